@@ -1,0 +1,76 @@
+# Everything happens in .venv, made from the hash-pinned requirements/dev.lock on first use. Kept to GNU make 3.81 and
+# POSIX sh, so that it runs on a Mac as it comes. CONTRIBUTING.md says what each target is for.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$p" && break; done)
+BIN := .venv/bin
+CODE := $(wildcard src tests bench)
+PAGES := $(wildcard README.md docs/*.md docs/*/*.md)
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --custom-compile-command 'make lock' $(UPGRADE)
+
+# Runs a command with an empty HOME, removed afterwards, and only these variables: neither the agents of whoever runs it
+# nor their settings can be read, written or mistaken for test data. python finds .venv first.
+IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exit 130' HUP INT TERM && \
+	env -i HOME="$$home" PATH="$$PWD/$(BIN):$$PATH" TMPDIR="$${TMPDIR:-/tmp}" LANG="$${LANG:-C.UTF-8}" TERM="$${TERM:-dumb}" \
+	$${CI:+CI="$$CI"} $${COLUMNS:+COLUMNS="$$COLUMNS"} $${NO_COLOR:+NO_COLOR="$$NO_COLOR"}
+# Output in the docs must not depend on the terminal of whoever makes it.
+FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
+
+.PHONY: all demo test check bench soak mutate docs lock clean
+
+all: check test
+
+demo: .venv/ready
+	@$(IN_A_CLEAN_HOME) tally demo
+
+# TESTS="tests/seal -k merkle" runs some of them.
+test: .venv/ready
+	@$(IN_A_CLEAN_HOME) pytest -n 2 $(TESTS)
+
+check: .venv/ready
+	@echo "ruff:" && $(BIN)/ruff check $(CODE) && $(BIN)/ruff format --check $(CODE)
+	@echo "mypy --strict:" && $(BIN)/mypy $(CODE)
+	@echo "layers:" && $(BIN)/lint-imports --no-logo
+	@echo "generated docs:" && $(IN_A_CLEAN_HOME) $(FOR_THE_DOCS) cog --check --diff --verbosity=1 \
+		--check-fail-msg="run 'make docs' and look at what changed" $(PAGES)
+
+bench: .venv/ready
+	@$(IN_A_CLEAN_HOME) python -m bench $(ARGS)
+
+soak: .venv/ready
+	@$(IN_A_CLEAN_HOME) pytest -m soak $(TESTS)
+
+# Results are kept in mutants/, so a run can be stopped and goes on later. MUTANTS="tallystick.seal.merkle*" narrows it.
+# A mutant that makes the tests run for ever is noticed too, so it counts as killed.
+mutate: .venv/ready
+	@$(IN_A_CLEAN_HOME) mutmut run --max-children 2 $(MUTANTS)
+	@$(BIN)/mutmut results | grep -v ': not checked' || true
+	@$(BIN)/mutmut export-cicd-stats
+	@$(BIN)/python -c 'import json; s = json.load(open("mutants/mutmut-cicd-stats.json")); \
+		killed = s["killed"] + s["timeout"]; seen = killed + s["survived"] + s["suspicious"] + s["no_tests"]; \
+		print(f"{killed} of {seen} mutants killed ({killed / max(seen, 1):.1%}); {s}")'
+
+docs: .venv/ready
+	@$(IN_A_CLEAN_HOME) $(FOR_THE_DOCS) cog -r -U --verbosity=1 $(PAGES)
+
+# The only target that asks for newer packages, and only with UPGRADE=--upgrade (or UPGRADE="--upgrade-package NAME").
+# uv is a large tool that nobody else needs, so it has a lock of its own.
+lock: .venv/ready
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/lock.lock
+	$(LOCK) pyproject.toml -o requirements/run.lock
+	$(LOCK) pyproject.toml --group dev -c requirements/run.lock -o requirements/dev.lock
+	$(LOCK) --group lock -o requirements/lock.lock
+
+clean:
+	rm -rf .venv mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info
+
+.venv/ready: pyproject.toml requirements/dev.lock
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || { \
+		echo "make: '$(PYTHON)' is no Python 3.11 or newer with venv and ensurepip." >&2; \
+		echo "Install one (Debian, Ubuntu: python3 python3-venv), or say: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "Setting up .venv with $(PYTHON) (once; takes a minute)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch .venv/ready
