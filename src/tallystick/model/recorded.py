@@ -1,0 +1,55 @@
+"""A step as it stands in a journal: what every question about the record is asked of.
+
+Owns the value. Must not know how it was read, nor whether the journal was verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from tallystick.model.step import Json
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """One sealed step, read back. `hash` is its id; `session` the journal's id (32 hex digits).
+
+    `values` are the disclosed values by field name, without `meta`; values kept as JSON blobs are among them where the
+    reader was asked to load them. `raw` are loaded raw blobs. `unloaded` names blobs that were not loaded, with their
+    size in bytes; `withheld` names what was erased or is not shown.
+    """
+
+    session: str
+    n: int
+    hash: str
+    prev: str
+    parents: tuple[str, ...]
+    meta: Mapping[str, Json]
+    values: Mapping[str, Json] = {}
+    raw: Mapping[str, bytes] = {}
+    unloaded: Mapping[str, int] = {}
+    withheld: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        """The step's type; `?` where `meta` is not shown."""
+        kind = self.meta.get("type")
+        return kind if isinstance(kind, str) else "?"
+
+    @property
+    def parent_path(self) -> tuple[str, ...]:
+        """What it follows from: its `parents`, or the entry before it (docs/format.md 5)."""
+        return self.parents or ((self.prev,) if self.n else ())
+
+    def text(self, name: str) -> str | None:
+        """A value that is text, else None."""
+        value = self.values.get(name)
+        return value if isinstance(value, str) else None
+
+    def member(self, name: str) -> Json:
+        """A member of `meta`, or the one that went to `content.meta` because it does not fit there (6.2)."""
+        if name in self.meta:
+            return self.meta[name]
+        rest = self.values.get("content.meta")
+        return rest.get(name) if isinstance(rest, dict) else None

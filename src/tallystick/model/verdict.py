@@ -1,0 +1,180 @@
+"""What verification concluded, axis by axis (docs/format.md 14).
+
+Owns the values and the exit codes they mean. Must not know how a verdict is reached.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+
+class Rule(enum.StrEnum):
+    """The rule a defect broke."""
+
+    LIMIT = "limit"
+    LINE = "line"
+    CANONICAL = "canonical"
+    MEMBER = "member"
+    VERSION = "version"
+    SID = "sid"
+    N = "n"
+    PREV = "prev"
+    CLASS = "class"
+    BLOB = "blob"
+    FIELDS = "fields"
+    PARENT = "parent"
+    SEED = "seed"
+    ORDER = "order"
+    WITHHELD = "withheld"
+    HEAD = "head"
+    CUT = "cut"
+    MISSING = "missing"
+    SIGNATURE = "signature"
+
+
+class Defect(msgspec.Struct, frozen=True):
+    """The first thing wrong in one journal, in the ledger or in its head."""
+
+    session: str | None
+    n: int | None
+    rule: Rule
+    why: str
+
+    @property
+    def is_malformed(self) -> bool:
+        """Over a limit, an unknown version, or nothing of ours at all: exit code 4 instead of 2."""
+        if self.rule in (Rule.LIMIT, Rule.VERSION):
+            return True
+        return self.n == 0 and self.rule in (Rule.LINE, Rule.MEMBER)
+
+
+class Completeness(enum.StrEnum):
+    """Worst last."""
+
+    SEALED = "sealed"
+    DROPPED = "dropped"
+    TRUNCATED = "truncated"
+    CUT = "cut"
+    MISSING = "missing"
+
+
+WORST_LAST = tuple(Completeness)
+
+
+class Authenticity(enum.StrEnum):
+    """Whose signature covers the record."""
+
+    SIGNED = "signed"
+    PARTLY_SIGNED = "partly signed"
+    UNSIGNED = "unsigned"
+    WRONG_KEY = "wrong key"
+
+
+class Level(enum.StrEnum):
+    """Assurance levels this program can establish by itself (DESIGN 3; A3 and up need other parties)."""
+
+    A1 = "A1"
+    A2 = "A2"
+
+
+class Require(enum.StrEnum):
+    """What the caller wants at least."""
+
+    A1 = "A1"
+    A2 = "A2"
+    SEALED = "sealed"
+
+
+class Disclosure(msgspec.Struct, frozen=True):
+    """How much of the record is not shown. Counts of field values."""
+
+    withheld: int = 0
+    erased: int = 0
+    absent_blobs: int = 0
+
+    def __add__(self, other: Disclosure) -> Disclosure:
+        return Disclosure(
+            withheld=self.withheld + other.withheld,
+            erased=self.erased + other.erased,
+            absent_blobs=self.absent_blobs + other.absent_blobs,
+        )
+
+
+class SessionVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One session's part of a verdict. `steps` counts the entries found sound, from the first on."""
+
+    session: str
+    steps: int
+    completeness: Completeness
+    unsealed: int
+    authenticity: Authenticity
+    defect: Defect | None = None
+    disclosure: Disclosure = Disclosure()
+
+    @property
+    def integrity(self) -> str:
+        """`intact`, or the rule that is broken."""
+        return "intact" if self.defect is None else self.defect.rule.value
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome on five axes, for a store, one session or a lone file."""
+
+    completeness: Completeness
+    authenticity: Authenticity
+    level: Level
+    why_not_higher: str
+    defects: tuple[Defect, ...] = ()
+    sessions: tuple[SessionVerdict, ...] = ()
+    remarks: tuple[str, ...] = ()
+    require: Require = Require.A1
+
+    @property
+    def first_bad(self) -> Defect | None:
+        """The first defect: of the ledger or its head, else of the first session that has one."""
+        return self.defects[0] if self.defects else None
+
+    @property
+    def integrity(self) -> str:
+        """`intact`, or the rule of the first defect."""
+        return "intact" if not self.defects else self.defects[0].rule.value
+
+    @property
+    def steps(self) -> int:
+        """How many entries of sessions were found sound."""
+        return sum(session.steps for session in self.sessions)
+
+    @property
+    def unsealed(self) -> int:
+        """How many of them no head covers."""
+        return sum(session.unsealed for session in self.sessions)
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """What is not shown, over all sessions."""
+        return sum((session.disclosure for session in self.sessions), Disclosure())
+
+    @property
+    def truncated(self) -> bool:
+        """Sound, but not closed, or not wholly under a head."""
+        return self.completeness is Completeness.TRUNCATED
+
+    @property
+    def valid(self) -> bool:
+        """Nothing is wrong with what is there, and nothing that a head promises is gone."""
+        lost = self.completeness in (Completeness.CUT, Completeness.MISSING)
+        return not self.defects and not lost and self.authenticity is not Authenticity.WRONG_KEY
+
+    @property
+    def exit_code(self) -> int:
+        """DESIGN 3: 2 tampering, 4 malformed or over limits, 3 below what was required, 0 sound."""
+        if self.defects:
+            return 2 if any(not defect.is_malformed for defect in self.defects) else 4
+        if not self.valid:
+            return 2
+        if self.require is Require.A2 and self.level is Level.A1:
+            return 3
+        whole = self.completeness in (Completeness.SEALED, Completeness.DROPPED)
+        return 3 if self.require is Require.SEALED and not whole else 0

@@ -1,0 +1,5 @@
+"""What makes a record tamper-evident: canonical bytes, commitments, the chain, the tree, signed heads, verdicts.
+
+Everything here is a pure function of bytes. Nothing opens a file, reads a clock or draws a random number.
+The format is docs/format.md; `standalone.py` is a second implementation of it that shares no line with this one.
+"""

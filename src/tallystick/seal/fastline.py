@@ -1,0 +1,98 @@
+"""The common line, accepted quickly: the same verdict as the plain reading, or none at all.
+
+Owns one question: is this line, byte for byte, what its own values say it must be at this place of the chain? It builds
+the line anew from computed values and compares once, which settles v, sid, n, prev, fields, member order and canonical
+form together (docs/format.md 17). Whatever it does not accept goes to line.py, which decides and names the rule.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from tallystick.errors import FormatError
+from tallystick.seal import limits
+from tallystick.seal.canonical import fast_dumps, has_astral_key, plain_float_hook
+from tallystick.seal.frames import commit_all
+from tallystick.seal.hashes import ENTRY_START
+from tallystick.seal.names import check_meta
+
+
+class _Full(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    entry: msgspec.Raw
+    fields: dict[str, Any]
+    seed: str
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """What the chain needs of a line it accepted."""
+
+    hash: bytes
+    seed: bytes
+    meta: dict[str, Any]
+    parents: tuple[str, ...]
+
+
+_DECODER = msgspec.json.Decoder(_Full, float_hook=plain_float_hook)
+_HEX = b"0123456789abcdef"
+_META = b'"meta":'
+_ASTRAL = re.compile(rb"[\xf0-\xf4]")
+_PARENTS = re.compile(rb'\["[0-9a-f]{64}"(?:,"[0-9a-f]{64}")*\]')
+
+
+def accept_full(text: bytes, *, sid: bytes, n: int, prev: bytes, in_ledger: bool) -> Accepted | None:
+    """Accept a full line without blobs that stands at `n` after `prev` (64 hex digits), or return None."""
+    if len(text) > limits.LINE_BYTES or limits.exceeds_depth(text, limits.DEPTH):
+        return None
+    try:
+        line = _DECODER.decode(text)
+        seed = bytes.fromhex(line.seed)
+        fields = line.fields
+        meta = fields["meta"]
+        if len(seed) != 32 or len(fields) > limits.NAMES:
+            return None
+        committed = commit_all(seed, fields, fast_dumps, limits.LINE_BYTES)
+        if committed is None:
+            return None
+        digest, shown = committed
+        listed = _listed_parents(text)
+        entry = b'{"fields":"%b","n":%d,"parents":%b,"prev":"%b","sid":"%b","v":1}' % (
+            digest.encode(),
+            n,
+            listed,
+            prev,
+            sid,
+        )
+        if b'{"entry":%b,"fields":{%b},"seed":"%b"}' % (entry, b",".join(shown), seed.hex().encode()) != text:
+            return None
+        if not text.isascii() and _ASTRAL.search(text) and has_astral_key(fields):
+            return None
+        meta_text = shown[-1] if shown[-1].startswith(_META) else next(part for part in shown if part.startswith(_META))
+        if len(meta_text) - len(_META) > limits.META_BYTES:
+            return None
+        check_meta(meta, meta_text[len(_META) :], in_ledger=in_ledger)
+    except (msgspec.DecodeError, ValueError, TypeError, KeyError, RecursionError, FormatError):
+        return None
+    parents = () if listed == b"[]" else tuple(listed[2:-2].decode().split('","'))
+    return Accepted(sha256(ENTRY_START + entry).digest(), seed, meta, parents)
+
+
+def _listed_parents(text: bytes) -> bytes:
+    """The text of the entry's parents, if they are plain hashes; else what no line holds."""
+    start = text.find(b'"parents":[', 86, 120) + 10
+    if text[start : start + 2] == b"[]":
+        return b"[]"
+    listed = text[start : text.find(b"]", start) + 1]
+    return listed if _PARENTS.fullmatch(listed) else b"?"
+
+
+def accept_bare(text: bytes, *, sid: bytes, n: int, prev: bytes) -> bytes | None:
+    """Accept a bare line without explicit parents: its entry hash. None: let the plain reading decide."""
+    fields = text[20:84]
+    entry = b'{"fields":"%b","n":%d,"parents":[],"prev":"%b","sid":"%b","v":1}' % (fields, n, prev, sid)
+    if text[9:-1] != entry or text[:9] != b'{"entry":' or text[-1:] != b"}" or fields.translate(None, _HEX):
+        return None
+    return sha256(ENTRY_START + entry).digest()

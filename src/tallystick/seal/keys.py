@@ -1,0 +1,121 @@
+"""Ed25519 keys: signing, verifying, and their did:key names.
+
+Owns the refusal of low-order points, which libraries differ on (docs/decisions/0006). Must not know where keys are kept.
+Sources: RFC 8032; the did:key method (multicodec 0xed, base58btc); C2SP signed-note for key ids.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NewType
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from tallystick.errors import FormatError
+
+PublicKey = NewType("PublicKey", bytes)
+"""32 bytes, an Ed25519 public key that is no low-order point."""
+
+LOW_ORDER = frozenset(
+    bytes.fromhex(encoding)
+    for encoding in (
+        # The eight points of order 1, 2, 4 and 8, then the encodings that alias them: y not reduced modulo p, and x = 0
+        # with its sign bit set.
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0000000000000000000000000000000000000000000000000000000000000080",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+        "0100000000000000000000000000000000000000000000000000000000000080",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    )
+)
+"""The 14 encodings that are refused as a key and as R before any signature is checked."""
+
+_MULTICODEC = b"\xed\x01"
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_DID_LENGTH = len("did:key:z") + 47
+
+
+def public_key(raw: bytes) -> PublicKey:
+    """Take 32 bytes as a public key.
+
+    Raises:
+        FormatError: another length, or a low-order point.
+    """
+    if len(raw) != 32:
+        raise FormatError(f"an Ed25519 key has 32 bytes, not {len(raw)}", rule="signature")
+    if raw in LOW_ORDER:
+        raise FormatError("a low-order Ed25519 key is refused: any message verifies under it", rule="signature")
+    return PublicKey(raw)
+
+
+def did_key(key: PublicKey) -> str:
+    """The did:key of a public key: `did:key:z6Mk…`, 56 characters."""
+    number = int.from_bytes(_MULTICODEC + key, "big")
+    digits = ""
+    while number:
+        number, digit = divmod(number, 58)
+        digits = _BASE58[digit] + digits
+    return "did:key:z" + digits
+
+
+def parse_did_key(text: str) -> PublicKey:
+    """The public key that a did:key names.
+
+    Raises:
+        FormatError: no did:key of an Ed25519 key, another spelling of one, or a low-order point.
+    """
+    refused = FormatError(f"{text[:80]!r} is no did:key of an Ed25519 key", rule="signature")
+    if len(text) != _DID_LENGTH or not text.startswith("did:key:z6Mk"):
+        raise refused
+    number = 0
+    for character in text.removeprefix("did:key:z"):
+        digit = _BASE58.find(character)
+        if digit < 0:
+            raise refused
+        number = number * 58 + digit
+    try:
+        decoded = number.to_bytes(34, "big")
+    except OverflowError as error:
+        raise refused from error
+    if not decoded.startswith(_MULTICODEC):
+        raise refused
+    return public_key(decoded[2:])
+
+
+def key_id(name: str, key: PublicKey) -> bytes:
+    """The 4 bytes that point a signed note's signature to its key (C2SP signed-note, Ed25519 is type 0x01)."""
+    return sha256(name.encode() + b"\n\x01" + key).digest()[:4]
+
+
+def verify_signature(key: PublicKey, signature: bytes, message: bytes) -> bool:
+    """Whether `signature` (64 bytes) of `message` is by `key`. Low-order R is refused first."""
+    if len(signature) != 64 or signature[:32] in LOW_ORDER or key in LOW_ORDER:
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
+    except InvalidSignature:
+        return False
+    return True
+
+
+class SigningKey:
+    """A private Ed25519 key. Made from its 32 secret bytes; whoever keeps them is not this module's business."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._key = Ed25519PrivateKey.from_private_bytes(secret)
+        self.public = public_key(self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature of `message`, 64 bytes."""
+        return self._key.sign(message)

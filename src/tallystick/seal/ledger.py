@@ -1,0 +1,133 @@
+"""What the ledger says (docs/format.md 9, 12): heads of sessions, erasures, retention, keys.
+
+Owns reading the `meta` of ledger entries into a view that verification asks. Must not know whether the entries are
+sound, nor how many of them a signed head covers: callers feed it the ones that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from tallystick.errors import FormatError
+from tallystick.model.step import Json
+from tallystick.seal.keys import PublicKey, parse_did_key
+
+
+class SessionHead(msgspec.Struct, frozen=True):
+    """One `session_head`: the session had `size` entries under `root` (hex), as ledger entry `n` says."""
+
+    size: int
+    root: str
+    closed: bool
+    n: int
+
+
+class Erasure(msgspec.Struct, frozen=True):
+    """Names of one entry that were erased on purpose."""
+
+    entry: str
+    names: frozenset[str]
+
+
+class DropContent(msgspec.Struct, frozen=True):
+    """A sealed retention of a range of entries: `names` may be withheld from `first` to `last`."""
+
+    first: int
+    last: int
+    names: frozenset[str]
+
+
+class LedgerView:
+    """Everything verification asks of the ledger entries fed to it, in order."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.heads: dict[str, list[SessionHead]] = {}
+        self.erasures: dict[tuple[str, int], list[Erasure]] = {}
+        self.drops: dict[str, list[DropContent]] = {}
+        self.dropped: dict[str, SessionHead] = {}
+        self.keys: list[PublicKey] = []
+
+    def feed(self, meta: Mapping[str, Json]) -> None:
+        """Take the `meta` of the next ledger entry.
+
+        Raises:
+            FormatError: rule `head` if the sizes of a session fall; rule `signature` for a low-order key; rule `class`
+                if a member of section 9.2 is missing or of another kind.
+        """
+        kind = meta.get("type")
+        if kind == "session_head":
+            self._take_head(meta)
+        elif kind == "erasure":
+            key = (_text(meta, "session"), _number(meta, "n"))
+            self.erasures.setdefault(key, []).append(Erasure(_text(meta, "entry"), _names(meta)))
+        elif kind == "retention":
+            self._take_retention(meta)
+        elif kind in ("store_start", "key_add"):
+            self.keys.append(parse_did_key(_text(meta, "key")))
+        elif kind == "key_retire":
+            retired = parse_did_key(_text(meta, "key"))
+            self.keys = [key for key in self.keys if key != retired]
+        self.size += 1
+
+    def _take_head(self, meta: Mapping[str, Json]) -> None:
+        session = _text(meta, "session")
+        head = SessionHead(_number(meta, "size"), _text(meta, "root"), meta.get("closed") is True, self.size)
+        before = self.heads.setdefault(session, [])
+        if before and before[-1].size > head.size:
+            raise FormatError(
+                f"the size of session {session[:8]} falls from {before[-1].size} to {head.size}", rule="head"
+            )
+        before.append(head)
+
+    def _take_retention(self, meta: Mapping[str, Json]) -> None:
+        session, action = _text(meta, "session"), meta.get("action")
+        if action == "drop_content":
+            drop = DropContent(_number(meta, "from"), _number(meta, "to"), _names(meta))
+            self.drops.setdefault(session, []).append(drop)
+        elif action == "drop_session":
+            self.dropped[session] = SessionHead(_number(meta, "size"), _text(meta, "root"), False, self.size)
+
+    def only(self, session: str) -> LedgerView:
+        """The part of the view that concerns one session: what is sent to another process."""
+        part = LedgerView()
+        part.size = self.size
+        part.heads = {session: self.heads[session]} if session in self.heads else {}
+        part.erasures = {key: found for key, found in self.erasures.items() if key[0] == session}
+        part.drops = {session: self.drops[session]} if session in self.drops else {}
+        part.dropped = {session: self.dropped[session]} if session in self.dropped else {}
+        return part
+
+    def justifies(self, session: str, n: int, entry: str, names: Sequence[str]) -> bool:
+        """Whether erasures or retention explain that `names` of entry `n`, whose hash is `entry`, are withheld."""
+        allowed: set[str] = set()
+        for erasure in self.erasures.get((session, n), ()):
+            if erasure.entry == entry:
+                allowed |= erasure.names
+        for drop in self.drops.get(session, ()):
+            if drop.first <= n <= drop.last:
+                allowed |= drop.names
+        return set(names) <= allowed - {"meta"}
+
+
+def _text(meta: Mapping[str, Json], member: str) -> str:
+    value = meta.get(member)
+    if not isinstance(value, str):
+        raise FormatError(f"meta has no {member}", rule="class")
+    return value
+
+
+def _number(meta: Mapping[str, Json], member: str) -> int:
+    value = meta.get(member)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise FormatError(f"meta has no number {member}", rule="class")
+    return value
+
+
+def _names(meta: Mapping[str, Json]) -> frozenset[str]:
+    value = meta.get("names")
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise FormatError("meta has no names", rule="class")
+    return frozenset(value)

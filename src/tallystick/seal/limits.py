@@ -1,0 +1,39 @@
+"""The limits of docs/format.md 15, checked before anything is parsed or allocated."""
+
+from __future__ import annotations
+
+import re
+
+LINE_BYTES = 1_048_576
+"""Longest line, without its LF."""
+DEPTH = 64
+"""Deepest nesting of a line; its own object is 1."""
+META_DEPTH = 4
+NAMES = 32
+PARENTS = 64
+META_BYTES = 16 * 1024
+BLOB_BYTES = 1 << 30
+NOTE_BYTES = 1 << 20
+SIGNATURES = 64
+MAX_N = 1 << 53
+INLINE_BYTES = 64 * 1024
+"""A value with more canonical bytes than this is kept as a blob (section 8)."""
+SAFE_INTEGER = (1 << 53) - 1
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_BRACKET = re.compile(rb"[\[\]{}]")
+
+
+def exceeds_depth(text: bytes, limit: int) -> bool:
+    """True if brackets in JSON `text` (any bytes will do) nest deeper than `limit`. Never recurses."""
+    if text.count(b"{") + text.count(b"[") <= limit:
+        return False
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub(b"", text)):
+        if bracket in b"[{":
+            depth += 1
+            if depth > limit:
+                return True
+        else:
+            depth -= 1
+    return False

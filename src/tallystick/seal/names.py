@@ -1,0 +1,125 @@
+"""Names of fields and the members of `meta` (docs/format.md 6): what may stand in which class.
+
+Owns the rule that `meta` holds nothing a person wrote. `fit_meta` is the writer's half, `check_meta` the verifier's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from tallystick.errors import FormatError
+from tallystick.model.step import Json
+from tallystick.seal.limits import META_DEPTH, SAFE_INTEGER
+
+_NAME = re.compile(r"(?:meta|(?:personal|content|local)\.[a-z][a-z0-9_]{0,39})\Z")
+_STRING = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@#~+-]{0,199}\Z")
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
+_TYPE = _KEY
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\Z", re.ASCII)
+
+SOURCES = frozenset(("hook", "transcript", "acp", "sdk", "watch", "otel", "import"))
+
+# The common shape of a canonical `meta`: one match instead of a walk. It accepts less than the walk, never more.
+_KEY_BYTES = rb'"[a-z][a-z0-9_]{0,47}":'
+_SCALAR = rb'(?:"[A-Za-z0-9][A-Za-z0-9._:/@#~+-]{0,199}"|-?[0-9]+|true|false)'
+_LIST = rb"\[" + _SCALAR + rb"(?:," + _SCALAR + rb")*\]"
+_FLAT = _KEY_BYTES + rb"(?:" + _SCALAR + rb"|" + _LIST + rb")"
+_OBJECT = rb"\{" + _FLAT + rb"(?:," + _FLAT + rb")*\}"
+_MEMBER = _KEY_BYTES + rb"(?:" + _SCALAR + rb"|" + _LIST + rb"|" + _OBJECT + rb")"
+_COMMON_META = re.compile(rb"\{" + _MEMBER + rb"(?:," + _MEMBER + rb")*\}")
+
+
+@lru_cache(maxsize=4096)
+def is_field_name(name: str) -> bool:
+    """Whether `name` is one of section 6.1: `meta`, or a class and a word."""
+    return _NAME.match(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_type(text: str) -> bool:
+    """Whether `text` can be the type of a step."""
+    return _TYPE.match(text) is not None
+
+
+def is_meta_string(text: str) -> bool:
+    """Whether `text` may stand in `meta`: an identifier, a number, a time, and never `..`."""
+    return _STRING.match(text) is not None and ".." not in text
+
+
+def is_time(text: Json) -> bool:
+    """Whether `text` is a time as section 6.3 writes it: UTC, six digits."""
+    return isinstance(text, str) and _TIME.match(text) is not None
+
+
+def check_meta(meta: Json, text: bytes, *, in_ledger: bool) -> None:
+    """Check `meta`, whose canonical bytes are `text`, against section 6.2.
+
+    Raises:
+        FormatError: rule `class`, with the member and what is wrong with it.
+    """
+    if not isinstance(meta, dict):
+        raise _refuse("is no object")
+    if b".." in text or _COMMON_META.fullmatch(text) is None:
+        for key, value in meta.items():
+            if not _KEY.match(key):
+                raise _refuse(f"has a member {key[:60]!r}")
+            _check_value(value, key, depth=2)
+    kind = meta.get("type")
+    if not isinstance(kind, str) or not is_type(kind):
+        raise _refuse("has no type")
+    if not is_time(meta.get("recorded")):
+        raise _refuse("has no `recorded` time")
+    if "ts" in meta and not is_time(meta["ts"]):
+        raise _refuse("has a `ts` that is no time")
+    if not in_ledger and meta.get("source") not in SOURCES:
+        raise _refuse("has no known source")
+
+
+def _refuse(why: str) -> FormatError:
+    return FormatError(f"meta {why}", rule="class")
+
+
+def _check_value(value: Json, key: str, *, depth: int) -> None:
+    if isinstance(value, str):
+        if not is_meta_string(value):
+            raise _refuse(f"{key}: {value[:60]!r} is no word of the program")
+    elif isinstance(value, dict | list):
+        if depth > META_DEPTH:
+            raise _refuse(f"{key} is nested deeper than {META_DEPTH}")
+        for name in value if isinstance(value, dict) else ():
+            if not is_meta_string(name):
+                raise _refuse(f"{key} has a member {name[:60]!r}")
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_value(item, key, depth=depth + 1)
+    elif value is None or isinstance(value, float):
+        raise _refuse(f"{key}: neither null nor a fraction may stand there")
+
+
+def fit_meta(members: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Part members into what fits `meta` and what must go to `content.meta` instead (section 6.2).
+
+    Members that are None are left out: absence is how `meta` says "unknown".
+    """
+    meta: dict[str, Json] = {}
+    rest: dict[str, Json] = {}
+    for key, value in members.items():
+        if value is None:
+            continue
+        (meta if _fits(key, value) else rest)[key] = value
+    return meta, rest
+
+
+def _fits(key: str, value: Json) -> bool:
+    if type(value) is str:
+        return is_meta_string(value) and _KEY.match(key) is not None
+    if type(value) is int:
+        return abs(value) <= SAFE_INTEGER and _KEY.match(key) is not None
+    try:
+        if not _KEY.match(key):
+            return False
+        _check_value(value, key, depth=2)
+    except FormatError:
+        return False
+    return True
