@@ -1,0 +1,4 @@
+"""Journals on disk: appending, recovering, reading, following, sealing, erasing (docs/format.md 1, 8, 11, 12).
+
+This package owns every byte below the store's folder except `graph.db`. It knows nothing of agents or of questions.
+"""

@@ -1,0 +1,252 @@
+"""All journals of a store, open for writing: finding, making and sealing sessions (docs/format.md 11, 13.1).
+
+Owns the order "journal, then ledger", and that one session of an agent has one journal. Must not know what steps mean.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+import msgspec
+
+from tallystick.errors import JournalError
+from tallystick.journal.file import JournalFile
+from tallystick.journal.home import Home
+from tallystick.journal.ledger import Ledger, make_ledger, root_of
+from tallystick.journal.lines import LineFile
+from tallystick.model.ids import SessionId
+from tallystick.model.moments import write_time
+from tallystick.model.step import Json
+
+Key: TypeAlias = tuple[str, str]
+"""(agent, source session): what an agent's session is found by."""
+
+
+def system_clock() -> str:
+    """Now, as `recorded` writes it."""
+    return write_time(datetime.now(UTC))
+
+
+def system_seeds() -> bytes:
+    """32 fresh random bytes."""
+    return os.urandom(32)
+
+
+class _Start(msgspec.Struct, frozen=True):
+    fields: dict[str, Json] = {}
+
+
+_START = msgspec.json.Decoder(_Start)
+
+
+class Archive:
+    """The journals and the ledger of one store. Safe to use from several threads and processes."""
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        clock: Callable[[], str] = system_clock,
+        seeds: Callable[[], bytes] = system_seeds,
+        always_sync: bool = False,
+    ) -> None:
+        """Open the store at `home`.
+
+        Raises:
+            JournalError: there is no store, or its ledger is damaged.
+        """
+        self.home = home
+        self.ledger = Ledger(home, clock=clock, seeds=seeds)
+        self.always_sync = always_sync
+        self._clock = clock
+        self._seeds = seeds
+        self._open: dict[str, JournalFile] = {}
+        self._by_key: dict[Key, SessionId] = {}
+        self._indexed: set[str] = set()
+        self._tail_checked = False
+
+    @classmethod
+    def make(
+        cls, home: Home, *, clock: Callable[[], str] = system_clock, seeds: Callable[[], bytes] = system_seeds
+    ) -> bool:
+        """Make a new store at `home`; False if there is one. Raises what make_ledger raises."""
+        return make_ledger(home, clock=clock, seeds=seeds)
+
+    # Sessions -------------------------------------------------------------------------------------------------------
+
+    def find(self, agent: str, source_session: str) -> SessionId | None:
+        """The journal of an agent's session, if there is one."""
+        found = self._by_key.get((agent, source_session))
+        if found is None:
+            self._index_new()
+            found = self._by_key.get((agent, source_session))
+        return found
+
+    def _index_new(self) -> None:
+        for sid, path in self.home.sessions():
+            if sid not in self._indexed:
+                self._indexed.add(sid)
+                key = start_key(next(iter(LineFile(path)), b""))
+                if key is not None:
+                    self._by_key.setdefault(key, sid)
+
+    def journal(self, sid: SessionId) -> JournalFile:
+        """The journal of a session, open for appending.
+
+        Raises:
+            JournalError: there is no such journal.
+        """
+        file = self._open.get(sid)
+        if file is None:
+            path = self.home.journal(sid)
+            if path is None:
+                raise JournalError(
+                    f"there is no journal of session {sid}", hint="`tally session list` shows what there is"
+                )
+            file = JournalFile(self.home, sid, path, clock=self._clock, seeds=self._seeds)
+            heads = self.ledger.view.heads.get(sid)
+            file.sealed_size = heads[-1].size if heads else 0
+            self._open[sid] = file
+        return file
+
+    def make_journal(
+        self,
+        meta: Mapping[str, Json],
+        values: Mapping[str, Json],
+        parents: tuple[str, ...],
+    ) -> tuple[JournalFile, bool]:
+        """Make a journal whose entry 0 is `meta` and `values`, unless the agent's session has one; True if it was made.
+
+        The ledger's lock is held meanwhile, so two processes never make two journals for one session.
+        """
+        key = _key_of({**values, "meta": meta})
+        with self.ledger.locked():
+            known = self.find(*key) if key is not None else None
+            if known is not None:
+                return self.journal(known), False
+            sid = SessionId(self._seeds()[:16].hex())
+            path = self.home.new_journal(sid, datetime.fromisoformat(self._clock()))
+            file = JournalFile(self.home, sid, path, clock=self._clock, seeds=self._seeds)
+            file.append(meta, values, parents=parents)
+            self._open[sid] = file
+            self._indexed.add(sid)
+            if key is not None:
+                self._by_key[key] = sid
+            return file, True
+
+    # Sealing --------------------------------------------------------------------------------------------------------
+
+    def seal(
+        self,
+        sids: Iterable[SessionId] | None = None,
+        *,
+        then: Iterable[tuple[Mapping[str, Json], Mapping[str, Json]]] = (),
+    ) -> None:
+        """Put the heads of journals into the ledger and sign it: blobs and journals first, then ledger, then head.
+
+        Args:
+            sids: the sessions; None: all that this archive has open.
+            then: further ledger entries (`meta`, values), which hold only once the journals are durable.
+
+        Raises:
+            JournalError: something could not be made durable, so nothing was signed over it.
+        """
+        files = [self._open[sid] for sid in (sorted(self._open) if sids is None else sids) if sid in self._open]
+        heads = []
+        for file in files:
+            with file.locked():
+                file.sync()
+                covered = self.ledger.view.heads.get(file.sid)
+                if covered and covered[-1].size >= file.size and covered[-1].closed == file.ended:
+                    continue
+                heads.append((file, file.size, file.tree.root().hex(), file.ended, file.own))
+                file.own = 0
+        with self.ledger.locked():
+            self._check_tail()
+            for file, size, root, ended, own in heads:
+                covered = self.ledger.view.heads.get(file.sid)
+                before = covered[-1].size if covered else 0
+                if before > size:
+                    continue
+                meta: dict[str, Json] = {
+                    "type": "session_head",
+                    "session": file.sid,
+                    "size": size,
+                    "root": root,
+                    "closed": ended,
+                }
+                if adopted := max(size - before - own, 0):
+                    meta["adopted"] = adopted
+                self.ledger.append(meta)
+                file.sealed_size = size
+            for entry_meta, entry_values in then:
+                self.ledger.append(entry_meta, entry_values)
+            self.sign()
+
+    def sign(self, *, keep: bool = False) -> None:
+        """Make the ledger durable and sign a head over it, if anything in it is not signed yet."""
+        with self.ledger.locked():
+            self._check_tail()
+            if self.ledger.signed_size < self.ledger.file.size or keep:
+                self.ledger.sync()
+                self.ledger.sign(keep=keep)
+
+    def _check_tail(self) -> None:
+        """Before signing over ledger entries that a dead process left unsigned, hold them against the journals (11.4)."""
+        if self._tail_checked:
+            return
+        for session, heads in self.ledger.view.heads.items():
+            for head in heads:
+                if head.n >= self.ledger.signed_size and not self._stands(session, head.size, head.root):
+                    raise JournalError(
+                        f"an unsigned ledger entry does not fit the journal of session {session}",
+                        hint="run `tally verify`; nothing is signed over it",
+                    )
+        self._tail_checked = True
+
+    def _stands(self, session: str, size: int, root: str) -> bool:
+        path = self.home.journal(session)
+        if path is None:
+            return False
+        return root_of(path, size) == bytes.fromhex(root)
+
+    def release(self, sid: SessionId) -> None:
+        """Close one journal's file; it can be opened again."""
+        file = self._open.pop(sid, None)
+        if file is not None:
+            file.close()
+
+    def close(self) -> None:
+        """Close all files. Nothing is sealed by this."""
+        for file in self._open.values():
+            file.close()
+        self._open.clear()
+        self.ledger.close()
+
+
+def start_key(line: bytes) -> Key | None:
+    """The (agent, source session) of a journal's first line; None if it says none."""
+    try:
+        return _key_of(_START.decode(line).fields)
+    except msgspec.DecodeError:
+        return None
+
+
+def _key_of(fields: Mapping[str, Json]) -> Key | None:
+    meta, rest = fields.get("meta"), fields.get("content.meta")
+    if not isinstance(meta, dict):
+        return None
+    source_session = meta.get("source_session")
+    if source_session is None and isinstance(rest, dict):
+        source_session = rest.get("source_session")  # an id that does not fit meta (6.2)
+    agent = meta.get("agent")
+    return (agent, source_session) if isinstance(agent, str) and isinstance(source_session, str) else None
+
+
+def journal_starts(home: Home) -> Iterator[tuple[SessionId, bytes]]:
+    """The first line of every journal, for building an index of sessions."""
+    for sid, path in home.sessions():
+        yield sid, next(iter(LineFile(path)), b"")

@@ -1,0 +1,57 @@
+"""Writing so that it survives: whole files by rename, folders synced.
+
+Owns the order of write, fsync and rename. Must not know what is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from tallystick.errors import JournalError
+from tallystick.journal.home import FILE_MODE
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Write all of `data`.
+
+    Raises:
+        OSError: the disk took less; what it took is there.
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
+    """Put a file in place of `path` in one step: readers see the old one or the new one, never half.
+
+    Raises:
+        JournalError: the disk refused; the old file stands and nothing half-written stays.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
+        try:
+            for chunk in chunks:
+                write_whole(descriptor, chunk)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.rename(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise JournalError(f"cannot write {path}: {error.strerror or error}", hint="is the disk full?") from error

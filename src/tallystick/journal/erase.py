@@ -1,0 +1,165 @@
+"""Erasing values so that they are gone and the chain still stands (docs/format.md 12.1).
+
+Owns the order of the stages, each of which can be repeated: what was begun is finished at the next opening. Must not
+decide what may be erased, nor by whom.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from tallystick.errors import JournalError, NotFoundError
+from tallystick.journal.archive import Archive
+from tallystick.journal.blobs import remove_blob
+from tallystick.journal.durable import replace_file, sync_folder
+from tallystick.journal.file import JournalFile
+from tallystick.journal.home import Home
+from tallystick.journal.lines import LineFile
+from tallystick.model.ids import SessionId
+from tallystick.model.step import Json
+from tallystick.seal.line import Line, hash_of, parse_line
+from tallystick.seal.redact import line_text, withhold
+
+
+class Erased(msgspec.Struct, frozen=True):
+    """What an erasure did: the entry, the names whose values are gone, and how many bytes of blobs went with them."""
+
+    session: str
+    n: int
+    hash: str
+    names: tuple[str, ...]
+    blob_bytes: int
+
+
+def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], *, basis: str, reason: str) -> Erased:
+    """Erase the values of `names` in entry `n` of a session.
+
+    The erasure is sealed in the ledger first: a value that is missing without that is tampering. Then the line is
+    rewritten, blobs and torn fragments of the session are removed. Names that are erased already are left.
+
+    Args:
+        basis: a word for the ground of the erasure (`request`, `policy`…). reason: why, in the words of whoever asks.
+
+    Raises:
+        NotFoundError: there is no such entry or field. JournalError: the disk refused; what was sealed is finished at
+            the next opening.
+    """
+    journal = archive.journal(sid)
+    with journal.locked():
+        line = _entry(journal, n)
+        wanted = names - line.withheld.keys()
+        if "meta" in names:
+            raise NotFoundError(
+                "meta cannot be erased: it says that the step was", hint="erase content.* or personal.*"
+            )
+        if unknown := wanted - line.fields.keys() - line.blobs.keys():
+            there = ", ".join(sorted((line.fields.keys() | line.blobs.keys()) - {"meta"})) or "none"
+            raise NotFoundError(f"entry {n} has no field {min(unknown)}; it has {there}")
+        digest = hash_of(line.entry).hex()
+        blob_bytes = sum(ref.size for name, ref in line.blobs.items() if name in wanted)
+        if wanted:
+            marker = _mark(archive.home, sid, n)
+            journal.sync()
+            _say_so(archive, sid, n, digest, wanted, basis, reason)
+            _take_away(archive.home, journal, {n: wanted})
+            _unmark(marker)
+        return Erased(sid, n, digest, tuple(sorted(wanted)), blob_bytes)
+
+
+def _entry(journal: JournalFile, n: int) -> Line:
+    if n >= journal.size:
+        raise NotFoundError(f"session {journal.sid} has {journal.size} steps; there is no step {n}")
+    for number, text in enumerate(LineFile(journal.path)):
+        if number == n:
+            return parse_line(text)
+    raise JournalError(f"{journal.path} cannot be read to entry {n}")
+
+
+def _say_so(archive: Archive, sid: str, n: int, digest: str, names: frozenset[str], basis: str, reason: str) -> None:
+    with archive.ledger.locked():
+        meta: dict[str, Json] = {
+            "type": "erasure",
+            "session": sid,
+            "n": n,
+            "entry": digest,
+            "names": sorted(names),
+            "basis": basis,
+        }
+        archive.ledger.append(meta, {"content.reason": reason})
+        archive.sign()
+
+
+def _take_away(home: Home, journal: JournalFile, wanted: dict[int, frozenset[str]]) -> None:
+    """Rewrite the journal without the values, then remove what else holds them."""
+    gone: list[str] = []
+
+    def lines() -> Iterator[bytes]:
+        for number, text in enumerate(LineFile(journal.path)):
+            if number not in wanted:
+                yield text + b"\n"
+                continue
+            line = parse_line(text)
+            names = wanted[number] & (line.fields.keys() | line.blobs.keys())
+            gone.extend(line.blobs[name].commitment for name in sorted(names & line.blobs.keys()))
+            yield line_text(withhold(line, frozenset(names))) + b"\n"
+
+    # Blobs of an erasure that was cut short are named by no line any more; their commitments are those withheld.
+    for number in wanted:
+        gone.extend(_entry(journal, number).withheld.values())
+    replace_file(journal.path, lines())
+    for commitment in gone:
+        remove_blob(home, commitment)
+    _scrub_torn(home, journal.sid)
+
+
+def _scrub_torn(home: Home, sid: str) -> None:
+    """Remove the session's torn fragments: never part of the record, and they may hold what was erased."""
+    found = list(home.torn.glob(f"{sid}-*")) if home.torn.is_dir() else []
+    for path in found:
+        path.unlink(missing_ok=True)
+    if found:
+        sync_folder(home.torn)
+
+
+# An erasure that was begun leaves a mark until it is finished, so that opening a store need not read every journal that
+# ever had one.
+
+
+def _mark(home: Home, sid: str, n: int) -> Path:
+    home.make_folder(home.erasing)
+    marker = home.erasing / f"{sid}-{n}"
+    replace_file(marker, [b""])
+    return marker
+
+
+def _unmark(marker: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        marker.unlink()
+        sync_folder(marker.parent)
+
+
+def finish_erasures(archive: Archive) -> int:
+    """Finish erasures that were sealed but cut short; how many there were.
+
+    Raises:
+        JournalError: the disk refused again.
+    """
+    finished = 0
+    for marker in sorted(archive.home.erasing.glob("*-*")) if archive.home.erasing.is_dir() else ():
+        sid, _, number = marker.name.partition("-")
+        n = int(number) if number.isdigit() else -1
+        erasures = archive.ledger.view.erasures.get((sid, n), ())
+        names = frozenset(name for erasure in erasures for name in erasure.names)
+        if names and archive.home.journal(sid) is not None:
+            archive.sign()  # the head must cover the erasure before anything is taken away
+            journal = archive.journal(SessionId(sid))
+            with journal.locked():
+                _take_away(archive.home, journal, {n: names})
+            archive.release(SessionId(sid))
+            finished += 1
+        _unmark(marker)
+    return finished

@@ -1,0 +1,109 @@
+"""Where a store keeps its files (docs/format.md 1).
+
+Owns the layout and the permissions (folders 0700, files 0600). Must not know what is in the files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from tallystick.errors import JournalError
+from tallystick.model.ids import SESSION_ID, SessionId
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+
+def default_folder(environment: Mapping[str, str]) -> Path:
+    """The store's folder: `TALLY_HOME`, else `~/.tally`."""
+    named = environment.get("TALLY_HOME")
+    return Path(named).expanduser() if named else Path(environment.get("HOME", "~")).expanduser() / ".tally"
+
+
+class Home:
+    """The folder of one store, and the paths in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ledger = folder / "ledger.jsonl"
+        self.note = folder / "heads" / "ledger.note"
+        self.journals = folder / "journals"
+        self.blobs = folder / "blobs"
+        self.torn = folder / "torn"
+        self.erasing = folder / "erasing"
+        self.key = folder / "keys" / "log.key"
+        self.graph = folder / "graph.db"
+        self.config = folder / "config.toml"
+        self._paths: dict[str, Path] = {}
+
+    def __repr__(self) -> str:
+        return f"Home({str(self.folder)!r})"
+
+    @property
+    def exists(self) -> bool:
+        """Whether a store was made here."""
+        return self.ledger.exists()
+
+    def kept_note(self, size: int) -> Path:
+        """Where a head that must stay is kept (9.4)."""
+        return self.note.with_name(f"ledger-{size}.note")
+
+    def make_folder(self, folder: Path) -> None:
+        """Make a folder of the store, and those above it, for this user only.
+
+        Raises:
+            JournalError: it cannot be made.
+        """
+        try:
+            folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        except OSError as error:
+            raise JournalError(
+                f"cannot make the folder {folder}: {error.strerror}",
+                hint="choose another store with TALLY_HOME or --home",
+            ) from error
+
+    def new_journal(self, sid: SessionId, now: datetime) -> Path:
+        """The path for a journal made now (UTC)."""
+        return self.journals / f"{now:%Y}" / f"{now:%m}" / f"{sid}.jsonl"
+
+    def journal(self, sid: str) -> Path | None:
+        """The journal of a session, in whatever month it was made; None if there is none."""
+        known = self._paths.get(sid)
+        if known is not None and known.exists():
+            return known
+        found = next(self.journals.glob(f"*/*/{sid}.jsonl"), None) if SESSION_ID.match(sid) else None
+        if found is not None:
+            self._paths[sid] = found
+        return found
+
+    def sessions(self) -> Iterator[tuple[SessionId, Path]]:
+        """Every journal: session id and path, in the order of their ids."""
+        found: list[tuple[SessionId, Path]] = []
+        for path in _files_two_below(self.journals):
+            stem = path.name.removesuffix(".jsonl")
+            if path.name.endswith(".jsonl") and SESSION_ID.match(stem):
+                found.append((SessionId(stem), path))
+        yield from sorted(found)
+
+    def blob(self, commitment: str) -> Path:
+        """The file of the value with a commitment (64 hex digits)."""
+        return self.blobs / commitment[:2] / commitment
+
+
+def _files_two_below(folder: Path) -> Iterator[Path]:
+    """Files at `folder`/*/*/*; nothing if the folder is not there."""
+    for year in _folders(folder):
+        for month in _folders(year):
+            with os.scandir(month) as entries:
+                yield from (Path(entry.path) for entry in entries if entry.is_file())
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(entry.path) for entry in entries if entry.is_dir()]
+    except FileNotFoundError:
+        return []

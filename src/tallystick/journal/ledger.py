@@ -1,0 +1,222 @@
+"""The ledger on disk: the store's own journal, and the signed head over it (docs/format.md 9, 11.3).
+
+Owns appending to it, what it has said so far, and signing. Must not know the sessions' journals: archive.py joins them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from tallystick.errors import FormatError, JournalError
+from tallystick.journal.durable import replace_file, sync_folder
+from tallystick.journal.file import Appended, Clock, JournalFile, Seeds
+from tallystick.journal.home import Home
+from tallystick.journal.keys import load_key, make_key
+from tallystick.journal.lines import LineFile
+from tallystick.model.step import Json
+from tallystick.seal.keys import did_key
+from tallystick.seal.ledger import LedgerView
+from tallystick.seal.line import sid_of, skim
+from tallystick.seal.merkle import EMPTY_ROOT, Frontier
+from tallystick.seal.note import Note, parse_note, sign_note
+
+
+class Watermark(msgspec.Struct, frozen=True):
+    """How far a source file was read: the last `import` entry that names its path (13.4)."""
+
+    offset: int
+    digest: str
+    """SHA-256 of the first `offset` bytes, in hex."""
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    fields: dict[str, Json] = {}
+
+
+_DECODER = msgspec.json.Decoder(_Shown)
+
+
+class Ledger:
+    """The ledger, open for appending. Entries that other processes add are taken in whenever the lock is held."""
+
+    def __init__(self, home: Home, *, clock: Clock, seeds: Seeds) -> None:
+        """Open the store's ledger.
+
+        Raises:
+            JournalError: there is no store here, or its ledger is damaged.
+        """
+        self.home = home
+        self.view = LedgerView()
+        self.watermarks: dict[str, Watermark] = {}
+        self.signed_size = 0
+        self._clock = clock
+        self._note = read_note(home)
+        self.file = JournalFile(home, _store_id(home), home.ledger, clock=clock, seeds=seeds)
+        self.file.sealed_size = self._note.size if self._note else 0
+        self.file.on_entry(lambda n, _hash, text: self._take(n, text))
+        with self.file.locked():
+            self._check_note()
+
+    def _take(self, n: int, text: bytes) -> None:
+        if n == 0:
+            self.view, self.watermarks = LedgerView(), {}
+        self._feed(_DECODER.decode(text).fields)
+
+    def _feed(self, fields: Mapping[str, Json]) -> None:
+        meta = fields.get("meta", {})
+        try:
+            self.view.feed(meta)
+        except FormatError as error:
+            raise JournalError(f"{self.home.ledger}: {error}", hint="run `tally verify`") from error
+        source = fields.get("local.source")
+        if meta.get("type") == "import" and isinstance(source, dict) and "path" in source:
+            self.watermarks[str(source["path"])] = Watermark(meta.get("offset", 0), str(source.get("digest", "")))
+
+    def _check_note(self) -> None:
+        """Refuse to go on over a ledger that its own head does not fit."""
+        if self._note is None:
+            return
+        root = root_of(self.home.ledger, self._note.size)
+        if root != self._note.root:
+            raise JournalError(
+                f"{self.home.ledger} does not fit its signed head", hint="run `tally verify`; do not write over it"
+            )
+        self.signed_size = self._note.size
+
+    @property
+    def store_id(self) -> str:
+        """The ledger's id, which names the store in heads."""
+        return self.file.sid
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the ledger's lock. Journals are locked before it, never after."""
+        with self.file.locked():
+            yield
+
+    def append(self, meta: Mapping[str, Json], values: Mapping[str, Json] | None = None) -> Appended:
+        """Append one entry. Raises what JournalFile.append raises."""
+        with self.file.locked():
+            appended = self.file.append(meta, values)
+            self._feed({"meta": meta, **(values or {})})
+            return appended
+
+    def sync(self) -> None:
+        """Make the ledger survive a loss of power."""
+        self.file.sync()
+
+    def sign(self, *, keep: bool = False) -> Note:
+        """Sign a head over the ledger as it is now. The caller has synced what the head is to cover.
+
+        Args:
+            keep: also keep the head under its size (9.4).
+
+        Raises:
+            JournalError: the key is gone, or the head cannot be written.
+        """
+        key = load_key(self.home)
+        with self.file.locked():
+            self.file.sync()
+            text = sign_note(self.store_id, self.file.size, self.file.tree.root(), [key])
+            self.home.make_folder(self.home.note.parent)
+            if keep:
+                replace_file(self.home.kept_note(self.file.size), [text])
+            replace_file(self.home.note, [text])
+            self.signed_size = self.file.size
+        return parse_note(text)
+
+    def close(self) -> None:
+        """Close the file. Nothing is signed by this."""
+        self.file.close()
+
+
+def root_of(path: Path, size: int) -> bytes | None:
+    """The root of a journal's first `size` entries as they are on disk; None if there are fewer."""
+    if size == 0:
+        return EMPTY_ROOT
+    tree = Frontier()
+    for text in LineFile(path):
+        found = skim(text)
+        if found is None:
+            return None
+        tree.append(found.hash)
+        if tree.size == size:
+            return tree.root()
+    return None
+
+
+def read_note(home: Home) -> Note | None:
+    """The newest head, parsed but not verified; None if there is none.
+
+    Raises:
+        JournalError: it is no head.
+    """
+    try:
+        return parse_note(home.note.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, FormatError) as error:
+        raise JournalError(f"{home.note}: {error}", hint="run `tally verify`") from error
+
+
+def _store_id(home: Home) -> str:
+    try:
+        first = next(iter(LineFile(home.ledger)), None)
+    except FileNotFoundError:
+        first = None
+    except OSError as error:
+        raise JournalError(f"cannot read {home.ledger}: {error.strerror}") from error
+    if first is None:
+        raise JournalError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+    try:
+        return sid_of(first)
+    except FormatError as error:
+        raise JournalError(f"{home.ledger} is no ledger: {error}", hint="run `tally verify`") from error
+
+
+def make_ledger(home: Home, *, clock: Clock, seeds: Seeds) -> bool:
+    """Make a new store: its folders, its key, and a ledger whose `store_start` is signed; False if there is one.
+
+    Of several processes that do this at once, one makes it and the others wait.
+
+    Raises:
+        JournalError: its files cannot be written.
+    """
+    for folder in (home.folder, home.journals, home.note.parent, home.blobs):
+        home.make_folder(folder)
+    try:
+        descriptor = os.open(home.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise JournalError(f"cannot open {home.folder}: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if home.exists:
+            return False
+        _make_ledger(home, clock, seeds)
+    except OSError as error:
+        raise JournalError(f"cannot make a store at {home.folder}: {error.strerror or error}") from error
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _make_ledger(home: Home, clock: Clock, seeds: Seeds) -> None:
+    key = load_key(home) if home.key.exists() else make_key(home, seeds())
+    # Written beside its place and moved there whole: a store exists with its first entry or not at all.
+    beside = Home(home.folder)
+    beside.ledger = home.ledger.with_name(".ledger.new")
+    beside.ledger.unlink(missing_ok=True)
+    file = JournalFile(beside, seeds()[:16].hex(), beside.ledger, clock=clock, seeds=seeds)
+    file.append({"type": "store_start", "key": did_key(key.public)})
+    file.sync()
+    text = sign_note(file.sid, file.size, file.tree.root(), [key])
+    file.close()
+    beside.ledger.rename(home.ledger)
+    sync_folder(home.folder)
+    replace_file(home.note, [text])

@@ -1,0 +1,59 @@
+"""Reading a file line by line, in bounded memory whatever the file holds.
+
+Owns what a complete line is: bytes ended by one LF. Must not know what lines mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from tallystick.seal.limits import LINE_BYTES
+
+_CHUNK = 1 << 18
+
+
+class LineFile:
+    """The complete lines of a file from an offset on (seal.ledgercheck.Lines).
+
+    A line over `limit` comes as its first `limit` + 1 bytes, so that whoever checks it sees that it is too long.
+    Iterating again reads again. `torn` is the number of bytes after the last LF, `end` the offset after it.
+    """
+
+    def __init__(self, path: Path, *, start: int = 0, limit: int = LINE_BYTES, until: int | None = None) -> None:
+        self.path = path
+        self.torn = 0
+        self.end = start
+        self._start = start
+        self._limit = limit
+        self._until = until
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.path.open("rb", buffering=0) as file:
+            yield from self._lines(file)
+
+    def _lines(self, file: IO[bytes]) -> Iterator[bytes]:
+        file.seek(self._start)
+        self.end, self.torn = self._start, 0
+        rest, rest_bytes = b"", 0  # the beginning of an unfinished line, and how long it is so far
+        for chunk in self._chunks(file):
+            first, *others = chunk.split(b"\n")
+            rest_bytes += len(first)
+            if len(rest) <= self._limit:
+                rest += first[: self._limit + 1 - len(rest)]
+            for piece in others:
+                self.end += rest_bytes + 1
+                yield rest
+                rest, rest_bytes = piece[: self._limit + 1], len(piece)
+        self.torn = rest_bytes
+
+    def _chunks(self, file: IO[bytes]) -> Iterator[bytes]:
+        left = None if self._until is None else self._until - self._start
+        while left is None or left > 0:
+            chunk = file.read(_CHUNK if left is None else min(_CHUNK, left))
+            if not chunk:
+                return
+            if left is not None:
+                left -= len(chunk)
+            yield chunk

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+
+from tallystick.errors import JournalError, NotFoundError
+from tallystick.journal import erase as erase_module
+from tallystick.journal.archive import Archive
+from tallystick.journal.erase import erase, finish_erasures
+from tallystick.journal.file import JournalFile
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.model.ids import SessionId
+from tallystick.operations.verify import verify_store
+from tests.journal.conftest import say
+
+SECRET = "the secret word"
+
+
+def erase_text(archive: Archive, journal: JournalFile, n: int) -> None:
+    erase(archive, SessionId(journal.sid), n, frozenset({"content.text"}), basis="request", reason="they asked")
+
+
+def holders(home: Home, text: str = SECRET) -> list[str]:
+    """The files of the store that hold `text`."""
+    files = [path for path in home.folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if text.encode() in path.read_bytes()]
+
+
+def test_an_erased_value_is_nowhere_and_the_chain_stands(home: Home, archive: Archive, journal: JournalFile) -> None:
+    say(journal, SECRET)
+    say(journal, "stays")
+    archive.seal()
+    root = journal.tree.root()
+    erase_text(archive, journal, 1)
+    assert holders(home) == []
+    steps = list(read_session(home, journal.sid))
+    assert (steps[1].withheld, steps[2].values["content.text"]) == (("content.text",), "stays")
+    assert say(journal, "goes on") == 3
+    archive.seal()
+    verdict = verify_store(home)
+    assert (verdict.exit_code, verdict.disclosure.erased, verdict.remarks) == (0, 1, ())
+    with journal.locked():
+        assert journal.tree.root() != root  # it has grown; the head over the first three still verified above
+
+
+def test_a_blob_goes_with_its_value(home: Home, archive: Archive, journal: JournalFile) -> None:
+    say(journal, SECRET * 10_000)
+    archive.seal()
+    erase_text(archive, journal, 1)
+    assert holders(home) == []
+    assert verify_store(home).exit_code == 0
+
+
+def test_torn_fragments_of_the_session_go_too(home: Home, archive: Archive, journal: JournalFile) -> None:
+    say(journal, SECRET)
+    with journal.path.open("ab") as file:
+        file.write(f'{{"entry":{{"x":"{SECRET}'.encode())
+    say(journal, "after the crash")
+    assert len(holders(home)) == 2
+    erase_text(archive, journal, 1)
+    assert holders(home) == []
+
+
+def test_erasing_twice_changes_nothing_more(home: Home, archive: Archive, journal: JournalFile) -> None:
+    say(journal, SECRET)
+    erase_text(archive, journal, 1)
+    before = (journal.path.read_bytes(), home.ledger.read_bytes())
+    erase_text(archive, journal, 1)
+    assert (journal.path.read_bytes(), home.ledger.read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    ("n", "name", "message"),
+    [(9, "content.text", "no step 9"), (1, "content.output", "it has content.text"), (1, "meta", "cannot be erased")],
+)
+def test_what_cannot_be_erased_is_said(archive: Archive, journal: JournalFile, n: int, name: str, message: str) -> None:
+    say(journal, SECRET)
+    with pytest.raises(NotFoundError, match=message):
+        erase(archive, SessionId(journal.sid), n, frozenset({name}), basis="request", reason="x")
+
+
+@pytest.mark.parametrize("stage", ["replace_file", "remove_blob", "_scrub_torn", "_unmark"])
+def test_an_erasure_that_was_cut_short_is_reported_and_then_finished(
+    home: Home, archive: Archive, journal: JournalFile, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    say(journal, SECRET * 10_000)
+    archive.seal()
+    real = getattr(erase_module, stage)
+
+    def die(path: object, *rest: object) -> None:
+        if stage == "replace_file" and "erasing" in str(path):
+            real(path, *rest)
+        else:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(erase_module, stage, die)
+    with pytest.raises(KeyboardInterrupt):
+        erase_text(archive, journal, 1)
+    monkeypatch.undo()
+    archive.close()
+    between = verify_store(home)
+    assert between.exit_code == 0
+    assert (holders(home) != []) == (stage in ("replace_file", "remove_blob"))
+    if stage == "replace_file":
+        assert any("not finished" in remark for remark in between.remarks)
+    again = Archive(home)
+    assert finish_erasures(again) == 1
+    assert holders(home) == []
+    assert finish_erasures(again) == 0
+    assert verify_store(home).remarks == ()
+
+
+def test_a_value_that_is_missing_without_an_erasure_is_tampering(
+    home: Home, archive: Archive, journal: JournalFile
+) -> None:
+    say(journal, SECRET)
+    archive.seal()
+    erase_module._take_away(home, journal, {1: frozenset({"content.text"})})
+    found = verify_store(home).first_bad
+    assert found is not None
+    assert (found.rule, found.n) == ("withheld", 1)
+
+
+def test_nothing_is_taken_away_when_the_erasure_cannot_be_sealed(
+    home: Home, archive: Archive, journal: JournalFile
+) -> None:
+    say(journal, SECRET)
+    home.key.unlink()
+    with pytest.raises(JournalError, match="nothing can be signed"):
+        erase_text(archive, journal, 1)
+    assert journal.path.name in holders(home)
