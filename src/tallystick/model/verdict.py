@@ -6,12 +6,13 @@ Owns the values and the exit codes they mean. Must not know how a verdict is rea
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 import msgspec
 
 
 class Rule(enum.StrEnum):
-    """The rule a defect broke."""
+    """The rule a defect broke. Of two at one entry the earlier in this list is reported."""
 
     LIMIT = "limit"
     LINE = "line"
@@ -41,6 +42,11 @@ class Defect(msgspec.Struct, frozen=True):
     n: int | None
     rule: Rule
     why: str
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it stands among defects of one journal: of no one entry, by entry, then in the order of the rules."""
+        return (-1 if self.n is None else self.n), list(Rule).index(self.rule)
 
     @property
     def is_malformed(self) -> bool:
@@ -105,7 +111,8 @@ class Disclosure(msgspec.Struct, frozen=True):
 class SessionVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """One session's part of a verdict. `steps` counts the entries found sound, from the first on."""
 
-    session: str
+    session: str | None
+    """None for a lone file that does not even say of which session it is."""
     steps: int
     completeness: Completeness
     unsealed: int
@@ -178,3 +185,38 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             return 3
         whole = self.completeness in (Completeness.SEALED, Completeness.DROPPED)
         return 3 if self.require is Require.SEALED and not whole else 0
+
+
+def report(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as plain data: the JSON of docs/format.md 20, which every implementation gives alike."""
+    return {
+        "exit": verdict.exit_code,
+        "valid": verdict.valid,
+        "truncated": verdict.truncated,
+        "steps": verdict.steps,
+        "integrity": verdict.integrity,
+        "completeness": verdict.completeness.value,
+        "unsealed": verdict.unsealed,
+        "authenticity": verdict.authenticity.value,
+        "level": verdict.level.value,
+        "why_not_higher": verdict.why_not_higher,
+        "disclosure": msgspec.structs.asdict(verdict.disclosure),
+        "first_bad": _reported(verdict.first_bad) if verdict.first_bad is not None else None,
+        "defects": [_reported(defect) for defect in verdict.defects],
+        "sessions": [
+            {
+                "session": session.session,
+                "steps": session.steps,
+                "integrity": session.integrity,
+                "completeness": session.completeness.value,
+                "unsealed": session.unsealed,
+                "authenticity": session.authenticity.value,
+            }
+            for session in verdict.sessions
+        ],
+        "remarks": list(verdict.remarks),
+    }
+
+
+def _reported(defect: Defect) -> dict[str, Any]:
+    return {"session": defect.session, "n": defect.n, "rule": defect.rule.value, "why": defect.why}

@@ -29,6 +29,7 @@ _OPTIONS = (
 # small that ECMAScript would switch to an exponent.
 _PLAIN_FLOAT = re.compile(r"-?(?:0\.0{0,4}[1-9]\d{0,16}|[1-9]\d{0,15}\.\d{1,17})(?<!0)\Z")
 _ASTRAL = re.compile(rb"[\xf0-\xf4]")
+_LONG_NUMBER = re.compile(rb"\d{16}")
 
 
 class _UncertainFloat(ValueError):
@@ -63,8 +64,8 @@ def canonical(value: Json) -> bytes:
     """The RFC 8785 text of `value` in UTF-8.
 
     Raises:
-        FormatError: `value` has no canonical text: NaN, an infinity, an integer beyond ±(2^53−1), a lone surrogate,
-            a key that is no string, a type that JSON has not.
+        FormatError: `value` has no canonical text: NaN, an infinity, a whole number beyond ±(2^53−1) that is written
+            without exponent, a lone surrogate, a key that is no string, a type that JSON has not.
     """
     if type(value) is str:
         try:
@@ -91,39 +92,49 @@ def has_astral_key(value: Json) -> bool:
 
 def _reference(value: Json) -> bytes:
     try:
-        return rfc8785.dumps(value)
-    except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError, AttributeError, TypeError) as error:
+        text = rfc8785.dumps(value)
+        if _LONG_NUMBER.search(text):
+            json.loads(text, parse_int=_safe_integer)
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
         raise FormatError(f"a value has no canonical JSON text: {error}", rule="canonical") from error
+    return text
+
+
+def _safe_integer(literal: str) -> int:
+    """Refuse what RFC 8785 writes for a whole double beyond ±(2^53−1): the format takes it for an integer (3.1)."""
+    number = int(literal)
+    if abs(number) > SAFE_INTEGER:
+        raise ValueError(f"{literal} is beyond ±(2^53−1)")
+    return number
 
 
 def parse(text: bytes) -> Json:
-    """Read JSON as a verifier must: every integer exact, nothing that JSON has not.
+    """Read JSON as a verifier must: no number rounded unseen, nothing that JSON has not.
 
-    Callers check the nesting depth first (limits.exceeds_depth).
+    Callers check the nesting depth first (limits.exceeds_depth). An integer beyond ±(2^53−1) comes back as one that is
+    beyond it too, if not the same: it has no canonical text either way.
 
     Raises:
-        FormatError: not UTF-8, or not JSON (rule `line`); a number that the format refuses (rule `canonical`).
+        FormatError: not UTF-8, or not JSON (rule `line`); a byte order mark, CR or NUL (rule `canonical`).
     """
     try:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(f"not UTF-8 at byte {error.start}", rule="line") from error
+    if decoded.startswith("\ufeff") or "\r" in decoded or "\0" in decoded:
+        raise FormatError("a byte order mark, CR or NUL", rule="canonical")
     try:
-        return json.loads(decoded, parse_constant=_refuse_constant, parse_int=_safe_integer)
-    except FormatError:
-        raise
+        return json.loads(decoded, parse_constant=_refuse_constant, parse_int=_integer)
     except ValueError as error:
         raise FormatError(f"not JSON: {error}", rule="line") from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise FormatError(f"not JSON: {name}", rule="line")
+    raise ValueError(f"{name} is no JSON, though Python reads it")
 
 
-def _safe_integer(literal: str) -> int:
-    if len(literal) > 17 or abs(int(literal)) > SAFE_INTEGER:
-        raise FormatError(f"the integer {literal[:40]} is beyond ±(2^53−1)", rule="canonical")
-    return int(literal)
+def _integer(literal: str) -> int:
+    return int(literal[:18])  # thousands of digits are slow to read, and Python refuses them; 18 are too many already
 
 
 def is_canonical(text: bytes, value: Json) -> bool:

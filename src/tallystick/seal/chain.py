@@ -1,7 +1,7 @@
 """The chain of one journal: whether each line follows from those before it.
 
 Owns docs/format.md 14, step 2, and the state it needs: hashes and seeds seen, the tree, the end of the session. Must not
-know where lines come from, nor which heads cover them.
+know where lines come from, nor which heads cover them; what may be withheld, the ledger's view says.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
-import msgspec
-
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tallystick.model.verdict import Disclosure
 from tallystick.seal.fastline import accept_bare, accept_full
 from tallystick.seal.hashes import genesis
+from tallystick.seal.ledger import LedgerView
 from tallystick.seal.line import BlobReader, Line, check_content, hash_of, parse_line
 from tallystick.seal.merkle import Frontier
 from tallystick.seal.redact import Redaction, check_level
@@ -30,15 +29,6 @@ class Place(enum.StrEnum):
     LONE = "lone"
 
 
-class Withheld(msgspec.Struct, frozen=True):
-    """An entry of which names are not shown: whether that is right is for the ledger to say."""
-
-    n: int
-    entry: str
-    names: tuple[str, ...]
-    """All names that are withheld; `*` stands for a line that shows no `meta`."""
-
-
 _LEVELS_WITH_BARE = (None, Redaction.FULL)
 
 
@@ -47,7 +37,8 @@ class Chain:
 
     Attributes:
         size: how many lines were sound. head: hash of the last one (or genesis). tree: the Merkle frontier.
-        ended: whether the last is a `session_end`. foreign: references to other sessions, with the n that made them.
+        closed: whether the last is a `session_end`. foreign: references to other sessions, with the n that made them.
+        unfinished: the n of entries that still show, or keep a blob of, what a sealed erasure names.
     """
 
     def __init__(
@@ -55,24 +46,36 @@ class Chain:
         sid: str,
         *,
         place: Place,
+        in_ledger: bool = False,
+        view: LedgerView | None = None,
         read_blob: BlobReader | None = None,
         level: Redaction | None = None,
     ) -> None:
+        """An empty chain.
+
+        Args:
+            in_ledger: the lines are a ledger's, whose `meta` has other members. Always so at Place.LEDGER.
+            view: what the ledger says of erasures: nothing else lets a value be gone from a store.
+            level: the level that a lone file promises.
+        """
         self.sid = sid
         self.place = place
         self.size = 0
         self.head = genesis(sid)
         self.tree = Frontier()
-        self.ended = False
+        self.closed = False
         self.clock_steps = 0
         self.disclosure = Disclosure()
-        self.withheld: list[Withheld] = []
         self.foreign: list[tuple[int, str]] = []
+        self.unfinished: list[int] = []
+        self._in_ledger = in_ledger or place is Place.LEDGER
+        self._view = LedgerView() if view is None else view
         self._level = level
         self._read_blob = read_blob
         self._entries = Seen()
         self._seeds = Seen()
         self._sid = sid.encode()
+        self._ended = False
         self._recorded = ""
 
     def feed(self, text: bytes) -> dict[str, Json]:
@@ -85,15 +88,16 @@ class Chain:
         if self.place is Place.LONE and self._level in _LEVELS_WITH_BARE and text.endswith(b',"v":1}}'):
             bare = accept_bare(text, sid=self._sid, n=self.size, prev=prev)
             if bare is not None:
-                self._advance(bare)
+                self._follow(bare, {})
                 return {}
-        if self._level is None:
-            accepted = accept_full(text, sid=self._sid, n=self.size, prev=prev, in_ledger=self.place is Place.LEDGER)
-            if accepted is not None:
-                self._check_parents(accepted.parents)
-                self._check_seed(accepted.seed)
-                self._follow(accepted.hash, accepted.meta)
-                return accepted.meta
+        if self._level is None and (self.sid, self.size) not in self._view.erasures:
+            full = accept_full(text, sid=self._sid, n=self.size, prev=prev, in_ledger=self._in_ledger)
+            if full is not None:
+                self._check_parents(full.parents)
+                self._check_seed(full.seed)
+                self._check_order(full.meta)
+                self._follow(full.hash, full.meta)
+                return full.meta
         return self._feed_plainly(text)
 
     def _feed_plainly(self, text: bytes) -> dict[str, Json]:
@@ -107,54 +111,91 @@ class Chain:
             raise FormatError("does not follow from the entry before it", rule="prev")
         if self._level is not None:
             check_level(line, self._level)
-        absent, _ = check_content(line, in_ledger=self.place is Place.LEDGER, read_blob=self._read_blob)
-        if absent and self.place is not Place.LONE:
-            raise FormatError("a blob that the line names is not there", rule="blob")
+        digest = hash_of(entry)
+        absent = check_content(
+            line,
+            in_ledger=self._in_ledger,
+            read_blob=self._read_blob,
+            may_be_absent=lambda name: self._may_be_gone(digest, name),
+        )
         self._check_parents(entry.parents)
         if line.seed is not None:
             self._check_seed(bytes.fromhex(line.seed))
-        self._note_withheld(line, absent)
-        self._follow(hash_of(entry), line.meta)
+        self._check_order(line.meta)
+        self._check_withheld(line, digest)
+        self._count(line, digest, absent)
+        self._follow(digest, line.meta)
         return dict(line.meta)
+
+    def _may_be_gone(self, digest: bytes, name: str) -> bool:
+        return self.place is Place.LONE or self._view.releases(self.sid, self.size, digest.hex(), name)
 
     def _check_parents(self, parents: tuple[str, ...]) -> None:
         if not parents:
             return
         if len(set(parents)) != len(parents):
             raise FormatError("a parent stands twice", rule="parent")
+        foreign: list[tuple[int, str]] = []
         for parent in parents:
             session, separator, digest = parent.rpartition("#")
-            if separator:
-                if session == self.sid:
-                    raise FormatError("a parent of this session in the form for another", rule="parent")
-                self.foreign.append((self.size, parent))
-            elif bytes.fromhex(digest) not in self._entries:
-                raise FormatError(f"the parent {digest[:12]}… is no earlier entry", rule="parent")
+            if not separator:
+                if bytes.fromhex(digest) not in self._entries:
+                    raise FormatError(f"the parent {digest[:12]}… is no earlier entry", rule="parent")
+            elif session == self.sid:
+                raise FormatError("a parent of this session in the form for another", rule="parent")
+            else:
+                foreign.append((self.size, parent))
+        self.foreign += foreign
 
     def _check_seed(self, seed: bytes) -> None:
         if not self._seeds.add(seed):
             raise FormatError("a seed that an earlier entry has", rule="seed")
 
-    def _note_withheld(self, line: Line, absent: int) -> None:
-        names = ("*",) if "meta" not in line.fields else tuple(sorted(line.withheld))
-        if names:
-            self.withheld.append(Withheld(line.entry.n, hash_of(line.entry).hex(), names))
-        self.disclosure += Disclosure(withheld=len(line.withheld), absent_blobs=absent)
+    def _check_order(self, meta: Mapping[str, Json]) -> None:
+        """What comes first, and what after `session_end` (section 7). What is not shown cannot be judged."""
+        kind = meta.get("type")
+        if kind is None:
+            return
+        first = "store_start" if self._in_ledger else "session_start"
+        if self.size == 0 and kind != first:
+            raise FormatError(f"begins with a {kind} instead of a {first}", rule="order")
+        resumed = kind == "session_start" and meta.get("resumed") is True
+        if self._ended and kind != "recovery" and not resumed:
+            raise FormatError(f"a {kind} after the session's end", rule="order")
+
+    def _check_withheld(self, line: Line, digest: bytes) -> None:
+        """In a store every line shows its `meta`, and all that the ledger does not say is erased or dropped."""
+        if self.place is Place.LONE:
+            return
+        if "meta" not in line.fields:
+            raise FormatError("meta is withheld in a store", rule="withheld")
+        for name in sorted(line.withheld):
+            if not self._may_be_gone(digest, name):
+                raise FormatError(f"{name} is withheld, and no sealed erasure says so", rule="withheld")
+
+    def _count(self, line: Line, digest: bytes, absent: int) -> None:
+        names = line.fields.keys() | line.blobs.keys() | line.withheld.keys()
+        erased = {name for name in names if self._view.erases(self.sid, self.size, digest.hex(), name)}
+        if any(self._is_there(line, name) for name in erased):
+            self.unfinished.append(self.size)
+        self.disclosure += Disclosure(
+            withheld=len(line.withheld), erased=len(erased & line.withheld.keys()), absent_blobs=absent
+        )
+
+    def _is_there(self, line: Line, name: str) -> bool:
+        """Whether a value is shown, or withheld with its blob still in its file."""
+        if name not in line.withheld:
+            return True
+        return self._read_blob is not None and self._read_blob(line.withheld[name]) is not None
 
     def _follow(self, digest: bytes, meta: Mapping[str, Json]) -> None:
         kind = meta.get("type")
-        if self.ended and not (
-            kind == "recovery" or (kind == "session_start" and meta.get("resumed") is True) or kind is None
-        ):
-            raise FormatError(f"a {kind} after the session's end", rule="order")
+        self.closed = kind == "session_end"
         # A recovery after the end leaves the session ended: it records a torn tail, not something the agent did.
-        self.ended = kind == "session_end" or (self.ended and kind == "recovery")
+        self._ended = self.closed or (self._ended and kind == "recovery")
         recorded = str(meta.get("recorded", ""))
-        self.clock_steps += recorded < self._recorded and bool(recorded)
+        self.clock_steps += bool(recorded) and recorded < self._recorded
         self._recorded = recorded or self._recorded
-        self._advance(digest)
-
-    def _advance(self, digest: bytes) -> None:
         self._entries.add(digest)
         self.tree.append(digest)
         self.head = digest

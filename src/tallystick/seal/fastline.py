@@ -86,7 +86,7 @@ def _listed_parents(text: bytes) -> bytes:
     if text[start : start + 2] == b"[]":
         return b"[]"
     listed = text[start : text.find(b"]", start) + 1]
-    return listed if _PARENTS.fullmatch(listed) else b"?"
+    return listed if listed.count(b",") < limits.PARENTS and _PARENTS.fullmatch(listed) else b"?"
 
 
 def accept_bare(text: bytes, *, sid: bytes, n: int, prev: bytes) -> bytes | None:

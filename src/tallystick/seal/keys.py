@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tallystick.errors import FormatError
 
 PublicKey = NewType("PublicKey", bytes)
-"""32 bytes, an Ed25519 public key that is no low-order point."""
+"""32 bytes: an Ed25519 public key, canonically encoded and no low-order point."""
 
 LOW_ORDER = frozenset(
     bytes.fromhex(encoding)
@@ -41,6 +41,7 @@ LOW_ORDER = frozenset(
 )
 """The 14 encodings that are refused as a key and as R before any signature is checked."""
 
+_PRIME = 2**255 - 19
 _MULTICODEC = b"\xed\x01"
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _DID_LENGTH = len("did:key:z") + 47
@@ -50,13 +51,22 @@ def public_key(raw: bytes) -> PublicKey:
     """Take 32 bytes as a public key.
 
     Raises:
-        FormatError: another length, or a low-order point.
+        FormatError: another length, a low-order point, or an encoding that is not the one RFC 8032 gives a point.
     """
     if len(raw) != 32:
         raise FormatError(f"an Ed25519 key has 32 bytes, not {len(raw)}", rule="signature")
     if raw in LOW_ORDER:
         raise FormatError("a low-order Ed25519 key is refused: any message verifies under it", rule="signature")
+    if not _is_reduced(raw):
+        raise FormatError(
+            "another spelling of an Ed25519 key is refused: its y is not below 2^255−19", rule="signature"
+        )
     return PublicKey(raw)
+
+
+def _is_reduced(point: bytes) -> bool:
+    """Whether the y of an encoded point is below the field's prime, as RFC 8032 5.1.3 wants."""
+    return int.from_bytes(point, "little") % 2**255 < _PRIME
 
 
 def did_key(key: PublicKey) -> str:
@@ -73,34 +83,38 @@ def parse_did_key(text: str) -> PublicKey:
     """The public key that a did:key names.
 
     Raises:
-        FormatError: no did:key of an Ed25519 key, another spelling of one, or a low-order point.
+        FormatError: no did:key of an Ed25519 key, another spelling of one, or a key that `public_key` refuses.
     """
-    refused = FormatError(f"{text[:80]!r} is no did:key of an Ed25519 key", rule="signature")
+    key = named_key(text)
+    if key is None:
+        raise FormatError(f"{text[:80]!r} is no did:key of an Ed25519 key", rule="signature")
+    return public_key(key)
+
+
+def named_key(text: str) -> bytes | None:
+    """The 32 bytes that the did:key of an Ed25519 key names, fit for a key or not; None if it is no such did:key."""
     if len(text) != _DID_LENGTH or not text.startswith("did:key:z6Mk"):
-        raise refused
+        return None
     number = 0
     for character in text.removeprefix("did:key:z"):
         digit = _BASE58.find(character)
         if digit < 0:
-            raise refused
+            return None
         number = number * 58 + digit
-    try:
-        decoded = number.to_bytes(34, "big")
-    except OverflowError as error:
-        raise refused from error
-    if not decoded.startswith(_MULTICODEC):
-        raise refused
-    return public_key(decoded[2:])
+    if number.bit_length() > 34 * 8:
+        return None
+    decoded = number.to_bytes(34, "big")
+    return decoded[2:] if decoded.startswith(_MULTICODEC) else None
 
 
-def key_id(name: str, key: PublicKey) -> bytes:
+def key_id(name: str, key: bytes) -> bytes:
     """The 4 bytes that point a signed note's signature to its key (C2SP signed-note, Ed25519 is type 0x01)."""
     return sha256(name.encode() + b"\n\x01" + key).digest()[:4]
 
 
-def verify_signature(key: PublicKey, signature: bytes, message: bytes) -> bool:
-    """Whether `signature` (64 bytes) of `message` is by `key`. Low-order R is refused first."""
-    if len(signature) != 64 or signature[:32] in LOW_ORDER or key in LOW_ORDER:
+def verify_signature(key: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether `signature` (64 bytes) of `message` is by `key`. Low-order keys and R are refused first."""
+    if len(signature) != 64 or signature[:32] in LOW_ORDER or key in LOW_ORDER or not _is_reduced(key):
         return False
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, message)

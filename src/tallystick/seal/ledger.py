@@ -6,13 +6,13 @@ sound, nor how many of them a signed head covers: callers feed it the ones that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
-from tallystick.seal.keys import PublicKey, parse_did_key
+from tallystick.seal.keys import named_key
 
 
 class SessionHead(msgspec.Struct, frozen=True):
@@ -48,14 +48,16 @@ class LedgerView:
         self.erasures: dict[tuple[str, int], list[Erasure]] = {}
         self.drops: dict[str, list[DropContent]] = {}
         self.dropped: dict[str, SessionHead] = {}
-        self.keys: list[PublicKey] = []
+        self.keys: list[bytes] = []
+        """The log keys, as they are: a low-order one among them is refused when it has signed (9.4)."""
+        self.fallen: list[int] = []
+        """The `n` of each head that is smaller than one before of its session (9.3). Such heads count for nothing."""
 
     def feed(self, meta: Mapping[str, Json]) -> None:
         """Take the `meta` of the next ledger entry.
 
         Raises:
-            FormatError: rule `head` if the sizes of a session fall; rule `signature` for a low-order key; rule `class`
-                if a member of section 9.2 is missing or of another kind.
+            FormatError: rule `class`, a member of section 9.2 is missing or of another kind.
         """
         kind = meta.get("type")
         if kind == "session_head":
@@ -66,21 +68,20 @@ class LedgerView:
         elif kind == "retention":
             self._take_retention(meta)
         elif kind in ("store_start", "key_add"):
-            self.keys.append(parse_did_key(_text(meta, "key")))
+            added = named_key(_text(meta, "key"))
+            self.keys += [added] if added is not None and added not in self.keys else []
         elif kind == "key_retire":
-            retired = parse_did_key(_text(meta, "key"))
+            retired = named_key(_text(meta, "key"))
             self.keys = [key for key in self.keys if key != retired]
         self.size += 1
 
     def _take_head(self, meta: Mapping[str, Json]) -> None:
         session = _text(meta, "session")
         head = SessionHead(_number(meta, "size"), _text(meta, "root"), meta.get("closed") is True, self.size)
-        before = self.heads.setdefault(session, [])
-        if before and before[-1].size > head.size:
-            raise FormatError(
-                f"the size of session {session[:8]} falls from {before[-1].size} to {head.size}", rule="head"
-            )
-        before.append(head)
+        if head.size < self.covered(session):
+            self.fallen.append(self.size)
+        else:
+            self.heads.setdefault(session, []).append(head)
 
     def _take_retention(self, meta: Mapping[str, Json]) -> None:
         session, action = _text(meta, "session"), meta.get("action")
@@ -100,16 +101,21 @@ class LedgerView:
         part.dropped = {session: self.dropped[session]} if session in self.dropped else {}
         return part
 
-    def justifies(self, session: str, n: int, entry: str, names: Sequence[str]) -> bool:
-        """Whether erasures or retention explain that `names` of entry `n`, whose hash is `entry`, are withheld."""
-        allowed: set[str] = set()
-        for erasure in self.erasures.get((session, n), ()):
-            if erasure.entry == entry:
-                allowed |= erasure.names
-        for drop in self.drops.get(session, ()):
-            if drop.first <= n <= drop.last:
-                allowed |= drop.names
-        return set(names) <= allowed - {"meta"}
+    def covered(self, session: str) -> int:
+        """The size of a session's last head; 0 if it has none."""
+        heads = self.heads.get(session)
+        return heads[-1].size if heads else 0
+
+    def erases(self, session: str, n: int, entry: str, name: str) -> bool:
+        """Whether an erasure names this value of entry `n`, whose hash is `entry`."""
+        found = self.erasures.get((session, n), ())
+        return any(erasure.entry == entry and name in erasure.names for erasure in found)
+
+    def releases(self, session: str, n: int, entry: str, name: str) -> bool:
+        """Whether an erasure or retention explains that this value of entry `n` is gone (12.2)."""
+        drops = self.drops.get(session, ())
+        dropped = any(drop.first <= n <= drop.last and name in drop.names for drop in drops)
+        return dropped or self.erases(session, n, entry, name)
 
 
 def _text(meta: Mapping[str, Json], member: str) -> str:

@@ -6,7 +6,7 @@ know the sessions' journals, nor where bytes come from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import msgspec
@@ -37,8 +37,9 @@ class Lines(Protocol):
 class LedgerCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What the ledger and its head are worth.
 
-    `view` holds the entries that count: those a verified head covers, or all sound ones if no head does. `tail` holds what
-    comes after them, which justifies nothing. `head_size` is the size of the verified head.
+    `view` holds the entries that count: those that the head covers, or all sound ones if it covers none. A head covers
+    the ledger if it is signed by a known key and the ledger has its size and root. `tail` holds what comes after them,
+    which justifies nothing. `head_size` is the size of a head that covers.
     """
 
     store_id: str | None
@@ -48,6 +49,9 @@ class LedgerCheck(msgspec.Struct, frozen=True, kw_only=True):
     pinned: bool = False
     wrong_key: bool = False
     defects: tuple[Defect, ...] = ()
+    """The first defect of the ledger and its heads, if there is one."""
+    foreign: tuple[tuple[int, str], ...] = ()
+    """References of ledger entries to sessions: (n, `<sid>#<hash>`)."""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -64,47 +68,54 @@ def found_defect(session: str | None, n: int | None, error: FormatError) -> Defe
 class _Reading:
     """One pass over the ledger: its chain, its views, and roots and keys at the sizes that heads speak of."""
 
-    def __init__(self, covered_size: int | None, sizes: frozenset[int]) -> None:
+    def __init__(self, own: Note | None, heads: Sequence[Note]) -> None:
         self.store_id: str | None = None
+        self.lines = 0
         self.size = 0
         self.whole = LedgerView()
         self.covered = LedgerView()
         self.tail = LedgerView()
         self.roots: dict[int, bytes] = {0: EMPTY_ROOT}
-        self.keys: dict[int, tuple[PublicKey, ...]] = {0: ()}
-        self.defect: Defect | None = None
+        self.defects: list[Defect] = []
+        self.foreign: tuple[tuple[int, str], ...] = ()
         self.remarks: list[str] = []
-        self._covered_size = covered_size
-        self._sizes = sizes
+        self._keys: dict[int, tuple[bytes, ...]] = {}
+        self._covered_size = own.size if own is not None else 0
+        self._sizes = frozenset(head.size for head in heads)
 
     def read(self, lines: Lines, read_blob: BlobReader | None) -> None:
+        """Read all lines; after the first that is not sound they are only counted."""
         chain: Chain | None = None
         for text in lines:
+            self.lines += 1
+            if self.defects:
+                continue
             try:
                 if chain is None:
                     self.store_id = sid_of(text)
                     chain = Chain(self.store_id, place=Place.LEDGER, read_blob=read_blob)
                 self._take(chain, chain.feed(text))
             except FormatError as error:
-                self.defect = found_defect(self.store_id, self.size, error)
-                return
+                self.defects.append(found_defect(self.store_id, self.size, error))
         if lines.torn:
             self.remarks.append(f"ledger: {lines.torn} bytes after the last line, a torn write")
-        if chain is not None and chain.clock_steps:
-            self.remarks.append(f"ledger: `recorded` goes back {chain.clock_steps} times")
+        if chain is not None:
+            self.foreign = tuple(chain.foreign)
+            if chain.clock_steps:
+                self.remarks.append(f"ledger: `recorded` goes back {chain.clock_steps} times")
 
     def _take(self, chain: Chain, meta: dict[str, Json]) -> None:
-        if chain.withheld:
-            raise FormatError("the ledger withholds nothing", rule="withheld")
-        if self.size == 0 and meta.get("type") != "store_start":
-            raise FormatError("the ledger does not begin with store_start", rule="order")
         self.whole.feed(meta)
-        is_covered = self._covered_size is not None and self.size < self._covered_size
-        (self.covered if is_covered else self.tail).feed(meta)
+        (self.covered if self.size < self._covered_size else self.tail).feed(meta)
         self.size += 1
         if self.size in self._sizes:
             self.roots[self.size] = chain.tree.root()
-            self.keys[self.size] = tuple(self.whole.keys)
+        if self.size in self._sizes or self.size == 1:
+            self._keys[self.size] = tuple(self.whole.keys)
+
+    def keys(self, size: int) -> tuple[bytes, ...]:
+        """The keys that the first `size` entries name; the first entry always counts, for it names the first key."""
+        return self._keys.get(max(size, 1), tuple(self.whole.keys))
 
 
 def check_ledger(
@@ -121,52 +132,44 @@ def check_ledger(
         lines: the ledger; None if there is none. note: the head beside it; None if there is none.
         pinned: the only key to trust; else the keys that the ledger itself names are taken, and the verdict says so.
     """
-    defects: list[Defect] = []
-    heads = {
-        what: _parsed(text, what, defects)
-        for what, text in (("head", note), ("remembered head", remembered))
-        if text is not None
+    parsed = {
+        what: _parsed(text) for what, text in (("head", note), ("remembered head", remembered)) if text is not None
     }
-    parsed = [head for head in heads.values() if head is not None]
+    heads = {what: head for what, head in parsed.items() if isinstance(head, Note)}
     own = heads.get("head")
-    reading = _Reading(own.size if own else None, frozenset(head.size for head in parsed))
+    reading = _Reading(own, tuple(heads.values()))
     if lines is not None:
         reading.read(lines, read_blob)
-    if reading.defect is not None:
-        defects.insert(0, reading.defect)
-    wrong_key = False
-    signed = False
-    for what, head in heads.items():
-        problem = _problem_with(head, what, reading, pinned) if head is not None else None
-        if problem is not None and not (problem.rule is Rule.CUT and reading.defect is not None):
-            defects.append(problem)
-        wrong_key |= what == "head" and problem is not None and problem.why.endswith(_NOT_SIGNED)
-        signed |= what == "head" and head is not None and problem is None
+    defects, store, signed, wrong_key = list(reading.defects), reading.store_id, False, False
+    for what, head in parsed.items():
+        if isinstance(head, FormatError):
+            defects.append(Defect(store, None, Rule(head.rule), f"{what}: {head}"))
+            continue
+        found, is_by_other = _problem_with(head, what, store, reading, pinned)
+        defects += [] if found is None else [found]
+        store = store or head.store_id
+        if what == "head":
+            signed, wrong_key = found is None and head.size <= reading.size, is_by_other
+    view = reading.covered if signed else reading.whole
+    defects += [Defect(store, n, Rule.HEAD, "a size smaller than one before of its session") for n in view.fallen]
     return LedgerCheck(
-        store_id=reading.store_id or (own.store_id if own else None),
-        view=reading.covered if signed else reading.whole,
+        store_id=store,
+        view=view,
         tail=reading.tail if signed else LedgerView(),
         head_size=own.size if own is not None and signed else None,
         pinned=pinned is not None,
         wrong_key=wrong_key,
-        defects=tuple(_named(item, reading.store_id) for item in defects),
+        defects=tuple(sorted(defects, key=lambda item: item.place)[:1]),
+        foreign=reading.foreign,
         remarks=(*reading.remarks, *_remarks(lines, note)),
     )
 
 
-_NOT_SIGNED = "is not signed by a key that counts"
-
-
-def _parsed(text: bytes, what: str, defects: list[Defect]) -> Note | None:
+def _parsed(text: bytes) -> Note | FormatError:
     try:
         return parse_note(text)
     except FormatError as error:
-        defects.append(Defect(None, None, Rule(error.rule), f"{what}: {error}"))
-        return None
-
-
-def _named(item: Defect, store_id: str | None) -> Defect:
-    return item if item.session is not None else msgspec.structs.replace(item, session=store_id)
+        return error
 
 
 def _remarks(lines: Lines | None, note: bytes | None) -> Iterator[str]:
@@ -176,22 +179,24 @@ def _remarks(lines: Lines | None, note: bytes | None) -> Iterator[str]:
         yield "the ledger has no signed head"
 
 
-def _problem_with(head: Note, what: str, reading: _Reading, pinned: PublicKey | None) -> Defect | None:
-    """What is wrong with one head over this ledger, if anything."""
-    store = reading.store_id
+def _problem_with(
+    head: Note, what: str, store: str | None, reading: _Reading, pinned: PublicKey | None
+) -> tuple[Defect | None, bool]:
+    """What is wrong with one head over this ledger, if anything; and whether other keys than the known ones signed it."""
     if store is not None and head.store_id != store:
-        return Defect(store, None, Rule.SIGNATURE, f"the {what} is of another store, {head.store_id}")
-    keys = (pinned,) if pinned is not None else reading.keys.get(head.size, tuple(reading.whole.keys))
+        return Defect(store, None, Rule.SIGNATURE, f"the {what} is of another store, {head.store_id}"), False
+    store = head.store_id
     try:
-        signers = verify_note(head, keys)
+        signers = verify_note(head, (pinned,) if pinned is not None else reading.keys(head.size))
     except FormatError as error:
-        return Defect(store, None, Rule.SIGNATURE, f"{what}: {error}")
-    if not signers:
-        return Defect(store, None, Rule.SIGNATURE, f"the {what} {_NOT_SIGNED}")
-    if reading.size < head.size:
-        why = f"the {what} covers {head.size} ledger entries, {reading.size} are there"
-        return Defect(store or head.store_id, reading.size, Rule.CUT, why)
-    if reading.roots[head.size] != head.root:
+        return Defect(store, None, Rule.SIGNATURE, f"{what}: {error}"), False
+    # Without a pinned key only a ledger that is sound up to the head can say which keys are known.
+    if not signers and (pinned is not None or reading.size >= head.size):
+        return Defect(store, None, Rule.SIGNATURE, f"the {what} is not signed by a key that counts"), True
+    if reading.lines < head.size:
+        why = f"the {what} covers {head.size} ledger entries, {reading.lines} are there"
+        return Defect(store, reading.lines, Rule.CUT, why), False
+    if reading.size >= head.size and reading.roots[head.size] != head.root:
         why = f"the {what} has another root over the first {head.size} ledger entries"
-        return Defect(store, max(head.size - 1, 0), Rule.HEAD, why)
-    return None
+        return Defect(store, head.size - 1 if head.size else None, Rule.HEAD, why), False
+    return None, False

@@ -114,7 +114,7 @@ def seal_line(
     Raises:
         FormatError: a value has no canonical form, or the entry is over a limit that a blob cannot lift.
     """
-    if not raw and len(parents) <= limits.PARENTS and 0 < len(values) <= limits.NAMES:
+    if not raw and "meta" in values and len(parents) <= limits.PARENTS and len(values) <= limits.NAMES:
         sealed = _seal_small(sid, n, prev, parents, seed, values)
         if sealed is not None:
             return sealed
@@ -146,7 +146,7 @@ def _seal_small(
     digest, shown = committed
     entry = entry_text(digest, n, parents, prev.hex(), sid)
     line = b'{"entry":%b,"fields":{%b},"seed":"%b"}\n' % (entry, b",".join(shown), seed.hex().encode())
-    return Sealed(line, entry_hash(entry), n)
+    return None if limits.exceeds_depth(line, limits.DEPTH) else Sealed(line, entry_hash(entry), n)
 
 
 def _check_writable(texts: Mapping[str, tuple[Kind, bytes]], parents: tuple[str, ...]) -> None:
@@ -154,9 +154,13 @@ def _check_writable(texts: Mapping[str, tuple[Kind, bytes]], parents: tuple[str,
         raise FormatError(f"{len(texts)} fields in one step, the limit is {limits.NAMES}", rule="limit")
     if len(parents) > limits.PARENTS:
         raise FormatError(f"{len(parents)} parents, the limit is {limits.PARENTS}", rule="limit")
-    for name, (_, text) in texts.items():
+    if texts.get("meta", ("raw", b""))[0] != "json":
+        raise _member("no meta, or meta that is not JSON")
+    for name, (kind, text) in texts.items():
         if not is_field_name(name):
             raise FormatError(f"{name[:60]!r} is no field name", rule="class")
+        if kind == "json" and limits.exceeds_depth(text, limits.DEPTH - 2):  # the line and `fields` are around it
+            raise FormatError(f"{name} is nested deeper than {limits.DEPTH - 2}", rule="limit")
         if name == "meta" and len(text) > limits.META_BYTES:
             raise FormatError(f"meta has {len(text)} bytes, the limit is {limits.META_BYTES}", rule="limit")
         if len(text) > limits.BLOB_BYTES:
@@ -221,6 +225,7 @@ def parse_line(text: bytes) -> Line:
     value = parse(text)
     if not isinstance(value, dict):
         raise FormatError("no JSON object", rule="line")
+    _check_counts(value)
     if not is_canonical(text, value):
         raise FormatError("not the canonical form of what it says", rule="canonical")
     line = _to_line(value)
@@ -237,7 +242,38 @@ def sid_of(text: bytes) -> str:
     return parse_line(text).entry.sid
 
 
+def _check_counts(value: dict[str, Json]) -> None:
+    """The limits that only a parser can see, whatever else is wrong with the line."""
+    entry, fields, blobs, withheld = (_object(value.get(part)) for part in ("entry", "fields", "blobs", "withheld"))
+    names = len(fields.keys() | blobs.keys() | withheld.keys())
+    if names > limits.NAMES:
+        raise _over(f"{names} fields, the limit is {limits.NAMES}")
+    parents, n = entry.get("parents"), entry.get("n")
+    if isinstance(parents, list) and len(parents) > limits.PARENTS:
+        raise _over(f"{len(parents)} parents, the limit is {limits.PARENTS}")
+    if type(n) is int and n >= limits.MAX_N:
+        raise _over("n is not below 2^53")
+    meta_bytes = len(canonical(fields.get("meta")))
+    if meta_bytes > limits.META_BYTES:
+        raise _over(f"meta has {meta_bytes} bytes, the limit is {limits.META_BYTES}")
+    for ref in blobs.values():
+        size = _object(ref).get("size")
+        if type(size) is int and size > limits.BLOB_BYTES:
+            raise _over(f"a blob of {size} bytes, the limit is {limits.BLOB_BYTES}")
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _over(why: str) -> FormatError:
+    return FormatError(why, rule=Rule.LIMIT.value)
+
+
 def _to_line(value: dict[str, Json]) -> Line:
+    version = _object(value.get("entry")).get("v")
+    if type(version) is int and version != 1:  # another version may have other members
+        raise FormatError(f"format version {version}, this program knows 1", rule=Rule.VERSION.value)
     if unknown := value.keys() - _MEMBERS:
         raise _member(f"unknown member {min(unknown)[:60]!r}")
     if "entry" not in value:
@@ -265,16 +301,11 @@ def _hash(value: Json, what: str) -> str:
 def _to_entry(value: Json) -> Entry:
     if not isinstance(value, dict):
         raise _member("the entry is no object")
-    version = value.get("v")
-    if isinstance(version, int) and not isinstance(version, bool) and version != 1:
-        raise FormatError(f"format version {version}, this program knows 1", rule=Rule.VERSION.value)
-    if value.keys() != _ENTRY_MEMBERS or isinstance(version, bool) or version != 1:
+    if value.keys() != _ENTRY_MEMBERS or type(value["v"]) is not int:
         raise _member("the entry has other members than the six of section 5")
     n, sid, parents = value["n"], value["sid"], value["parents"]
-    if not isinstance(n, int) or isinstance(n, bool) or n < 0:
-        raise _member("n is no number from 0 on")
-    if n >= limits.MAX_N:
-        raise FormatError("n is not below 2^53", rule="limit")
+    if type(n) is not int:
+        raise _member("n is no number")
     if not isinstance(sid, str) or not SESSION_ID.match(sid):
         raise _member("sid is not 32 hex digits")
     return Entry(_hash(value["fields"], "fields"), n, _to_parents(parents), _hash(value["prev"], "prev"), sid)
@@ -283,8 +314,6 @@ def _to_entry(value: Json) -> Entry:
 def _to_parents(value: Json) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise _member("parents is no list")
-    if len(value) > limits.PARENTS:
-        raise FormatError(f"{len(value)} parents, the limit is {limits.PARENTS}", rule="limit")
     for item in value:
         session, separator, digest = item.rpartition("#") if isinstance(item, str) else ("", "", "")
         if not HASH.match(digest) or (separator and not SESSION_ID.match(session)):
@@ -296,10 +325,8 @@ def _to_blob_ref(name: str, value: Json) -> BlobRef:
     if not isinstance(value, dict) or value.keys() != _BLOB_MEMBERS or value["kind"] not in ("json", "raw"):
         raise _member(f"the blob of {name[:60]} has other members than commitment, kind, size")
     size = value["size"]
-    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-        raise _member(f"the size of {name[:60]} is no number")
-    if size > limits.BLOB_BYTES:
-        raise FormatError(f"a blob of {size} bytes, the limit is {limits.BLOB_BYTES}", rule="limit")
+    if type(size) is not int or size < 0:
+        raise _member(f"the size of {name[:60]} is no number from 0 on")
     return BlobRef(_hash(value["commitment"], f"the commitment of {name}"), value["kind"], size)
 
 
@@ -309,8 +336,6 @@ def _check_form(line: Line) -> None:
     if line.fields.keys() & line.blobs.keys() or disclosed & line.withheld.keys():
         raise _member("a name stands in two places")
     names = disclosed | line.withheld.keys()
-    if len(names) > limits.NAMES:
-        raise FormatError(f"{len(names)} fields, the limit is {limits.NAMES}", rule="limit")
     if "meta" in line.blobs:
         raise _member("meta is a blob")
     if names and "meta" not in names:
@@ -324,13 +349,29 @@ def _check_form(line: Line) -> None:
         raise _member("salts for other names than the disclosed ones")
 
 
+def field_commitments(line: Line) -> dict[str, bytes]:
+    """All commitments of a line by name, in byte order of the names; those of blobs as the line states them."""
+    found = {name: bytes.fromhex(text) for name, text in line.withheld.items()}
+    found |= {name: bytes.fromhex(ref.commitment) for name, ref in line.blobs.items()}
+    for name, value in line.fields.items():
+        found[name] = commitment(name, "json", _salt_of(line, name), canonical(value))
+    return dict(sorted(found.items()))
+
+
 def check_content(
-    line: Line, *, in_ledger: bool = False, read_blob: BlobReader | None = None
-) -> tuple[int, dict[str, bytes]]:
-    """Check names, `meta`, every commitment and `entry.fields` of a parsed line that is not bare.
+    line: Line,
+    *,
+    in_ledger: bool = False,
+    read_blob: BlobReader | None = None,
+    may_be_absent: Callable[[str], bool] = lambda name: True,
+) -> int:
+    """Check names, `meta`, every value and `entry.fields` of a parsed line. A bare line has nothing to check.
+
+    Args:
+        may_be_absent: asked, by the name of the field, about each blob that `read_blob` has not.
 
     Returns:
-        How many blobs are absent (only counted where `read_blob` is None or knows them not), and the commitments.
+        How many blobs are absent.
 
     Raises:
         FormatError: rule `class`, `blob` or `fields`.
@@ -339,26 +380,21 @@ def check_content(
         if not is_field_name(name):
             raise FormatError(f"{name[:60]!r} is no field name", rule="class")
     if "meta" in line.fields:
-        text = canonical(line.fields["meta"])
-        if len(text) > limits.META_BYTES:
-            raise FormatError(f"meta has {len(text)} bytes, the limit is {limits.META_BYTES}", rule="limit")
-        check_meta(line.fields["meta"], text, in_ledger=in_ledger)
-    seed = bytes.fromhex(line.seed) if line.seed else b""
-    commitments = {name: bytes.fromhex(text) for name, text in line.withheld.items()}
-    for name, value in line.fields.items():
-        commitments[name] = commitment(name, "json", _salt_of(line, seed, name), canonical(value))
+        check_meta(line.fields["meta"], canonical(line.fields["meta"]), in_ledger=in_ledger)
     absent = 0
-    for name, ref in line.blobs.items():
-        commitments[name] = bytes.fromhex(ref.commitment)
-        absent += not _check_blob(name, ref, _salt_of(line, seed, name), read_blob)
-    ordered = dict(sorted(commitments.items()))
-    if ordered and fields_hash(ordered.items()).hex() != line.entry.fields:
+    for name, ref in sorted(line.blobs.items()):
+        if not _check_blob(name, ref, _salt_of(line, name), read_blob):
+            if not may_be_absent(name):
+                raise FormatError(f"the blob of {name} is not there", rule="blob")
+            absent += 1
+    commitments = field_commitments(line)
+    if commitments and fields_hash(commitments.items()).hex() != line.entry.fields:
         raise FormatError("the values are not those the entry commits to", rule="fields")
-    return absent, ordered
+    return absent
 
 
-def _salt_of(line: Line, seed: bytes, name: str) -> bytes:
-    return salt(seed, name) if seed else bytes.fromhex(line.salts[name])
+def _salt_of(line: Line, name: str) -> bytes:
+    return bytes.fromhex(line.salts[name]) if line.seed is None else salt(bytes.fromhex(line.seed), name)
 
 
 def _check_blob(name: str, ref: BlobRef, salt_: bytes, read_blob: BlobReader | None) -> bool:
@@ -372,7 +408,7 @@ def _check_blob(name: str, ref: BlobRef, salt_: bytes, read_blob: BlobReader | N
         raise FormatError(f"the blob of {name} has {counted.size} bytes, not {ref.size}", rule="blob")
     if found.hex() != ref.commitment:
         raise FormatError(f"the blob of {name} is not what the entry commits to", rule="blob")
-    if ref.kind == "json":
+    if ref.kind == "json" and ref.size <= limits.PARSED_BLOB_BYTES:
         _check_json_blob(name, ref, read_blob)
     return True
 

@@ -6,10 +6,12 @@ Owns the rule that `meta` holds nothing a person wrote. `fit_meta` is the writer
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import TypeAlias
 
 from tallystick.errors import FormatError
+from tallystick.model.ids import HASH, SESSION_ID
 from tallystick.model.step import Json
 from tallystick.seal.limits import META_DEPTH, SAFE_INTEGER
 
@@ -19,7 +21,8 @@ _KEY = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
 _TYPE = _KEY
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\Z", re.ASCII)
 
-SOURCES = frozenset(("hook", "transcript", "acp", "sdk", "watch", "otel", "import"))
+_DID_KEY = re.compile(r"did:key:z[1-9A-HJ-NP-Za-km-z]{40,60}\Z")
+_Shapes: TypeAlias = Mapping[str, Callable[[Json], bool]]
 
 # The common shape of a canonical `meta`: one match instead of a walk. It accepts less than the walk, never more.
 _KEY_BYTES = rb'"[a-z][a-z0-9_]{0,47}":'
@@ -73,8 +76,53 @@ def check_meta(meta: Json, text: bytes, *, in_ledger: bool) -> None:
         raise _refuse("has no `recorded` time")
     if "ts" in meta and not is_time(meta["ts"]):
         raise _refuse("has a `ts` that is no time")
-    if not in_ledger and meta.get("source") not in SOURCES:
-        raise _refuse("has no known source")
+    if in_ledger:
+        _check_ledger_members(meta)
+    elif not isinstance(meta.get("source"), str):
+        raise _refuse("has no source")
+
+
+def _is_session(value: Json) -> bool:
+    return isinstance(value, str) and SESSION_ID.match(value) is not None
+
+
+def _is_hash(value: Json) -> bool:
+    return isinstance(value, str) and HASH.match(value) is not None
+
+
+def _is_count(value: Json) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_key(value: Json) -> bool:
+    return isinstance(value, str) and _DID_KEY.match(value) is not None
+
+
+def _are_names(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and is_field_name(name) for name in value)
+
+
+_HEAD: _Shapes = {"session": _is_session, "size": _is_count, "root": _is_hash}
+# What verification reads of ledger entries, by type and, of a retention, by action. Types it does not know hold what
+# they like.
+_LEDGER: dict[str, _Shapes] = {
+    "store_start": {"key": _is_key},
+    "session_head": _HEAD,
+    "erasure": {"session": _is_session, "n": _is_count, "entry": _is_hash, "names": _are_names},
+    "retention": {"action": lambda value: isinstance(value, str)},
+    "retention drop_content": {"session": _is_session, "from": _is_count, "to": _is_count, "names": _are_names},
+    "retention drop_session": _HEAD,
+    "key_add": {"key": _is_key},
+    "key_retire": {"key": _is_key},
+}
+
+
+def _check_ledger_members(meta: Mapping[str, Json]) -> None:
+    """Check the members of section 9.2 that verification reads."""
+    kind = str(meta["type"])
+    for member, fits in {**_LEDGER.get(kind, {}), **_LEDGER.get(f"{kind} {meta.get('action')}", {})}.items():
+        if not fits(meta.get(member)):
+            raise _refuse(f"of a {kind} has no {member} as the format has it")
 
 
 def _refuse(why: str) -> FormatError:
@@ -93,8 +141,8 @@ def _check_value(value: Json, key: str, *, depth: int) -> None:
                 raise _refuse(f"{key} has a member {name[:60]!r}")
         for item in value.values() if isinstance(value, dict) else value:
             _check_value(item, key, depth=depth + 1)
-    elif value is None or isinstance(value, float):
-        raise _refuse(f"{key}: neither null nor a fraction may stand there")
+    elif value is None or isinstance(value, float) or abs(value) > SAFE_INTEGER:
+        raise _refuse(f"{key}: neither null, nor a fraction, nor a number beyond ±(2^53−1) may stand there")
 
 
 def fit_meta(members: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:

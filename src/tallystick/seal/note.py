@@ -15,14 +15,13 @@ import msgspec
 from tallystick.errors import FormatError
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Rule
-from tallystick.seal.keys import LOW_ORDER, PublicKey, SigningKey, key_id, verify_signature
-from tallystick.seal.limits import MAX_N, NOTE_BYTES, SIGNATURES
-from tallystick.seal.merkle import EMPTY_ROOT
+from tallystick.seal.keys import SigningKey, key_id, verify_signature
+from tallystick.seal.limits import NOTE_BYTES, SIGNATURES
 
 _ORIGIN = "tallystick/"
 _SIZE = re.compile(r"(?:0|[1-9][0-9]{0,18})\Z")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
-_SIGNATURE_LINE = re.compile(r"— (?P<name>[^ +\n]+) (?P<signature>[A-Za-z0-9+/=]+)\Z")
+_SIGNATURE_LINE = re.compile(r"— (?P<name>[^\s+]+) (?P<signature>[A-Za-z0-9+/=]+)\Z")
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -67,7 +66,7 @@ def parse_note(note: bytes) -> Note:
     """Read a head strictly: no extension line, no junk, canonical numbers and base64.
 
     Raises:
-        FormatError: with rule `limit`, `signature` (not such a note) or `head` (size 0 with another root).
+        FormatError: with rule `limit`, or `signature` (not such a note).
     """
     if len(note) > NOTE_BYTES:
         raise _refuse(f"{len(note)} bytes, the limit is {NOTE_BYTES}", Rule.LIMIT)
@@ -87,12 +86,9 @@ def parse_note(note: bytes) -> Note:
     store_id = origin.removeprefix(_ORIGIN)
     if not origin.startswith(_ORIGIN) or not SESSION_ID.match(store_id):
         raise _refuse(f"the origin {origin[:80]!r} is not tallystick/<store id>")
-    if not _SIZE.match(size_text) or int(size_text) >= 1 << 63:
+    if not _SIZE.match(size_text):
         raise _refuse(f"the size {size_text[:40]!r} is no decimal number without leading zeros")
-    size, root = int(size_text), _root(root_text)
-    if size == 0 and root != EMPTY_ROOT:
-        raise _refuse("size 0, but not the root of an empty tree", Rule.HEAD)
-    return Note(store_id, size, root, f"{text}\n".encode(), _signatures(tail))
+    return Note(store_id, int(size_text), _root(root_text), f"{text}\n".encode(), _signatures(tail))
 
 
 def _root(text: str) -> bytes:
@@ -126,26 +122,18 @@ def _signature(line: str) -> Signature:
     return Signature(match["name"], blob[:4], blob[4:])
 
 
-def verify_note(note: Note, keys: Sequence[PublicKey]) -> tuple[PublicKey, ...]:
+def verify_note(note: Note, keys: Sequence[bytes]) -> tuple[bytes, ...]:
     """The keys among `keys` that signed `note`. Signatures of unknown keys are ignored.
 
     Raises:
-        FormatError: a signature of a known key fails, or has a low-order R (rule `signature`).
+        FormatError: a signature of a known key fails, is of a low-order key or has a low-order R (rule `signature`).
     """
     name = _ORIGIN + note.store_id
-    signed: list[PublicKey] = []
+    signed: list[bytes] = []
     for signature in note.signatures:
         known = [key for key in keys if signature.name == name and key_id(name, key) == signature.key_id]
-        if not known:
-            continue
-        if signature.signature[:32] in LOW_ORDER:
-            raise _refuse("a signature with a low-order R")
-        if not any(verify_signature(key, signature.signature, note.text) for key in known):
+        fitting = [key for key in known if verify_signature(key, signature.signature, note.text)]
+        if known and not fitting:
             raise _refuse("a signature by a known key does not fit the text")
-        signed += [key for key in known if verify_signature(key, signature.signature, note.text)]
+        signed += fitting
     return tuple(signed)
-
-
-def is_tree_size(size: int) -> bool:
-    """Whether a size is one that a journal can have."""
-    return 0 <= size < MAX_N

@@ -12,7 +12,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import salt
-from tallystick.seal.line import Line, check_content
+from tallystick.seal.line import Line, field_commitments
 
 
 class Redaction(enum.StrEnum):
@@ -65,7 +65,7 @@ def withhold(line: Line, names: frozenset[str]) -> Line:
         raise FormatError(f"entry {line.entry.n} has no field {min(unknown)}")
     if not names & disclosed:
         return line
-    _, commitments = check_content(line)
+    commitments = field_commitments(line)
     seed = bytes.fromhex(line.seed) if line.seed else None
     keep = disclosed - names
     return Line(

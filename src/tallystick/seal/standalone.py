@@ -405,7 +405,7 @@ LEDGER_MEMBERS: dict[str, dict[str, Any]] = {
     "store_start": {"key": DID_KEY},
     "session_head": HEAD,
     "erasure": {"session": SID, "n": COUNT, "entry": HASH, "names": [NAME]},
-    "retention": {"action": TEXT},
+    "retention": {"action": re.compile("drop_content|drop_session")},
     "retention drop_content": {"session": SID, "from": COUNT, "to": COUNT, "names": [NAME]},
     "retention drop_session": HEAD,
     "key_add": {"key": DID_KEY},
@@ -414,7 +414,7 @@ LEDGER_MEMBERS: dict[str, dict[str, Any]] = {
 
 
 def ledger_members(meta: dict[str, Json]) -> dict[str, Any]:
-    """9.2: the members that verification reads; types and actions it does not know hold what they like."""
+    """9.2: the members that verification reads; types that it does not know may hold what they like."""
     kind = str(meta.get("type"))
     return LEDGER_MEMBERS.get(kind, {}) | LEDGER_MEMBERS.get(f"{kind} {meta.get('action')}", {})
 
@@ -606,10 +606,9 @@ def check_level(line: Line, level: str) -> None:
     An entry of nothing but `meta` has no partial form: at `content` its full form stands, whose seed opens no more.
     """
     form, shown = line.form(), line.disclosed()
-    valued = form in ("full", "partial")
     allowed = {
-        "none": valued and not any(name.startswith("local.") for name in shown),
-        "content": valued and shown == {"meta"},
+        "none": bool(shown) and not any(name.startswith("local.") for name in shown),
+        "content": shown == {"meta"},
         "full": form == "bare",
     }
     need(allowed[level], "class", f"a {form} line of these names does not belong into level {level}")
@@ -670,7 +669,7 @@ class Journal:
             digest = entry_hash(line.entry)
             gone = self._check_values(line, n, digest.hex())
             self._check_parents(line.entry, n)
-            need(not line.seed or line.seed not in self._seeds, "seed", "an earlier entry has the same seed")
+            need(line.seed not in self._seeds, "seed", "an earlier entry has the same seed")
             self._check_order(line.fields.get("meta"), n)
             self._check_withheld(line, n, digest.hex())
         except RuleError as error:
@@ -790,7 +789,7 @@ class Store:
 
     def __init__(self, root: Path, pinned: bytes | None, remembered: bytes | None) -> None:
         self.root, self.pinned = root, pinned
-        self.note: Note | None = None  # the store's own, once a known key has been found to have signed it
+        self.note: Note | None = None  # the store's own, once it is signed by a known key and borne out
         self.ledger = Journal("ledger", None, [root / "blobs"], Facts([]))
         self.remarks = [] if pinned else ["no key is pinned: the store's own word is taken for its key"]
         self._check_ledger(remembered)
@@ -822,8 +821,12 @@ class Store:
         self.remarks += self.ledger.remarks()
 
     def _check_note(self, raw: bytes, what: str) -> None:
-        """The rules `signature`, `cut` and `head` of the ledger for one note."""
-        ledger, current = self.ledger, what == "the note"
+        """The rules `signature`, `cut` and `head` of the ledger for one note.
+
+        A note that the ledger does not bear out vouches for nothing, and without a pinned key only a ledger that is
+        whole can say which keys are known.
+        """
+        ledger = self.ledger
         try:
             note = parse_note(raw)
             ours = re.fullmatch(f"tallystick/{ledger.sid or SID.pattern}", note.origin)
@@ -832,17 +835,19 @@ class Store:
             signed = is_signed(note, self._keys_below(note.size))
         except RuleError as error:
             return ledger.blame(None, error.rule, error.why)
-        if current:
-            self.note = note if signed else None
-            ledger.authenticity = "signed" if signed else "wrong key" if ledger.lines else "unsigned"
         sound = len(ledger.hashes) // 32
-        # Without a pinned key only a ledger that is whole can say which keys are known.
-        if not signed and (self.pinned or sound >= note.size):
+        borne_out = roots_at(bytes(ledger.hashes), [note.size]).get(note.size) == note.root
+        stranger = not signed and bool(self.pinned or sound >= note.size)
+        if stranger:
             ledger.blame(None, "signature", f"{what} is not signed by a known key")
         if ledger.lines < note.size:
+            ledger.completeness = "cut"
             ledger.blame(ledger.lines, "cut", f"{what} covers {note.size} entries, {ledger.lines} are there")
-        elif sound >= note.size and roots_at(bytes(ledger.hashes), [note.size])[note.size] != note.root:
+        elif sound >= note.size and not borne_out:
             ledger.blame(note.size - 1 if note.size else None, "head", f"{what} states another root")
+        if what == "the note" and (stranger or (signed and borne_out)):
+            ledger.authenticity = "wrong key" if stranger else "signed"
+            self.note = None if stranger else note
         return None
 
     def _keys_below(self, size: int) -> list[bytes]:
@@ -916,14 +921,10 @@ class Store:
 
     def report(self, require: str) -> dict[str, Json]:
         """The verdict on the store."""
-        authenticity = self.ledger.authenticity
-        if authenticity == "signed" and any(journal.authenticity != "signed" for journal in self.sessions):
-            authenticity = "partly signed"
         level = ("A1", "no head of the ledger is signed by a known key")
         if self.note:
             level = ("A2", "A3 to A5 (signer, anchors, witnesses) are not checked by this file")
-        defects = [defect for journal in (self.ledger, *self.sessions) for defect in journal.bad()]
-        return report(self.sessions, defects, authenticity, level, require, self.remarks)
+        return report(self.ledger, self.sessions, level, require, self.remarks)
 
 
 def verify_lone(path: Path, require: str, redaction: str | None) -> dict[str, Json]:
@@ -938,27 +939,27 @@ def verify_lone(path: Path, require: str, redaction: str | None) -> dict[str, Js
     if journal.foreign:
         remarks.append(f"{len(journal.foreign)} parents in other sessions are unresolved")
     level = ("A1", "a lone file: no ledger and no signed head")
-    return report([journal], journal.bad(), "unsigned", level, require, remarks)
+    return report(None, [journal], level, require, remarks)
 
 
 def report(
-    sessions: list[Journal],
-    defects: list[Defect],
-    authenticity: str,
-    level: tuple[str, str],
-    require: str,
-    remarks: list[str],
+    ledger: Journal | None, sessions: list[Journal], level: tuple[str, str], require: str, remarks: list[str]
 ) -> dict[str, Json]:
     """The axes of section 14 and the exit code."""
     rows = [journal.row() for journal in sessions]
+    defects = [defect for journal in ([ledger] if ledger else []) + sessions for defect in journal.bad()]
+    authenticity = ledger.authenticity if ledger else "unsigned"
+    if authenticity == "signed" and any(row["authenticity"] != "signed" for row in rows):
+        authenticity = "partly signed"
     found = {row["completeness"] for row in rows}
+    found |= {"cut"} if ledger and ledger.completeness == "cut" else set()
     worst = next((c for c in ("missing", "cut", "truncated", "dropped") if c in found), "sealed")
     met = {"A1": True, "A2": level[0] == "A2", "sealed": worst in ("dropped", "sealed")}[require]
     codes = [defect.exit() for defect in defects]
     counts = sum((journal.disclosure for journal in sessions), Counter())
     return {
         "exit": min(codes, default=0 if met else 3),
-        "valid": not defects and worst not in ("cut", "missing") and authenticity != "wrong key",
+        "valid": not defects,  # what is cut, missing or of a wrong key is a defect too
         "truncated": worst == "truncated",
         "steps": sum(row["steps"] for row in rows),
         "integrity": defects[0].rule if defects else "intact",
@@ -977,8 +978,8 @@ def report(
 
 def could_not_run(why: object) -> dict[str, Json]:
     """The report when no verdict can be given."""
-    blank = report([], [], "unknown", ("A1", str(why)), "A1", [str(why)])
-    return blank | {"exit": 1, "valid": False, "integrity": "unknown", "completeness": "unknown"}
+    unknown = dict.fromkeys(("integrity", "completeness", "authenticity"), "unknown")
+    return report(None, [], ("A1", str(why)), "A1", [str(why)]) | unknown | {"exit": 1, "valid": False}
 
 
 def verify(

@@ -7,6 +7,7 @@ come from: lines and blobs are handed in, so sessions may be checked in any orde
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -26,7 +27,8 @@ from tallystick.model.verdict import (
 from tallystick.seal.chain import Chain, Place
 from tallystick.seal.ledger import LedgerView, SessionHead
 from tallystick.seal.ledgercheck import LedgerCheck, Lines, found_defect
-from tallystick.seal.line import BlobReader, hash_of, parse_line, sid_of
+from tallystick.seal.line import BlobReader, hash_of, parse_line
+from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.redact import Redaction
 
 
@@ -60,32 +62,44 @@ def check_session(
     authenticity = Authenticity.SIGNED if is_signed and heads else Authenticity.UNSIGNED
     if lines is None:
         return _absent(sid, view, heads, authenticity)
-    chain = Chain(sid, place=Place.STORE, read_blob=read_blob)
-    unfinished: list[int] = []
-    problem = _read(chain, lines, heads, view, unfinished)
-    covered = heads[-1].size if heads else 0
-    if problem is None and chain.size < covered:
-        why = f"the ledger covers {covered} entries, {chain.size} are there"
-        problem = Defect(sid, chain.size, Rule.CUT, why)
-    if problem is not None and problem.rule is Rule.CUT:
+    chain = Chain(sid, place=Place.STORE, view=view, read_blob=read_blob)
+    count, problem = _read(chain, lines, heads)
+    covered = view.covered(sid)
+    if problem is None and count < covered:
+        problem = Defect(sid, count, Rule.CUT, f"the ledger covers {covered} entries, {count} are there")
+    sealed = covered if is_signed else 0
+    steps = chain.size if problem is None or problem.n is None else problem.n
+    if count < covered:
         completeness = Completeness.CUT
+    elif problem is None and chain.closed and steps <= sealed:
+        completeness = Completeness.SEALED
     else:
-        whole = chain.ended and problem is None and chain.size <= covered
-        completeness = Completeness.SEALED if whole else Completeness.TRUNCATED
+        completeness = Completeness.TRUNCATED
     verdict = SessionVerdict(
         session=sid,
-        steps=chain.size,
+        steps=steps,
         completeness=completeness,
-        unsealed=max(chain.size - covered, 0),
+        unsealed=max(steps - sealed, 0),
         authenticity=authenticity,
         defect=problem,
-        disclosure=msgspec.structs.replace(chain.disclosure, erased=chain.disclosure.withheld),
+        disclosure=chain.disclosure,
     )
-    remarks = (
-        *_session_remarks(chain, lines, tail),
-        *(f"{sid[:8]}:{n}: an erasure is not finished" for n in unfinished),
-    )
+    remarks = tuple(_session_remarks(chain, lines, view, tail))
     return SessionCheck(verdict=verdict, last=chain.head.hex(), foreign=tuple(chain.foreign), remarks=remarks)
+
+
+def two_files(sid: str, count: int, view: LedgerView, *, is_signed: bool) -> SessionCheck:
+    """What stands for a session of which there are several files: none of them is read, for none can be preferred."""
+    signed = is_signed and sid in view.heads
+    verdict = SessionVerdict(
+        session=sid,
+        steps=0,
+        completeness=Completeness.TRUNCATED,
+        unsealed=0,
+        authenticity=Authenticity.SIGNED if signed else Authenticity.UNSIGNED,
+        defect=Defect(sid, 0, Rule.SID, f"{count} files have the name of this session"),
+    )
+    return SessionCheck(verdict=verdict, last="")
 
 
 def _absent(sid: str, view: LedgerView, heads: Sequence[SessionHead], authenticity: Authenticity) -> SessionCheck:
@@ -98,46 +112,39 @@ def _absent(sid: str, view: LedgerView, heads: Sequence[SessionHead], authentici
     return SessionCheck(verdict=verdict, last="")
 
 
-def _read(
-    chain: Chain, lines: Lines, heads: Sequence[SessionHead], view: LedgerView, unfinished: list[int]
-) -> Defect | None:
-    """Feed the lines to the chain, comparing roots where the ledger has a head; the first defect, if any.
+def _read(chain: Chain, lines: Lines, heads: Sequence[SessionHead]) -> tuple[int, Defect | None]:
+    """Feed the lines to the chain, comparing roots where the ledger has a head.
 
-    `unfinished` gets the numbers of entries that still show a value whose erasure is sealed.
+    Returns:
+        How many lines there are, and the first defect. Lines after one that is not sound are only counted.
     """
     roots: dict[int, set[str]] = {}
     for head in heads:
         roots.setdefault(head.size, set()).add(head.root)
-    explained = 0
+    found = [_other_root(chain)] if roots.get(0, {EMPTY_ROOT.hex()}) != {EMPTY_ROOT.hex()} else []
+    count, broken = 0, False
     for text in lines:
+        count += 1
+        if broken:
+            continue
         try:
-            meta = chain.feed(text)
-            if chain.size == 1 and meta and meta.get("type") != "session_start":
-                raise FormatError("the session does not begin with session_start", rule="order")
+            chain.feed(text)
         except FormatError as error:
-            return found_defect(chain.sid, chain.size, error)
-        if (chain.sid, chain.size - 1) in view.erasures and _shows_erased(text, view, chain.sid, chain.size - 1):
-            unfinished.append(chain.size - 1)
-        for withheld in chain.withheld[explained:]:
-            explained += 1
-            if not view.justifies(chain.sid, withheld.n, withheld.entry, withheld.names):
-                why = f"{', '.join(withheld.names)} is withheld, and no sealed erasure says so"
-                return Defect(chain.sid, withheld.n, Rule.WITHHELD, why)
+            found.append(found_defect(chain.sid, chain.size, error))
+            broken = True
+            continue
         wanted = roots.get(chain.size)
         if wanted is not None and wanted != {chain.tree.root().hex()}:
-            why = f"the ledger has another root over the first {chain.size} entries"
-            return Defect(chain.sid, chain.size - 1, Rule.HEAD, why)
-    return None
+            found.append(_other_root(chain))
+    return count, min(found, key=lambda item: item.place, default=None)
 
 
-def _shows_erased(text: bytes, view: LedgerView, sid: str, n: int) -> bool:
-    line = parse_line(text)
-    digest = hash_of(line.entry).hex()
-    erased = {name for found in view.erasures[sid, n] if found.entry == digest for name in found.names}
-    return not erased.isdisjoint(line.fields.keys() | line.blobs.keys())
+def _other_root(chain: Chain) -> Defect:
+    why = f"the ledger has another root over the first {chain.size} entries"
+    return Defect(chain.sid, max(chain.size - 1, 0), Rule.HEAD, why)
 
 
-def _session_remarks(chain: Chain, lines: Lines, tail: LedgerView | None) -> Iterable[str]:
+def _session_remarks(chain: Chain, lines: Lines, view: LedgerView, tail: LedgerView | None) -> Iterable[str]:
     name = chain.sid[:8]
     if lines.torn:
         yield f"{name}: {lines.torn} bytes after the last line, a torn write"
@@ -145,12 +152,16 @@ def _session_remarks(chain: Chain, lines: Lines, tail: LedgerView | None) -> Ite
         yield f"{name}: `recorded` goes back {chain.clock_steps} times"
     if tail is not None and any(head.size > chain.size for head in tail.heads.get(chain.sid, ())):
         yield f"{name}: shorter than an unsigned ledger entry says"
+    if chain.sid in view.dropped:
+        yield f"{name}: its journal is still there, though a sealed retention drops it"
+    for n in chain.unfinished:
+        yield f"{name}:{n}: an erasure is not finished"
 
 
-def contained(lines: Iterable[bytes], wanted: frozenset[str]) -> frozenset[str]:
-    """Which of the hashes (hex) are entries of a journal that was found sound."""
+def contained(lines: Iterable[bytes], wanted: frozenset[str], *, steps: int | None = None) -> frozenset[str]:
+    """Which of the hashes (hex) are entries of a journal whose first `steps` entries were found sound (None: all)."""
     found: set[str] = set()
-    for text in lines:
+    for text in islice(lines, steps):
         try:
             digest = hash_of(parse_line(text).entry).hex()
         except FormatError:
@@ -176,26 +187,38 @@ def with_foreign_parents(
     check: SessionCheck, known: Mapping[str, frozenset[str]], dropped: Iterable[str]
 ) -> SessionCheck:
     """`check`, with a defect at the first reference to an entry that is nowhere, unless an earlier defect stands."""
+    problem = _lost_parent(check.verdict.session, check.foreign, known, dropped)
+    before = check.verdict.defect
+    if problem is None or (before is not None and before.place <= problem.place):
+        return check
+    verdict = check.verdict
+    steps = problem.n or 0
+    covered = verdict.steps - verdict.unsealed  # or more, and then nothing was unsealed
+    whole = verdict.completeness is Completeness.SEALED
+    verdict = msgspec.structs.replace(
+        verdict,
+        defect=problem,
+        steps=steps,
+        unsealed=max(steps - covered, 0),
+        completeness=Completeness.TRUNCATED if whole else verdict.completeness,
+    )
+    return msgspec.structs.replace(check, verdict=verdict)
+
+
+def _lost_parent(
+    sid: str | None,
+    references: Iterable[tuple[int, str]],
+    known: Mapping[str, frozenset[str]],
+    dropped: Iterable[str],
+) -> Defect | None:
+    """The defect that the first reference to an entry that is nowhere stands for."""
     gone = frozenset(dropped)
-    for n, reference in check.foreign:
+    for n, reference in references:
         session, _, digest = reference.partition("#")
-        if session in gone or digest in known.get(session, frozenset()):
-            continue
-        before = check.verdict.defect
-        if before is not None and before.n is not None and before.n <= n and before.rule is not Rule.CUT:
-            return check
-        why = f"the parent {reference[:12]}…#{digest[:12]}… is in no journal of this store"
-        problem = Defect(check.verdict.session, n, Rule.PARENT, why)
-        verdict = msgspec.structs.replace(
-            check.verdict,
-            defect=problem,
-            steps=n,
-            completeness=Completeness.TRUNCATED
-            if check.verdict.completeness is Completeness.SEALED
-            else check.verdict.completeness,
-        )
-        return msgspec.structs.replace(check, verdict=verdict)
-    return check
+        if session not in gone and digest not in known.get(session, frozenset()):
+            why = f"the parent {reference[:12]}…#{digest[:12]}… is in no journal of this store"
+            return Defect(sid, n, Rule.PARENT, why)
+    return None
 
 
 def conclude(
@@ -206,7 +229,9 @@ def conclude(
     remarks: Sequence[str] = (),
 ) -> Verdict:
     """The verdict on a store, or on the part of it that `checks` cover."""
-    verdicts = sorted((check.verdict for check in checks), key=lambda verdict: verdict.session)
+    verdicts = sorted((check.verdict for check in checks), key=lambda verdict: verdict.session or "")
+    if ledger.wrong_key:
+        verdicts = [msgspec.structs.replace(item, authenticity=Authenticity.WRONG_KEY) for item in verdicts]
     defects = list(ledger.defects)
     defects += [verdict.defect for verdict in verdicts if verdict.defect is not None]
     if ledger.wrong_key:
@@ -260,20 +285,22 @@ def check_lone(
     problem: Defect | None = None
     sid = file_sid
     for text in lines:
+        if problem is not None:
+            continue  # to the end, so that the torn tail is known
         try:
             if chain is None:
-                found = sid_of(text)
-                sid = file_sid or found
-                chain = Chain(sid, place=Place.LONE, read_blob=read_blob, level=redaction)
+                first = parse_line(text)
+                sid = file_sid or first.entry.sid
+                is_ledger = first.meta.get("type") == "store_start"
+                chain = Chain(sid, place=Place.LONE, in_ledger=is_ledger, read_blob=read_blob, level=redaction)
             chain.feed(text)
         except FormatError as error:
             problem = found_defect(sid, chain.size if chain else 0, error)
-            break
     if chain is None and problem is None:
         problem = Defect(sid, 0, Rule.LINE, "no complete line")
     size = chain.size if chain else 0
     verdict = SessionVerdict(
-        session=sid or "",
+        session=sid,
         steps=size,
         completeness=Completeness.TRUNCATED,
         unsealed=size,
@@ -298,7 +325,7 @@ def _lone_remarks(chain: Chain | None, lines: Lines) -> Iterable[str]:
         yield f"{lines.torn} bytes after the last line, a torn write"
     if chain is None:
         return
-    if chain.ended:
+    if chain.closed:
         yield "ends with session_end, but no head shows that nothing followed"
     if chain.clock_steps:
         yield f"`recorded` goes back {chain.clock_steps} times"

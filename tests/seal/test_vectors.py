@@ -1,0 +1,134 @@
+"""The golden vectors of docs/format.md 20: every verifier must give the expected report on every one of them."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import tallystick.seal
+from tallystick.seal.merkle import verify_consistency, verify_inclusion
+from tests.vectors.build import build
+from tests.vectors.loading import HERE, our_report, read_vector, subject, vector_folders
+
+STANDALONE = Path(tallystick.seal.__path__[0]) / "standalone.py"
+each_vector = pytest.mark.parametrize(
+    "folder", vector_folders(), ids=lambda folder: f"{folder.parent.name}/{folder.name}"
+)
+
+
+def told(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a report that `vector.json` states."""
+    found = {
+        key: report[key] for key in ("exit", "integrity", "completeness", "authenticity", "level", "steps", "unsealed")
+    }
+    bad = report["first_bad"]
+    found["first_bad"] = None if bad is None else {key: bad[key] for key in ("session", "n", "rule")}
+    return found | {key: report["disclosure"][key] for key in ("withheld", "erased")}
+
+
+def without_prose(report: Mapping[str, Any]) -> dict[str, Any]:
+    """A report less the sentences, which each implementation words for itself."""
+    kept = {key: value for key, value in report.items() if key not in ("why_not_higher", "remarks")}
+    for defect in (*kept["defects"], *filter(None, [kept["first_bad"]])):
+        defect["why"] = bool(defect["why"])
+    return kept
+
+
+def options(folder: Path) -> dict[str, str]:
+    """What the verifier is asked with, by the name of the option."""
+    vector = read_vector(folder)
+    return {name: vector[name] for name in ("pinned", "require", "redaction") if vector[name] is not None}
+
+
+def run_alone(folder: Path) -> dict[str, Any]:
+    """The report of the one-file verifier, run as an auditor would: with nothing but Python."""
+    vector = read_vector(folder)
+    command = [sys.executable, "-I", "-S", str(STANDALONE), str(subject(folder, vector)), "--json"]
+    for name, value in options(folder).items():
+        command += [f"--{name}", value]
+    if vector["remembered"]:
+        command += ["--remembered", str(folder / vector["remembered"])]
+    run = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    found: dict[str, Any] = json.loads(run.stdout)
+    assert found["exit"] == run.returncode
+    return found
+
+
+@pytest.fixture(scope="module")
+def verify_alone() -> Callable[..., dict[str, Any]]:
+    """The one-file verifier's function, for it is quicker to ask than to start."""
+    return cast("Callable[..., dict[str, Any]]", runpy.run_path(str(STANDALONE))["verify"])
+
+
+@each_vector
+def test_our_verifier_gives_the_expected_report(folder: Path) -> None:
+    assert told(our_report(folder)) == read_vector(folder)["expect"]
+
+
+@each_vector
+def test_the_one_file_verifier_gives_the_same_report(folder: Path, verify_alone: Callable[..., dict[str, Any]]) -> None:
+    vector = read_vector(folder)
+    kept = vector["remembered"]
+    remembered = (folder / kept).read_bytes() if kept else None
+    found = verify_alone(subject(folder, vector), remembered=remembered, **options(folder))
+    assert told(found) == vector["expect"]
+    assert without_prose(found) == without_prose(our_report(folder))
+
+
+RUN = [
+    folder
+    for folder in vector_folders()
+    if read_vector(folder)["remembered"]
+    or options(folder)
+    or folder.name in ("store", "44-long-line", "63-another-key")
+]
+
+
+@pytest.mark.parametrize("folder", RUN, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+def test_the_one_file_verifier_runs_alone(folder: Path) -> None:
+    assert told(run_alone(folder)) == read_vector(folder)["expect"]
+
+
+def test_the_vectors_are_what_build_makes(tmp_path: Path) -> None:
+    build(tmp_path)
+    made = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+    kept = {
+        path.relative_to(HERE) for kind in ("accept", "reject") for path in (HERE / kind).rglob("*") if path.is_file()
+    }
+    assert made == kept | {Path("proofs.json")}
+    names = sorted(map(str, made))
+    assert filecmp.cmpfiles(tmp_path, HERE, names, shallow=False) == (names, [], [])
+
+
+def test_every_rule_is_broken_by_some_vector() -> None:
+    from tallystick.model.verdict import Rule
+
+    broken = {read_vector(folder)["expect"]["integrity"] for folder in vector_folders()}
+    assert broken == {"intact", *(rule.value for rule in Rule)}
+
+
+PROOFS = json.loads((HERE / "proofs.json").read_bytes())
+
+
+@pytest.mark.parametrize("proof", PROOFS["inclusion"], ids=lambda proof: f"{proof['index']}-of-{proof['size']}")
+def test_inclusion_proofs_are_judged_as_expected(proof: Mapping[str, Any]) -> None:
+    nodes = [bytes.fromhex(node) for node in proof["proof"]]
+    leaf, root = bytes.fromhex(proof["leaf"]), bytes.fromhex(proof["root"])
+    assert verify_inclusion(leaf, proof["index"], proof["size"], nodes, root) is proof["valid"], proof["why"]
+
+
+@pytest.mark.parametrize(
+    "proof", PROOFS["consistency"], ids=lambda proof: f"{proof['old_size']}-to-{proof['new_size']}"
+)
+def test_consistency_proofs_are_judged_as_expected(proof: Mapping[str, Any]) -> None:
+    nodes = [bytes.fromhex(node) for node in proof["proof"]]
+    old, new = bytes.fromhex(proof["old_root"]), bytes.fromhex(proof["new_root"])
+    assert verify_consistency(proof["old_size"], proof["new_size"], old, new, nodes) is proof["valid"], proof["why"]
