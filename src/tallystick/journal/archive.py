@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
 from tallystick.errors import JournalError
+from tallystick.journal.durable import sync_folder
 from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import Ledger, make_ledger, root_of
@@ -78,20 +80,18 @@ class Archive:
     # Sessions -------------------------------------------------------------------------------------------------------
 
     def find(self, agent: str, source_session: str) -> SessionId | None:
-        """The journal of an agent's session, if there is one."""
-        found = self._by_key.get((agent, source_session))
-        if found is None:
+        """The journal of an agent's session, if there is one as far as this archive has looked (make_journal looks anew)."""
+        if not self._indexed:
             self._index_new()
-            found = self._by_key.get((agent, source_session))
-        return found
+        return self._by_key.get((agent, source_session))
 
     def _index_new(self) -> None:
-        for sid, path in self.home.sessions():
-            if sid not in self._indexed:
-                self._indexed.add(sid)
-                key = start_key(next(iter(LineFile(path)), b""))
-                if key is not None:
-                    self._by_key.setdefault(key, sid)
+        for sid in self.home.session_ids() - self._indexed:
+            self._indexed.add(sid)
+            path = self.home.journal(sid)
+            key = start_key(next(iter(LineFile(path)), b"")) if path is not None else None
+            if key is not None:
+                self._by_key.setdefault(key, SessionId(sid))
 
     def journal(self, sid: SessionId) -> JournalFile:
         """The journal of a session, open for appending.
@@ -124,7 +124,8 @@ class Archive:
         """
         key = _key_of({**values, "meta": meta})
         with self.ledger.locked():
-            known = self.find(*key) if key is not None else None
+            self._index_new()
+            known = self._by_key.get(key) if key is not None else None
             if known is not None:
                 return self.journal(known), False
             sid = SessionId(self._seeds()[:16].hex())
@@ -156,14 +157,17 @@ class Archive:
         """
         files = [self._open[sid] for sid in (sorted(self._open) if sids is None else sids) if sid in self._open]
         heads = []
+        unsynced: set[Path] = set()
         for file in files:
             with file.locked():
-                file.sync()
+                unsynced |= file.sync()
                 covered = self.ledger.view.heads.get(file.sid)
                 if covered and covered[-1].size >= file.size and covered[-1].closed == file.ended:
                     continue
                 heads.append((file, file.size, file.tree.root().hex(), file.ended, file.own))
                 file.own = 0
+        for folder in sorted(unsynced):
+            sync_folder(folder)
         with self.ledger.locked():
             self._check_tail()
             for file, size, root, ended, own in heads:

@@ -16,7 +16,7 @@ from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal.archive import Archive
 from tallystick.journal.blobs import remove_blob
 from tallystick.journal.durable import replace_file, sync_folder
-from tallystick.journal.file import JournalFile
+from tallystick.journal.file import JournalFile, sync_alone
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.model.ids import SessionId
@@ -63,7 +63,7 @@ def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], *, ba
         blob_bytes = sum(ref.size for name, ref in line.blobs.items() if name in wanted)
         if wanted:
             marker = _mark(archive.home, sid, n)
-            journal.sync()
+            sync_alone(journal)
             _say_so(archive, sid, n, digest, wanted, basis, reason)
             _take_away(archive.home, journal, {n: wanted})
             _unmark(marker)

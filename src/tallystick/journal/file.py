@@ -278,23 +278,33 @@ class JournalFile:
         except OSError as worse:
             self.failed = f"a half-written line could not be cut back ({worse.strerror}) after: {error.strerror}"
 
-    def sync(self) -> None:
+    def sync(self) -> set[Path]:
         """Make everything written so far survive a loss of power.
+
+        Returns:
+            The folders whose names must be made durable too (sync_folder) before the journal's file surely is: those of a
+            file that was not synced before. Several journals share a folder, so the caller does each once.
 
         Raises:
             JournalError: it could not be made durable; nothing may be signed over it, and this journal takes no more.
         """
         with self._mutex:
             if self._descriptor < 0 or self._synced == self._length:
-                return
+                return set()
+            is_first = self._synced == 0
             try:
                 os.fdatasync(self._descriptor)
-                if self._synced == 0:
-                    sync_folder(self.path.parent)
             except OSError as error:
                 self.failed = f"fdatasync failed: {error.strerror}"
                 raise JournalError(f"cannot make {self.path} durable: {error.strerror}") from error
             self._synced = self._length
+            return {self.path.parent} if is_first else set()
+
+
+def sync_alone(journal: JournalFile) -> None:
+    """Make one journal survive a loss of power, its name included. Raises what `sync` raises."""
+    for folder in journal.sync():
+        sync_folder(folder)
 
 
 def _is_at(path: Path, status: os.stat_result) -> bool:

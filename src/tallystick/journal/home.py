@@ -88,6 +88,14 @@ class Home:
                 found.append((SessionId(stem), path))
         yield from sorted(found)
 
+    def session_ids(self) -> set[str]:
+        """The ids of all journals: `sessions` without paths, for asking often."""
+        found: set[str] = set()
+        for year in _folders(self.journals):
+            for month in _folders(year):
+                found.update(name[:32] for name in os.listdir(month) if len(name) == 38 and name.endswith(".jsonl"))
+        return {sid for sid in found if SESSION_ID.match(sid)}
+
     def blob(self, commitment: str) -> Path:
         """The file of the value with a commitment (64 hex digits)."""
         return self.blobs / commitment[:2] / commitment

@@ -118,10 +118,12 @@ def read_session(home: Home, sid: str, *, load_blobs: bool = False) -> Iterator[
         yield placed.step
 
 
-def read_at(home: Home, path: Path, offset: int, *, load_blobs: bool = False) -> Recorded | None:
+def read_at(
+    home: Home, path: Path, offset: int, *, load_blobs: bool = False, largest: int = BLOB_BYTES
+) -> Recorded | None:
     """The step whose line begins at byte `offset`; None if no line of ours begins there."""
     try:
         text = next(iter(LineFile(path, start=offset)), None)
-        return read_line(home, text, load_blobs=load_blobs) if text is not None else None
+        return read_line(home, text, load_blobs=load_blobs, largest=largest) if text is not None else None
     except (FormatError, OSError):
         return None
