@@ -1,0 +1,100 @@
+"""GitHub Copilot: the event logs of its command line, and the chats of its VS Code extension.
+
+Owns telling the two kinds of file apart. A sub-agent of the command line has its events in the same log and becomes a
+child session; a hook run is one step. Must not know what the events say.
+
+Stated normalisation (docs/format.md 13.3): arguments that are JSON text become the object they hold; `tokens.input`
+leaves out what the cache gave. Native ids are unique in a session only: call ids are the model provider's.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from tallystick.agents import Reader, Shape, SourceFile
+from tallystick.agents import _copilot_tools as tools
+from tallystick.agents._copilot_chat import ChatLog
+from tallystick.agents._copilot_events import event
+from tallystick.agents._copilot_session import AGENT, Conversation, parse
+from tallystick.agents.reading import BadJson, bad_line, duplicate_key_losses, loads
+from tallystick.model.step import Event, Loss
+
+NAME = AGENT
+SHAPE = Shape.LINES
+GLOBAL_IDS = False
+COMPANIONS: tuple[str, ...] = ()
+
+_CHAT = re.compile(rb'\s*\{"kind"\s*:\s*0\s*,\s*"v"\s*:\s*\{')
+_FIRST = re.compile(rb'\s*\{"type"\s*:\s*"session\.start"\s*,\s*"data"\s*:')
+
+
+def locate() -> tuple[str, ...]:
+    """Where Copilot keeps its logs and chats, below the home folder."""
+    editors = (".config/Code*", "Library/Application Support/Code*")
+    folders = ("User/workspaceStorage/*/chatSessions", "User/globalStorage/emptyWindowChatSessions")
+    chats = tuple(f"{editor}/{folder}/*.jsonl" for editor in editors for folder in folders)
+    return (".copilot/session-state/*/events.jsonl", *chats)
+
+
+def recognises(path: str, head: bytes) -> bool:
+    """Whether a file is one of Copilot's, by its first line."""
+    line = head.partition(b"\n")[0]
+    if _FIRST.match(line):
+        return b'"copilotVersion"' in line or b'"copilot-agent"' in line or "/.copilot/" in path
+    return bool(_CHAT.match(line)) and (b'"requests"' in line or "/chatSessions/" in path)
+
+
+def reader(file: SourceFile) -> Reader:
+    """A reader for one log or chat."""
+    name = posixpath.basename(file.path)
+    stem = name.rpartition(".")[0] or name
+    return _Either(posixpath.basename(posixpath.dirname(file.path)) if stem == "events" else stem)
+
+
+class _Either:
+    """Reads a file as what its first line says it is."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name or NAME
+        self._reader: Reader | None = None
+
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        """The events of one line."""
+        if not data.strip():
+            yield Loss(kind="blank_line")
+            return
+        if self._reader is None:
+            is_chat = _CHAT.match(data) is not None
+            self._reader = ChatLog(self._name, AGENT) if is_chat else _EventLog(self._name)
+        yield from self._reader.feed(data, offset)
+
+    def finish(self) -> Iterator[Event]:
+        """What was held back."""
+        if self._reader is not None:
+            yield from self._reader.finish()
+
+
+class _EventLog:
+    """Reads the log of one session of the command line. Holds back the hook runs that have not ended."""
+
+    def __init__(self, name: str) -> None:
+        self._talk = Conversation(name)
+
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        """The events of one line."""
+        try:
+            parsed = loads(data)
+        except BadJson as error:
+            yield bad_line(error, offset)
+            return
+        yield from duplicate_key_losses(parsed, offset)
+        if isinstance(parsed.value, dict):
+            yield from event(self._talk, parse(parsed.value, offset))
+        else:
+            yield Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+
+    def finish(self) -> Iterator[Event]:
+        """What was held back."""
+        yield from tools.unfinished(self._talk)

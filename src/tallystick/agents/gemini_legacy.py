@@ -1,0 +1,66 @@
+"""Gemini CLI: its chats as they were before they became lines, one JSON document each.
+
+Owns that shape. The steps are those of gemini.py, under the same agent and with the same source ids: when Gemini CLI
+goes on with such a chat, it writes the same messages again as lines.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from tallystick.agents import Reader, Shape, SourceFile
+from tallystick.agents._gemini_chat import Chat
+from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads, text_of
+from tallystick.model.step import Event, Loss
+
+NAME = "gemini-legacy"
+SHAPE = Shape.DOCUMENT
+GLOBAL_IDS = False
+COMPANIONS: tuple[str, ...] = ()
+
+_DOCUMENT = re.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
+
+
+def locate() -> tuple[str, ...]:
+    """Where Gemini CLI kept its chats, below the home folder."""
+    return (".gemini/tmp/*/chats/session-*.json",)
+
+
+def recognises(path: str, head: bytes) -> bool:
+    """Whether a file is a chat in one document, by its first members."""
+    return bool(_DOCUMENT.match(head)) and (path.endswith(".json") or b'"messages"' in head.partition(b"\n")[0])
+
+
+def reader(file: SourceFile) -> Reader:
+    """A reader for one chat."""
+    name = posixpath.basename(file.path)
+    return _Document(Chat(name.rpartition(".")[0] or name or NAME))
+
+
+class _Document:
+    """Reads one document."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        """All events of the chat."""
+        try:
+            parsed = loads(data)
+        except BadJson as error:
+            yield bad_line(error, offset)
+            return
+        yield from duplicate_key_losses(parsed, offset)
+        if not isinstance(parsed.value, dict):
+            yield Loss(kind="unknown_document", detail="not an object", fault=True)
+            return
+        yield from self._chat.header(parsed.value)
+        for number, message in enumerate(list_of(parsed.value.get("messages"))):
+            record = dict_of(message)
+            yield from self._chat.message(record, text_of(record.get("id")) or f"#{number}")
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing is held back."""
+        yield from ()

@@ -1,0 +1,88 @@
+"""The headless agent's older session file: one JSON document, read-only today.
+
+Owns the document's outer members. What it holds is the same session as that of headless.py, under the same agent name.
+Its events keep the errors that the newer form loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.agents import Shape, SourceFile
+from tallystick.agents.headless import SessionLog, folded, session_name
+from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads
+from tallystick.model.step import Event, Loss
+
+NAME = "headless-legacy"
+SHAPE = Shape.DOCUMENT
+GLOBAL_IDS = False
+COMPANIONS: tuple[str, ...] = ()
+
+_KNOWN = frozenset(
+    (
+        "id",
+        "workflow_name",
+        "inputs",
+        "state",
+        "outputs",
+        "status",
+        "result",
+        "error",
+        "events",
+        "created_at",
+        "updated_at",
+    )
+)
+
+
+def locate() -> tuple[str, ...]:
+    """Globs of session files below the home folder."""
+    return (
+        ".local/grid/sessions/*/*.json",
+        ".local/grid/agents/*/sessions/*/*.json",
+        ".local/grid/*/agents/*/sessions/*/*.json",
+    )
+
+
+def recognises(path: str, head: bytes) -> bool:
+    """Whether a document begins as such sessions do: an id and a workflow, and no record of the newer form."""
+    is_object = head.lstrip().startswith(b"{") and not path.endswith(".jsonl")
+    return is_object and b'"id"' in head and b'"workflow_name"' in head and b'"_type"' not in head[:256]
+
+
+def reader(file: SourceFile) -> _Reader:
+    """A reader for one session file."""
+    return _Reader(file)
+
+
+class _Reader:
+    """Takes the document apart into the records that a SessionLog knows."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self._log = SessionLog(session_name(file.path), keeps_errors=True)
+
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        """The events of the whole document, except those that finish() holds."""
+        try:
+            parsed = loads(data)
+        except BadJson as error:
+            yield bad_line(error, offset)
+            return
+        yield from duplicate_key_losses(parsed, offset)
+        session = folded(parsed.value)
+        if "id" not in session and not list_of(session.get("events")):
+            yield Loss(kind="unknown_document", detail="no session: neither an id nor events", fault=True)
+            return
+        for key in sorted(session.keys() - _KNOWN):
+            yield Loss(kind="unknown_member", detail=f"{key[:80]}: no member of a session that is known")
+        yield from self._log.header(session, offset)
+        for number, event in enumerate(list_of(session.get("events"))):
+            if isinstance(event, dict):
+                yield from self._log.event(event, number)
+            else:
+                yield Loss(kind="unknown_record", detail=f"events[{number}] is no object")
+        yield from self._log.footer(dict_of(session), offset)
+
+    def finish(self) -> Iterator[Event]:
+        """The events that were held back, and the session's end."""
+        return self._log.finish()

@@ -1,0 +1,82 @@
+"""Qwen Code: its chats, and those of their sub-agents.
+
+Owns the file: records that name their parent, one a line, and the description beside a sub-agent's file. A record whose
+parent is not the one before it begins a branch. Must not know what records say.
+
+Stated normalisation (docs/format.md 13.3): a result that is only `{"output": …}` becomes the output; whole copies of
+edited files are left out; `tokens.input` leaves out what the cache gave. Native ids are unique in a chat only: call ids
+are the model provider's.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from tallystick.agents import Reader, Shape, SourceFile
+from tallystick.agents._qwen_records import steps
+from tallystick.agents._qwen_session import AGENT, QwenChat, parse
+from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, loads
+from tallystick.model.step import Event, Json, Loss
+
+NAME = AGENT
+SHAPE = Shape.LINES
+GLOBAL_IDS = False
+COMPANIONS: tuple[str, ...] = ("{stem}.meta.json",)
+
+_RECORD = re.compile(rb'\s*\{"uuid"\s*:\s*"[^"]*"\s*,\s*"parentUuid"\s*:\s*(?:null|"[^"]*")\s*,\s*"sessionId"\s*:')
+_OURS = (b'"parts"', b'"systemPayload"', b'"provenance"')
+
+
+def locate() -> tuple[str, ...]:
+    """Where Qwen Code keeps its chats and those of sub-agents, below the home folder."""
+    return (".qwen/projects/*/chats/*.jsonl", ".qwen/projects/*/subagents/*/agent-*.jsonl")
+
+
+def recognises(path: str, head: bytes) -> bool:
+    """Whether a file is a chat, by its first line."""
+    line = head.partition(b"\n")[0]
+    return bool(_RECORD.match(line)) and (any(mark in line for mark in _OURS) or "/.qwen/" in path)
+
+
+def reader(file: SourceFile) -> Reader:
+    """A reader for one chat."""
+    name = posixpath.basename(file.path)
+    return _ChatFile(QwenChat(name.rpartition(".")[0] or name or NAME, _description(file)))
+
+
+def _description(file: SourceFile) -> dict[str, Json]:
+    try:
+        return dict_of(loads(file.companions.get(COMPANIONS[0], b"{}")).value)
+    except BadJson:
+        return {}
+
+
+class _ChatFile:
+    """Reads one chat. Holds nothing back."""
+
+    def __init__(self, chat: QwenChat) -> None:
+        self._chat = chat
+
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        """The events of one line."""
+        try:
+            parsed = loads(data)
+        except BadJson as error:
+            yield bad_line(error, offset) if data.strip() else Loss(kind="blank_line")
+            return
+        yield from duplicate_key_losses(parsed, offset)
+        if not isinstance(parsed.value, dict):
+            yield Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+            return
+        record = parse(parsed.value, offset)
+        yield from self._chat.open(record)
+        self._chat.follow(record)
+        events = list(steps(self._chat, record))
+        yield from events or [Loss(kind="empty_record", detail=record.id)]
+        self._chat.leave(record)
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing is held back."""
+        yield from ()

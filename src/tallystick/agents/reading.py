@@ -1,0 +1,170 @@
+"""Reading an agent's JSON without losing or altering anything (docs/format.md 3.2).
+
+Owns the tolerant parser: what JSON cannot hold becomes a tagged string that keeps the literal, a duplicate key keeps its
+last value and is counted. Must not know what any agent's members mean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import orjson
+
+from tallystick.model.step import Json, Loss
+from tallystick.seal import limits
+from tallystick.seal.tagged import MARK, tag, tag_number
+
+_MOST_DEPTH = 60
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """A value, and what could not be kept of the text it was read from."""
+
+    value: Json
+    duplicate_keys: int = 0
+
+
+class BadJson(ValueError):
+    """The text is not JSON; the message says why."""
+
+
+def loads(text: bytes) -> Parsed:
+    """Parse JSON from an agent. The value can be sealed as it is.
+
+    Raises:
+        BadJson: not UTF-8, or not JSON.
+    """
+    try:
+        value = _FAST.decode(text)
+        # The writer refuses integers that the format has not. The parser says nothing of duplicate keys, but what it kept
+        # then has fewer colons behind quotes than the text.
+        written = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
+        plain = written.count(b'":') == text.count(b'":') and b"\\u0010tally:" not in text
+        if plain and not _is_deep(value, text):
+            return Parsed(value)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
+        pass
+    return _loads_carefully(text)
+
+
+class _UnsafeFloat(ValueError):
+    """A float that the format writes otherwise than the source."""
+
+
+def _safe_float(literal: str) -> float:
+    number = float(literal)
+    if abs(number) > limits.SAFE_INTEGER:
+        raise _UnsafeFloat(literal)
+    return number
+
+
+_FAST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(float_hook=_safe_float)
+
+
+def _is_deep(value: Json, text: bytes) -> bool:
+    if text.count(b"{") + text.count(b"[") <= _MOST_DEPTH:
+        return False
+    level: list[Json] = [value]
+    for _ in range(_MOST_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _loads_carefully(text: bytes) -> Parsed:
+    duplicates = 0
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal duplicates
+        result = dict(items)
+        duplicates += len(items) - len(result)
+        return result
+
+    try:
+        value = json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=pairs,
+            parse_constant=lambda name: _Literal(_CONSTANTS[name]),
+            parse_int=lambda literal: int(literal) if len(literal) < 16 else _integer(literal),
+            parse_float=_float,
+        )
+    except UnicodeDecodeError as error:
+        raise BadJson(f"not UTF-8 at byte {error.start}") from error
+    except RecursionError as error:
+        raise BadJson("nested too deep to read") from error
+    except ValueError as error:
+        raise BadJson(str(error)) from error
+    return Parsed(_settle(value), duplicates)
+
+
+class _Literal(str):
+    """A tagged string made here, which must not be tagged again."""
+
+    __slots__ = ()
+
+
+_CONSTANTS = {"NaN": f"{MARK}nan", "Infinity": f"{MARK}inf", "-Infinity": f"{MARK}-inf"}
+
+
+def _integer(literal: str) -> int | _Literal:
+    if len(literal) > 17 or abs(int(literal)) > limits.SAFE_INTEGER:
+        return _Literal(tag_number(literal))
+    return int(literal)
+
+
+def _float(literal: str) -> float | _Literal:
+    number = float(literal)
+    overflows = number in (float("inf"), float("-inf"))
+    whole_beyond = abs(number) > limits.SAFE_INTEGER and abs(number) < 1e21
+    return _Literal(tag_number(literal)) if overflows or whole_beyond else number
+
+
+def _settle(value: Json, depth: int = 0) -> Json:
+    """Tag what needs it, leaving the literals that were tagged while parsing as they are."""
+    if isinstance(value, _Literal):
+        return str(value)
+    if depth >= _MOST_DEPTH or not isinstance(value, dict | list):
+        return tag(value, _depth=_MOST_DEPTH if depth >= _MOST_DEPTH else 0)
+    if isinstance(value, dict):
+        return {tag(key): _settle(item, depth + 1) for key, item in value.items()}
+    return [_settle(item, depth + 1) for item in value]
+
+
+def duplicate_key_losses(parsed: Parsed, offset: int) -> Iterator[Loss]:
+    """One loss for each key that the source wrote twice."""
+    for _ in range(parsed.duplicate_keys):
+        yield Loss(kind="duplicate_key", detail=f"byte {offset}: a key stands twice, the last value is kept")
+
+
+def bad_line(error: BadJson, offset: int) -> Loss:
+    """The loss that a damaged line is."""
+    return Loss(kind="bad_line", detail=f"byte {offset}: {error}", fault=True)
+
+
+def text_of(value: Json) -> str | None:
+    """`value` if it is text, else None: for members that should be text and are whatever the source wrote."""
+    return value if isinstance(value, str) else None
+
+
+def dict_of(value: Json) -> dict[str, Json]:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Json) -> list[Json]:
+    """`value` if it is an array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def int_of(value: Json) -> int | None:
+    """`value` if it is a whole number, else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

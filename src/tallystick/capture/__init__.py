@@ -1,0 +1,1 @@
+"""Finding and reading what agents leave on disk. Yields steps; records nothing."""

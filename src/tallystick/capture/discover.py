@@ -1,0 +1,120 @@
+"""Finding history files, and whose they are.
+
+Owns the walk over folders, the question "which agent wrote this", and the order in which files are read (docs/format.md
+13.6). Never writes, never follows a link to a folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from tallystick.agents import Adapter
+from tallystick.errors import SourceError
+from tallystick.model.moments import normal_time
+
+HEAD_BYTES = 64 * 1024
+_TIME = re.compile(rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"')
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A history file: its path, the agent it is of, and its size in bytes."""
+
+    path: Path
+    agent: str
+    size: int
+    first_time: str = ""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A path that cannot be read as history, and why."""
+
+    path: Path
+    why: str
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file.
+
+    Raises:
+        SourceError: it is no regular file, or cannot be read.
+    """
+    try:
+        if not path.is_file():
+            raise SourceError(f"{path} is no regular file")
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def discover(home: Path, adapters: Mapping[str, Adapter]) -> Iterator[Found | Refused]:
+    """The history files of all agents below a home folder."""
+    for adapter in adapters.values():
+        seen: set[Path] = set()
+        for pattern in adapter.locate():
+            try:
+                matches = sorted(home.glob(pattern))
+            except OSError as error:
+                yield Refused(home / pattern, f"cannot be searched: {error.strerror}")
+                continue
+            for path in matches:
+                if path not in seen and path.is_file():
+                    seen.add(path)
+                    yield from _recognised(path, {adapter.NAME: adapter}, is_named=False)
+
+
+def recognise(paths: Iterable[Path], adapters: Mapping[str, Adapter]) -> Iterator[Found | Refused]:
+    """The history files among paths that a person named; folders are searched."""
+    for path in paths:
+        if not path.exists():
+            yield Refused(path, "is a broken link" if path.is_symlink() else "is not there")
+        elif path.is_dir():
+            yield from _below(path, adapters)
+        else:
+            yield from _recognised(path, adapters, is_named=True)
+
+
+def _below(folder: Path, adapters: Mapping[str, Adapter]) -> Iterator[Found | Refused]:
+    problems: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=problems.append):
+        folders.sort()
+        for name in sorted(names):
+            yield from _recognised(Path(parent, name), adapters, is_named=False)
+    for problem in problems:
+        yield Refused(Path(problem.filename or folder), f"cannot be read: {problem.strerror}")
+
+
+def _recognised(path: Path, adapters: Mapping[str, Adapter], *, is_named: bool) -> Iterator[Found | Refused]:
+    """The file if an agent knows it; a refusal if a person named it and none does, or if it cannot be read."""
+    try:
+        head = read_head(path)
+        size = path.stat().st_size
+    except (SourceError, OSError) as error:
+        if is_named or not isinstance(error, SourceError) or "cannot be read" in str(error):
+            yield Refused(path, str(error))
+        return
+    for adapter in adapters.values():
+        if adapter.recognises(str(path), head):
+            yield Found(path, adapter.NAME, size, first_time(head))
+            return
+    if is_named:
+        yield Refused(path, f"is no history of {', '.join(adapters)}")
+
+
+def first_time(head: bytes) -> str:
+    """The first time that stands in a file, normalised, for ordering files; empty if none does."""
+    from datetime import UTC
+
+    match = _TIME.search(head)
+    found = normal_time(match[1].decode(), UTC) if match else None
+    return found[0] if found else ""
+
+
+def reading_order(found: Iterable[Found]) -> list[Found]:
+    """Parents before sub-agents, then by first time, then by path."""
+    return sorted(found, key=lambda file: ("/subagents/" in str(file.path), file.first_time, str(file.path)))

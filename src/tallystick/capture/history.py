@@ -1,0 +1,191 @@
+"""Reading one history file through its agent's reader, in bounded memory.
+
+Owns offsets, the running digest by which a file is known again (docs/format.md 13.4), and what is done about half a line.
+Must not know what events mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import orjson
+
+from tallystick.agents import Adapter, Reader, Shape, SourceFile
+from tallystick.errors import SourceError
+from tallystick.model.step import Event, Loss
+
+MOST_LINE_BYTES = 32 << 20
+"""A longer line of a source is skipped and reported: nothing of it could be kept in bounded memory."""
+MOST_DOCUMENT_BYTES = 256 << 20
+_COMPANION_BYTES = 1 << 20
+_CHUNK = 1 << 20
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """One line, row or document, as the events it gave. `offset` is where it begins; `number` counts from 1."""
+
+    events: tuple[Event, ...]
+    offset: int
+    number: int
+
+
+class HistoryFile:
+    """One pass over a history file.
+
+    Attributes:
+        offset: bytes read up to the end of the last whole line. digest: SHA-256 of those bytes, in hex, when done.
+    """
+
+    def __init__(self, path: Path, adapter: Adapter) -> None:
+        self.path = path
+        self.adapter = adapter
+        self.offset = 0
+        self.position = 0
+        self._hash = hashlib.sha256()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the whole lines read so far, in hex."""
+        return self._hash.hexdigest()
+
+    def pieces(self) -> Iterator[Piece]:
+        """The file's events, line by line.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        reader = self.adapter.reader(SourceFile(str(self.path), self._companions()))
+        shape = self.adapter.SHAPE
+        try:
+            if shape is Shape.LINES:
+                yield from self._lines(reader)
+            elif shape is Shape.DOCUMENT:
+                yield from self._document(reader)
+            else:
+                yield from self._rows(reader)
+        except OSError as error:
+            raise SourceError(f"{self.path} cannot be read: {error.strerror}") from error
+        yield Piece(tuple(reader.finish()), self.position, 0)
+
+    def _companions(self) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for pattern in self.adapter.COMPANIONS:
+            beside = self.path.with_name(pattern.replace("{stem}", self.path.stem))
+            try:
+                if beside.is_file() and beside.stat().st_size <= _COMPANION_BYTES:
+                    found[pattern] = beside.read_bytes()
+            except OSError:
+                continue
+        return found
+
+    def _lines(self, reader: Reader) -> Iterator[Piece]:
+        number = 0
+        for line, size, has_end in split_lines(self.path, self._hash.update):
+            number += 1
+            offset = self.position
+            self.position += size
+            if line is None:
+                self.offset = self.position
+                why = f"line {number} (byte {offset}) has {size} bytes, the limit is {MOST_LINE_BYTES}"
+                yield Piece((Loss(kind="line_too_long", detail=why, fault=True),), offset, number)
+                continue
+            if has_end:
+                self.offset = self.position
+            elif not _is_json(line):
+                why = f"line {number} (byte {offset}) is half a line of {size} bytes; it is read when it is whole"
+                yield Piece((Loss(kind="half_line", detail=why, fault=True),), offset, number)
+                continue
+            text = line.strip()
+            if text:
+                yield Piece(tuple(reader.feed(text, offset)), offset, number)
+
+    def _document(self, reader: Reader) -> Iterator[Piece]:
+        size = self.path.stat().st_size
+        if size > MOST_DOCUMENT_BYTES:
+            raise SourceError(f"{self.path} has {size} bytes; a document of this agent may have {MOST_DOCUMENT_BYTES}")
+        data = self.path.read_bytes()
+        self._hash.update(data)
+        self.offset = self.position = len(data)
+        yield Piece(tuple(reader.feed(data, 0)), 0, 1)
+
+    def _rows(self, reader: Reader) -> Iterator[Piece]:
+        from tallystick.capture.sqlite_rows import read_rows
+
+        # Read before the rows: what comes between the two is found new again the next time, and known by its ids.
+        self._hash, self.offset = database_state(self.path)
+        self.position = self.offset
+        for text, ordinal in read_rows(self.path, self.adapter.TABLES):  # type: ignore[attr-defined]
+            yield Piece(tuple(reader.feed(text, ordinal)), ordinal, ordinal + 1)
+
+
+def split_lines(path: Path, count: Callable[[bytes], None]) -> Iterator[tuple[bytes | None, int, bool]]:
+    """The lines of a file: text without LF (None if it is too long), bytes with LF, and whether it had one.
+
+    Args:
+        count: gets the bytes of every whole line.
+    """
+    with path.open("rb", buffering=_CHUNK) as file:
+        while line := file.readline(MOST_LINE_BYTES + 1):
+            if line.endswith(b"\n"):
+                count(line)
+                yield line[:-1], len(line), True
+            elif len(line) <= MOST_LINE_BYTES:
+                yield line, len(line), False
+            else:
+                size, more = 0, line
+                while more and not more.endswith(b"\n"):
+                    size += len(more)
+                    count(more)
+                    more = file.readline(_CHUNK)
+                count(more)
+                yield None, size + len(more), True
+
+
+def database_state(path: Path) -> tuple[hashlib._Hash, int]:
+    """What a database's files hold now: SHA-256 over its main file and its write-ahead log, and their sizes together.
+
+    Raises:
+        SourceError: they cannot be read.
+    """
+    state, size = hashlib.sha256(), 0
+    for part in (path, path.with_name(f"{path.name}-wal")):
+        if part == path or part.exists():
+            try:
+                with part.open("rb") as file:
+                    while chunk := file.read(_CHUNK):
+                        state.update(chunk)
+                        size += len(chunk)
+            except OSError as error:
+                raise SourceError(f"{part} cannot be read: {error.strerror}") from error
+    return state, size
+
+
+def prefix_digest(path: Path, size: int) -> str | None:
+    """SHA-256 of the first `size` bytes of a file, in hex; None if it has fewer.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    state, left = hashlib.sha256(), size
+    try:
+        with path.open("rb") as file:
+            while left > 0:
+                chunk = file.read(min(_CHUNK, left))
+                if not chunk:
+                    return None
+                state.update(chunk)
+                left -= len(chunk)
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    return state.hexdigest()
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True

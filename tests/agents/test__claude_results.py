@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import pytest
+
+from tallystick.model.step import Json, Step
+from tests.agents.claude_lines import (
+    Line,
+    assistant,
+    call,
+    ids,
+    one,
+    read,
+    result,
+)
+from tests.agents.mutations import losses_of
+
+
+def result_of(args: Line, content: Json, said_too: Json, **members: Json) -> Step:
+    events = read(
+        assistant("a", None, call("c1", "Tool", **args)),
+        result("r", "a", "c1", content, toolUseResult=said_too, **members),
+    )
+    return one(events, "c1/result")
+
+
+LONG = "a line that is long enough to be a quotation\n" * 3
+
+
+@pytest.mark.parametrize(
+    ("args", "content", "said_too", "left"),
+    [
+        ({}, "hello", {"stdout": "hello", "stderr": "", "interrupted": False, "isImage": False}, None),
+        ({}, "hello", {"stdout": "hello", "stderr": "a warning"}, {"stderr": "a warning"}),
+        ({"url": "u"}, "text", {"url": "u", "result": "text", "code": 200}, {"code": 200}),
+        ({"todos": [{"id": 1}]}, "ok", {"oldTodos": [{"id": 0}], "newTodos": [{"id": 1}]}, {"oldTodos": [{"id": 0}]}),
+        ({}, "a.py\nb.py", {"filenames": ["a.py", "b.py"], "numFiles": 2}, {"numFiles": 2}),
+        ({}, LONG, [{"type": "text", "text": LONG}], None),
+        ({}, [{"type": "text", "text": LONG}], [{"type": "text", "text": LONG}], None),
+        ({}, "1\tone\n2\ttwo", {"file": {"content": "one\ntwo\n", "totalLines": 9}}, {"file": {"totalLines": 9}}),
+        ({"x": 1}, "on", {"mode": "on", "text": "off"}, {"text": "off"}),
+    ],
+)
+def test_a_result_keeps_what_it_alone_says(args: Line, content: Json, said_too: Json, left: Json) -> None:
+    assert result_of(args, content, said_too).values.get("content.result") == left
+
+
+def test_a_copy_of_the_file_is_counted_as_left_out() -> None:
+    args = {"file_path": "/a", "old_string": "x", "new_string": "y", "replace_all": False}
+    patch = [{"oldStart": 1, "lines": ["-x", "+y"]}]
+    said_too = {
+        "filePath": "/a",
+        "oldString": "x",
+        "newString": "y",
+        "originalFile": LONG,
+        "structuredPatch": patch,
+        "replaceAll": False,
+    }
+    events = read(
+        assistant("a", None, call("c1", "Edit", **args)), result("r", "a", "c1", "edited", toolUseResult=said_too)
+    )
+    assert one(events, "c1/result").values["content.result"] == {"structuredPatch": patch}
+    assert losses_of(events) == {"original_file": 1}
+
+
+@pytest.mark.parametrize(
+    ("members", "meta"),
+    [
+        ({}, {"success": True}),
+        ({"is_error": True}, {"success": False}),
+        ({"toolUseResult": {"interrupted": True}}, {"success": False, "interrupted": True}),
+        ({"toolUseResult": {"durationMs": 12}}, {"success": True, "duration_ms": 12}),
+        (
+            {"permissionDecision": {"decision": "accept", "source": "user"}},
+            {"success": True, "decision": "allow", "decided_by": "user"},
+        ),
+        (
+            {"is_error": True, "toolUseResult": "User rejected tool use"},
+            {"success": False, "decision": "deny", "decided_by": "user"},
+        ),
+        (
+            {"is_error": True, "toolDenialKind": "permission-rule"},
+            {"success": False, "decision": "deny", "decided_by": "rule", "decision_reason": "permission-rule"},
+        ),
+        ({"is_error": True, "toolDenialKind": "interrupted"}, {"success": False, "interrupted": True}),
+    ],
+)
+def test_a_result_says_how_the_call_ended(members: Line, meta: Line) -> None:
+    events = read(assistant("a", None, call("c1")), result("r", "a", "c1", **members))
+    assert one(events, "c1/result").meta == {"corr": "c1", "tool": "Bash", **meta}
+
+
+@pytest.mark.parametrize(
+    ("output", "who"),
+    [
+        ("The user doesn't want to proceed with this tool use. The tool use was rejected", "user"),
+        ("PreToolUse:Bash hook error: no", "hook"),
+        ("Permission to use Write has been denied.", None),
+    ],
+)
+def test_older_versions_refuse_in_so_many_words(output: str, who: str | None) -> None:
+    step = result_of({}, output, f"Error: {output}", is_error=True)
+    assert (step.meta["decision"], step.meta.get("decided_by"), step.meta["success"]) == ("deny", who, False)
+    assert step.values.keys() == {"content.output"}
+
+
+def test_a_result_of_the_models_own_tools_is_paired_too() -> None:
+    search = {"type": "server_tool_use", "id": "v1", "name": "web_search", "input": {"query": "x"}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "v1", "content": [{"url": "https://x.example"}]}
+    events = read(assistant("a", None, search, found, "so it is"))
+    assert ids(events) == ["m1/usage", "v1", "v1/result", "a/2"]
+    assert one(events, "v1/result").meta["tool"] == "web_search"

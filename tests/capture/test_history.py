@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallystick.agents import Reader, Shape, SourceFile
+from tallystick.capture import history
+from tallystick.capture.history import HistoryFile, Piece, prefix_digest, split_lines
+from tallystick.errors import SourceError
+from tallystick.model.step import Event, Loss, Step
+
+
+class Echo:
+    """An adapter whose steps say where each line began."""
+
+    NAME = "echo"
+    SHAPE = Shape.LINES
+    GLOBAL_IDS = False
+    COMPANIONS: tuple[str, ...] = ("{stem}.meta.json",)
+    seen: SourceFile
+
+    def locate(self) -> tuple[str, ...]:
+        return ()
+
+    def recognises(self, path: str, head: bytes) -> bool:
+        return True
+
+    def reader(self, file: SourceFile) -> Reader:
+        self.seen = file
+        return EchoReader()
+
+
+class EchoReader:
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        yield Step(session="s", type="assistant", source_id=f"{offset}:{data.decode()}")
+
+    def finish(self) -> Iterator[Event]:
+        yield Step(session="s", type="session_end")
+
+
+def read(path: Path, adapter: Echo | None = None) -> tuple[list[Piece], HistoryFile]:
+    file = HistoryFile(path, adapter or Echo())
+    return list(file.pieces()), file
+
+
+def ids(pieces: list[Piece]) -> list[str | None]:
+    return [event.source_id for piece in pieces for event in piece.events if isinstance(event, Step)]
+
+
+def test_lines_come_with_their_offsets_and_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "h.jsonl"
+    path.write_bytes(b'{"a":1}\r\n\n{"b":2}\n')
+    pieces, file = read(path)
+    assert ids(pieces) == ['0:{"a":1}', '10:{"b":2}', None]
+    assert [piece.number for piece in pieces] == [1, 3, 0]
+    assert (file.offset, file.digest) == (18, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def test_a_last_line_without_its_end_is_read_if_it_is_whole_json(tmp_path: Path) -> None:
+    path = tmp_path / "h.jsonl"
+    path.write_bytes(b'{"a":1}\n{"b":2}')
+    pieces, file = read(path)
+    assert ids(pieces) == ['0:{"a":1}', '8:{"b":2}', None]
+    assert file.offset == 8
+    path.write_bytes(b'{"a":1}\n{"b":')
+    pieces, file = read(path)
+    (loss,) = [event for piece in pieces for event in piece.events if isinstance(event, Loss)]
+    assert (loss.kind, loss.fault) == ("half_line", True)
+    assert file.digest == prefix_digest(path, file.offset)
+
+
+def test_a_line_over_the_limit_is_skipped_and_counted_in_the_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "MOST_LINE_BYTES", 50)
+    path = tmp_path / "h.jsonl"
+    path.write_bytes(b'{"a":1}\n' + b"x" * 5_000_000 + b'\n{"b":2}\n')
+    pieces, file = read(path)
+    assert ids(pieces) == ['0:{"a":1}', '5000009:{"b":2}', None]
+    assert pieces[1].events[0] == Loss(
+        kind="line_too_long", detail="line 2 (byte 8) has 5000001 bytes, the limit is 50", fault=True
+    )
+    assert file.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_companions_are_handed_over_by_their_pattern(tmp_path: Path) -> None:
+    path = tmp_path / "agent-1.jsonl"
+    path.write_bytes(b"")
+    (tmp_path / "agent-1.meta.json").write_bytes(b"{}")
+    adapter = Echo()
+    read(path, adapter)
+    assert adapter.seen == SourceFile(str(path), {"{stem}.meta.json": b"{}"})
+
+
+def test_a_document_is_read_whole_within_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "d.json"
+    path.write_bytes(b'{\n"a":1}')
+    adapter = Echo()
+    monkeypatch.setattr(Echo, "SHAPE", Shape.DOCUMENT)
+    pieces, file = read(path, adapter)
+    assert ids(pieces) == ['0:{\n"a":1}', None]
+    assert file.offset == 8
+    monkeypatch.setattr(history, "MOST_DOCUMENT_BYTES", 4)
+    with pytest.raises(SourceError, match="has 8 bytes"):
+        read(path, adapter)
+
+
+def test_a_file_that_cannot_be_read_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="cannot be read"):
+        read(tmp_path)
+    with pytest.raises(SourceError, match="cannot be read"):
+        prefix_digest(tmp_path / "none", 1)
+    (tmp_path / "short").write_bytes(b"abc")
+    assert prefix_digest(tmp_path / "short", 4) is None
+
+
+def test_lines_are_split_with_their_sizes(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"a\nbb\nccc")
+    counted: list[bytes] = []
+    assert list(split_lines(path, counted.append)) == [(b"a", 2, True), (b"bb", 3, True), (b"ccc", 3, False)]
+    assert counted == [b"a\n", b"bb\n"]
