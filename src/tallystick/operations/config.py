@@ -1,0 +1,193 @@
+"""Settings: what can be set, what is set, and changing it in `config.toml`.
+
+Owns the one table of keys with their defaults and meanings, and that comments in the file survive a change. Must not know
+what a setting does: whoever obeys it reads it here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from tallystick.errors import FormatError, UsageError
+from tallystick.journal.home import Home
+from tallystick.operations.nearest import nearest
+
+Value: TypeAlias = str | int
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """A key: its default, what it may be set to, and what it does. No choices: a whole number from 1 on."""
+
+    key: str
+    default: Value
+    choices: tuple[str, ...] = ()
+    does: str
+
+    @property
+    def takes(self) -> str:
+        """What it may be set to, in words."""
+        return " or ".join(self.choices) if self.choices else "a whole number from 1 on"
+
+
+SETTINGS = (
+    Setting(
+        key="journal.fsync",
+        default="batch",
+        choices=("batch", "always"),
+        does="When a recorded step survives a loss of power: once its batch is sealed, or before the recording call returns.",
+    ),
+    Setting(
+        key="output.limit", default=50, does="How many rows `log`, `search` and `session list` show without --limit."
+    ),
+    Setting(
+        key="output.pager",
+        default="auto",
+        choices=("auto", "never"),
+        does="Whether text that does not fit on the terminal goes through $PAGER.",
+    ),
+)
+_BY_KEY = {setting.key: setting for setting in SETTINGS}
+
+
+class Set(msgspec.Struct, frozen=True):
+    """A setting as it is in force: its value, and whether the file says so or it is the default."""
+
+    setting: Setting
+    value: Value
+    is_default: bool
+
+
+def read_setting(home: Home, key: str) -> Value:
+    """The value in force of a key of the table. Raises what `read_settings` raises."""
+    return _in_force(_BY_KEY[key], _read(home.config)).value
+
+
+def read_settings(home: Home) -> tuple[list[Set], list[str]]:
+    """All settings in the order of the table, and keys in the file that nothing reads.
+
+    Raises:
+        FormatError: the file is no TOML, or a key has a value that it cannot have.
+    """
+    found = _read(home.config)
+    return [_in_force(setting, found) for setting in SETTINGS], sorted(found.keys() - _BY_KEY.keys())
+
+
+def known_setting(key: str) -> Setting:
+    """The setting with that key.
+
+    Raises:
+        UsageError: there is none; the message has the nearest keys.
+    """
+    if key not in _BY_KEY:
+        raise UsageError(f"no setting {key!r}{nearest(key, _BY_KEY)}", hint="`tally config show` lists them")
+    return _BY_KEY[key]
+
+
+def _in_force(setting: Setting, found: dict[str, Any]) -> Set:
+    if setting.key not in found:
+        return Set(setting, setting.default, is_default=True)
+    value = found[setting.key]
+    if not _fits(setting, value):
+        raise FormatError(
+            f"config.toml: {setting.key} = {value!r} must be {setting.takes}", hint="`tally config set` checks"
+        )
+    return Set(setting, value, is_default=False)
+
+
+def _fits(setting: Setting, value: Any) -> bool:
+    if setting.choices:
+        return value in setting.choices
+    return type(value) is int and value >= 1
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The file's values by dotted key. No file: none."""
+    if not path.exists():
+        return {}
+    import tomllib
+
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FormatError(
+            f"{path}: {error}", hint="mend the file, or move it away: all settings have defaults"
+        ) from error
+    return dict(_flat(document))
+
+
+def _flat(table: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found += _flat(value, f"{before}{key}.")
+        else:
+            found.append((f"{before}{key}", value))
+    return found
+
+
+# Changing ------------------------------------------------------------------------------------------------------------
+
+
+def set_setting(home: Home, key: str, text: str) -> Set:
+    """Set a key to what a person typed.
+
+    Raises:
+        UsageError: no such key, or it cannot have that value. FormatError: the file is no TOML.
+        JournalError: it cannot be written.
+    """
+    setting = known_setting(key)
+    value: Value = int(text) if not setting.choices and text.isascii() and text.isdigit() and len(text) < 10 else text
+    if not _fits(setting, value):
+        raise UsageError(f"{key} cannot be {text!r}", hint=f"it must be {setting.takes}")
+    document = _document(home)
+    table, name = _place(document, key, make=True)
+    table[name] = value
+    _write(home, document)
+    return Set(setting, value, is_default=False)
+
+
+def unset_setting(home: Home, key: str) -> Set:
+    """Take a key out of the file, so that its default is in force. Raises what `set_setting` raises."""
+    setting = known_setting(key)
+    document = _document(home)
+    table, name = _place(document, key, make=False)
+    if name in table:
+        del table[name]
+        _write(home, document)
+    return Set(setting, setting.default, is_default=True)
+
+
+def _document(home: Home) -> Any:
+    import tomlkit
+
+    _read(home.config)
+    return tomlkit.parse(home.config.read_text("utf-8") if home.config.exists() else "")
+
+
+def _place(document: Any, key: str, *, make: bool) -> tuple[Any, str]:
+    """The table that holds a key, and the key's name in it."""
+    import tomlkit
+
+    table = document
+    *sections, name = key.split(".")
+    for section in sections:
+        if section not in table:
+            if not make:
+                return {}, name
+            table[section] = tomlkit.table()
+        table = table[section]
+        if not isinstance(table, dict):
+            raise FormatError(f"config.toml: {section} is no table", hint="mend the file, or move it away")
+    return table, name
+
+
+def _write(home: Home, document: Any) -> None:
+    import tomlkit
+
+    from tallystick.journal.durable import replace_file
+
+    home.make_folder(home.folder)
+    replace_file(home.config, [tomlkit.dumps(document).encode()])

@@ -1,0 +1,415 @@
+"""Recording: from what an agent did to sealed steps (docs/format.md 6, 7, 13).
+
+Owns the rules by which an event becomes an entry once and only once: identity, parents, requests, what goes where in
+`meta`. Importers, hooks and the Python API all record through here. Must not know where events come from.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from datetime import tzinfo
+
+import msgspec
+
+from tallystick.errors import FormatError
+from tallystick.journal.archive import Archive
+from tallystick.journal.file import JournalFile
+from tallystick.journal.read import read_at, read_line
+from tallystick.model.ids import SessionId
+from tallystick.model.moments import normal_time
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
+from tallystick.operations.known import KnownSteps, PathInput
+from tallystick.seal import limits
+from tallystick.seal.canonical import canonical
+from tallystick.seal.names import fit_meta
+from tallystick.seal.tagged import tag, tag_cut
+
+OnStep = Callable[[Recorded], None]
+_MOST_RUNS = 200
+_SIGHTINGS = 256
+
+
+class Outcome(enum.StrEnum):
+    """What became of an event."""
+
+    RECORDED = "recorded"
+    KNOWN = "known"
+    """The same source said the same before."""
+    REVISED = "revised"
+    """The same source said otherwise before: recorded as a revision."""
+    CORROBORATED = "corroborated"
+    """Another source said the same: it will be in the next sighting."""
+    CONTRADICTED = "contradicted"
+    """Another source said otherwise: both stand."""
+
+
+class SessionRecord:
+    """One session's journal, and what is needed to add to it. Use while holding `journal.locked()` for speed."""
+
+    def __init__(self, archive: Archive, journal: JournalFile, zone: tzinfo, agent: str) -> None:
+        self.archive = archive
+        self.journal = journal
+        self.agent = agent
+        self.known = KnownSteps()
+        self.request: int | None = None
+        self.callbacks: list[OnStep] = []
+        self._zone = zone
+        self._sightings: list[dict[str, Json]] = []
+        self._sighting_source = ""
+        self._offset = 0
+        journal.on_entry(self._take)
+        self._read_from_start()
+
+    def _read_from_start(self) -> None:
+        """Learn what the journal holds: closing it makes the next lock read it from the beginning."""
+        self.journal.close()
+        with self.journal.locked():
+            pass
+
+    def _take(self, n: int, digest: bytes, text: bytes) -> None:
+        if n == 0:
+            self.known, self.request, self._offset = KnownSteps(), None, 0
+        step = read_line(self.archive.home, text)
+        source_id = step.meta.get("source_id")
+        self.known.add(
+            digest,
+            offset=self._offset,
+            parents=step.parents,
+            source_id=source_id if isinstance(source_id, str) else _overflowed_id(step),
+        )
+        self._offset += len(text) + 1
+        if opens_request(step):
+            self.request = n
+
+    @property
+    def sid(self) -> SessionId:
+        """The journal's id."""
+        return SessionId(self.journal.sid)
+
+    @property
+    def last(self) -> str:
+        """The hash of the last entry, in hex."""
+        return self.journal.head.hex()
+
+    def add(self, step: Step, foreign: Callable[[Ref], str | None] = lambda _: None) -> tuple[Outcome, int]:
+        """Record one step under the rules of 13.3; what became of it, and the number of the entry that has it.
+
+        Args:
+            foreign: gives `<sid>#<hash>` of a reference to another session, None if it is not recorded.
+
+        Raises:
+            FormatError: the step cannot be sealed.
+            JournalError: the journal cannot be written.
+        """
+        with self.journal.locked():
+            before = self.known.find(step.source_id) if step.source_id is not None else None
+            if before is None:
+                return Outcome.RECORDED, self._append(step, foreign, {})
+            recorded = self.read(before)
+            same = recorded is None or recorded.withheld or _comparable(recorded) == _comparable_step(step)
+            if recorded is None or recorded.meta.get("source") == step.source.value:
+                if same:
+                    return Outcome.KNOWN, before
+                return Outcome.REVISED, self._append(step, foreign, {"revises": before})
+            if same:
+                self._note_sighting(step, before)
+                return Outcome.CORROBORATED, before
+            return Outcome.CONTRADICTED, self._append(step, foreign, {"corroborates": before})
+
+    def read(self, n: int) -> Recorded | None:
+        """Entry `n` as it stands on disk, blobs loaded; None if the file was rewritten meanwhile."""
+        step = read_at(self.archive.home, self.journal.path, self.known.offset_of(n), load_blobs=True)
+        return step if step is not None and step.n == n else None
+
+    def _append(self, step: Step, foreign: Callable[[Ref], str | None], links: Mapping[str, Json]) -> int:
+        if self.journal.ended:  # section 7: a session that goes on is resumed, not copied
+            resumed = {"agent": self.agent, "resumed": True}
+            self._write("session_start", step.source.value, resumed, {}, {}, ())
+        parents = self._parents(step.after, foreign)
+        members: dict[str, Json] = {**step.meta, **links, **self._input(step, parents)}
+        if step.source_id is not None:
+            members["source_id"] = step.source_id
+        if step.ts is not None:
+            members |= normal_ts(step.ts, self._zone)
+        enclosing = self._enclosing(step.within)
+        if enclosing is not None:
+            members["parent"] = enclosing
+        if self.request is not None and not step.opens_request:
+            members["request"] = self.request
+        n = self._write(step.type, step.source.value, members, step.values, step.raw, parents)
+        if step.opens_request:
+            self.request = n
+        return n
+
+    def _write(
+        self,
+        kind: str,
+        source: str,
+        members: Mapping[str, Json],
+        values: Mapping[str, Json],
+        raw: Mapping[str, bytes],
+        parents: tuple[str, ...],
+    ) -> int:
+        meta, rest = fit_meta(members)
+        meta["type"], meta["source"] = kind, source
+        sealed = fit_values(values, rest)
+        offset = self._offset
+        appended = self.journal.append(meta, sealed, fit_raw(raw, sealed), parents)
+        source_id = members.get("source_id")
+        digest = bytes.fromhex(appended.hash)
+        self.known.add(
+            digest, offset=offset, parents=parents, source_id=source_id if isinstance(source_id, str) else None
+        )
+        self._offset = self.journal.length
+        if self.callbacks:
+            self.call_back(appended.n)
+        return appended.n
+
+    def call_back(self, n: int) -> None:
+        """Give entry `n` to the callbacks."""
+        step = self.read(n)
+        for callback in self.callbacks:
+            if step is not None:
+                callback(step)
+
+    def _parents(self, after: tuple[Ref, ...], foreign: Callable[[Ref], str | None]) -> tuple[str, ...]:
+        """Entry hashes for references; what is not recorded is left out, and nothing left means: the entry before."""
+        found: list[str] = []
+        for ref in after[: limits.PARENTS]:
+            digest = foreign(ref) if ref.session is not None else self._local(ref)
+            if digest is not None and digest not in found:
+                found.append(digest)
+        return () if found == [self.last] else tuple(found)
+
+    def _local(self, ref: Ref) -> str | None:
+        if ref.source_id is None:
+            return self.last if self.journal.size else None
+        n = self.known.find(ref.source_id)
+        return None if n is None else self.known.hash_at(n)
+
+    def _enclosing(self, within: Ref | None) -> int | None:
+        return self.known.find(within.source_id) if within is not None and within.source_id is not None else None
+
+    def _input(self, step: Step, parents: tuple[str, ...]) -> dict[str, Json]:
+        """What a model call was given, as runs of entry numbers with a digest over their hashes."""
+        if step.input is Input.HIDDEN:
+            return {"input": Input.HIDDEN.value}
+        if step.input is None or not self.journal.size:
+            return {}
+        tip = self.journal.size - 1 if not parents else self.known.number_of(parents[0])
+        if tip is None:
+            return {"input": Input.HIDDEN.value}
+        return {"input": written_input(self.known.path_to(tip), tip)}
+
+    def _note_sighting(self, step: Step, n: int) -> None:
+        if self._sightings and (self._sighting_source != step.source.value or len(self._sightings) >= _SIGHTINGS):
+            self.flush_sightings()
+        self._sighting_source = step.source.value
+        self._sightings.append({"n": n, "source_id": step.source_id})
+
+    def flush_sightings(self) -> None:
+        """Record what a second witness confirmed since the last time (13.5)."""
+        if not self._sightings:
+            return
+        steps, self._sightings = self._sightings, []
+        with self.journal.locked():
+            self._write("sighting", self._sighting_source, {"steps": steps}, {}, {}, ())
+
+
+def opens_request(step: Recorded) -> bool:
+    """Whether a recorded step is a prompt that a human gave."""
+    return step.type == "user" and "origin" not in step.meta and "revises" not in step.meta
+
+
+def _overflowed_id(step: Recorded) -> str | None:
+    found = step.member("source_id")
+    return found if isinstance(found, str) else None
+
+
+def written_input(path: PathInput, tip: int) -> Json:
+    """The `input` member of a model call."""
+    if len(path.runs) > _MOST_RUNS:
+        return {"path": tip, "digest": path.digest}
+    steps = [f"{first}-{last}" if first != last else str(first) for first, last in path.runs]
+    return {"steps": steps, "digest": path.digest}
+
+
+def normal_ts(text: str, zone: tzinfo) -> dict[str, Json]:
+    """`ts` and, where the zone had to be assumed, `ts_zone`; a time that cannot be read stays as the source wrote it."""
+    found = normal_time(text, zone)
+    if found is None:
+        return {"ts_text": text[:200]}
+    return {"ts": found[0], "ts_zone": "assumed"} if found[1] else {"ts": found[0]}
+
+
+def fit_values(values: Mapping[str, Json], rest: Mapping[str, Json]) -> dict[str, Json]:
+    """Field values that can be sealed, with members that do not fit `meta` under `content.meta`."""
+    sealed = {name: value for name, value in values.items() if value is not None}
+    if rest:
+        sealed["content.meta"] = {**rest, **sealed.get("content.meta", {})}
+    return sealed
+
+
+def fit_raw(raw: Mapping[str, bytes], sealed: dict[str, Json]) -> dict[str, bytes]:
+    """Raw values within the blob limit; of a larger one only its size is kept, as a tagged string (3.2)."""
+    kept = dict(raw)
+    for name, data in raw.items():
+        if len(data) > limits.BLOB_BYTES:
+            del kept[name]
+            sealed[name] = tag_cut(len(data))
+    return kept
+
+
+def sealable(values: Mapping[str, Json]) -> dict[str, Json]:
+    """Values from callers of the Python API, with what JSON cannot hold replaced by tagged strings (3.2)."""
+    return {name: tag(value) for name, value in values.items()}
+
+
+def _comparable(step: Recorded) -> bytes:
+    """What 13.3 compares of a step: `content.*`, `tokens` and `success`."""
+    values = {name: value for name, value in step.values.items() if name.startswith("content.")}
+    return _comparable_text(values, step.raw, step.meta)
+
+
+def _comparable_step(step: Step) -> bytes:
+    members: dict[str, Json] = dict(step.meta)
+    if step.source_id is not None:
+        members["source_id"] = step.source_id
+    meta, rest = fit_meta(members)
+    sealed = fit_values(step.values, rest)
+    values = {name: value for name, value in sealed.items() if name.startswith("content.")}
+    return _comparable_text(values, fit_raw(step.raw, values), meta)
+
+
+def _comparable_text(values: Mapping[str, Json], raw: Mapping[str, bytes], meta: Mapping[str, Json]) -> bytes:
+    shown = {name: value for name, value in values.items() if name != "content.meta"}
+    rest = {key: value for key, value in (values.get("content.meta") or {}).items() if key not in _NOT_COMPARED}
+    return canonical([shown, rest, meta.get("tokens"), meta.get("success")]) + b"".join(
+        name.encode() + data for name, data in sorted(raw.items())
+    )
+
+
+_NOT_COMPARED = frozenset(("ts_text", "source_id", "corr", "input"))
+
+
+# Opening sessions ----------------------------------------------------------------------------------------------------
+
+
+def opening_members(opening: Opening, kind: SessionKind, claimed: Ref | None, zone: tzinfo) -> dict[str, Json]:
+    """The members of a `session_start`. `claimed` is a parent that is not recorded (section 7)."""
+    members: dict[str, Json] = {
+        **opening.meta,
+        "agent": opening.agent,
+        "kind": kind.value,
+        "source_session": opening.session,
+    }
+    if claimed is not None:
+        claim = {"session": claimed.session, "step": claimed.source_id}
+        members["parent_source"] = {key: value for key, value in claim.items() if value is not None}
+    if opening.ts is not None:
+        members |= normal_ts(opening.ts, zone)
+    return members
+
+
+class Writer:
+    """Records events of any number of sessions of one store."""
+
+    def __init__(self, archive: Archive, zone: tzinfo, *, keep_open: int = 8) -> None:
+        self.archive = archive
+        self.zone = zone
+        self._records: dict[SessionId, SessionRecord] = {}
+        self._keep_open = keep_open
+
+    def record_of(self, sid: SessionId, agent: str) -> SessionRecord:
+        """The session with a journal, ready to be added to."""
+        record = self._records.get(sid)
+        if record is None:
+            while len(self._records) >= self._keep_open:
+                self.release(next(iter(self._records)))
+            record = SessionRecord(self.archive, self.archive.journal(sid), self.zone, agent)
+        else:
+            del self._records[sid]
+        self._records[sid] = record  # the last one used is the last one closed
+        return record
+
+    def release(self, sid: SessionId) -> None:
+        """Forget a session: what it knows can be read again."""
+        if self._records.pop(sid, None) is not None:
+            self.archive.release(sid)
+
+    def find(self, agent: str, session: str) -> SessionRecord | None:
+        """The record of an agent's session, if it has a journal."""
+        sid = self.archive.find(agent, session)
+        return None if sid is None else self.record_of(sid, agent)
+
+    def open(self, opening: Opening, *, fork_of: str | None = None) -> tuple[SessionRecord, bool]:
+        """The record of a session, made if it is not there; True if it was made.
+
+        Args:
+            fork_of: `<sid>#<hash>` of the last entry shared with another journal; the session is then a fork.
+        """
+        sid = self.archive.find(opening.agent, opening.session)
+        if sid is not None:
+            return self.record_of(sid, opening.agent), False
+        parents: tuple[str, ...] = ()
+        kind, claimed = opening.kind, opening.parent
+        if fork_of is not None:
+            kind, parents, claimed = SessionKind.FORK, (fork_of,), None
+        elif opening.parent is not None:
+            sealed = self.foreign(opening.agent, opening.parent)
+            if sealed is not None:
+                parents, claimed = (sealed,), None
+        meta, rest = fit_meta(opening_members(opening, kind, claimed, self.zone))
+        if "agent" not in meta:
+            raise FormatError(f"the agent name {opening.agent[:80]!r} is no word of the format", rule="class")
+        meta["type"], meta["source"] = "session_start", opening.source.value
+        journal, made = self.archive.make_journal(meta, fit_values(opening.values, rest), parents)
+        return self.record_of(SessionId(journal.sid), opening.agent), made
+
+    def foreign(self, agent: str, ref: Ref) -> str | None:
+        """`<sid>#<hash>` for a reference to a step of another session of `agent`; None if it is not recorded."""
+        if ref.session is None:
+            return None
+        for session in self._with_continuations(agent, ref.session):
+            record = self.find(agent, session)
+            if record is None or not record.journal.size:
+                return None
+            n = record.known.find(ref.source_id) if ref.source_id is not None else None
+            if n is not None:
+                return f"{record.sid}#{record.known.hash_at(n)}"
+            if ref.source_id is None:
+                return f"{record.sid}#{record.last}"
+        return None
+
+    def _with_continuations(self, agent: str, session: str) -> Iterator[str]:
+        """A session's id, then those of its continuations: a source may name them all by the first (13.1)."""
+        yield session
+        number = 1
+        while self.archive.find(agent, f"{session}~{number}") is not None:
+            yield f"{session}~{number}"
+            number += 1
+
+    def seal(self) -> None:
+        """Seal every session that is open here."""
+        self.archive.seal(list(self._records))
+
+    def close(self) -> None:
+        """Forget all sessions."""
+        for sid in list(self._records):
+            self.release(sid)
+
+
+class StepCount(msgspec.Struct):
+    """How events fared, by outcome."""
+
+    recorded: int = 0
+    known: int = 0
+    revised: int = 0
+    corroborated: int = 0
+    contradicted: int = 0
+
+    def count(self, outcome: Outcome) -> None:
+        """Count one event."""
+        setattr(self, outcome.value, getattr(self, outcome.value) + 1)

@@ -1,0 +1,157 @@
+"""Where a store stands: who it is, what it holds, what is pending.
+
+Owns reading that; only the index is brought up to date by it. It is no verification: what it says is what the files say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from tallystick.errors import FormatError, JournalError, NotFoundError
+from tallystick.journal.home import Home
+from tallystick.journal.ledger import read_note
+from tallystick.journal.lines import LineFile
+from tallystick.journal.read import read_line
+from tallystick.model.recorded import Recorded
+from tallystick.operations.ledger import ledger_entries, sealed_sizes
+from tallystick.operations.project import open_index
+from tallystick.store.graph import GraphError
+from tallystick.store.queries import SessionFilter, SessionRow, list_sessions
+
+
+class StoreIdentity(msgspec.Struct, frozen=True):
+    """The id of a store, and the key that its ledger begins with (did:key); None if it names none."""
+
+    store_id: str
+    key: str | None
+
+
+def read_store(home: Home) -> StoreIdentity:
+    """Who a store is, by the first line of its ledger.
+
+    Raises:
+        NotFoundError: there is no store. FormatError: its ledger begins with something else.
+    """
+    if not home.exists:
+        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+    first = next(iter(LineFile(home.ledger)), None)
+    if first is None:
+        raise FormatError(f"{home.ledger} has no complete line", hint="run `tally verify`")
+    start = read_line(home, first)
+    key = start.meta.get("key")
+    return StoreIdentity(start.session, key if isinstance(key, str) else None)
+
+
+class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes on disk, and how many files of some kinds there are."""
+
+    journals: int
+    blobs: int
+    blob_files: int
+    ledger: int
+    index: int
+    torn_files: int
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a store stands.
+
+    `ledger_size` counts the ledger's entries, `signed_size` those under its newest head (None: there is none). `unsealed`
+    counts entries of sessions that no head covers. `sessions` and `steps` are by agent. `index` is `current`, `stale` or what
+    is wrong with it.
+    """
+
+    folder: Path
+    store: StoreIdentity
+    made: str | None
+    ledger_size: int
+    signed_size: int | None
+    sessions: dict[str, int]
+    steps: dict[str, int]
+    entries: int
+    unsealed: int
+    erasures: int
+    sizes: Sizes
+    index: str
+
+
+def store_status(home: Home) -> Status:
+    """Where a store stands, as its files say.
+
+    Raises:
+        NotFoundError: there is no store. FormatError: its ledger begins with something else.
+    """
+    identity = read_store(home)
+    state, rows = _indexed(home)
+    ledger = list(ledger_entries(home))
+    sealed = sealed_sizes(home)
+    by_agent = Counter[str]()
+    steps = Counter[str]()
+    for row in rows:
+        by_agent[row.agent] += 1
+        steps[row.agent] += row.steps
+    return Status(
+        folder=home.folder,
+        store=identity,
+        made=_recorded(ledger),
+        ledger_size=len(ledger),
+        signed_size=_signed_size(home),
+        sessions=dict(sorted(by_agent.items())),
+        steps=dict(sorted(steps.items())),
+        entries=sum(row.size for row in rows),
+        unsealed=sum(max(row.size - sealed.get(row.session, 0), 0) for row in rows),
+        erasures=sum(entry.type == "erasure" for entry in ledger),
+        sizes=_sizes(home),
+        index=state,
+    )
+
+
+def _recorded(ledger: list[Recorded]) -> str | None:
+    found = ledger[0].meta.get("recorded") if ledger else None
+    return found if isinstance(found, str) else None
+
+
+def _signed_size(home: Home) -> int | None:
+    try:
+        note = read_note(home)
+    except JournalError:
+        return None
+    return note.size if note is not None else None
+
+
+def _indexed(home: Home) -> tuple[str, tuple[SessionRow, ...]]:
+    """How the index is, in a word, and what it knows of the sessions."""
+    try:
+        with open_index(home) as index:
+            rows = list_sessions(index.graph, SessionFilter(limit=None))
+            return ("stale" if index.remarks else "current"), rows
+    except GraphError as error:
+        return str(error), ()
+
+
+def _sizes(home: Home) -> Sizes:
+    blobs = [size for _, size in _files(home.blobs)]
+    index = [size for path, size in _files(home.folder) if path.name.startswith(home.graph.name)]
+    return Sizes(
+        journals=sum(path.stat().st_size for _, path in home.sessions()),
+        blobs=sum(blobs),
+        blob_files=len(blobs),
+        ledger=home.ledger.stat().st_size,
+        index=sum(index),
+        torn_files=len(list(_files(home.torn))),
+    )
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, int]]:
+    """All files below a folder and their sizes. Those that go away meanwhile are passed over."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent, name)
+            with contextlib.suppress(FileNotFoundError):
+                yield path, path.stat().st_size

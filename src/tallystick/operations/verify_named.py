@@ -1,0 +1,102 @@
+"""Verifying what a person names: a store, a journal file, or a session by id.
+
+Owns turning a name into what operations.verify checks.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tallystick.errors import AmbiguousError, NotFoundError, UsageError
+from tallystick.journal.archive import journal_starts, start_key
+from tallystick.journal.home import Home, default_folder
+from tallystick.model.verdict import Require, Verdict
+from tallystick.operations.project import indexed
+from tallystick.operations.verify import Progress, is_store, verify_file, verify_store
+
+
+def verify(
+    target: str | Path | None = None,
+    *,
+    home: str | Path | None = None,
+    require: Require | None = None,
+    pinned: str | None = None,
+    remembered: bytes | None = None,
+    progress: Progress = lambda _: None,
+) -> Verdict:
+    """The verdict on a store folder, a journal file, or a session of the store at `home`.
+
+    Args:
+        target: a path, a session id (ours or the agent's own, or a unique prefix); None: the whole store.
+        home: the store; default TALLY_HOME, else ~/.tally.
+        require: what is wanted at least; default A2 for a store and its sessions, A1 for a lone file.
+        pinned: did:key to trust instead of the keys that the ledger names. remembered: a head kept from earlier.
+        progress: called with how many bytes more were verified.
+
+    Raises:
+        NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
+        UsageError: a lone file has no ledger, so no key or head can speak for it.
+    """
+    store = Home(Path(home) if home is not None else default_folder(os.environ))
+    sessions: list[str] | None = None
+    if target is not None:
+        path = Path(target)
+        if is_store(path):
+            store = Home(path)
+        elif path.is_file():
+            if pinned is not None or remembered is not None:
+                raise UsageError(
+                    f"{path} is a lone journal: no head speaks for it", hint="name its store, or a session of it"
+                )
+            return verify_file(path, require=require or Require.A1)
+        else:
+            sessions = [find_session(store, str(target))]
+    return verify_store(
+        store,
+        sessions=sessions,
+        require=require or Require.A2,
+        pinned=pinned,
+        remembered=remembered,
+        progress=progress,
+        index=indexed(store),
+    )
+
+
+def verify_session(session: str, *, home: str | Path | None = None, require: Require = Require.A2) -> Verdict:
+    """The verdict on one session: its journal, and the ledger as far as it speaks of it.
+
+    Raises:
+        NotFoundError, AmbiguousError: nothing, or several sessions, have that id or prefix.
+    """
+    store = Home(Path(home) if home is not None else default_folder(os.environ))
+    return verify_store(store, sessions=[find_session(store, session)], require=require)
+
+
+def find_session(home: Home, name: str) -> str:
+    """The id of the session that `name` means: our id, the agent's own, or a unique prefix of at least 4 characters.
+
+    Reads the first line of journals where the name is none of our ids.
+
+    Raises:
+        NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
+    """
+    ids = [sid for sid, _ in home.sessions()]
+    if name in ids:
+        return name
+    own: dict[str, str] = {}
+    for sid, line in journal_starts(home):
+        key = start_key(line)
+        if key is not None:
+            own[sid] = key[1]
+    exact = [sid for sid, source in own.items() if source == name]
+    if len(exact) == 1:
+        return exact[0]
+    starts = [sid for sid in ids if sid.startswith(name) or own.get(sid, "").startswith(name)]
+    matches = exact or (starts if len(name) >= 4 else [])
+    if len(matches) > 1:
+        listed = "\n".join(f"  {sid}  {own.get(sid, '')}" for sid in matches[:20])
+        raise AmbiguousError(f"{name!r} means {len(matches)} sessions:\n{listed}", hint="write more of the id")
+    if not matches:
+        raise NotFoundError(f"no session {name!r}", hint="`tally session list` shows what there is")
+    return matches[0]

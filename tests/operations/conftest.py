@@ -1,0 +1,48 @@
+"""Stores and imports for the tests of this folder, on the real recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from tallystick.agents import adapters
+from tallystick.capture.discover import recognise
+from tallystick.journal.archive import Archive
+from tallystick.journal.home import Home
+from tallystick.operations.import_ import Importer, ImportReport
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+
+ImportPaths = Callable[..., ImportReport]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "store")
+    Archive.make(home)
+    return home
+
+
+@pytest.fixture
+def archive(home: Home) -> Iterator[Archive]:
+    archive = Archive(home)
+    yield archive
+    archive.close()
+
+
+@pytest.fixture
+def import_paths(home: Home) -> ImportPaths:
+    """Import paths as the command does, each time with the store opened anew."""
+
+    def run(*paths: Path, again: bool = False) -> ImportReport:
+        archive = Archive(home)
+        known = adapters()
+        try:
+            return Importer(archive, known, UTC).run(recognise(paths, known), again=again)
+        finally:
+            archive.close()
+
+    return run

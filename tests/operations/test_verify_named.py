@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tallystick.errors import AmbiguousError, NotFoundError
+from tallystick.operations.recorder import Recorder
+from tallystick.operations.verify_named import find_session, verify, verify_session
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    recorder = Recorder(tmp_path / "store")
+    for name in ("alpha-1", "alpha-2"):
+        recorder.session("demo", name).close()
+    return recorder
+
+
+def test_a_store_a_file_and_a_session_can_be_named(tmp_path: Path, recorder: Recorder) -> None:
+    sid, path = next(recorder.home.sessions())
+    store = tmp_path / "store"
+    assert verify(store).steps == 4
+    assert verify(home=store).steps == 4
+    assert verify(path).level == "A1"
+    assert verify(sid[:8], home=store).steps == 2
+    assert verify_session("alpha-1", home=store).completeness == "sealed"
+
+
+def test_names_are_ids_or_the_agents_own_ids_or_prefixes(recorder: Recorder) -> None:
+    ids = [sid for sid, _ in recorder.home.sessions()]
+    assert find_session(recorder.home, ids[0]) == ids[0]
+    assert find_session(recorder.home, ids[0][:6]) == ids[0]
+    assert find_session(recorder.home, "alpha-2") in ids
+    with pytest.raises(AmbiguousError, match="2 sessions") as caught:
+        find_session(recorder.home, "alpha")
+    assert all(sid in str(caught.value) for sid in ids)
+    for unknown in ("nothing", "al", ""):
+        with pytest.raises(NotFoundError):
+            find_session(recorder.home, unknown)
+
+
+def test_a_store_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no store"):
+        verify(home=tmp_path / "none")
