@@ -1,0 +1,229 @@
+"""The headless agent's session log as JSON lines: a header, events, a footer.
+
+Owns which member of an event says what, and their order. A log that was imported comes out with the same events; sessions
+of other agents come out as events that its readers accept. Spelling: _go_json.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from tallystick.exports._go_json import go_json, sorted_keys
+from tallystick.exports._headless_members import EVENT_MEMBERS, LINEAGE_MEMBERS, META_KINDS, SPOKEN_FIELDS
+from tallystick.exports._latest import latest
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+
+NAME = "headless"
+LOSSES: tuple[str, ...] = (
+    "which step follows from which: order and call ids are there",
+    "cache and reasoning tokens, cost, stop reasons, exit codes",
+    "what each model call was given, beyond a prompt that the source kept",
+    "images and other bytes",
+    "personal values, and members that no version of the agent writes",
+    "earlier states of revised steps, sightings and recoveries",
+    "footers but the last",
+)
+
+_NO_TIME = "0001-01-01T00:00:00Z"
+_NOT_EVENTS = frozenset(("session_start", "session_end", "recovery", "sighting"))
+_STATUSES = {"completed": "complete"}
+
+
+def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
+    """The lines of a session log."""
+    shown = (step if with_content else msgspec.structs.replace(step, values={}) for step in latest(steps))
+    log = _Log(session)
+    for step in shown:
+        yield from (_line(record) for record in log.take(step))
+    yield from (_line(record) for record in log.finish())
+
+
+def _line(record: dict[str, Json]) -> bytes:
+    return go_json(record).encode("utf-8", "replace") + b"\n"
+
+
+class _Log:
+    """Makes records of steps. Holds a model call back until it is known what the model said: they are one event."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+        self._has_header = False
+        self._seq = 0
+        self._held: dict[str, Json] | None = None
+        self._held_seq: Json = None
+        self._last: Recorded | None = None
+        self._end: Recorded | None = None
+
+    def take(self, step: Recorded) -> Iterator[dict[str, Json]]:
+        """The records that a step completes."""
+        if not self._has_header:
+            self._has_header = True
+            yield _header(step, self._session)
+        self._last = step
+        self._end = step if step.type == "session_end" else self._end if step.type == "recovery" else None
+        if step.type in _NOT_EVENTS:
+            return
+        if self._held is not None and self._belongs(step):
+            self._say(step)
+            return
+        yield from self._release()
+        event = _event(step)
+        if step.type == "model_call":
+            self._held, self._held_seq = event, step.meta.get("seq")
+        else:
+            yield self._numbered(event, step.meta.get("seq"))
+
+    def finish(self) -> Iterator[dict[str, Json]]:
+        """The event that was held back, and the footer."""
+        yield from self._release()
+        if self._last is not None:
+            yield _footer(self._end, self._last)
+
+    def _belongs(self, step: Recorded) -> bool:
+        """Whether an assistant step says what the held call returned: it has its number, or there is room for it."""
+        if step.type != "assistant" or self._held is None:
+            return False
+        if self._held_seq is not None or "seq" in step.meta:
+            return bool(step.meta.get("seq") == self._held_seq)
+        held_text, held_thinking = self._held["content"], self._held["meta"].get("thinking")
+        is_free = {"content.text": held_text is None, "content.thinking": held_thinking is None}
+        return all(free for name, free in is_free.items() if name in step.values)
+
+    def _say(self, step: Recorded) -> None:
+        if self._held is not None:
+            said = _event(step)
+            meta = {**self._held["meta"], **said["meta"]}
+            self._held = {**self._held, "content": said["content"] or self._held["content"], "meta": meta}
+
+    def _release(self) -> Iterator[dict[str, Json]]:
+        held, self._held = self._held, None
+        if held is not None:
+            yield self._numbered(held, self._held_seq)
+
+    def _numbered(self, event: dict[str, Json], seq: Json) -> dict[str, Json]:
+        """The event as a record. It keeps its number if that is higher than the one before it."""
+        self._seq = seq if isinstance(seq, int) and seq > self._seq else self._seq + 1
+        ordered = {
+            key: event[key]
+            for key in EVENT_MEMBERS
+            if event.get(key) not in (None, "", {}, 0) or event.get(key) is False
+        }
+        if "meta" in ordered:
+            ordered["meta"] = {key: event["meta"][key] for key in META_KINDS if key in event["meta"]}
+        return {"_type": "event", "created_at": _NO_TIME, "seq": self._seq, **ordered, "updated_at": _NO_TIME}
+
+
+def _header(step: Recorded, session: str) -> dict[str, Json]:
+    is_start = step.type == "session_start"
+    own = step.member("source_session") if is_start and step.meta.get("agent") == NAME else None
+    header: dict[str, Json] = {
+        "_type": "header",
+        "id": own if isinstance(own, str) else session,
+        "workflow_name": step.text("content.title") or str(step.meta.get("agent", "")) if is_start else "",
+    }
+    if isinstance(step.values.get("content.inputs"), dict):
+        header["inputs"] = sorted_keys(step.values["content.inputs"])
+    return {**header, "created_at": _time(step), "updated_at": _NO_TIME}
+
+
+def _footer(end: Recorded | None, last: Recorded) -> dict[str, Json]:
+    status = "running" if end is None else str(end.member("status") or "completed")
+    values = (
+        {}
+        if end is None
+        else {key: end.values.get(f"content.{key}") for key in ("result", "error", "outputs", "state")}
+    )
+    return {
+        "_type": "footer",
+        "created_at": _NO_TIME,
+        "status": _STATUSES.get(status, status),
+        **{key: sorted_keys(value) for key, value in values.items() if value},
+        "updated_at": _time(last),
+    }
+
+
+def _event(step: Recorded) -> dict[str, Json]:
+    """A step's members under the names of an event; those that are empty are dropped later."""
+    is_own = "seq" in step.meta
+    is_call = step.type in ("tool_call", "tool_result")
+    is_guess = is_own and step.meta.get("pairing") == "inferred"
+    text = "content.output" if step.type == "tool_result" else "content.text"
+    args = step.values.get("content.args")
+    return {
+        "type": _type(step),
+        "timestamp": _time(step),
+        "corr_id": _string(step.member("corr")) if is_call and not is_guess else None,
+        "parent": step.meta.get("parent_seq"),
+        "agent": _string(step.member("agent")),
+        "agent_role": _string(step.member("agent_role")),
+        "goal": step.text("content.goal"),
+        "step": step.text("content.step"),
+        "content": _as_text(step.values.get(text)),
+        "tool": _string(step.member("tool")),
+        "args": sorted_keys(args) if isinstance(args, dict) else None if args is None else {"input": args},
+        "success": step.meta.get("success") if "failure" not in step.meta else None,
+        "error": _as_text(step.values.get("content.error")),
+        "duration_ms": step.meta.get("duration_ms"),
+        "meta": _meta(step),
+    }
+
+
+def _type(step: Recorded) -> str:
+    extra = step.values.get("content.extra")
+    if step.type == "unknown" and isinstance(extra, dict) and isinstance(extra.get("type"), str):
+        return str(extra["type"])
+    return "assistant" if step.type == "model_call" else step.type
+
+
+def _meta(step: Recorded) -> dict[str, Json]:
+    tokens = step.meta.get("tokens")
+    counts: Mapping[str, Json] = tokens if isinstance(tokens, dict) else {}
+    found: dict[str, Json] = {"tokens_in": counts.get("input"), "tokens_out": counts.get("output")}
+    for key, kind in META_KINDS.items():
+        if key in found:
+            continue
+        value = step.values.get(f"content.{SPOKEN_FIELDS[key]}") if key in SPOKEN_FIELDS else step.member(key)
+        is_kind = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        found[key] = _in_own_order(key, value) if is_kind else None
+    if step.type not in ("subagent_end", "subagent_start"):
+        found |= {"subagent_output": None, "subagent_task": None, "subagent_inputs": None}
+    return {key: value for key, value in found.items() if value}
+
+
+def _in_own_order(key: str, value: Json) -> Json:
+    if key == "taint_lineage":
+        return [_lineage(node) for node in value]
+    return sorted_keys(value) if key == "subagent_inputs" else value
+
+
+def _lineage(node: Json) -> Json:
+    """A node of the taint tree with its members in the order of the agent."""
+    if not isinstance(node, dict):
+        return node
+    ordered = {key: node[key] for key in (*LINEAGE_MEMBERS, *sorted(node.keys() - set(LINEAGE_MEMBERS))) if key in node}
+    if isinstance(node.get("tainted_by"), list):
+        ordered["tainted_by"] = [_lineage(child) for child in node["tainted_by"]]
+    return ordered
+
+
+def _time(step: Recorded) -> str:
+    """The time as its source wrote it, else as the agent would: digits of the fraction without zeros at the end."""
+    written = step.meta.get("timestamp")
+    if isinstance(written, str):
+        return written
+    whole, _, fraction = str(step.meta.get("ts") or step.meta.get("recorded") or _NO_TIME).rstrip("Z").partition(".")
+    fraction = fraction.rstrip("0")
+    return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
+
+
+def _string(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _as_text(value: Json) -> str | None:
+    """Content as text: an event has no other."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,224 @@
+"""The gptme-style hash-chain ledger: writing it, and checking any that others wrote.
+
+Owns which steps become records and what their eleven members say. Formulas: _ledger_forms.py, of which the primary one is
+written; checks: _ledger_check.py. With content, a record has two members more, `input` and `output`, which its self_hash
+covers and whose hashes a reader can compute again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tallystick.exports._latest import latest
+from tallystick.exports._ledger_check import BadRecord, Check, LedgerVerdict, summary, verify_ledger
+from tallystick.exports._ledger_forms import PREFIX, PRIMARY, Variant, content_bytes, digest
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+
+__all__ = [
+    "LOSSES",
+    "NAME",
+    "BadRecord",
+    "Check",
+    "LedgerVerdict",
+    "Variant",
+    "summary",
+    "verify_ledger",
+    "write",
+]
+
+NAME = "ledger"
+LOSSES: tuple[str, ...] = (
+    "steps that are no tool call, model call or skill: prompts, notes, checks, decisions, checkpoints",
+    "whether a call succeeded, its exit code, tokens, cost and model settings",
+    "all parents of a step but the nearest one that is a record, and parents in other sessions",
+    "fractions of seconds, and the time at which a step was recorded",
+    "thinking, images and other bytes",
+    "signatures: nothing shows that the end was not cut off",
+)
+
+EXPORTED = ("tool_call", "model_call", "skill_invoke")
+"""The types of step that become records."""
+_INPUTS = ("content.args", "content.input", "content.prompt")
+_OUTPUTS = ("content.output", "content.response")
+_NAMES = {"tool_call": "tool", "model_call": "model", "skill_invoke": "skill"}
+
+
+class _Content(msgspec.Struct, frozen=True):
+    """What went into a step or came out of it. Erased or withheld content has no hash; none at all is the empty text."""
+
+    value: Json = ""
+    is_hidden: bool = False
+
+    @property
+    def hash(self) -> str | None:
+        return None if self.is_hidden else PREFIX + digest(content_bytes(self.value))
+
+
+class _Draft(msgspec.Struct):
+    """A record that still lacks its place in the chain."""
+
+    step: Recorded
+    parent: int | None
+    """The number of the record that it follows from."""
+    input: _Content
+    output: _Content | None = None
+    said: list[str] = []
+    """What the model said after its call."""
+    duration_ms: int | None = None
+    is_closing: bool = False
+
+
+def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
+    """The records of a session, one a line. Hashes are those of the content in either case."""
+    previous, own_hashes = "", list[str]()
+    for draft in _Drafts().of(latest(steps)):
+        parent = None if draft.parent is None else own_hashes[draft.parent]
+        record = _record(draft, session, parent, with_content=with_content)
+        own = PREFIX + digest(PRIMARY.body.text(record))
+        previous = PREFIX + PRIMARY.chain.context(previous or None, own, session)
+        own_hashes.append(own)
+        yield json.dumps(_in_order({**record, "context_hash": previous, "self_hash": own})).encode() + b"\n"
+
+
+_ORDER = (
+    "step_id",
+    "session_id",
+    "step_type",
+    "tool_name",
+    "started_at",
+    "duration_ms",
+    "input_hash",
+    "output_hash",
+    "context_hash",
+    "parent_step_hash",
+    "self_hash",
+    "input",
+    "output",
+)
+
+
+def _in_order(record: dict[str, Json]) -> dict[str, Json]:
+    return {key: record[key] for key in _ORDER if key in record}
+
+
+def _record(draft: _Draft, session: str, parent: str | None, *, with_content: bool) -> dict[str, Json]:
+    """All members but the two hashes that follow from them."""
+    step = draft.step
+    output = draft.output or _Content(draft.said[0] if len(draft.said) == 1 else draft.said or "")
+    content = {"input": draft.input, "output": output}
+    shown = {name: item.value for name, item in content.items() if with_content and not item.is_hidden}
+    return {
+        "step_id": step.hash,
+        "session_id": session,
+        "step_type": step.type if step.type != "tool_result" else "tool_call",
+        "tool_name": _name_of(step),
+        "started_at": f"{_time_of(step)[:19]}Z",
+        "duration_ms": draft.duration_ms or 0,
+        "input_hash": draft.input.hash,
+        "output_hash": output.hash,
+        "parent_step_hash": parent,
+        **({} if draft.is_closing else shown),
+    }
+
+
+def _name_of(step: Recorded) -> str | None:
+    name = step.member(_NAMES.get(step.type, "tool"))
+    return name if isinstance(name, str) else None
+
+
+def _time_of(step: Recorded) -> str:
+    """When a step happened, else when it was recorded: UTC with microseconds."""
+    return str(step.meta.get("ts") or step.meta.get("recorded"))
+
+
+class _Drafts:
+    """Gathers records from steps: a call with its result, a model call with what the model said after it."""
+
+    def __init__(self) -> None:
+        self._drafts: list[_Draft] = []
+        self._nearest: dict[str, int | None] = {}
+        self._open: dict[str, int] = {}
+        self._end: Recorded | None = None
+
+    def of(self, steps: Iterable[Recorded]) -> list[_Draft]:
+        """The drafts of a session's steps, in the order in which the steps began, and its closing marker."""
+        for step in steps:
+            self._take(step)
+        if self._end is not None:
+            self._add(self._end, _Content(), is_closing=True)
+        return self._drafts
+
+    def _take(self, step: Recorded) -> None:
+        nearest = self._nearest_record(step)
+        if step.type == "tool_result":
+            nearest = self._join(step, nearest)
+        elif step.type in EXPORTED:
+            corr = step.member("corr")
+            nearest = self._add(step, _content(step, _INPUTS) or _content(step, ("content.text",)) or _Content())
+            self._drafts[nearest].output = _content(step, _OUTPUTS)
+            self._drafts[nearest].duration_ms = _duration_of(step)
+            if step.type == "tool_call" and isinstance(corr, str):
+                self._open[corr] = nearest
+        elif step.type == "assistant" and nearest is not None:
+            self._hear(step, self._drafts[nearest])
+        self._nearest[step.hash] = nearest
+        if step.type == "session_end":
+            self._end = step
+        elif step.type != "recovery":
+            self._end = None
+
+    def _nearest_record(self, step: Recorded) -> int | None:
+        found = (self._nearest.get(parent) for parent in step.parent_path)
+        return next((number for number in found if number is not None), None)
+
+    def _add(self, step: Recorded, input_: _Content, *, is_closing: bool = False) -> int:
+        self._drafts.append(_Draft(step, self._nearest_record(step), input_, is_closing=is_closing))
+        return len(self._drafts) - 1
+
+    def _join(self, step: Recorded, nearest: int | None) -> int:
+        """Put a result into the record of its call. A result without one (a refused call) is a record of its own."""
+        corr = step.member("corr")
+        number = self._open.pop(corr, None) if isinstance(corr, str) else None
+        if number is None:
+            number = self._add(step, _content(step, _INPUTS) or _Content())
+        draft = self._drafts[number]
+        draft.output = _content(step, _OUTPUTS) or _content(step, ("content.error", "content.text")) or draft.output
+        took = _duration_of(step)
+        draft.duration_ms = took if took is not None else draft.duration_ms or _between(draft.step, step)
+        return number
+
+    def _hear(self, step: Recorded, draft: _Draft) -> None:
+        text = step.values.get("content.text")
+        if draft.step.type == "model_call" and draft.output is None:
+            if "content.text" in step.withheld or "content.text" in step.unloaded:
+                draft.output = _Content(is_hidden=True)
+            elif isinstance(text, str):
+                draft.said.append(text)
+
+
+def _content(step: Recorded, names: Sequence[str]) -> _Content | None:
+    """The first of some values that a step has; None if it has none of them."""
+    for name in names:
+        if name in step.values:
+            return _Content(step.values[name])
+        if name in step.withheld or name in step.unloaded:
+            return _Content(is_hidden=True)
+    return None
+
+
+def _duration_of(step: Recorded) -> int | None:
+    duration = step.meta.get("duration_ms")
+    return duration if isinstance(duration, int) else None
+
+
+def _between(call: Recorded, result: Recorded) -> int | None:
+    """Milliseconds from a call to its result, if the source says both times."""
+    if "ts" not in call.meta or "ts" not in result.meta:
+        return None
+    began, ended = (datetime.fromisoformat(str(step.meta["ts"])) for step in (call, result))
+    return max(0, int((ended - began).total_seconds() * 1000))
