@@ -1,0 +1,40 @@
+"""Runs all measurements and prints a table: `python -m bench [--full] [--json]`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from bench import imports, seal, start
+from bench.measure import Figure
+
+
+def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
+    yield from seal.figures(folder / "seal")
+    yield from imports.figures(folder / "imports", full=full)
+    yield from start.figures(folder / "start")
+
+
+def row(figure: Figure) -> str:
+    value = f"{figure.value:,.0f}" if figure.value >= 100 else f"{figure.value:,.2f}"
+    against = f"{figure.ratio:.2f} x {figure.baseline}" if figure.ratio is not None else ""
+    verdict = "" if figure.met is None else f"{figure.target}: {'met' if figure.met else 'NOT MET'}"
+    return f"{figure.name:<62} {value:>10} {figure.unit:<8} {against:<52} {verdict}"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for figure in figures(Path(folder), full="--full" in sys.argv):
+            found.append(figure)
+            if "--json" not in sys.argv:
+                print(row(figure), flush=True)
+        if "--json" in sys.argv:
+            print(msgspec.json.encode(found).decode())
+
+
+main()

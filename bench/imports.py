@@ -1,0 +1,104 @@
+"""Importing: megabytes a second against parsing the same file, memory, and the size of what is kept."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+
+import orjson
+
+from bench.corpus import write_claude
+from bench.measure import Figure, best_seconds, peak_megabytes
+from tallystick.agents import claude_code
+from tallystick.capture.discover import recognise
+from tallystick.journal.archive import Archive
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.operations.import_ import Importer
+from tallystick.seal.canonical import canonical
+
+CORPUS_BYTES = 40_000_000
+
+
+def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
+    """Speed on many sessions and on one file; with `full` also a file of 1 GB."""
+    many = write_claude(folder / "many", total_bytes=CORPUS_BYTES, one_file=False)
+    total = sum(path.stat().st_size for path in many)
+    parsing = best_seconds(lambda: _parse(many), runs=2)
+    home = Home(folder / "import")
+    Archive.make(home)
+    began = time.perf_counter()
+    _import(home, folder / "many")
+    seconds = time.perf_counter() - began
+    rate = total / seconds / 1e6
+    yield Figure(
+        f"import claude-x{len(many)}, one core, without the index",
+        rate,
+        "MB/s",
+        "parsing its lines as JSON",
+        seconds / parsing,
+        ">= 15",
+        rate >= 15,
+    )
+    yield _size(home, f"claude-x{len(many)}")
+    began = time.perf_counter()
+    _import(home, folder / "many")
+    yield Figure("import again, nothing new", total / (time.perf_counter() - began) / 1e6, "MB/s")
+    size = 1_000_000_000 if full else 100_000_000
+    one = write_claude(folder / "one", total_bytes=size, one_file=True)[0]
+    peak = peak_megabytes(_IMPORT, folder / "big", one)
+    name = f"peak memory, importing one file of {one.stat().st_size / 1e6:,.0f} MB"
+    yield Figure(name, peak, "MB", target="< 300", met=peak < 300)
+
+
+def _parse(paths: list[Path]) -> None:
+    for path in paths:
+        with path.open("rb") as file:
+            for line in file:
+                orjson.loads(line)
+
+
+def _import(home: Home, path: Path) -> None:
+    adapters = {claude_code.NAME: claude_code}
+    archive = Archive(home)
+    report = Importer(archive, adapters, UTC).run(recognise([path], adapters))  # type: ignore[arg-type]
+    archive.close()
+    if report.has_errors:
+        sys.exit(f"the import failed: {report.refused} {[file.error for file in report.files]}")
+
+
+_IMPORT = """
+import sys
+from pathlib import Path
+from bench.imports import _import
+from tallystick.journal.archive import Archive
+from tallystick.journal.home import Home
+home = Home(Path(sys.argv[1]))
+Archive.make(home)
+_import(home, Path(sys.argv[2]))
+"""
+
+
+def _size(home: Home, corpus: str) -> Figure:
+    content = 0
+    for sid, _ in home.sessions():
+        for step in read_session(home, sid, load_blobs=True):
+            content += sum(len(canonical(value)) for value in step.values.values())
+            content += sum(len(data) for data in step.raw.values())
+    kept = sum(
+        path.stat().st_size for folder in (home.journals, home.blobs) for path in folder.rglob("*") if path.is_file()
+    )
+    kept += home.ledger.stat().st_size
+    ratio = kept / content
+    return Figure(
+        f"journals, blobs and ledger of {corpus}",
+        kept / 1e6,
+        "MB",
+        "bytes of the content",
+        ratio,
+        "<= 1.6 x",
+        ratio <= 1.6,
+    )
