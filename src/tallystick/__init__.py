@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallystick.operations.dag import context_hash, input_hash, output_hash, walk_dag
+    from tallystick.operations.follow import follow
     from tallystick.operations.recorder import Recorder
     from tallystick.operations.verify_named import verify, verify_session
 
-__all__ = ["Recorder", "context_hash", "input_hash", "output_hash", "verify", "verify_session", "walk_dag"]
+__all__ = ["Recorder", "context_hash", "follow", "input_hash", "output_hash", "verify", "verify_session", "walk_dag"]
 
 _HOMES = {
     "Recorder": "tallystick.operations.recorder",
     "context_hash": "tallystick.operations.dag",
+    "follow": "tallystick.operations.follow",
     "input_hash": "tallystick.operations.dag",
     "output_hash": "tallystick.operations.dag",
     "verify": "tallystick.operations.verify_named",

@@ -123,7 +123,12 @@ def _start(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
 
 
 def _shutdown(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
-    meta = {"status": line.text("shutdownType"), "duration_ms": int_of(line.data.get("totalApiDurationMs"))}
+    kind = line.text("shutdownType")
+    meta = {
+        "status": "failed" if kind == "error" else "completed",
+        "reason": kind,
+        "duration_ms": int_of(line.data.get("totalApiDurationMs")),
+    }
     values = {
         "content.changes": line.data.get("codeChanges"),
         "content.error": line.text("errorReason"),

@@ -53,7 +53,6 @@ class Archive:
         *,
         clock: Callable[[], str] = system_clock,
         seeds: Callable[[], bytes] = system_seeds,
-        always_sync: bool = False,
     ) -> None:
         """Open the store at `home`.
 
@@ -62,7 +61,6 @@ class Archive:
         """
         self.home = home
         self.ledger = Ledger(home, clock=clock, seeds=seeds)
-        self.always_sync = always_sync
         self._clock = clock
         self._seeds = seeds
         self._open: dict[str, JournalFile] = {}

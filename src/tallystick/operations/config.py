@@ -37,7 +37,7 @@ SETTINGS = (
         key="journal.fsync",
         default="batch",
         choices=("batch", "always"),
-        does="When a recorded step survives a loss of power: once its batch is sealed, or before the recording call returns.",
+        does="When a recorded step survives a loss of power: at most 100 ms later, or before the recording call returns.",
     ),
     Setting(
         key="output.limit", default=50, does="How many rows `log`, `search` and `session list` show without --limit."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
+from datetime import tzinfo
 from pathlib import Path
 
 import msgspec
@@ -53,12 +54,14 @@ def import_histories(
     found: Sequence[Found | Refused],
     adapters: Mapping[str, Adapter],
     *,
+    zone: tzinfo | None = None,
     again: bool = False,
     progress: Progress = lambda _path, _bytes: None,
 ) -> Imported:
     """Import files into a store, which is made if it is not there, and bring its index up to date.
 
     Args:
+        zone: by which times without a zone are read; None: this machine's.
         again: read files from the beginning even if nothing in them is new.
 
     Raises:
@@ -71,7 +74,7 @@ def import_histories(
         importer = Importer(
             archive,
             adapters,
-            local_zone(),
+            zone or local_zone(),
             elsewhere=index.elsewhere,
             project=index.project,
             progress=progress,

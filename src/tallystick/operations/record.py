@@ -391,6 +391,10 @@ class Writer:
             yield f"{session}~{number}"
             number += 1
 
+    def records(self) -> list[SessionRecord]:
+        """The sessions that are open here."""
+        return list(self._records.values())
+
     def seal(self) -> None:
         """Seal every session that is open here."""
         self.archive.seal(list(self._records))

@@ -11,6 +11,8 @@ journal's. A step is acknowledged when the call that records it returns.
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -21,14 +23,16 @@ from tallystick.errors import JournalError
 from tallystick.journal.file import sync_alone
 from tallystick.journal.follow import follow_file
 from tallystick.journal.home import Home, default_folder
+from tallystick.journal.read import read_session
 from tallystick.model.ids import SessionId
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Source, Step
+from tallystick.operations.config import read_setting
+from tallystick.operations.keeper import Keeper
 from tallystick.operations.record import OnStep, SessionRecord, Writer, sealable
 from tallystick.operations.store import local_zone, open_archive
 
 _SEAL_STEPS = 32
-_SEAL_SECONDS = 2.0
 
 
 class Recorder:
@@ -37,25 +41,25 @@ class Recorder:
     Several recorders, in threads or processes, may write to one store and to one session.
     """
 
-    def __init__(self, home: str | Path | None = None, *, always_sync: bool = False) -> None:
+    def __init__(self, home: str | Path | None = None, *, always_sync: bool | None = None) -> None:
         """Open the store at `home` (default: TALLY_HOME, else ~/.tally); it is made if it is not there.
 
         Args:
-            always_sync: make every step survive a loss of power before the call that records it returns.
+            always_sync: make every step survive a loss of power before the call that records it returns; default: what
+                the setting `journal.fsync` says. Otherwise steps do so at most 100 ms later.
 
         Raises:
-            JournalError: the store cannot be opened or made.
+            JournalError: the store cannot be opened or made. FormatError: its config.toml is damaged.
         """
-        import os
-
-        folder = Path(home) if home is not None else default_folder(os.environ)
-        self.home = Home(folder)
+        self.home = Home(Path(home) if home is not None else default_folder(os.environ))
         self.archive = open_archive(self.home, make=True)
-        self.always_sync = always_sync
+        wanted = always_sync if always_sync is not None else read_setting(self.home, "journal.fsync") == "always"
+        self._always_sync = wanted
         self._writer = Writer(self.archive, local_zone(), keep_open=1 << 30)
         self._callbacks: list[OnStep] = []
         self._unsealed = 0
-        self._sealed_at = time.monotonic()
+        self._lock = threading.RLock()
+        self._keeper = Keeper(self._sync, self.seal)
 
     def __enter__(self) -> Recorder:
         return self
@@ -94,30 +98,50 @@ class Recorder:
             meta=meta,
             values=sealable({"personal.cwd": cwd}) if cwd is not None else {},
         )
-        record, made = self._writer.open(opening)
-        record.callbacks = self._callbacks
-        if made:
-            record.call_back(0)
-        self._count()
+        with self._lock:
+            record, made = self._writer.open(opening)
+            record.callbacks = self._callbacks
+            if made:
+                self.recorded(record)
+                record.call_back(0)
         return Session(self, record, opening.session)
 
-    def _count(self) -> None:
-        """Seal after 32 steps, or 2 seconds, whichever comes first."""
+    def add(self, record: SessionRecord, step: Step) -> int:
+        """Record a step of a session of this recorder; the number of the entry that has it."""
+        with self._lock:
+            _, n = record.add(step, lambda ref: self._writer.foreign(record.agent, ref))
+            self.recorded(record)
+            return n
+
+    def recorded(self, record: SessionRecord) -> None:
+        """Do what is due after a step: make it durable if that is always wanted, seal after 32 steps."""
+        if self._always_sync:
+            sync_alone(record.journal)
         self._unsealed += 1
-        now = time.monotonic()
-        if self._unsealed >= _SEAL_STEPS or now - self._sealed_at >= _SEAL_SECONDS:
+        if self._unsealed >= _SEAL_STEPS:
             self.seal()
+        else:
+            self._keeper.note()
+
+    def _sync(self) -> None:
+        with self._lock:
+            for record in self._writer.records():
+                sync_alone(record.journal)
 
     def seal(self) -> None:
         """Make everything recorded so far durable, and sign a head that covers it."""
-        self._unsealed, self._sealed_at = 0, time.monotonic()
-        self._writer.seal()
+        with self._lock:
+            self._writer.seal()
+            self._unsealed = 0
+            self._keeper.sealed()
 
     def close(self) -> None:
         """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""
-        self.seal()
-        self._writer.close()
-        self.archive.close()
+        self._keeper.stop()
+        with self._lock:
+            self.seal()
+            self._writer.close()
+            self.archive.close()
 
 
 class Session:
@@ -191,10 +215,7 @@ class Session:
             input=input,
             opens_request=opens_request,
         )
-        _, n = self._record.add(step, lambda ref: self.recorder._writer.foreign(self._record.agent, ref))
-        if self.recorder.always_sync:
-            sync_alone(self._record.journal)
-        self.recorder._count()
+        n = self.recorder.add(self._record, step)
         recorded = self._record.read(n)
         if recorded is None:
             raise JournalError(f"{self.path}: step {n} cannot be read back", hint="run `tally verify`")
@@ -244,6 +265,10 @@ class Session:
         """End the session and seal it. Statuses: `completed`, `failed`, `discarded`, `merged`."""
         self.step("session_end", status=status)
         self.recorder.seal()
+
+    def __iter__(self) -> Iterator[Recorded]:
+        """The steps recorded so far, in order."""
+        return read_session(self.recorder.home, self.id)
 
     def follow(self, *, stop: Callable[[], bool] | None = None) -> Iterator[Recorded]:
         """The steps of the session from the first on, then those that come, until it ends or `stop()` says so."""

@@ -25,7 +25,7 @@ def init_store(home: Home) -> bool:
     return not home.exists and Archive.make(home)
 
 
-def open_archive(home: Home, *, make: bool = False, always_sync: bool = False) -> Archive:
+def open_archive(home: Home, *, make: bool = False) -> Archive:
     """The store's journals, open for writing. An erasure that was cut short is finished first.
 
     Raises:
@@ -36,6 +36,6 @@ def open_archive(home: Home, *, make: bool = False, always_sync: bool = False) -
         init_store(home)
     elif not home.exists:
         raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
-    archive = Archive(home, always_sync=always_sync)
+    archive = Archive(home)
     finish_erasures(archive)
     return archive
