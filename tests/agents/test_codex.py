@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from tallystick.agents import Adapter, codex
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
@@ -417,6 +417,7 @@ def test_no_line_is_too_strange_to_read(lines: list[bytes]) -> None:
 
 
 @given(mutated([line for path in ALL for line in lines_of(path)]))
+@example([b"{}"])
 def test_no_line_is_dropped_in_silence(lines: list[bytes]) -> None:
     for line in lines:
         events = events_of_lines(codex, [line])

@@ -51,7 +51,9 @@ def parse(value: dict[str, Json], offset: int) -> Line:
         return Line(kind or "untyped", dict_of(value["payload"]), at, ts, dict_of(value.get("metadata")))
     if kind is not None:
         return Line("response_item", value, at, ts)
-    return Line("state" if "record_type" in value else "session_meta", value, at, ts)
+    if "record_type" in value:
+        return Line("state", value, at, ts)
+    return Line("session_meta" if "id" in value else "untyped", value, at, ts)
 
 
 def known(**members: Json) -> dict[str, Json]:

@@ -178,7 +178,7 @@ def _numbers(home: Home, call: Recorded, said: dict[str, Json]) -> list[int]:
         found = _path(home, call.session, said["path"])
         return [n for first, last in found.runs for n in range(first, last + 1)]
     try:
-        return [n for run in runs or () for n in _run(run, call.n)]
+        return [n for run in runs for n in _run(str(run), call.n)]
     except (TypeError, ValueError) as error:
         raise FormatError(f"step {call.n}: its input cannot be read") from error
 

@@ -84,7 +84,7 @@ def verify_store(
     paths: dict[str, list[Path]] = {}
     for sid, path in home.sessions():
         paths.setdefault(sid, []).append(path)
-    wanted = sorted({*paths, *ledger.view.heads} if sessions is None else sessions)
+    wanted = sorted({*paths, *ledger.view.heads, *ledger.view.dropped} if sessions is None else sessions)
     jobs = [_job(home, sid, paths, ledger) for sid in wanted]
     checks = list(_checked(jobs, progress))
     checks = _with_references(home, ledger, checks)

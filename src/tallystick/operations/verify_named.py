@@ -76,7 +76,8 @@ def verify_session(session: str, *, home: str | Path | None = None, require: Req
 def find_session(home: Home, name: str) -> str:
     """The id of the session that `name` means: our id, the agent's own, or a unique prefix of at least 4 characters.
 
-    Reads the first line of journals where the name is none of our ids.
+    Reads the first line of journals where the name is none of our ids. A prefix of the agent's id does not mean the session's
+    sub-agents and continuations (`<id>/…`, `<id>~…`).
 
     Raises:
         NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
@@ -92,7 +93,7 @@ def find_session(home: Home, name: str) -> str:
     exact = [sid for sid, source in own.items() if source == name]
     if len(exact) == 1:
         return exact[0]
-    starts = [sid for sid in ids if sid.startswith(name) or own.get(sid, "").startswith(name)]
+    starts = [sid for sid in ids if sid.startswith(name) or _begins(own.get(sid, ""), name)]
     matches = exact or (starts if len(name) >= 4 else [])
     if len(matches) > 1:
         listed = "\n".join(f"  {sid}  {own.get(sid, '')}" for sid in matches[:20])
@@ -100,3 +101,8 @@ def find_session(home: Home, name: str) -> str:
     if not matches:
         raise NotFoundError(f"no session {name!r}", hint="`tally session list` shows what there is")
     return matches[0]
+
+
+def _begins(own: str, name: str) -> bool:
+    rest = own.removeprefix(name)
+    return rest != own and "/" not in rest and "~" not in rest

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -58,8 +58,9 @@ class Line(msgspec.Struct, frozen=True):
 
     @property
     def meta(self) -> Mapping[str, Json]:
-        """The `meta` object, empty where it is not shown."""
-        return cast("Mapping[str, Json]", self.fields.get("meta", {}))
+        """The `meta` object, empty where it is not shown or is none."""
+        found = self.fields.get("meta")
+        return found if isinstance(found, dict) else {}
 
     @property
     def is_bare(self) -> bool:
@@ -240,6 +241,18 @@ def sid_of(text: bytes) -> str:
         FormatError: it is no line of ours.
     """
     return parse_line(text).entry.sid
+
+
+def legible_entry(text: bytes) -> bytes | None:
+    """The hash of the entry in a line, if that much of the line can be read; None if not."""
+    if len(text) > limits.LINE_BYTES or limits.exceeds_depth(text, limits.DEPTH):
+        return None
+    try:
+        entry = _object(parse(text)).get("entry")
+        _to_entry(entry)
+        return entry_hash(canonical(entry))
+    except FormatError:
+        return None
 
 
 def _check_counts(value: dict[str, Json]) -> None:

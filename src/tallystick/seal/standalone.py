@@ -636,6 +636,7 @@ class Journal:
         self.last_type, self.last_recorded = "", ""
         self.completeness, self.authenticity, self.covered = "truncated", "unsigned", 0
         self.defects: list[Defect] = []
+        self.path: Path | None = None
         self._seen: set[bytes] = set()
         self._seeds: set[str] = set()
 
@@ -653,6 +654,7 @@ class Journal:
 
     def read(self, path: Path) -> None:
         """Take in a file; after a bad line, lines are only counted."""
+        self.path = path
         with path.open("rb") as file:
             for raw, self.torn in read_lines(file):
                 if not self.torn and not self.defects:
@@ -781,6 +783,20 @@ class Journal:
         }
 
 
+def entries_of(path: Path) -> set[bytes]:
+    """The hashes of all entries in a file that are still legible, whatever else is wrong with their lines."""
+    found = set()
+    with path.open("rb") as file:
+        for raw, _ in read_lines(file):
+            try:
+                line = parse_json(raw) if raw is not None and depth_of(raw) <= MAX_DEPTH else None
+                if isinstance(line, dict) and fits(line.get("entry"), ENTRY):
+                    found.add(entry_hash(line["entry"]))
+            except RuleError:
+                continue
+    return found
+
+
 # ---- Section 14: the verdict -------------------------------------------------------------------------------
 
 
@@ -841,7 +857,6 @@ class Store:
         if stranger:
             ledger.blame(None, "signature", f"{what} is not signed by a known key")
         if ledger.lines < note.size:
-            ledger.completeness = "cut"
             ledger.blame(ledger.lines, "cut", f"{what} covers {note.size} entries, {ledger.lines} are there")
         elif sound >= note.size and not borne_out:
             ledger.blame(note.size - 1 if note.size else None, "head", f"{what} states another root")
@@ -908,11 +923,13 @@ class Store:
             for _, sid, digest in journal.foreign:
                 unknown.setdefault(sid, set()).add(digest)
         for target in self.sessions:
-            if target.completeness == "dropped":
-                unknown[str(target.sid)] = set()
             wanted = unknown.get(str(target.sid), set())
             for at in range(0, len(target.hashes) if wanted else 0, 32):
                 wanted.discard(bytes(target.hashes[at : at + 32]))
+            if wanted and target.path and target.lines > len(target.hashes) // 32:
+                wanted -= entries_of(target.path)
+            if target.completeness == "dropped":
+                wanted.clear()
         for journal in (self.ledger, *self.sessions):
             for n in sorted(n for n, sid, digest in journal.foreign if digest in unknown[sid])[:1]:
                 journal.blame(n, "parent", "a parent is no entry of the session it names")
@@ -951,8 +968,7 @@ def report(
     authenticity = ledger.authenticity if ledger else "unsigned"
     if authenticity == "signed" and any(row["authenticity"] != "signed" for row in rows):
         authenticity = "partly signed"
-    found = {row["completeness"] for row in rows}
-    found |= {"cut"} if ledger and ledger.completeness == "cut" else set()
+    found = {row["completeness"] for row in rows} | {defect.rule for defect in defects}  # a ledger may be cut
     worst = next((c for c in ("missing", "cut", "truncated", "dropped") if c in found), "sealed")
     met = {"A1": True, "A2": level[0] == "A2", "sealed": worst in ("dropped", "sealed")}[require]
     codes = [defect.exit() for defect in defects]

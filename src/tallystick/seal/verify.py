@@ -7,7 +7,6 @@ come from: lines and blobs are handed in, so sessions may be checked in any orde
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 
 import msgspec
 
@@ -27,7 +26,7 @@ from tallystick.model.verdict import (
 from tallystick.seal.chain import Chain, Place
 from tallystick.seal.ledger import LedgerView, SessionHead
 from tallystick.seal.ledgercheck import LedgerCheck, Lines, found_defect
-from tallystick.seal.line import BlobReader, hash_of, parse_line
+from tallystick.seal.line import BlobReader, legible_entry, parse_line
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.redact import Redaction
 
@@ -158,26 +157,23 @@ def _session_remarks(chain: Chain, lines: Lines, view: LedgerView, tail: LedgerV
         yield f"{name}:{n}: an erasure is not finished"
 
 
-def contained(lines: Iterable[bytes], wanted: frozenset[str], *, steps: int | None = None) -> frozenset[str]:
-    """Which of the hashes (hex) are entries of a journal whose first `steps` entries were found sound (None: all)."""
+def contained(lines: Iterable[bytes], wanted: frozenset[str]) -> frozenset[str]:
+    """Which of the hashes (hex) are entries of a journal. Whatever else is wrong with a line, its hash says what it is."""
     found: set[str] = set()
-    for text in islice(lines, steps):
-        try:
-            digest = hash_of(parse_line(text).entry).hex()
-        except FormatError:
-            break
-        if digest in wanted:
-            found.add(digest)
+    for text in lines:
+        digest = legible_entry(text)
+        if digest is not None and digest.hex() in wanted:
+            found.add(digest.hex())
             if len(found) == len(wanted):
                 break
     return frozenset(found)
 
 
-def wanted_entries(checks: Iterable[SessionCheck]) -> dict[str, frozenset[str]]:
-    """The entries that sessions refer to in other sessions: hashes by session."""
+def wanted_entries(checks: Iterable[SessionCheck], ledger: LedgerCheck | None = None) -> dict[str, frozenset[str]]:
+    """The entries that sessions, and the ledger, refer to in other sessions: hashes by session."""
     wanted: dict[str, set[str]] = {}
-    for check in checks:
-        for _, reference in check.foreign:
+    for found in (*((ledger,) if ledger is not None else ()), *checks):
+        for _, reference in found.foreign:
             session, _, digest = reference.partition("#")
             wanted.setdefault(session, set()).add(digest)
     return {session: frozenset(digests) for session, digests in wanted.items()}
@@ -203,6 +199,15 @@ def with_foreign_parents(
         completeness=Completeness.TRUNCATED if whole else verdict.completeness,
     )
     return msgspec.structs.replace(check, verdict=verdict)
+
+
+def ledger_with_foreign_parents(ledger: LedgerCheck, known: Mapping[str, frozenset[str]]) -> LedgerCheck:
+    """`ledger`, with a defect at the first reference to an entry that is nowhere, unless an earlier defect stands."""
+    problem = _lost_parent(ledger.store_id, ledger.foreign, known, ledger.view.dropped)
+    if problem is None:
+        return ledger
+    first = min((*ledger.defects, problem), key=lambda item: item.place)
+    return msgspec.structs.replace(ledger, defects=(first,))
 
 
 def _lost_parent(
