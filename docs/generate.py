@@ -1,0 +1,95 @@
+"""Output for the pages: the real command on the shipped samples, the same every time.
+
+Used by cog blocks (`make docs`). The store lies in a throw-away folder; its clock and its seeds count up, so that ids and
+times come out alike on every machine. Everything else is what a user sees.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from tallystick.journal.archive import Archive
+
+ROOT = Path(__file__).parents[1]
+SAMPLES = ROOT / "src" / "tallystick" / "samples" / "home"
+
+
+@cache
+def home() -> Path:
+    """A home folder with the sample histories, as the agents left them."""
+    folder = Path(tempfile.mkdtemp(prefix="tallystick-docs-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for path in sorted(SAMPLES.rglob("*")):
+        if path.is_file():
+            target = folder / re.sub(r"(^|/)dot-", r"\1.", path.relative_to(SAMPLES).as_posix())
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    return folder
+
+
+@cache
+def count_up() -> None:
+    """Give every archive of this process the same clock and seeds."""
+    ticks, seeds = itertools.count(), itertools.count(1)
+
+    def clock() -> str:
+        tick = next(ticks)
+        return f"2026-11-22T09:{tick // 60_000 % 60:02}:{tick // 1000 % 60:02}.{tick % 1000:03}000Z"
+
+    def seed() -> bytes:
+        # Spread, so that short ids differ in their first digits.
+        return (next(seeds) * 0x9E3779B97F4A7C15F39CC0605CEDC8341082276BF3A27251F86C6A11D0C18E95 % 2**256).to_bytes(32, "big")
+
+    for defaults in (Archive.__init__.__kwdefaults__, Archive.make.__func__.__kwdefaults__):  # type: ignore[attr-defined]
+        defaults.update(clock=clock, seeds=seed)
+
+
+@cache
+def imported() -> None:
+    """Import the samples once, before the first command that is shown."""
+    run("import")
+
+
+def run(command: str) -> str:
+    """What `tally COMMAND` prints."""
+    from tallystick.cli import main
+
+    count_up()
+    environment = {"HOME": str(home()), "TALLY_HOME": None, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
+    result = CliRunner(env=environment).invoke(main, shlex.split(command), prog_name="tally")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output.replace(str(home()), "/home/dev")
+
+
+def show(*commands: str, lines: int | None = None, fresh: bool = False) -> None:
+    """Print commands and what they say as a code block, for cog.
+
+    Args:
+        lines: how many lines of each output to show at most. fresh: do not import the samples first.
+    """
+    if not fresh:
+        imported()
+    print("```")
+    for command in commands:
+        output = run(command).rstrip("\n").split("\n")
+        if lines is not None and len(output) > lines:
+            output = [*output[:lines], f"… {len(output) - lines} more lines"]
+        print(f"$ tally {command}")
+        print("\n".join(line.rstrip() for line in output))
+    print("```")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("TZ", "UTC")
+    show("session list", "verify")
