@@ -1,0 +1,65 @@
+"""What of a step can be found by its words.
+
+Owns which field goes into which column of the search index, and how a value becomes text. Pure: the same step gives the
+same document, so that a snippet can be made from the journal.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+
+# The column that holds most of the text comes first: FTS5 spends a byte on each word and document for every other one.
+COLUMNS = ("output", "text", "thinking", "args", "prompt", "error")
+"""The columns of a document, in the order of the index."""
+
+TOKENIZER = "unicode61 remove_diacritics 2"
+"""How text is cut into words: at everything that is no letter or digit; case and accents do not matter."""
+
+CUT_CHARACTERS = 65_536
+"""Of each column only so much is searchable."""
+
+Document: TypeAlias = tuple[str | None, ...]
+"""The text of each of COLUMNS; None where there is none."""
+
+_OWN_COLUMN = {f"content.{name}": name for name in ("output", "thinking", "args", "error")}
+
+
+def document_of(step: Recorded) -> Document | None:
+    """The searchable text of a step; None if it has none.
+
+    `content.text` of a `user` step is a prompt, of any other step text, as is every other `content` field. Who and where
+    (`personal`), what stays local, and members that did not fit `meta` are not searched.
+    """
+    columns: dict[str, list[str]] = {}
+    for name, value in step.values.items():
+        if name.startswith("content.") and name != "content.meta":
+            is_prompt = name == "content.text" and step.type == "user"
+            column = "prompt" if is_prompt else _OWN_COLUMN.get(name, "text")
+            columns.setdefault(column, []).append(plain_text(value))
+    document = tuple("\n".join(columns[name])[:CUT_CHARACTERS] or None if name in columns else None for name in COLUMNS)
+    return document if any(document) else None
+
+
+def plain_text(value: Json) -> str:
+    """The strings and numbers in a value, one a line, without the names of members: what a person would search for."""
+    if isinstance(value, str):
+        return value[:CUT_CHARACTERS]
+    found: list[str] = []
+    length = 0
+    waiting = [value]
+    while waiting and length < CUT_CHARACTERS:
+        item = waiting.pop()
+        if isinstance(item, str):
+            found.append(item)
+            length += len(item) + 1
+        elif isinstance(item, dict):
+            waiting.extend(reversed([*item.values()]))
+        elif isinstance(item, list):
+            waiting.extend(reversed(item))
+        elif isinstance(item, int | float) and not isinstance(item, bool):
+            found.append(str(item))
+            length += len(found[-1]) + 1
+    return "\n".join(found)[:CUT_CHARACTERS]

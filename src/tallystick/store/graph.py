@@ -1,0 +1,288 @@
+"""The file `graph.db`: opening it, and one way to run a statement on it.
+
+Owns the connection, the version of the schema and what SQLite's errors mean to a person. Must not know what the rows say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from tallystick.errors import TallystickError, UsageError
+
+SCHEMA = 1
+"""The version of the schema and of the rules by which rows are made: `user_version`, and `sessions.schema`."""
+
+APPLICATION_ID = 0x54414C4C
+"""Marks the file as ours in its header: "TALL"."""
+
+_PATIENCE_S = 5.0
+_CACHE_KIB = 32_000
+_PAGES_A_CHECKPOINT = 4_000
+_PAGE_BYTES = 8192
+_FILE_MODE = 0o600
+_NOT_THE_CONTENT = frozenset(
+    (
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_AUTH,
+        sqlite3.SQLITE_INTERRUPT,
+    )
+)
+_REBUILD = "`tally rebuild` makes it again from the journals"
+
+Row: TypeAlias = tuple[Any, ...]
+"""What SQLite gives for a row; the query that asked for it knows the types."""
+
+
+class Mode(enum.Enum):
+    """What the index is opened for."""
+
+    READ = "read"
+    WRITE = "write"
+    """To read and project; it is made if it is not there."""
+    REPLACE = "replace"
+    """To make it anew, whatever is in the file: `tally rebuild`."""
+
+
+class GraphError(TallystickError):
+    """The index cannot be used. Nothing of the record is lost by that: it is made again from the journals."""
+
+
+class DamagedError(GraphError):
+    """The index's file is broken."""
+
+
+class Graph:
+    """An open index, for the thread that opened it."""
+
+    def __init__(self, path: Path, mode: Mode = Mode.READ) -> None:
+        """Open the index at `path`.
+
+        Raises:
+            GraphError: there is none, or it is of another version, locked, not to be written, or no index at all.
+            DamagedError: its file is broken.
+        """
+        self.path = path
+        if mode is Mode.READ and not path.exists():
+            raise GraphError(f"there is no index at {path}", hint=_REBUILD)
+        with self._explained():
+            self._database = _connect(path, mode)
+            try:
+                if mode is not Mode.READ:
+                    self._make(anew=mode is Mode.REPLACE)
+                self._check()
+            except BaseException:
+                self._database.close()
+                raise
+
+    def __enter__(self) -> Graph:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    # Statements -----------------------------------------------------------------------------------------------------
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        """All rows that a query gives. Raises GraphError."""
+        with self._explained():
+            return self._database.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
+        """The first row that a query gives. Raises GraphError."""
+        with self._explained():
+            found: Row | None = self._database.execute(sql, values).fetchone()
+            return found
+
+    def change(self, sql: str, values: Sequence[object] = ()) -> None:
+        """Run one statement that changes something. Raises GraphError."""
+        with self._explained():
+            self._database.execute(sql, values)
+
+    def change_many(self, sql: str, many: Iterable[Sequence[object]]) -> None:
+        """Run one statement for each sequence of values. Raises GraphError."""
+        with self._explained():
+            self._database.executemany(sql, many)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether `begin` was called, and neither `commit` nor `roll_back` since."""
+        return self._database.in_transaction
+
+    def begin(self) -> None:
+        """Begin a transaction that may write; others may only read until it ends. Raises GraphError."""
+        self.change("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """Keep what was changed since `begin`. Raises GraphError."""
+        self.change("COMMIT")
+
+    def roll_back(self) -> None:
+        """Undo what was changed since `begin`, if a transaction is open."""
+        if self.in_transaction:
+            self.change("ROLLBACK")
+
+    def wipe_traces(self) -> None:
+        """Leave nothing of what was deleted in the file beside the index, unless somebody is reading it just now."""
+        self.row("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def clear(self) -> None:
+        """Take everything out. Raises GraphError."""
+        with self._explained():
+            self._make(anew=True)
+
+    # The schema -----------------------------------------------------------------------------------------------------
+
+    def _make(self, *, anew: bool) -> None:
+        """Lay the tables if there are none, or anew: in one transaction, so that others see the old index or this one."""
+        self._database.execute("PRAGMA journal_mode = WAL")
+        if not anew and not self._is_empty():
+            return
+        self.begin()
+        try:
+            if anew:
+                for kind, name in self.rows(_OBJECTS):
+                    quoted = name.replace('"', '""')
+                    self.change(f'DROP {kind} IF EXISTS "{quoted}"')
+            if self._is_empty(anew=anew):  # nobody else was faster
+                self._lay_tables()
+            self.commit()
+        finally:
+            self.roll_back()
+
+    def _is_empty(self, *, anew: bool = False) -> bool:
+        return (anew or self._number("user_version") == 0) and not self.rows(_OBJECTS)
+
+    def _lay_tables(self) -> None:
+        for statement in _statements(files(__package__).joinpath("schema.sql").read_text("utf-8")):
+            self.change(statement)
+        self.change(f"PRAGMA application_id = {APPLICATION_ID}")
+        self.change(f"PRAGMA user_version = {SCHEMA}")
+
+    def _check(self) -> None:
+        version = self._number("user_version")
+        if self._number("application_id") != APPLICATION_ID:
+            raise GraphError(f"{self.path} is an SQLite database, but no index of ours", hint=_REBUILD)
+        if version != SCHEMA:
+            age = "a newer" if version > SCHEMA else "an older"
+            raise GraphError(
+                f"{self.path} was made by {age} Tallystick: version {version}, this program knows {SCHEMA}",
+                hint=_REBUILD,
+            )
+
+    def _number(self, pragma: str) -> int:
+        return int(self._database.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say in words what SQLite means."""
+        try:
+            yield
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise UsageError(f"nothing in the index can have this value: {error}") from error
+        except sqlite3.Error as error:
+            explanation = _explanation(self.path, error)
+            if explanation is error:
+                raise
+            raise explanation from error
+
+
+_OBJECTS = (
+    "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')"
+    " AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'search_%' ORDER BY type DESC, name"
+)
+
+
+_SETTINGS = (
+    f"page_size = {_PAGE_BYTES}",
+    f"cache_size = -{_CACHE_KIB}",
+    f"wal_autocheckpoint = {_PAGES_A_CHECKPOINT}",
+    "synchronous = NORMAL",
+    "secure_delete = ON",  # what was erased from the record must not linger in a freed page
+    "trusted_schema = OFF",
+)
+
+
+def _connect(path: Path, mode: Mode) -> sqlite3.Connection:
+    if mode is not Mode.READ:
+        _touch(path)
+    address = f"file:{quote(str(path.absolute()))}?mode={'ro' if mode is Mode.READ else 'rw'}"
+    if mode is Mode.READ and not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
+        address += "&immutable=1"  # even a reader would make files beside it, unless told that nobody writes
+    database = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S, isolation_level=None)
+    try:
+        for setting in _SETTINGS:
+            database.execute(f"PRAGMA {setting}")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _touch(path: Path) -> None:
+    """Make the file for this user only, as SQLite would not; its companions get the same permissions."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE))
+    except OSError as error:
+        raise GraphError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one: all of them can then run in one transaction."""
+    waiting = ""
+    for line in script.splitlines(keepends=True):
+        waiting += line
+        if sqlite3.complete_statement(waiting):
+            yield waiting
+            waiting = ""
+
+
+def _explanation(path: Path, error: sqlite3.Error) -> Exception:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # ours to mend, not the file's fault
+        return error
+    primary = code & 0xFF
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return GraphError(f"{path} is being written by another process", hint="try again in a moment")
+    if primary in _NOT_THE_CONTENT:
+        return GraphError(f"cannot use {path}: {error}")
+    return DamagedError(f"{path} is damaged: {error}", hint=_REBUILD)
+
+
+def empty_graph(path: Path) -> Graph:
+    """An index with nothing in it, open for writing, in place of whatever is at `path`.
+
+    Raises:
+        GraphError: the file cannot be written, or is being written.
+    """
+    try:
+        return Graph(path, Mode.REPLACE)
+    except DamagedError:
+        # Nobody can be using it, so its files may go.
+        remove_graph(path)
+        return Graph(path, Mode.WRITE)
+
+
+def remove_graph(path: Path) -> None:
+    """Remove the index's files. Only for one that nobody can have open, as a damaged one."""
+    for suffix in ("-wal", "-shm", ""):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
