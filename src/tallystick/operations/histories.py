@@ -5,6 +5,7 @@ Owns which files are meant and which store they go to. What makes an import idem
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from datetime import tzinfo
@@ -47,6 +48,13 @@ class Imported(msgspec.Struct, frozen=True):
 def find_histories(below: Path, paths: Sequence[Path], adapters: Mapping[str, Adapter]) -> list[Found | Refused]:
     """The history files among `paths`, or, if there are none, where agents keep theirs below a home folder."""
     return list(recognise(paths, adapters) if paths else discover(below, adapters))
+
+
+def count_passed_over(paths: Sequence[Path], found: Sequence[Found | Refused]) -> int:
+    """How many files in folders that a person named are no history of an agent."""
+    known = {item.path for item in found}
+    files = (Path(parent, name) for path in paths for parent, _, names in os.walk(path) for name in names)
+    return sum(file not in known for file in files)
 
 
 def import_histories(

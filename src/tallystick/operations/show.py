@@ -7,6 +7,7 @@ its digest. The answer is about this line; whether the whole record stands is ve
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 
 import msgspec
@@ -144,7 +145,7 @@ def given_to(home: Home, call: Recorded) -> Given:
     said = call.meta.get("input")
     if said is None:
         hint = "`tally replay SESSION --type model_call` lists those that do"
-        raise UsageError(f"step {call.n} is a {call.type} that does not say what it was given", hint=hint)
+        raise UsageError(f"step {call.n}, of type {call.type}, does not say what it was given", hint=hint)
     if said == Input.HIDDEN.value:
         return Given(visible=False)
     digest = said.get("digest") if isinstance(said, dict) else None
@@ -173,14 +174,13 @@ def _steps(home: Home, session: str, wanted: set[int]) -> Iterator[Recorded]:
 
 def _numbers(home: Home, call: Recorded, said: dict[str, Json]) -> list[int]:
     """The numbers of the steps that the call names, as runs (`"0-4"`) or by the last one of their path."""
-    runs = said.get("steps")
-    if runs is None and type(said.get("path")) is int:
-        found = _path(home, call.session, said["path"])
-        return [n for first, last in found.runs for n in range(first, last + 1)]
-    try:
-        return [n for run in runs for n in _run(str(run), call.n)]
-    except (TypeError, ValueError) as error:
-        raise FormatError(f"step {call.n}: its input cannot be read") from error
+    runs, tip = said.get("steps"), said.get("path")
+    if type(tip) is int:
+        return [n for first, last in _path(home, call.session, tip).runs for n in range(first, last + 1)]
+    if isinstance(runs, list):
+        with suppress(ValueError):
+            return [n for run in runs for n in _run(str(run), call.n)]
+    raise FormatError(f"step {call.n}: its input cannot be read")
 
 
 def _run(text: str, limit: int) -> range:

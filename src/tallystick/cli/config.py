@@ -1,0 +1,81 @@
+"""`tally config`: settings, one table of them in `operations.config`."""
+
+from __future__ import annotations
+
+import click
+
+from tallystick.cli.frame import Command, Group
+from tallystick.cli.run import Run, pass_run, path_text, table
+from tallystick.operations import config as settings
+from tallystick.operations.config import Set
+
+config = Group(
+    "config",
+    lazy={
+        "show": ("tallystick.cli.config:show", "All settings, with their values and meanings."),
+        "get": ("tallystick.cli.config:get", "The value of one setting."),
+        "set": ("tallystick.cli.config:set_", "Change a setting."),
+        "unset": ("tallystick.cli.config:unset", "Give a setting its default back."),
+        "path": ("tallystick.cli.config:path", "Where the settings are kept."),
+    },
+    help="Show and change settings.",
+)
+
+
+def _data(item: Set) -> dict[str, object]:
+    setting = item.setting
+    return {
+        "key": setting.key,
+        "value": item.value,
+        "default": setting.default,
+        "is_default": item.is_default,
+        "takes": setting.takes,
+        "does": setting.does,
+    }
+
+
+@click.command("show", cls=Command, example="tally config show")
+@pass_run
+def show(run: Run) -> None:
+    """All settings, with their values and meanings."""
+    found, unknown = settings.read_settings(run.home)
+    for key in unknown:
+        run.warn(f"{run.home.config}: nothing reads {key!r}")
+    rows = [(item.setting.key, str(item.value), "" if item.is_default else "set", item.setting.does) for item in found]
+    run.answer("config", [_data(item) for item in found], table(rows, head=("KEY", "VALUE", "", "WHAT IT DOES")))
+
+
+@click.command("get", cls=Command, example="tally config get journal.fsync")
+@click.argument("key")
+@pass_run
+def get(run: Run, key: str) -> None:
+    """The value of one setting."""
+    settings.known_setting(key)
+    found = next(item for item in settings.read_settings(run.home)[0] if item.setting.key == key)
+    run.answer("config.setting", _data(found), [str(found.value)])
+
+
+@click.command("set", cls=Command, example="tally config set journal.fsync always")
+@click.argument("key")
+@click.argument("value")
+@pass_run
+def set_(run: Run, key: str, value: str) -> None:
+    """Change a setting. Comments in the file stay."""
+    changed = settings.set_setting(run.home, key, value)
+    run.answer("config.setting", _data(changed), [f"{key} = {changed.value}"])
+
+
+@click.command("unset", cls=Command, example="tally config unset output.pager")
+@click.argument("key")
+@pass_run
+def unset(run: Run, key: str) -> None:
+    """Give a setting its default back."""
+    changed = settings.unset_setting(run.home, key)
+    run.answer("config.setting", _data(changed), [f"{key} = {changed.value} (the default)"])
+
+
+@click.command("path", cls=Command, example='"$EDITOR" "$(tally config path)"')
+@pass_run
+def path(run: Run) -> None:
+    """Where the settings are kept. The file need not be there: all settings have defaults."""
+    run.answer("config.path", {"path": str(run.home.config)}, [path_text(run.home.config)])

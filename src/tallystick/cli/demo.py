@@ -1,0 +1,134 @@
+"""`tally demo`: the commands at work on recorded sessions, in a throw-away home.
+
+Owns the order of the play. What it shows are the commands themselves and what they print, cut where it is long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypedDict
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, pass_run
+from tallystick.cli.text import one_line
+
+
+class Scene(TypedDict):
+    """One command of the play: what is said before it, the words, what it printed, its exit code."""
+
+    before: str
+    command: str
+    output: list[str]
+    exit_code: int
+
+
+@click.command(cls=Command, example="tally demo")
+@pass_run
+def demo(run: Run) -> None:
+    """See it at work on recorded sessions, in a throw-away store. Nothing of yours is read or written."""
+    with TemporaryDirectory(prefix="tally-demo-") as folder, _home_at(Path(folder)):
+        scenes = _play(Path(folder), run)
+        if run.json:
+            run.answer("demo", list(scenes), ())
+            return
+        for scene in scenes:
+            for line in _scene_text(scene):
+                run.write(line + "\n")
+            sys.stdout.flush()
+    run.write(_NEXT)
+
+
+_NEXT = """
+That was a throw-away store. Next, with the histories that agents keep on this machine:
+
+  tally import          takes them into ~/.tally; nothing leaves the machine, nothing of theirs is changed
+  tally session list    tally log    tally search WORDS    tally verify
+"""
+
+
+@contextlib.contextmanager
+def _home_at(folder: Path) -> Iterator[None]:
+    """Make `folder` the home folder of this process for a while."""
+    kept = {name: os.environ.pop(name, None) for name in ("HOME", "TALLY_HOME")}
+    os.environ["HOME"] = str(folder)
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _play(folder: Path, run: Run) -> Iterator[Scene]:
+    from tallystick.journal.home import Home
+    from tallystick.operations.demo import forge, lay_out_samples, refused_call
+
+    lay_out_samples(folder)
+    stage = _Stage(folder, run)
+    yield stage.show("Agents have left their histories in a home folder. Take them in:", "import", most=5)
+    yield stage.show("What there is:", "session list")
+    call, result = refused_call(Home(folder / ".tally"))
+    name = _own_name(folder, call.session)
+    told = "One session: a sub-agent, a failing test, and a push that was refused:"
+    yield stage.show(told, f"replay {name} --tool Agent --tool Bash")
+    yield stage.show("The refused call:", f"show {name}:{result.n}", most=6)
+    yield stage.show("Is the record whole, unchanged and signed?", "verify")
+    shutil.copytree(folder / ".tally", folder / "copy")
+    forged = forge(Home(folder / "copy"), call)
+    told = f"Now somebody edits one byte of a copy: {forged.before!r} becomes {forged.after!r}."
+    yield stage.show(told, "verify --home ~/copy", most=3)
+
+
+def _own_name(folder: Path, session: str) -> str:
+    """What the agent calls a session, short: it is the same in every run of the play, our id is not."""
+    from tallystick.journal.home import Home
+    from tallystick.journal.read import read_session
+
+    own = next(read_session(Home(folder / ".tally"), session)).member("source_session")
+    return str(own)[:8] if own is not None else session[:8]
+
+
+class _Stage:
+    """Runs commands as a person would, in this process, and keeps what they print."""
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self._folder = folder
+        self._run = run
+
+    def show(self, before: str, command: str, *, most: int = 30) -> Scene:
+        """Run a command and keep at most so many lines of its answer."""
+        from tallystick.cli import main
+
+        words = [word.replace("~", str(self._folder)) for word in command.split()]
+        inner = Run()
+        inner.quiet, inner.no_color, inner.colors_always = True, self._run.no_color, sys.stdout.isatty()
+        inner.width = self._run.width
+        printed = io.StringIO()
+        code = 0
+        with contextlib.redirect_stdout(printed):
+            try:
+                main.main(words, "tally", standalone_mode=False, obj=inner)
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else 1
+        lines = printed.getvalue().splitlines()
+        left_out = [f"… {len(lines) - most} more lines"] if len(lines) > most else []
+        return Scene(before=before, command=f"tally {command}", output=lines[:most] + left_out, exit_code=code)
+
+
+def _scene_text(scene: Scene) -> Iterator[str]:
+    yield ""
+    yield one_line(scene["before"])
+    yield click.style(f"$ {scene['command']}", bold=True)
+    yield from scene["output"]
+    if scene["exit_code"] or scene["command"].startswith("tally verify"):
+        yield click.style(f"(exit code {scene['exit_code']})", dim=True)

@@ -1,0 +1,77 @@
+"""`tally export`: a session in another format, to a file or to whoever reads stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, pass_run, path_text
+from tallystick.cli.text import lines
+
+
+@click.command(
+    cls=Command,
+    example="tally export a3f9 --format jsonl --with-content | jq .type\ntally export a3f9 --format ledger -o ledger.jsonl",
+)
+@click.argument("session")
+@click.option("--format", "format_", required=True, metavar="F", help="jsonl, ledger or headless.")
+@click.option(
+    "--with-content", is_flag=True, help="With what was said, asked and returned; else only what happened when."
+)
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to stdout."
+)
+@pass_run
+def export(run: Run, session: str, format_: str, with_content: bool, output: Path | None) -> None:
+    r"""Write a session in another format.
+
+    \b
+    jsonl     one JSON object a step, with everything that may leave the store
+    ledger    the step records of the gptme-style hash-chain ledger
+    headless  the session log of the headless agent
+    """
+    from tallystick.operations.export import export as export_session
+    from tallystick.operations.export import format_named
+    from tallystick.operations.names import find_session
+    from tallystick.operations.project import open_index
+
+    chosen = format_named(format_)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        found = find_session(index, session)
+    made = export_session(run.home, found, chosen, with_content=with_content)
+    if output is not None:
+        count = _write(output, made.lines)
+        data = {"session": made.session, "format": format_, "path": str(output), "lines": count, "losses": made.losses}
+        run.answer("export", data, [f"wrote {counted(count, 'line')} to {path_text(output)}"])
+    elif run.json:
+        records = [json.loads(line) for line in made.lines]
+        run.answer(
+            "export", {"session": made.session, "format": format_, "records": records, "losses": made.losses}, ()
+        )
+    else:
+        _print(run, made.lines)
+    for loss in made.losses:
+        run.note(f"{format_} does not carry {loss}")
+
+
+def _write(path: Path, content: Iterable[bytes]) -> int:
+    count = 0
+    with path.open("wb") as file:
+        for line in content:
+            file.write(line)
+            count += 1
+    return count
+
+
+def _print(run: Run, content: Iterable[bytes]) -> None:
+    """The bytes as they are, unless a terminal would obey some of them."""
+    if sys.stdout.isatty():
+        run.page(shown for line in content for shown in lines(line.decode("utf-8", "replace").rstrip("\n")))
+        return
+    sys.stdout.buffer.writelines(content)

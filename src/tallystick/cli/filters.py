@@ -1,0 +1,88 @@
+"""The filters that `log` and `replay` have in common, as options; and times as people type them.
+
+Owns the words. What they mean for a step is operations.filters'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+from tallystick.model.moments import normal_time, write_time
+
+_AGO = re.compile(r"(\d{1,6})\s*(s|min|m|h|d|w)\Z", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_DAY = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
+_MINUTE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\Z", re.ASCII)
+
+
+def read_moment(text: str, now: datetime) -> str:
+    """A time as the record writes it, from a date, a time, or how long ago: `2026-11-21`, `2026-11-21T10:30`, `3h`, `today`.
+
+    A time without a zone is UTC, as all times that are shown.
+
+    Raises:
+        ValueError: it says no time.
+    """
+    word = text.strip()
+    if word in ("today", "yesterday"):
+        day = now.astimezone(UTC) - timedelta(days=word == "yesterday")
+        return write_time(day.replace(hour=0, minute=0, second=0, microsecond=0))
+    ago = _AGO.match(word)
+    if ago is not None:
+        try:
+            return write_time(now - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
+        except OverflowError as error:
+            raise ValueError(f"{text!r} is before all time") from error
+    full = f"{word}T00:00:00" if _DAY.match(word) else f"{word}:00" if _MINUTE.match(word) else word
+    found = normal_time(full, UTC)
+    if found is None:
+        raise ValueError(f"{text!r} is no time; write 2026-11-21, 2026-11-21T10:30, 90min, 3h, 2d or today")
+    return found[0]
+
+
+def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A time from the command line, as the record writes it."""
+    if value is None:
+        return None
+    try:
+        return read_moment(value, datetime.now(UTC))
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+def time_option(name: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option that takes a time."""
+    return click.option(name, metavar="TIME", callback=_moment, help=text)
+
+
+def step_filters(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the filters to a command, which takes them by the names of `operations.filters.StepFilter`."""
+    options = (
+        click.option(
+            "--type", "types", multiple=True, metavar="T", help="Steps of this type; may be repeated, as the next two."
+        ),
+        click.option("--agent", "agents", multiple=True, metavar="A", help="Steps of this agent."),
+        click.option("--tool", "tools", multiple=True, metavar="T", help="Calls and results of this tool."),
+        time_option("--since", "From this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC)."),
+        time_option("--until", "Before this time."),
+        click.option("--failed", is_flag=True, help="Only what did not succeed, refused calls among it."),
+        click.option("--request", type=click.IntRange(min=0), metavar="N", help="Only what belongs to prompt N."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def limit_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--limit`, with the setting output.limit as its default."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help=f"At most so many {what}.  [default: the setting output.limit, 50]",
+    )

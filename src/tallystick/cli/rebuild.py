@@ -1,0 +1,43 @@
+"""`tally rebuild`: the index made anew from the journals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.progress import progress_bar
+from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.steps import short
+from tallystick.cli.text import one_line
+
+if TYPE_CHECKING:
+    from tallystick.operations.rebuild import Rebuilt
+
+
+@click.command(cls=Command, example="tally rebuild")
+@pass_run
+def rebuild(run: Run) -> None:
+    """Make the index anew from the journals. Nothing of the record is in it that is not in them."""
+    from tallystick.operations.rebuild import rebuild as rebuild_index
+
+    with progress_bar(run, None) as advance:
+        done = rebuild_index(run.home, progress=lambda size: advance("", size))
+    run.answer("rebuild", done, _text(done))
+    if done.failures:
+        raise SystemExit(1)
+
+
+def _text(done: Rebuilt) -> Iterator[str]:
+    yield f"made the index anew: {counted(done.steps, 'step')} of {counted(done.sessions, 'session')}"
+    if done.was is None:
+        yield "there was no old one that could be compared"
+    elif done.differing:
+        named = ", ".join(short(session) for session in done.differing[:5])
+        yield f"the old one differed in {counted(len(done.differing), 'session')}: {named}"
+    else:
+        yield "the old one said the same, row for row"
+    for failure in done.failures:
+        yield f"session {short(failure.session)} cannot be read from step {failure.n} on: {one_line(failure.why)}"

@@ -1,0 +1,104 @@
+"""`tally search`: steps by the words in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.steps import short
+from tallystick.cli.text import one_line
+
+if TYPE_CHECKING:
+    from tallystick.store.search import Hit, SearchResult
+
+_SPACES = re.compile(r"\s+")
+
+
+@click.command(
+    cls=Command, example="tally search rounding bug\ntally search '\"forced push\"' --type tool_result --newest"
+)
+@click.argument("words", nargs=-1, required=True, metavar="TEXT...")
+@click.option(
+    "--in", "fields", multiple=True, metavar="FIELD", help="Only in prompt, text, thinking, args, output or error."
+)
+@click.option(
+    "--type", "types", multiple=True, metavar="T", help="Steps of this type. May be repeated, as the next two."
+)
+@click.option("--agent", "agents", multiple=True, metavar="A", help="Steps of this agent.")
+@click.option("--tool", "tools", multiple=True, metavar="T", help="Calls and results of this tool.")
+@click.option("--session", metavar="S", help="Steps of this session.")
+@time_option("--since", "From this time on: 2026-11-21, 3h, today (UTC).")
+@time_option("--until", "Before this time.")
+@click.option("--newest", is_flag=True, help="Newest first.  [default: best first]")
+@limit_option("steps")
+@pass_run
+def search(
+    run: Run,
+    words: tuple[str, ...],
+    fields: tuple[str, ...],
+    types: tuple[str, ...],
+    agents: tuple[str, ...],
+    tools: tuple[str, ...],
+    session: str | None,
+    since: str | None,
+    until: str | None,
+    newest: bool,
+    limit: int | None,
+) -> None:
+    """Find steps by the words in them. All must stand in the step; "a phrase" and the beginning* of a word will do too."""
+    from tallystick.operations.names import find_session
+    from tallystick.operations.project import open_index
+    from tallystick.operations.search import search as search_steps
+    from tallystick.store.project import Depth
+    from tallystick.store.search import Order, SearchFilter
+
+    with open_index(run.home, depth=Depth.TEXT) as index:
+        run.take(index.remarks)
+        wanted = SearchFilter(
+            fields=fields,
+            types=types,
+            agents=agents,
+            tools=tools,
+            session=find_session(index, session) if session is not None else None,
+            since=since,
+            until=until,
+            order=Order.NEWEST if newest else Order.BEST,
+            limit=run.limit(limit),
+        )
+        found = search_steps(run.home, index, " ".join(words), wanted)
+    if found.unsearchable:
+        run.warn(f"{counted(found.unsearchable, 'session')} cannot be searched whole yet: the index is behind")
+    run.answer("search", found, _text(found))
+    if found.more:
+        run.note(f"there are more than these {len(found.hits)}: --limit N shows N")
+
+
+def _text(found: SearchResult) -> Iterator[str]:
+    if not found.hits:
+        yield "nothing found"
+    for hit in found.hits:
+        yield _head(hit)
+        yield f"    {_snippet(hit)}"
+
+
+def _head(hit: Hit) -> str:
+    entry = hit.step
+    when = one_line((entry.ts or entry.recorded or "")[:19].replace("T", " "))
+    words = (when, f"{short(entry.session)}:{entry.n}", entry.agent, entry.type, entry.tool or "", hit.field or "")
+    return click.style("  ".join(one_line(word) for word in words if word), dim=True)
+
+
+def _snippet(hit: Hit) -> str:
+    if not hit.snippet:
+        return click.style("its journal cannot be read; `tally verify` says why", fg="red")
+    return "".join(
+        click.style(text, bold=True, underline=True) if part.hit else text
+        for part in hit.snippet
+        for text in [one_line(_SPACES.sub(" ", part.text))]
+    )

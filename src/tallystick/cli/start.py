@@ -1,0 +1,105 @@
+"""`tally init`, `status` and `version`: a store's beginning, and where it stands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
+from tallystick.cli.text import one_line
+from tallystick.cli.version import FORMAT, VERSION
+
+if TYPE_CHECKING:
+    from tallystick.operations.status import Status
+
+
+@click.command(cls=Command, example="tally version")
+@pass_run
+def version(run: Run) -> None:
+    """The versions of the program and of the record format."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    data = {"version": VERSION, "format": FORMAT, "python": python}
+    run.answer("version", data, [f"tallystick {VERSION}, record format {FORMAT}, Python {python}"])
+
+
+@click.command(cls=Command, example="tally init")
+@pass_run
+def init(run: Run) -> None:
+    """Make a store. It gets a key of its own; a store that is there already is left as it is."""
+    from tallystick.operations.status import read_store
+    from tallystick.operations.store import init_store
+
+    made = init_store(run.home)
+    store = read_store(run.home)
+    data = {"folder": str(run.home.folder), "made": made, "store": store.store_id, "key": store.key}
+    run.answer("init", data, _init_text(run, made, store.key))
+
+
+def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
+    where = path_text(run.home.folder)
+    yield f"made a store at {where}" if made else f"there is a store at {where} already; it stays as it is"
+    yield from labelled(
+        [
+            ("key", one_line(key or "")),
+            ("level", "A2: signed heads over a ledger of all sessions"),
+            ("", "protects against accidents and other people, not against an agent that runs as you"),
+            ("next", "`tally import` takes in the histories that agents keep on this machine"),
+        ],
+        indent="  ",
+    )
+
+
+@click.command(cls=Command, example="tally status")
+@pass_run
+def status(run: Run) -> None:
+    """What the store holds, and whether anything is pending. It checks nothing: `tally verify` does."""
+    from tallystick.operations.status import store_status
+
+    found = store_status(run.home)
+    run.answer("status", found, labelled(_facts(found)))
+
+
+def _facts(found: Status) -> Iterator[tuple[str, str]]:
+    sizes = found.sizes
+    yield "store", path_text(found.folder)
+    yield "made", one_line((found.made or "")[:19].replace("T", " ")) + " UTC"
+    yield "key", one_line(found.store.key or "the ledger names none")
+    yield "head", _head(found)
+    yield "sessions", f"{sum(found.sessions.values()):,}{_by_agent(found.sessions)}"
+    yield (
+        "steps",
+        f"{sum(found.steps.values()):,} in {counted(found.entries, 'entry', 'entries')}, {found.unsealed:,} not sealed",
+    )
+    yield "erasures", f"{found.erasures:,}"
+    yield (
+        "on disk",
+        (
+            f"journals {_bytes(sizes.journals)}, {counted(sizes.blob_files, 'blob')} {_bytes(sizes.blobs)}, "
+            f"ledger {_bytes(sizes.ledger)}, index {_bytes(sizes.index)}"
+        ),
+    )
+    yield "torn", f"{counted(sizes.torn_files, 'half-written line')} kept aside" if sizes.torn_files else ""
+    yield "index", one_line(found.index)
+
+
+def _head(found: Status) -> str:
+    if found.signed_size is None:
+        return "none: nothing is signed"
+    behind = found.ledger_size - found.signed_size
+    return f"over {counted(found.signed_size, 'ledger entry', 'ledger entries')}, {behind:,} not signed yet"
+
+
+def _by_agent(counts: dict[str, int]) -> str:
+    return f" ({', '.join(f'{one_line(agent)} {number:,}' for agent, number in counts.items())})" if counts else ""
+
+
+def _bytes(size: int) -> str:
+    """A size for people: `812 B`, `1.4 MB`."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} B"

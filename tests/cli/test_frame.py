@@ -1,0 +1,273 @@
+"""How every command is called, and how it ends."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from tallystick.cli import main
+from tests.cli.conftest import Tally
+
+
+def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group, info_name=name)
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        assert command is not None
+        yield f"{name} {word}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} {word}")
+
+
+ALL = dict(commands(main, "tally"))
+LEAVES = {name: command for name, command in ALL.items() if not isinstance(command, click.Group)}
+GROUPS = {"tally": main, **{name: command for name, command in ALL.items() if isinstance(command, click.Group)}}
+
+
+def test_the_commands_are_those_of_this_version() -> None:
+    assert set(LEAVES) == {
+        *(
+            f"tally {word}"
+            for word in ("init", "demo", "status", "version", "import", "log", "show", "replay", "search")
+        ),
+        *(f"tally {word}" for word in ("export", "verify", "erase", "rebuild")),
+        *(f"tally session {word}" for word in ("list", "show", "tree")),
+        *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
+    }
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_help_says_what_a_command_does_with_an_example(tally: Tally, name: str) -> None:
+    result = tally(*name.split()[1:], "--help")
+    assert result.exit_code == 0
+    does = (LEAVES[name].help or "").split("\n")[0]
+    assert does.endswith(".")
+    assert f"Example:\n  {name}" in result.stdout or re.search(rf"Example:\n(  .*\n)*  .*{name}", result.stdout)
+    assert "--json" in result.stdout
+    assert tally(*name.split()[1:], "-h").stdout == result.stdout
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_list_of_commands_says_what_the_commands_say(tally: Tally, name: str) -> None:
+    group = GROUPS[name]
+    assert isinstance(group, click.Group)
+    lazy = group.lazy  # type: ignore[attr-defined]
+    context = click.Context(group)
+    for word, (_, does) in lazy.items():
+        command = group.get_command(context, word)
+        assert command is not None
+        assert command.name == word
+        assert (command.help or "").startswith(does), word
+    shown = tally(*name.split()[1:], "--help").stdout
+    assert all(re.search(rf"^  {word} ", shown, re.MULTILINE) for word in lazy)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_without_a_command_shows_its_help_and_says_that_this_was_wrong(tally: Tally, name: str) -> None:
+    result = tally(*name.split()[1:])
+    assert result.exit_code == 64
+    assert result.stdout == ""
+    assert "Usage:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("nothing",),
+        ("config", "sho"),
+        ("version", "--nothing"),
+        ("version", "too", "many"),
+        ("show",),
+        ("verify", "--require", "A9"),
+        ("config", "get", "no.such"),
+        ("--home",),
+        ("import", "--agent", "nobody"),
+        ("log", "--since", "sometime"),
+        ("log", "--limit", "0"),
+        ("replay", "--from"),
+        ("export", "abcd", "--format", "none"),
+        ("erase", "abcd:1", "--field", "content.output"),
+    ],
+)
+def test_a_mistake_of_the_caller_is_64_and_never_2(tally: Tally, words: tuple[str, ...]) -> None:
+    tally("init")
+    result = tally(*words)
+    assert result.exit_code == 64
+    assert result.stdout == ""
+    assert result.stderr.startswith("tally: ")
+    assert "hint: " in result.stderr
+
+
+def test_a_mistyped_command_brings_the_nearest_ones(tally: Tally) -> None:
+    assert "did you mean 'verify'?" in tally("verfy").stderr
+    assert "did you mean 'unset'" in tally("config", "unst").stderr
+
+
+@pytest.mark.parametrize("name", sorted(LEAVES.keys() - {"tally version", "tally init", "tally demo", "tally import"}))
+def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: str) -> None:
+    if name.startswith("tally config"):
+        pytest.skip("settings need no store")
+    more = {
+        "tally show": ("abcd:1",),
+        "tally session show": ("abcd",),
+        "tally session tree": ("abcd",),
+        "tally replay": ("abcd",),
+        "tally search": ("word",),
+        "tally export": ("abcd", "--format", "jsonl"),
+        "tally erase": ("abcd:1", "--field", "content.text", "--reason", "asked"),
+    }.get(name, ())
+    result = tally(*name.split()[1:], *more)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "there is no store at" in result.stderr
+    assert "hint: `tally init` makes one" in result.stderr
+
+
+def test_errors_come_as_json_too(tally: Tally) -> None:
+    result = tally("verify", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {
+        "schema": "tally.error",
+        "version": 1,
+        "data": None,
+        "warnings": [],
+        "error": {
+            "message": json.loads(result.stdout)["error"]["message"],
+            "hint": "`tally init` makes one",
+            "exit_code": 1,
+        },
+    }
+    assert result.stderr.startswith("tally: there is no store")
+    assert json.loads(tally("nothing", "--json").stdout)["error"]["exit_code"] == 64
+
+
+def test_global_options_may_stand_before_and_after_the_command(tally: Tally, tmp_path: Path) -> None:
+    before = tally("--home", tmp_path / "a", "config", "path").stdout
+    after = tally("config", "path", "--home", tmp_path / "a").stdout
+    assert before == after == f"{tmp_path / 'a' / 'config.toml'}\n"
+
+
+def test_the_store_is_named_by_the_option_then_the_environment_then_the_home(tally: Tally, user: Path) -> None:
+    assert tally("config", "path").stdout == f"{user}/.tally/config.toml\n"
+    assert tally("config", "path", env={"TALLY_HOME": "/elsewhere"}).stdout == "/elsewhere/config.toml\n"
+    assert (
+        tally("--home", "/named", "config", "path", env={"TALLY_HOME": "/elsewhere"}).stdout == "/named/config.toml\n"
+    )
+
+
+def test_an_error_shows_what_was_typed_without_obeying_it(tally: Tally) -> None:
+    result = tally("config", "get", "\x1b]0;title\x07\u202e")
+    assert "\x1b" not in result.stderr
+    assert "\u202e" not in result.stderr
+
+
+def test_a_fault_of_ours_is_told_in_one_sentence(tally: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr("tallystick.operations.config.read_settings", fail)
+    result = tally("config", "show")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("tally: this is a fault of tally: ZeroDivisionError: by zero\n")
+
+
+# As processes of their own --------------------------------------------------------------------------------------------
+
+PROGRAM = [sys.executable, "-m", "tallystick"]
+
+
+def environment(user: Path) -> dict[str, str]:
+    return {"HOME": str(user), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+
+def test_nobody_reading_the_answer_is_no_error_worth_words(user: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*PROGRAM, "config", "show"], env=environment(user), stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert done.returncode == 141
+    assert done.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_answer_that_cannot_be_written_is_an_error(user: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*PROGRAM, "config", "show"], env=environment(user), stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert b"No space left" in done.stderr
+
+
+def test_ctrl_c_is_130_without_a_traceback(user: Path) -> None:
+    from tallystick.operations.recorder import Recorder
+
+    with Recorder(user / ".tally") as recorder:
+        session = recorder.session("demo", "open")
+        process = subprocess.Popen(
+            [*PROGRAM, "replay", session.id, "--follow"],
+            env=environment(user),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()  # it is following now
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert b"Traceback" not in told
+    assert b"tally: interrupted" in told
+
+
+def test_output_that_the_terminal_cannot_encode_is_escaped_not_fatal(user: Path) -> None:
+    latin = {**environment(user), "PYTHONIOENCODING": "latin-1:strict"}
+    done = subprocess.run([*PROGRAM, "config", "get", "grüße.世界"], env=latin, capture_output=True)
+    assert done.returncode == 64
+    assert "grüße".encode("latin-1") + b".\\u4e16\\u754c" in done.stderr
+
+
+def modules_of(user: Path, *words: str) -> set[str]:
+    """The packages that a command imports."""
+    text = f"import sys; from tallystick.cli import main\ntry: main({list(words)!r})\nexcept SystemExit: pass\n"
+    text += "print('|'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=environment(user), capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split("|"))
+
+
+# Each costs milliseconds that a person waits for.
+COSTLY = {
+    "asyncio",
+    "concurrent.futures",
+    "cryptography",
+    "importlib.metadata",
+    "multiprocessing",
+    "rich",
+    "tomlkit",
+    "subprocess",
+}
+
+
+def test_version_imports_next_to_nothing(user: Path) -> None:
+    loaded = modules_of(user, "version")
+    ours = {name for name in loaded if name.startswith("tallystick.")}
+    assert ours == {
+        *("tallystick.cli", "tallystick.errors"),
+        *(f"tallystick.cli.{name}" for name in ("frame", "run", "start", "text", "version")),
+    }
+    assert loaded & (COSTLY | {"msgspec", "orjson", "sqlite3", "tomllib"}) == set()
+
+
+def test_log_imports_only_what_it_reads_with(full: Path) -> None:
+    loaded = modules_of(full, "log")
+    assert loaded & COSTLY == set()
+    packages = {name.split(".")[1] for name in loaded if name.startswith("tallystick.")}
+    assert packages == {"cli", "errors", "journal", "model", "operations", "seal", "store"}

@@ -1,0 +1,44 @@
+"""The log on the command line."""
+
+from pathlib import Path
+
+from tests.cli.conftest import Tally, TallyJson
+
+
+def test_the_newest_step_is_on_top_one_a_line(tally: Tally, full: Path) -> None:
+    lines = tally("log").stdout.splitlines()
+    assert len(lines) == 50
+    assert lines[0].startswith("2026-11-21 22:40:38  ")
+    assert lines == sorted(lines, key=lambda line: line[:19], reverse=True)
+
+
+def test_a_failed_call_shows_how(tally: Tally, full: Path) -> None:
+    shown = tally("log", "--failed", "--tool", "Bash").stdout
+    assert "DENIED by hook" in shown
+    assert "failed" in shown
+    assert len(shown.splitlines()) == 3
+
+
+def test_json_has_the_members_and_the_outcome(tally_json: TallyJson, full: Path) -> None:
+    found = tally_json("log", "--type", "model_call", "--limit", "1")
+    (step,) = found["steps"]
+    assert found["has_more"]
+    assert step["type"] == "model_call"
+    assert step["tokens"]["output"] == 72
+    assert step["outcome"] == "280 in, 72 out, 6,912 cached"
+
+
+def test_a_session_and_a_prompt_of_it(tally_json: TallyJson, tally: Tally, full: Path) -> None:
+    steps = tally_json("log", "--session", "a42b3437", "--request", "51")["steps"]
+    assert {step["request"] for step in steps} == {51}
+    assert tally("log", "--request", "51").exit_code == 64
+
+
+def test_what_was_recorded_meanwhile_is_shown(tally: Tally, user: Path) -> None:
+    from tallystick.operations.recorder import Recorder
+
+    with Recorder(user / ".tally") as recorder:
+        session = recorder.session("demo", "one")
+        assert "hello there" not in tally("log").stdout
+        session.prompt("hello there")
+        assert "hello there" in tally("log").stdout

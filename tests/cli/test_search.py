@@ -1,0 +1,44 @@
+"""Searching on the command line."""
+
+from pathlib import Path
+
+from tests.cli.conftest import Tally, TallyJson
+
+
+def test_a_hit_is_shown_with_its_text(tally: Tally, full: Path) -> None:
+    shown = tally("search", "forced", "pushes", "--tool", "Bash").stdout.splitlines()
+    assert len(shown) == 2
+    assert shown[0].endswith(":47  claude-code  tool_result  Bash  output")
+    assert shown[1] == (
+        "    PreToolUse:Bash hook error: Forced pushes to main are not allowed in this project. Open a pull request."
+    )
+
+
+def test_filters_fields_and_order(tally_json: TallyJson, full: Path) -> None:
+    def found(*words: str) -> list[int]:
+        return [hit["step"]["n"] for hit in tally_json("search", *words)["hits"]]
+
+    assert found("discount", "--in", "prompt", "--session", "a42b3437") == []
+    assert found("customer", "--in", "prompt") == [1]
+    assert found("--type", "tool_call", "push", "--agent", "claude-code") == [46]
+    assert found("push", "--newest") != []
+    assert found("zzzqqq") == []
+
+
+def test_hostile_words_are_words(tally: Tally, full: Path) -> None:
+    for text in ('"', "*", "a OR", "NEAR(", "-x", "'; DROP TABLE steps; --", "col:1", "\x00", "{"):
+        assert tally("search", "--", text).exit_code == 0, text
+
+
+def test_a_cut_answer_says_so(tally: Tally, tally_json: TallyJson, full: Path) -> None:
+    assert len(tally_json("search", "receipt", "--limit", "2")["hits"]) == 2
+    assert "there are more" in tally("search", "receipt", "--limit", "2").stderr
+
+
+def test_nothing_found_is_no_failure(tally: Tally, full: Path) -> None:
+    result = tally("search", "zzzqqq")
+    assert (result.exit_code, result.stdout) == (0, "nothing found\n")
+
+
+def test_an_unknown_field_is_a_mistake(tally: Tally, full: Path) -> None:
+    assert tally("search", "x", "--in", "titles").exit_code == 64

@@ -1,0 +1,55 @@
+"""A store's beginning, and where it stands."""
+
+import tomllib
+from pathlib import Path
+
+from tallystick.cli.version import VERSION
+from tests.cli.conftest import Tally, TallyJson
+
+
+def test_the_version_is_that_of_the_package(tally: Tally, tally_json: TallyJson) -> None:
+    with (Path(__file__).parents[2] / "pyproject.toml").open("rb") as file:
+        assert tomllib.load(file)["project"]["version"] == VERSION
+    assert tally("version").stdout.startswith(f"tallystick {VERSION}, record format 1, Python 3.")
+    assert tally_json("version")["version"] == VERSION
+
+
+def test_init_makes_a_store_once(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    made = tally("init")
+    assert made.exit_code == 0
+    assert made.stdout.startswith(f"made a store at {user}/.tally\n")
+    assert "A2" in made.stdout
+    key = (user / ".tally" / "keys" / "log.key").read_bytes()
+    again = tally_json("init")
+    assert not again["made"]
+    assert again["key"] in made.stdout
+    assert (user / ".tally" / "keys" / "log.key").read_bytes() == key
+    assert "is a store at" in tally("init").stdout
+
+
+def test_a_store_is_for_its_owner_alone(tally: Tally, user: Path) -> None:
+    tally("init")
+    tally("status")
+    for path in (user / ".tally", *(user / ".tally").rglob("*")):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_init_says_why_it_cannot(tally: Tally, user: Path) -> None:
+    (user / "file").write_text("")
+    result = tally("init", "--home", user / "file" / "below")
+    assert result.exit_code == 1
+    assert "cannot make the folder" in result.stderr
+    assert "hint: " in result.stderr
+
+
+def test_status_says_what_is_there(tally: Tally, tally_json: TallyJson, full: Path) -> None:
+    shown = tally("status").stdout
+    assert "8 (claude-code 4, codex 2, gptme 1, headless 1)" in shown
+    assert "0 not sealed" in shown
+    assert "current" in shown
+    assert tally_json("status")["entries"] == 289
+
+
+def test_status_of_an_empty_store(tally: Tally) -> None:
+    tally("init")
+    assert "sessions  0\n" in tally("status").stdout

@@ -1,0 +1,42 @@
+"""Tagged strings read back as what they stand for."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.cli.tagged import readable
+from tallystick.model.step import Json
+from tallystick.seal.tagged import tag, tag_cut, tag_number
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
+VALUES: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_a_value_reads_as_it_was_before_it_was_tagged(value: Json) -> None:
+    assert readable(tag(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("tagged", "shown"),
+    [
+        (tag(math.nan), "NaN"),
+        (tag(-math.inf), "-Infinity"),
+        (tag_number("12345678901234567890"), "12345678901234567890"),
+        (tag_cut(5), "(a value of 5 bytes, too large to keep)"),
+        ("\x10tally:json:[[1]]", "[[1]]"),
+    ],
+)
+def test_what_json_cannot_hold_is_said_in_words(tagged: Json, shown: str) -> None:
+    assert readable(tagged) == shown
+
+
+@pytest.mark.parametrize("text", ["\x10", "\x10tally:", "\x10tally:odd:1", "\x10tally:utf16:xyz", "\x10tally:utf16:0"])
+def test_what_is_no_tag_stays(text: str) -> None:
+    assert readable(text) == text
