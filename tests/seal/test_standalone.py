@@ -1355,6 +1355,32 @@ def test_a_parent_that_no_other_session_has_is_a_defect(home: Home, parent: str)
     assert place(home.verify()) == (B, 0, "parent")
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_parent_is_recognised_in_a_journal_that_is_broken_before_it(home: Home, n: int) -> None:
+    spawn(home, f"{A}#{home.sessions[A].hash(n)}")
+    home.sessions[A].lines[1]["fields"]["content.text"] = "x"
+    report = home.verify()
+    assert [(bad["session"], bad["n"], bad["rule"]) for bad in report["defects"]] == [(A, 1, "fields")]
+
+
+@pytest.mark.parametrize("line", [b"x", b"[" * 65, b"\xff", b"[]", b"{}", b" " * (1 << 21)])
+def test_a_parent_that_is_illegible_is_a_defect_of_its_child_too(home: Home, line: bytes) -> None:
+    spawn(home, f"{A}#{home.sessions[A].hash(1)}")
+    home.sessions[A].lines[1] = line
+    found = [(bad["session"], bad["n"]) for bad in home.verify()["defects"]]
+    assert found == [(A, 1), (B, 0)]
+
+
+def test_a_parent_in_a_session_that_is_cut_or_missing_is_a_defect(home: Home) -> None:
+    spawn(home, f"{A}#{home.sessions[A].hash(2)}")
+    home.sessions[A].lines.pop()
+    report = home.verify()
+    assert [(bad["session"], bad["rule"]) for bad in report["defects"]] == [(A, "cut"), (B, "parent")]
+    home.path(A).unlink()
+    report = verify(home.root)
+    assert [(bad["session"], bad["rule"]) for bad in report["defects"]] == [(A, "missing"), (B, "parent")]
+
+
 def test_a_closed_session_with_a_lost_parent_is_not_sealed(home: Home) -> None:
     spawn(home, f"{A}#{HASH}")
     home.sessions[B].add(END)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import filecmp
 import json
 import runpy
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ import tallystick.seal
 from tallystick.seal.merkle import verify_consistency, verify_inclusion
 from tests.vectors.build import build
 from tests.vectors.loading import HERE, our_report, read_vector, subject, vector_folders
+from tests.vectors.mutation import Tamperer
 
 STANDALONE = Path(tallystick.seal.__path__[0]) / "standalone.py"
 each_vector = pytest.mark.parametrize(
@@ -81,6 +83,39 @@ def test_the_one_file_verifier_gives_the_same_report(folder: Path, verify_alone:
     found = verify_alone(subject(folder, vector), remembered=remembered, **options(folder))
     assert told(found) == vector["expect"]
     assert without_prose(found) == without_prose(our_report(folder))
+
+
+SMALL = [folder for folder in vector_folders() if folder.name not in ("44-long-line", "43-deep")]
+
+
+def disagreements(seeds: range, folder: Path, verify_alone: Callable[..., dict[str, Any]]) -> Iterator[str]:
+    """Vectors that both verifiers judge differently after some more tampering."""
+    for seed in seeds:
+        source = SMALL[seed % len(SMALL)]
+        target = folder / str(seed)
+        shutil.copytree(source, target)
+        Tamperer(seed).tamper(target)
+        path, kept = subject(target, read_vector(target)), target / "remembered.note"
+        if path.is_file() or any((path / name).exists() for name in ("ledger.jsonl", "journals", "heads/ledger.note")):
+            remembered = kept.read_bytes() if kept.exists() else None
+            alone = verify_alone(path, remembered=remembered, **options(target))
+            if without_prose(alone) != without_prose(our_report(target)):
+                yield f"{source.name} with seed {seed}"
+        shutil.rmtree(target)
+
+
+def test_both_verifiers_agree_on_what_was_tampered_with_further(
+    tmp_path: Path, verify_alone: Callable[..., dict[str, Any]]
+) -> None:
+    assert list(disagreements(range(400), tmp_path, verify_alone)) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("thousand", range(1, 50))
+def test_both_verifiers_agree_for_long(
+    thousand: int, tmp_path: Path, verify_alone: Callable[..., dict[str, Any]]
+) -> None:
+    assert list(disagreements(range(thousand * 1_000, thousand * 1_000 + 1_000), tmp_path, verify_alone)) == []
 
 
 RUN = [

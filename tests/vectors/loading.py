@@ -24,6 +24,7 @@ from tallystick.seal.verify import (
     check_session,
     conclude,
     contained,
+    ledger_with_foreign_parents,
     two_files,
     wanted_entries,
     with_foreign_parents,
@@ -82,12 +83,12 @@ def _store(store: Path, vector: Mapping[str, Any], remembered: bytes | None) -> 
         files.setdefault(path.stem, []).append(path)
     wanted = sorted({*files, *ledger.view.heads, *ledger.view.dropped})
     checks = [_session(sid, files.get(sid, []), ledger, store) for sid in wanted]
-    steps = {check.verdict.session: check.verdict.steps for check in checks}
     known = {
-        sid: contained(LineFile(files[sid][0]), digests, steps=steps[sid])
-        for sid, digests in wanted_entries(checks).items()
+        sid: contained(LineFile(files[sid][0]), digests)
+        for sid, digests in wanted_entries(checks, ledger).items()
         if len(files.get(sid, [])) == 1
     }
+    ledger = ledger_with_foreign_parents(ledger, known)
     checks = [with_foreign_parents(check, known, ledger.view.dropped) for check in checks]
     return conclude(ledger, checks, require=Require(vector["require"] or "A2"))
 

@@ -24,7 +24,7 @@ from tests.vectors.maker import (
     session_id,
 )
 from tests.vectors.sessions import orphan, resumed
-from tests.vectors.vector import Vector, bad_file, bad_store, sound_file
+from tests.vectors.vector import Vector, bad_file, bad_head, bad_store, sound_file, sound_store
 
 
 def misshapen() -> Iterator[Vector]:
@@ -176,6 +176,7 @@ def parents_and_order() -> Iterator[Vector]:
         files=Store(wrong, beta()).seal().files(),
         expect=bad_store(wrong.sid, 0, "parent", steps=4),
     )
+    yield from lost_parents()
     after = beta()
     after.add("user", {"content.text": "one more"}, source_id="u9")
     yield lone_file(31, "after-the-end", "a step after session_end", "7", after.text(), 4, "order", after.sid)
@@ -186,6 +187,52 @@ def parents_and_order() -> Iterator[Vector]:
     headless = Journal(session_id("headless"))
     headless.add("user", {"content.text": "hello"}, source_id="u1")
     yield lone_file(None, "no-start", "entry 0 is no session_start", "7", headless.text(), 0, "order", headless.sid)
+
+
+def lost_parents() -> Iterator[Vector]:
+    target, fork = alpha(), Journal(session_id("fork"))
+    fork.add("session_start", parents=(target.reference(4),), agent="demo", kind="fork")
+    fork.add("session_end", status="completed")
+    store = Store(target, fork).seal()
+    broken = edited(target.text(), 2, b"count them", b"count us")
+    yield Vector(
+        name="parent-in-broken-session",
+        title="a session was tampered with; a fork that hangs on a later entry of it is none the worse",
+        section="19.5",
+        files=store.files() | {journal_path(target.sid): broken},
+        expect=bad_store(target.sid, 2, "fields", steps=4),
+    )
+    yield Vector(
+        name="parent-in-cut-session",
+        title="a session was cut: its fork hangs on an entry that is gone",
+        section="19.5",
+        level="A2",
+        files=store.files() | {journal_path(target.sid): target.text(3)},
+        expect=bad_store(target.sid, 3, "cut", steps=3),
+    )
+    lost = Store(alpha())
+    lost.head(alpha())
+    lost.ledger.append(Spec({"type": "weather"}, parents=(f"{alpha().sid}#{'5' * 64}",)))
+    lost.sign()
+    yield Vector(
+        name="ledger-parent-lost",
+        title="a ledger entry refers to an entry that is in no journal",
+        section="19.5",
+        level="A2",
+        files=lost.files(),
+        expect=bad_head(2, "parent", steps=6, authenticity="signed", level="A2", completeness="sealed", unsealed=0),
+    )
+    found = Store(alpha())
+    found.head(alpha())
+    found.ledger.append(Spec({"type": "weather"}, parents=(alpha().reference(3),)))
+    found.sign()
+    yield Vector(
+        name="ledger-parent",
+        title="a ledger entry refers to an entry of a session",
+        section="19.5",
+        files=found.files(),
+        expect=sound_store(6),
+    )
 
 
 def _unmarked(specs: list[Spec]) -> list[Spec]:

@@ -21,7 +21,7 @@ def taken_away() -> Iterator[Vector]:
     yield erasure(covered=True, finished=False)
     yield erased_blob()
     yield dropped_content()
-    yield dropped_session()
+    yield from dropped_session()
 
 
 def erase_lines(journal: Journal, first: int, last: int, names: frozenset[str]) -> bytes:
@@ -100,7 +100,7 @@ def dropped_content() -> Vector:
     )
 
 
-def dropped_session() -> Vector:
+def dropped_session() -> Iterator[Vector]:
     gone, left = alpha(), Journal(session_id("left"))
     left.add("session_start", parents=(gone.reference(2),), agent="demo", kind="fork")
     left.add("session_end", status="completed")
@@ -111,10 +111,17 @@ def dropped_session() -> Vector:
     store.log("retention", rule="after-1-year", action="drop_session", session=gone.sid, size=size, root=root, **of)
     store.sign()
     files = {path: data for path, data in store.files().items() if gone.sid not in path}
-    return Vector(
+    yield Vector(
         name="retention-drop-session",
         title="a whole session was dropped after its time; a fork of it still stands",
         section="12.3",
         files=files,
         expect=sound_store(2, completeness="dropped"),
+    )
+    yield Vector(
+        name="retention-not-finished",
+        title="a session is dropped and its file still there: it is read like any other, and said",
+        section="19.6",
+        files=store.files(),
+        expect=sound_store(8),
     )

@@ -191,12 +191,15 @@ def _problem_with(
     except FormatError as error:
         return Defect(store, None, Rule.SIGNATURE, f"{what}: {error}"), False
     # Without a pinned key only a ledger that is sound up to the head can say which keys are known.
-    if not signers and (pinned is not None or reading.size >= head.size):
+    is_by_other = not signers and (pinned is not None or reading.size >= head.size)
+    if head.size == 0 and head.root != EMPTY_ROOT:
+        return Defect(store, None, Rule.HEAD, f"the {what} of nothing has another root than that"), is_by_other
+    if is_by_other:
         return Defect(store, None, Rule.SIGNATURE, f"the {what} is not signed by a key that counts"), True
     if reading.lines < head.size:
         why = f"the {what} covers {head.size} ledger entries, {reading.lines} are there"
         return Defect(store, reading.lines, Rule.CUT, why), False
     if reading.size >= head.size and reading.roots[head.size] != head.root:
         why = f"the {what} has another root over the first {head.size} ledger entries"
-        return Defect(store, head.size - 1 if head.size else None, Rule.HEAD, why), False
+        return Defect(store, head.size - 1, Rule.HEAD, why), False
     return None, False

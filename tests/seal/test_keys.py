@@ -1,0 +1,202 @@
+"""Ed25519 keys: the vectors of RFC 8032, names, and the encodings on which libraries differ."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import FormatError
+from tallystick.seal.keys import (
+    LOW_ORDER,
+    PublicKey,
+    SigningKey,
+    did_key,
+    key_id,
+    named_key,
+    parse_did_key,
+    public_key,
+    verify_signature,
+)
+
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+KEY = SigningKey(bytes(range(32)))
+
+# RFC 8032 7.1: secret, public, message, signature.
+RFC_8032 = [
+    (
+        "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+        "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+        "",
+        "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+    ),
+    (
+        "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+        "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+        "72",
+        "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
+    ),
+    (
+        "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+        "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+        "af82",
+        "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a",
+    ),
+]
+
+
+def low_order_by_computing() -> set[bytes]:
+    """All encodings whose y, reduced, is that of a point whose order divides 8."""
+    y8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022
+    found = set()
+    for y in (0, 1, P - 1, y8, P - y8):
+        for spelled in (y, y + P):
+            if spelled < 2**255:
+                found |= {(spelled + sign * 2**255).to_bytes(32, "little") for sign in (0, 1)}
+    return found
+
+
+def test_the_14_low_order_encodings_are_all_there_are() -> None:
+    assert len(LOW_ORDER) == 14
+    assert low_order_by_computing() == LOW_ORDER
+
+
+@pytest.mark.parametrize("encoding", sorted(LOW_ORDER), ids=lambda encoding: encoding.hex()[:8] + encoding.hex()[-2:])
+def test_a_low_order_encoding_is_refused_as_key_and_as_r(encoding: bytes) -> None:
+    with pytest.raises(FormatError) as refused:
+        public_key(encoding)
+    assert refused.value.rule == "signature"
+    name = did_key(PublicKey(encoding))
+    assert named_key(name) == encoding
+    with pytest.raises(FormatError):
+        parse_did_key(name)
+    signature = encoding + bytes(32)
+    forgeries = [number for number in range(64) if _library_accepts(encoding, signature, b"%d" % number)]
+    assert not any(verify_signature(encoding, signature, b"%d" % number) for number in range(64))
+    assert forgeries or encoding != bytes([1]) + bytes(31)  # the library alone would have taken this one
+    real = KEY.sign(b"message")
+    assert not verify_signature(KEY.public, encoding + real[32:], b"message")
+    assert not verify_signature(encoding, real, b"message")
+
+
+def _library_accepts(key: bytes, signature: bytes, message: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
+    except Exception:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("secret", "public", "message", "signature"), RFC_8032)
+def test_the_vectors_of_rfc_8032_come_out(secret: str, public: str, message: str, signature: str) -> None:
+    key = SigningKey(bytes.fromhex(secret))
+    assert key.public.hex() == public
+    assert key.sign(bytes.fromhex(message)).hex() == signature
+    assert verify_signature(public_key(bytes.fromhex(public)), bytes.fromhex(signature), bytes.fromhex(message))
+    assert not verify_signature(key.public, bytes.fromhex(signature), bytes.fromhex(message) + b"\x00")
+
+
+@given(st.integers(0, 511))
+def test_a_changed_bit_of_a_signature_is_found(bit: int) -> None:
+    signature = bytearray(KEY.sign(b"message"))
+    signature[bit // 8] ^= 1 << bit % 8
+    assert not verify_signature(KEY.public, bytes(signature), b"message")
+
+
+def test_a_signature_has_64_bytes() -> None:
+    signature = KEY.sign(b"message")
+    assert verify_signature(KEY.public, signature, b"message")
+    for other in (b"", signature[:63], signature + b"\x00", signature[:32]):
+        assert not verify_signature(KEY.public, other, b"message")
+
+
+def test_the_other_face_of_a_signature_is_refused() -> None:
+    signature = KEY.sign(b"message")
+    s = int.from_bytes(signature[32:], "little") + L
+    assert not verify_signature(KEY.public, signature[:32] + s.to_bytes(32, "little"), b"message")
+
+
+@pytest.mark.parametrize("offset", range(19))
+@pytest.mark.parametrize("sign", [0, 1])
+def test_a_key_whose_y_is_not_reduced_is_refused(offset: int, sign: int) -> None:
+    raw = (P + offset + sign * 2**255).to_bytes(32, "little")
+    with pytest.raises(FormatError) as refused:
+        public_key(raw)
+    assert refused.value.rule == "signature"
+    assert not verify_signature(raw, KEY.sign(b"message"), b"message")
+
+
+def test_the_largest_reduced_y_is_no_matter_of_spelling() -> None:
+    raw = (P - 2).to_bytes(32, "little")
+    assert public_key(raw) == raw
+    assert not verify_signature(raw, KEY.sign(b"message"), b"message")
+
+
+def test_a_forgery_under_another_spelling_of_a_key_is_refused() -> None:
+    """A key of order 2 spelled with y + p verifies in the library what it verifies when spelled properly."""
+    spelled = [raw for raw in LOW_ORDER if int.from_bytes(raw, "little") % 2**255 >= P]
+    assert spelled
+    assert not any(
+        verify_signature(raw, bytes([1]) + bytes(63), b"%d" % number) for raw in spelled for number in range(8)
+    )
+
+
+@pytest.mark.parametrize("length", [0, 31, 33, 64])
+def test_a_key_has_32_bytes(length: int) -> None:
+    with pytest.raises(FormatError) as refused:
+        public_key(b"\x05" * length)
+    assert refused.value.rule == "signature"
+
+
+def test_the_name_of_a_key_is_its_did() -> None:
+    # The first example of the did:key method for Ed25519.
+    name = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp"
+    assert did_key(parse_did_key(name)) == name
+    assert parse_did_key(name).hex() == "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"
+    assert len(name) == 56
+
+
+@given(st.binary(min_size=32, max_size=32))
+def test_a_key_comes_back_from_its_name(raw: bytes) -> None:
+    name = did_key(PublicKey(raw))
+    assert name.startswith("did:key:z6Mk")
+    assert len(name) == 56
+    assert named_key(name) == raw
+
+
+GOOD = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        GOOD[:-1],
+        GOOD + "p",
+        GOOD.replace("did:key", "did:web"),
+        GOOD.replace("z6Mk", "z6Lk"),
+        GOOD.replace("z6Mk", "Z6Mk"),
+        GOOD[:-1] + "0",
+        GOOD[:-1] + "l",
+        GOOD[:-1] + "I",
+        GOOD[:-1] + "\n",
+        GOOD[:-1] + "ü",
+        "did:key:z6Mk" + "z" * 44,
+        "did:key:z" + "z" * 47,
+        " " + GOOD[:-1],
+    ],
+)
+def test_what_names_no_ed25519_key_is_refused(name: str) -> None:
+    assert named_key(name) is None
+    with pytest.raises(FormatError) as refused:
+        parse_did_key(name)
+    assert refused.value.rule == "signature"
+
+
+def test_the_key_id_is_that_of_the_signed_note() -> None:
+    name = "tallystick/" + "ab" * 16
+    assert key_id(name, KEY.public) == sha256(name.encode() + b"\x0a\x01" + KEY.public).digest()[:4]
