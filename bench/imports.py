@@ -64,7 +64,7 @@ def _parse(paths: list[Path]) -> None:
 def _import(home: Home, path: Path) -> None:
     adapters = {claude_code.NAME: claude_code}
     archive = Archive(home)
-    report = Importer(archive, adapters, UTC).run(recognise([path], adapters))  # type: ignore[arg-type]
+    report = Importer(archive, adapters, UTC).run(recognise([path], adapters))
     archive.close()
     if report.has_errors:
         sys.exit(f"the import failed: {report.refused} {[file.error for file in report.files]}")

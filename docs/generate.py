@@ -48,10 +48,18 @@ def count_up() -> None:
 
     def seed() -> bytes:
         # Spread, so that short ids differ in their first digits.
-        return (next(seeds) * 0x9E3779B97F4A7C15F39CC0605CEDC8341082276BF3A27251F86C6A11D0C18E95 % 2**256).to_bytes(32, "big")
+        return (next(seeds) * 0x9E3779B97F4A7C15F39CC0605CEDC8341082276BF3A27251F86C6A11D0C18E95 % 2**256).to_bytes(
+            32, "big"
+        )
 
     for defaults in (Archive.__init__.__kwdefaults__, Archive.make.__func__.__kwdefaults__):  # type: ignore[attr-defined]
         defaults.update(clock=clock, seeds=seed)
+
+
+def anew() -> None:
+    """Begin a page: a home folder, a clock and seeds of its own, whatever other pages of the same run have done."""
+    for kept in (home, count_up, imported):
+        kept.cache_clear()
 
 
 @cache
@@ -65,8 +73,16 @@ def run(command: str) -> str:
     from tallystick.cli import main
 
     count_up()
-    environment = {"HOME": str(home()), "TALLY_HOME": None, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
-    result = CliRunner(env=environment).invoke(main, shlex.split(command), prog_name="tally")
+    environment = {
+        "HOME": str(home()),
+        "TALLY_HOME": None,
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "TZ": "UTC",
+    }
+    words = shlex.split(command.replace("~/", f"{home()}/"))
+    result = CliRunner(env=environment).invoke(main, words, prog_name="tally")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.output.replace(str(home()), "/home/dev")
@@ -80,14 +96,24 @@ def show(*commands: str, lines: int | None = None, fresh: bool = False) -> None:
     """
     if not fresh:
         imported()
-    print("```")
+    say("```")
     for command in commands:
         output = run(command).rstrip("\n").split("\n")
         if lines is not None and len(output) > lines:
             output = [*output[:lines], f"… {len(output) - lines} more lines"]
-        print(f"$ tally {command}")
-        print("\n".join(line.rstrip() for line in output))
-    print("```")
+        say(f"$ tally {command}")
+        say("\n".join(line.rstrip() for line in output))
+    say("```")
+
+
+def say(text: str) -> None:
+    """Write a line into the page."""
+    try:
+        import cog
+    except ImportError:  # run by hand
+        print(text)
+    else:
+        cog.outl(text)
 
 
 if __name__ == "__main__":

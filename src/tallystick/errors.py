@@ -1,6 +1,6 @@
 """The error tree: every failure Tallystick raises on purpose.
 
-Owns the classes and nothing else. A failed check is an answer (a Verdict), not one of these; only `cli` makes exit codes of them.
+Owns the classes only. A failed check is an answer (a Verdict), not one of these; only `cli` makes exit codes of them.
 """
 
 from __future__ import annotations

@@ -36,9 +36,7 @@ def restated_digests(conversation: str, scrubbed: str) -> dict[str, str]:
     Returns:
         The new digest for each old one that was true; one that did not match its own messages is left alone.
     """
-    before, after = (
-        [json.loads(line) for line in text.split("\n") if line] for text in (conversation, scrubbed)
-    )
+    before, after = ([json.loads(line) for line in text.split("\n") if line] for text in (conversation, scrubbed))
     restated: dict[str, str] = {}
     for metadata in (message.get("metadata", {}) for message in before):
         old, count = metadata.get("input_log_digest"), metadata.get("input_log_messages")

@@ -43,9 +43,7 @@ IDENTIFYING: tuple[Replacement, ...] = (
 )
 """Applied to every string, after the replacements of the command line."""
 
-MACHINE_KEYS = re.compile(
-    r"^(userID|(device|machine|installation|anonymous)_?[iI]d|(account|organization)Uuid)$"
-)
+MACHINE_KEYS = re.compile(r"^(userID|(device|machine|installation|anonymous)_?[iI]d|(account|organization)Uuid)$")
 """Members whose string value names an installation; only its shape is kept."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,23 +14,10 @@ from tallystick.seal.keys import LOW_ORDER, PublicKey, SigningKey, did_key
 from tallystick.seal.ledgercheck import LedgerCheck, check_ledger, found_defect
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.note import sign_note
-from tests.vectors.maker import KEY, OTHER_KEY, STORE, Journal, Spec, Store, alpha, beta, moment
+from tests.vectors.maker import KEY, OTHER_KEY, STORE, Held, Journal, Spec, Store, alpha, beta, moment
 
 A = alpha().sid
 THIRD_KEY = SigningKey(b"\x03" * 32)
-
-
-class Held:
-    """Lines in memory, with a torn tail."""
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-        self.torn = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        *lines, rest = self._text.split(b"\n")
-        yield from lines
-        self.torn = len(rest)
 
 
 def store() -> Store:
@@ -251,8 +238,7 @@ def rotating() -> Journal:
 
 
 @pytest.mark.parametrize(
-    ("size", "known"),
-    [(1, {KEY}), (2, {KEY, OTHER_KEY}), (3, {OTHER_KEY}), (4, {OTHER_KEY, THIRD_KEY})],
+    ("size", "known"), [(1, {KEY}), (2, {KEY, OTHER_KEY}), (3, {OTHER_KEY}), (4, {OTHER_KEY, THIRD_KEY})]
 )
 def test_the_keys_that_count_are_those_below_the_heads_size(size: int, known: set[SigningKey]) -> None:
     ledger = rotating()

@@ -39,8 +39,7 @@ def test_brackets_side_by_side_do_not_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [b'["[[[["]', rb'["\"[[[["]', rb'["\\","[[["]', b'{"[[[":"{{{"}', b'"[[[[', b'["\n[[["]'],
+    "text", [b'["[[[["]', rb'["\"[[[["]', rb'["\\","[[["]', b'{"[[[":"{{{"}', b'"[[[[', b'["\n[[["]']
 )
 def test_brackets_in_strings_do_not_count(text: bytes) -> None:
     assert not exceeds_depth(text, 1)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import FormatError
 from tallystick.seal import limits
 from tallystick.seal import line as line_module
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import commitment, entry_hash, fields_hash, genesis, salt
 from tallystick.seal.line import (
     BlobRef,
-    Sealed,
     check_content,
     entry_text,
     field_commitments,
@@ -27,37 +24,29 @@ from tallystick.seal.line import (
     sid_of,
     skim,
 )
-from tallystick.seal.redact import Redaction, line_text, redact, withhold
-
-SID = "0a" * 16
-SEED = b"\x07" * 32
-META = {"type": "user", "recorded": "2026-01-02T03:04:05.000000Z", "source": "sdk"}
-HASH = "0b" * 32
-
-
-def seal(values: dict[str, Any] | None = None, raw: dict[str, bytes] | None = None, **other: Any) -> Sealed:
-    arguments: dict[str, Any] = {"sid": SID, "n": 0, "prev": genesis(SID), "parents": (), "seed": SEED} | other
-    return seal_line(values={"meta": META, **(values or {})}, raw=raw, **arguments)
-
-
-def text_of(values: dict[str, Any] | None = None, raw: dict[str, bytes] | None = None, **other: Any) -> bytes:
-    return seal(values, raw, **other).line[:-1]
-
-
-def value_of(text: bytes) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(text)
-    return value
-
-
-def rule(call: Callable[[], object]) -> str:
-    with pytest.raises(FormatError) as found:
-        call()
-    return found.value.rule
-
-
-def refused(value: Any) -> str:
-    return rule(lambda: parse_line(canonical(value)))
-
+from tallystick.seal.redact import Redaction, line_text, redact
+from tests.seal.made_lines import (
+    BARE,
+    BLOBBED,
+    GOOD,
+    HASH,
+    META,
+    OPAQUE,
+    PARTIAL,
+    SEED,
+    SID,
+    blob_with,
+    entry_with,
+    json_blob,
+    meta_of,
+    reader,
+    refused,
+    rule,
+    seal,
+    text_of,
+    value_of,
+    without,
+)
 
 # Writing -------------------------------------------------------------------------------------------------------------
 
@@ -175,15 +164,6 @@ def test_meta_never_becomes_a_blob() -> None:
     assert line.blobs
 
 
-def _meta_of(size: int) -> dict[str, Any]:
-    meta: dict[str, Any] = META | {"words": ["w" * 100] * 150, "x": ""}
-    room = size - len(canonical(meta))
-    meta["words"] += ["v" * ((room - 6) // 2)]
-    meta["x"] = "x" * (size - len(canonical(meta)))
-    assert len(canonical(meta)) == size
-    return meta
-
-
 def test_each_limit_of_an_entry_holds_to_the_one() -> None:
     def fields(count: int) -> dict[str, Any]:
         return {f"content.part_{number}": number for number in range(count - 1)}
@@ -199,11 +179,11 @@ def test_each_limit_of_an_entry_holds_to_the_one() -> None:
 
     parse_line(text_of(fields(32)))
     parse_line(text_of(parents=parents(64)))
-    parse_line(text_of({"meta": _meta_of(16_384)}))
+    parse_line(text_of({"meta": meta_of(16_384)}))
     parse_line(text_of({"content.text": nested(62)}))
     assert rule(lambda: seal(fields(33))) == "limit"
     assert rule(lambda: seal(parents=parents(65))) == "limit"
-    assert rule(lambda: seal({"meta": _meta_of(16_385)})) == "limit"
+    assert rule(lambda: seal({"meta": meta_of(16_385)})) == "limit"
     assert rule(lambda: seal({"content.text": nested(63)})) == "limit"
 
 
@@ -227,12 +207,6 @@ def test_what_cannot_be_sealed_is_refused() -> None:
 
 
 # Reading -------------------------------------------------------------------------------------------------------------
-
-GOOD = value_of(text_of({"content.text": "hi"}))
-BLOBBED = value_of(text_of({"content.text": "hi"}, {"content.part_0": b"raw"}))
-PARTIAL = value_of(line_text(redact(parse_line(text_of({"content.text": "hi"})), Redaction.CONTENT)))
-OPAQUE = value_of(line_text(withhold(parse_line(text_of({"content.text": "hi"})), frozenset({"content.text", "meta"}))))
-BARE = {"entry": GOOD["entry"]}
 
 
 def test_all_four_forms_are_read() -> None:
@@ -269,14 +243,6 @@ def test_another_spelling_is_not_canonical() -> None:
     text = canonical(GOOD)
     for other in (text + b" ", b" " + text, text.replace(b'"n":0', b'"n": 0'), text.replace(b"user", b"\\u0075ser")):
         assert rule(lambda other=other: parse_line(other)) == "canonical"  # type: ignore[misc]
-
-
-def entry_with(**members: Any) -> dict[str, Any]:
-    return GOOD | {"entry": GOOD["entry"] | members}
-
-
-def without(value: dict[str, Any], *members: str) -> dict[str, Any]:
-    return {key: item for key, item in value.items() if key not in members}
 
 
 @pytest.mark.parametrize("version", [0, 2, -1, 2**53 - 1])
@@ -367,11 +333,6 @@ def test_a_line_has_an_entry_and_no_strange_member() -> None:
 @pytest.mark.parametrize("wrong", [{}, [], None, 1, "x", [1]], ids=repr)
 def test_a_member_that_would_be_empty_is_absent(member: str, wrong: Any) -> None:
     assert refused(GOOD | {member: wrong}) == "member"
-
-
-def blob_with(**members: Any) -> dict[str, Any]:
-    blobs: dict[str, Any] = {"content.part_0": BLOBBED["blobs"]["content.part_0"] | members}
-    return BLOBBED | {"blobs": blobs}
 
 
 def test_a_blob_is_named_by_three_members() -> None:
@@ -493,10 +454,6 @@ def test_commitments_come_in_byte_order_of_their_names() -> None:
     assert field_commitments(redact(line, Redaction.FULL)) == {}
 
 
-def reader(*chunks: bytes) -> Callable[[str], Iterator[bytes]]:
-    return lambda name: iter(chunks)
-
-
 def test_a_blob_is_held_against_its_line() -> None:
     line = parse_line(canonical(BLOBBED))
     name = BLOBBED["blobs"]["content.part_0"]["commitment"]
@@ -526,16 +483,6 @@ def test_an_absent_blob_is_counted_or_refused_as_the_caller_says() -> None:
 
     assert rule(lambda: check_content(line, may_be_absent=may_be_absent)) == "blob"
     assert asked == ["content.part_0", "content.part_1"]
-
-
-def json_blob(text: bytes) -> tuple[Any, Callable[[str], Iterator[bytes]]]:
-    """A line whose `content.output` is a JSON blob of these bytes, whatever they are."""
-    digest = commitment("content.output", "json", salt(SEED, "content.output"), text)
-    pairs = {"content.output": digest, "meta": commitment("meta", "json", salt(SEED, "meta"), canonical(META))}
-    entry = GOOD["entry"] | {"fields": fields_hash(pairs.items()).hex()}
-    blobs = {"content.output": {"commitment": digest.hex(), "kind": "json", "size": len(text)}}
-    value = {"blobs": blobs, "entry": entry, "fields": {"meta": META}, "seed": SEED.hex()}
-    return parse_line(canonical(value)), reader(text)
 
 
 @pytest.mark.parametrize("text", [b'"x"', b'{"a":1}', b"[" * 64 + b"]" * 64])

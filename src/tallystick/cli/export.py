@@ -75,3 +75,4 @@ def _print(run: Run, content: Iterable[bytes]) -> None:
         run.page(shown for line in content for shown in lines(line.decode("utf-8", "replace").rstrip("\n")))
         return
     sys.stdout.buffer.writelines(content)
+    sys.stdout.buffer.flush()  # what is said of it comes after it

@@ -105,7 +105,9 @@ def _completeness(verdict: Verdict) -> str:
 
 def _disclosure(verdict: Verdict) -> str:
     shown = verdict.disclosure
-    if not (shown.withheld or shown.erased or shown.absent_blobs):
-        return "full"
-    counts = (("withheld", shown.withheld), ("erased", shown.erased), ("absent blob", shown.absent_blobs))
-    return ", ".join(f"{number:,} {name}" for name, number in counts if number)
+    said = []
+    if shown.withheld:
+        said.append(f"{counted(shown.withheld, 'value')} withheld, {shown.erased:,} of them erased")
+    if shown.absent_blobs:
+        said.append(f"{counted(shown.absent_blobs, 'blob')} absent")
+    return "; ".join(said) or "full"

@@ -93,7 +93,8 @@ class Home:
         found: set[str] = set()
         for year in _folders(self.journals):
             for month in _folders(year):
-                found.update(name[:32] for name in os.listdir(month) if len(name) == 38 and name.endswith(".jsonl"))
+                with os.scandir(month) as entries:
+                    found.update(entry.name[:32] for entry in entries if entry.name.endswith(".jsonl"))
         return {sid for sid in found if SESSION_ID.match(sid)}
 
     def blob(self, commitment: str) -> Path:
