@@ -214,9 +214,7 @@ def test_the_core_opens_nothing_by_itself() -> None:
     files = [
         path
         for path in our_python()
-        if path.is_relative_to(SOURCE)
-        and path.relative_to(SOURCE).parts[0] in CORE
-        and path.name != "standalone.py"
+        if path.is_relative_to(SOURCE) and path.relative_to(SOURCE).parts[0] in CORE and path.name != "standalone.py"
     ]
     assert files
     assert [call for path in files for call in opening_calls(path)] == []

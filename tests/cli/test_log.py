@@ -42,3 +42,17 @@ def test_what_was_recorded_meanwhile_is_shown(tally: Tally, user: Path) -> None:
         assert "hello there" not in tally("log").stdout
         session.prompt("hello there")
         assert "hello there" in tally("log").stdout
+
+
+def test_a_step_whose_journal_is_damaged_is_still_listed(tally: Tally, full: Path) -> None:
+    tally("log")  # so that the index knows the files of this copy
+    (path,) = [
+        path
+        for path in (full / ".tally" / "journals").rglob("*.jsonl")
+        if b"receipts-currency" in path.read_bytes()[:900]
+    ]
+    path.write_bytes(b"x" * path.stat().st_size)
+    result = tally("log", "--session", "receipts-currency", "--limit", "2")
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 2
+    assert "tally: " in result.stderr

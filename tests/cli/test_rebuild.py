@@ -1,5 +1,6 @@
 """Rebuilding on the command line."""
 
+import sqlite3
 from pathlib import Path
 
 from tests.cli.conftest import Tally, TallyJson
@@ -31,3 +32,12 @@ def test_a_journal_that_cannot_be_read_is_named_and_the_exit_code_says_so(tally:
     result = tally("rebuild")
     assert result.exit_code == 1
     assert f"session {path.stem[:8]} cannot be read from step " in result.stdout
+
+
+def test_an_old_index_that_said_something_else_is_told(tally: Tally, full: Path) -> None:
+    tally("log")  # so that the index knows the files of this copy
+    database = sqlite3.connect(full / ".tally" / "graph.db")
+    with database:
+        database.execute("UPDATE sessions SET title = 'harmless' WHERE source_session = 'receipts-currency'")
+    database.close()
+    assert "the old one differed in 1 session: " in tally("rebuild").stdout

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tallystick.model.step import Ref, SessionKind
 from tallystick.operations.recorder import Recorder
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
@@ -76,3 +77,22 @@ def test_the_tree_shows_what_hangs_on_what(tally: Tally, tally_json: TallyJson, 
 
 def test_the_tree_is_cut_at_a_depth_and_says_what_is_hidden(tally: Tally, full: Path) -> None:
     assert "[1 more not drawn]" in tally("session", "tree", "a42b3437", "--depth", "0").stdout
+
+
+def test_a_parent_that_is_only_claimed_is_marked(tally: Tally, user: Path) -> None:
+    with Recorder(user / ".tally") as recorder:
+        recorder.session("demo", "orphan", kind=SessionKind.CHILD, parent=Ref(session="never-recorded", source_id="x"))
+    assert "[its parent never-recorded is not recorded]" in tally("session", "tree").stdout
+    assert "of never-recorded, which is not recorded" in tally("session", "show", "orphan").stdout
+    with Recorder(user / ".tally") as recorder:
+        recorder.session("demo", "never-recorded")
+    assert "[claimed]" in tally("session", "tree").stdout
+    assert "(claimed by the agent, not sealed)" in tally("session", "show", "orphan").stdout
+
+
+def test_what_is_not_sealed_yet_is_counted(tally: Tally, user: Path) -> None:
+    with Recorder(user / ".tally") as recorder:
+        session = recorder.session("demo", "open-session")
+        recorder.seal()
+        session.prompt("hello")
+        assert "1 entries are under a head, 1 not yet" in tally("session", "show", "open-session").stdout

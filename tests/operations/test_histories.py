@@ -1,7 +1,10 @@
 """Taking in what agents left on a machine."""
 
 import shutil
+import sqlite3
 from pathlib import Path
+
+import pytest
 
 from tallystick.capture.discover import Found, Refused
 from tallystick.journal.home import Home
@@ -102,3 +105,20 @@ def test_a_hash_chain_ledger_is_checked_by_its_own_hashes(samples: Home, tmp_pat
     assert (torn_verdict.valid, torn_verdict.truncated) == (True, True)
     (folder / "1e23.jsonl").write_bytes(torn.replace(b"shell", b"bash!").replace(b"Bash", b"Bush"))
     assert not take_in(Home(tmp_path / "store-3"), tmp_path / "other").ledgers[0].verdict.valid
+
+
+def test_an_index_that_is_being_written_does_not_keep_the_import_from_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay_out_samples(tmp_path)
+    home = Home(tmp_path / "store")
+    take_in(home, tmp_path, tmp_path / ".codex")
+    monkeypatch.setattr("tallystick.store.graph._PATIENCE_S", 0.05)
+    other = sqlite3.connect(home.graph, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    done = take_in(home, tmp_path)
+    other.close()
+    assert done.report.recorded > 0
+    assert done.remarks[0].startswith("the index is behind")
+    with open_index(home) as index:
+        assert len(list_sessions(index.graph, SessionFilter())) == 8

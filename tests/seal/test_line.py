@@ -13,17 +13,7 @@ from tallystick.seal import limits
 from tallystick.seal import line as line_module
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import commitment, entry_hash, fields_hash, genesis, salt
-from tallystick.seal.line import (
-    BlobRef,
-    check_content,
-    entry_text,
-    field_commitments,
-    hash_of,
-    parse_line,
-    seal_line,
-    sid_of,
-    skim,
-)
+from tallystick.seal.line import BlobRef, check_content, field_commitments, hash_of, parse_line, seal_line, sid_of, skim
 from tallystick.seal.redact import Redaction, line_text, redact
 from tests.seal.made_lines import (
     BARE,
@@ -57,18 +47,10 @@ def test_a_sealed_line_is_built_as_the_format_says() -> None:
         "content.text": commitment("content.text", "json", salt(SEED, "content.text"), b'"hi"'),
         "meta": commitment("meta", "json", salt(SEED, "meta"), canonical(META)),
     }
-    entry = {
-        "fields": fields_hash(commitments.items()).hex(),
-        "n": 3,
-        "parents": [HASH],
-        "prev": genesis(SID).hex(),
-        "sid": SID,
-        "v": 1,
-    }
-    assert (
-        sealed.line
-        == canonical({"entry": entry, "fields": {"content.text": "hi", "meta": META}, "seed": SEED.hex()}) + b"\n"
-    )
+    digest = fields_hash(commitments.items()).hex()
+    entry = {"fields": digest, "n": 3, "parents": [HASH], "prev": genesis(SID).hex(), "sid": SID, "v": 1}
+    fields = {"content.text": "hi", "meta": META}
+    assert sealed.line == canonical({"entry": entry, "fields": fields, "seed": SEED.hex()}) + b"\n"
     assert sealed.hash == entry_hash(canonical(entry))
     assert (sealed.n, sealed.blobs) == (3, ())
 
@@ -149,11 +131,7 @@ def test_while_a_line_is_too_long_its_largest_values_become_blobs() -> None:
     gone = sorted(len(blob.data) for blob in sealed.blobs)
     assert gone == [size + 2 for size in sizes[-len(gone) :]]
     assert 2 <= len(gone) <= 3  # 20 of them have 1.2 million bytes, 17 fit
-
-
-def test_a_line_that_fits_keeps_its_values() -> None:
-    values = {f"content.part_{number}": "x" * 52_000 for number in range(20)}
-    assert seal(values).blobs == ()
+    assert seal({f"content.part_{number}": "x" * 52_000 for number in range(20)}).blobs == ()
 
 
 def test_meta_never_becomes_a_blob() -> None:
@@ -200,10 +178,8 @@ def test_what_cannot_be_sealed_is_refused() -> None:
     assert rule(lambda: seal(raw={"part": b""})) == "class"
     assert rule(lambda: seal({"content.text": float("nan")})) == "canonical"
     assert rule(lambda: seal(raw={"meta": b"{}"})) == "member"
-    assert (
-        rule(lambda: seal_line(sid=SID, n=0, prev=genesis(SID), parents=(), seed=SEED, values={"content.text": 1}))
-        == "member"
-    )
+    arguments: dict[str, Any] = {"sid": SID, "n": 0, "prev": genesis(SID), "parents": (), "seed": SEED}
+    assert rule(lambda: seal_line(**arguments, values={"content.text": 1})) == "member"
 
 
 # Reading -------------------------------------------------------------------------------------------------------------
@@ -218,10 +194,8 @@ def test_all_four_forms_are_read() -> None:
 
 
 def test_a_line_of_1_mib_is_read_and_one_byte_more_is_not() -> None:
-    short = len(text_of({"content.text": ""}))
-    room = limits.LINE_BYTES - short
     value = value_of(text_of({"content.text": ""}))
-    value["fields"]["content.text"] = "x" * room
+    value["fields"]["content.text"] = "x" * (limits.LINE_BYTES - len(canonical(value)))
     text = canonical(value)
     assert len(text) == 1_048_576
     parse_line(text)
@@ -250,26 +224,14 @@ def test_another_version_is_said_before_all_other_members(version: int) -> None:
     assert refused(entry_with(v=version)) == "version"
     assert refused({"entry": {"v": version}, "more": 1}) == "version"
     assert refused(entry_with(v=version, n="x", parents=5)) == "version"
+    shapes: tuple[Any, ...] = ("1", None, True, False, 1.5, [1], {})
+    assert [refused(entry_with(v=wrong)) for wrong in shapes] == ["member"] * 7
 
 
-@pytest.mark.parametrize("version", ["1", None, True, False, 1.5, [1], {}])
-def test_a_version_that_is_no_number_is_no_member(version: Any) -> None:
-    assert refused(entry_with(v=version)) == "member"
-
-
-WRONG_HASHES = [
-    "",
-    HASH[:-1],
-    HASH + "0",
-    HASH.upper(),
-    HASH[:-1] + "g",
-    HASH[:-1] + "\n",
-    HASH + "\n",
-    5,
-    None,
-    [HASH],
-    True,
-]
+WRONG_HASHES = (
+    *("", HASH[:-1], HASH + "0", HASH.upper(), HASH[:-1] + "g", HASH[:-1] + "\n", HASH + "\n"),
+    *(5, None, [HASH], True),
+)
 
 
 @pytest.mark.parametrize("wrong", WRONG_HASHES, ids=repr)
@@ -298,12 +260,9 @@ def test_parents_are_a_list_of_hashes_or_references() -> None:
         assert refused(entry_with(parents=wrong)) == "member"
 
 
-@pytest.mark.parametrize("wrong", ["0", None, True, False, 0.5, [0]], ids=repr)
-def test_n_is_a_number(wrong: Any) -> None:
-    assert refused(entry_with(n=wrong)) == "member"
-
-
-def test_n_may_be_any_number_below_2_53() -> None:
+def test_n_is_a_whole_number_below_2_53() -> None:
+    shapes: tuple[Any, ...] = ("0", None, True, False, 0.5, [0])
+    assert [refused(entry_with(n=wrong)) for wrong in shapes] == ["member"] * 6
     assert parse_line(canonical(entry_with(n=2**53 - 1))).entry.n == 2**53 - 1
     assert parse_line(canonical(entry_with(n=-1))).entry.n == -1  # the chain refuses it
     text = canonical(GOOD)
@@ -318,15 +277,13 @@ def test_an_entry_has_six_members(member: str) -> None:
     assert refused(entry_with(extra=1)) == "member"
 
 
-@pytest.mark.parametrize("wrong", [None, [], "x", 1, {}], ids=repr)
-def test_an_entry_is_an_object(wrong: Any) -> None:
-    assert refused(GOOD | {"entry": wrong}) == "member"
-
-
 def test_a_line_has_an_entry_and_no_strange_member() -> None:
     assert refused(without(GOOD, "entry")) == "member"
     assert refused({}) == "member"
     assert refused(GOOD | {"extra": 1}) == "member"
+    shapes: tuple[Any, ...] = (None, [], "x", 1, {})
+    for wrong in shapes:
+        assert refused(GOOD | {"entry": wrong}) == "member"
 
 
 @pytest.mark.parametrize("member", ["blobs", "fields", "salts", "withheld"])
@@ -341,16 +298,9 @@ def test_a_blob_is_named_by_three_members() -> None:
     assert parse_line(canonical(blob_with(size=0))).blobs["content.part_0"].size == 0
     assert parse_line(canonical(blob_with(size=1 << 30))).blobs["content.part_0"].size == 1 << 30
     assert refused(blob_with(size=(1 << 30) + 1)) == "limit"
-    for wrong in (
-        {"kind": "cbor"},
-        {"kind": 1},
-        {"size": -1},
-        {"size": "3"},
-        {"size": True},
-        {"size": 0.5},
-        {"extra": 1},
-    ):
-        assert refused(blob_with(**wrong)) == "member"
+    for member, value in (("kind", "cbor"), ("kind", 1), ("size", -1), ("size", "3"), ("size", True), ("size", 0.5)):
+        assert refused(blob_with(**{member: value})) == "member"
+    assert refused(blob_with(extra=1)) == "member"
     for member in ("commitment", "kind", "size"):
         ref = without(BLOBBED["blobs"]["content.part_0"], member)
         assert refused(BLOBBED | {"blobs": {"content.part_0": ref}}) == "member"
@@ -361,7 +311,7 @@ def test_a_blob_is_named_by_three_members() -> None:
 
 def test_limits_are_asked_before_canonical_form_and_members() -> None:
     def spoiled(value: dict[str, Any]) -> str:
-        return rule(lambda: parse_line(json.dumps(value | {"extra": 1}).encode()))
+        return rule(lambda: parse_line(json.dumps({"entry": {}} | value | {"extra": 1}).encode()))
 
     many = {f"content.part_{number}": 1 for number in range(16)}
     more = {f"content.other_{number}": HASH for number in range(17)}
@@ -381,7 +331,7 @@ def test_limits_are_asked_before_canonical_form_and_members() -> None:
     assert spoiled({"blobs": {"a": {"size": (1 << 30) + 1}}}) == "limit"
     assert spoiled({"blobs": {"a": {"size": 1 << 30}, "b": 5}}) == "canonical"
     assert spoiled({"blobs": {"a": {"size": "many"}}}) == "canonical"
-    assert spoiled({"fields": [1] * 40, "blobs": "x", "withheld": None, "entry": []}) == "canonical"
+    assert spoiled({"fields": [1] * 40, "blobs": "x", "withheld": None, "entry": []}) == "member"
 
 
 def test_a_name_stands_in_one_place_only() -> None:
@@ -522,23 +472,17 @@ def test_every_form_is_skimmed_to_the_same_entry() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (b'"entry":', b'"antry":'),
-        (b'"v":1', b'"v":2'),
-        (b'"n":0', b'"n":-1'),
-        (b'"n":0', b'"n":00000000000000000'),
-        (SID.encode(), SID.upper().encode()),
-        (b'"v":1}', b'"v":1,"x":1}'),
-        (b'{"entry"', b' {"entry"'),
-        (b'"v":1},', b'"v":1};'),
-        (b'"parents":[]', b'"parents":5'),
+        *(
+            (b'"entry":', b'"antry":'),
+            (b'"v":1', b'"v":2'),
+            (b'"n":0', b'"n":-1'),
+            (b'"n":0', b'"n":00000000000000000'),
+        ),
+        *((SID.encode(), SID.upper().encode()), (b'"v":1}', b'"v":1,"x":1}'), (b'{"entry"', b' {"entry"')),
+        *((b'"v":1},', b'"v":1};'), (b'"parents":[]', b'"parents":5')),
     ],
 )
 def test_what_has_not_the_shape_of_an_entry_is_not_skimmed(old: bytes, new: bytes) -> None:
     text = canonical(GOOD)
     assert old in text
     assert skim(text.replace(old, new, 1)) is None
-
-
-def test_the_text_of_an_entry_is_canonical() -> None:
-    text = entry_text(HASH, 12, (HASH, f"{SID}#{HASH}"), HASH, SID)
-    assert canonical(json.loads(text)) == text

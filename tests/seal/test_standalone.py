@@ -699,7 +699,7 @@ def test_every_rule_of_a_line_has_its_tampering() -> None:
     [
         (b"hello", "line", 4),
         (b"{}", "member", 4),
-        (b'{"type": "user"}', "canonical", 2),
+        (b'{"type": "user"}', "member", 4),
         (b'{"entry":{"v":2}}', "version", 4),
         (b"[" * 65, "limit", 4),
     ],

@@ -53,6 +53,19 @@ def test_an_index_stays_as_it_is_when_it_is_opened_again(path: Path) -> None:
         assert [row.size for row in indexed_sessions(graph)] == [2]
 
 
+def test_two_that_make_an_index_at_once_make_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = Graph.begin
+
+    def begin_second(graph: Graph) -> None:
+        monkeypatch.setattr(Graph, "begin", begin)
+        filled(path)
+        graph.begin()
+
+    monkeypatch.setattr(Graph, "begin", begin_second)
+    with Graph(path, Mode.WRITE) as graph:
+        assert [row.size for row in indexed_sessions(graph)] == [2]
+
+
 def test_a_reader_does_not_make_an_index(path: Path) -> None:
     with pytest.raises(GraphError, match="no index") as error:
         Graph(path)

@@ -375,6 +375,18 @@ def test_forgotten_sessions_leave_nothing(graph: Graph) -> None:
     assert everything(graph) == fresh([two])
 
 
+def test_no_byte_of_what_was_forgotten_stays_in_the_files(tmp_path: Path) -> None:
+    secret = Session("secret", agent="xyzzy-agent")
+    secret.begin()
+    for n in range(300):
+        secret.prompt(f"xyzzy{n} plugh{n % 7}", source_id=f"xyzzy-{n}")
+    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+        project(graph, [secret.journal(), told().journal()])
+        forget(graph, [secret.sid])
+        data = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        assert [word for word in ("xyzzy", "plugh", secret.sid) if word.encode() in data] == []
+
+
 def test_much_text_is_written_piece_by_piece(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tallystick.store.project._CHARACTERS_A_WRITE", 20)
     monkeypatch.setattr("tallystick.store.project._CHARACTERS_A_TRANSACTION", 50)

@@ -87,6 +87,8 @@ def places(graph: Graph, text: str, wanted: SearchFilter | None = None) -> set[t
         ("needle !!!", {("one", 5)}),
         ("--- needle", {("one", 5)}),
         ('needle "', {("one", 5)}),
+        ("needle\0parser", set()),
+        ("fix\0parser", {("one", 1)}),
         ('"the parser', {("one", 1), ("one", 2), ("two", 1)}),
     ],
 )

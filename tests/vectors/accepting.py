@@ -169,11 +169,7 @@ def plain_stores() -> Iterator[Vector]:
         expect=sound_store(6),
     )
     yield Vector(
-        name="lone-journal",
-        title="one journal by itself",
-        section="14",
-        files=lone(alpha()),
-        expect=sound_file(6),
+        name="lone-journal", title="one journal by itself", section="14", files=lone(alpha()), expect=sound_file(6)
     )
     yield Vector(
         name="lone-journal-a2",

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.vectors.maker import (
-    alpha,
-    changed,
-    edited,
-    session_id,
-)
+from tests.vectors.maker import alpha, changed, edited, session_id
 from tests.vectors.vector import Vector, bad_file
 
 A = session_id("alpha")

@@ -6,7 +6,7 @@ Owns the fixed keys, clock and seeds that the vectors are made with. Must not kn
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -26,6 +26,19 @@ MIDNIGHT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 Files = dict[str, bytes]
 """The files of one vector, by their path below its folder."""
+
+
+class Held:
+    """Lines in memory, with a torn tail."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self.torn = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        *lines, rest = self._text.split(b"\n")
+        yield from lines
+        self.torn = len(rest)
 
 
 def session_id(word: str) -> str:

@@ -6,13 +6,7 @@ from collections.abc import Iterator
 
 from tallystick.seal.line import parse_line
 from tallystick.seal.redact import line_text, withhold
-from tests.vectors.maker import (
-    Journal,
-    Store,
-    alpha,
-    journal_path,
-    session_id,
-)
+from tests.vectors.maker import Journal, Store, alpha, journal_path, session_id
 from tests.vectors.vector import Vector, sound_store
 
 

@@ -388,11 +388,7 @@ def notes() -> Iterator[Vector]:
     )
     elsewhere = sign_note("ab" * 16, 3, bytes.fromhex(store.ledger.root(3)), [KEY])
     yield _note("another-store", "the head of another store", elsewhere, 64)
-    back = {
-        "store/ledger.jsonl": store.ledger.text(2),
-        "store/heads/ledger.note": old,
-        journal_path(A): alpha().text(),
-    }
+    back = {"store/ledger.jsonl": store.ledger.text(2), "store/heads/ledger.note": old, journal_path(A): alpha().text()}
     yield Vector(
         name="65-old-head-cut-ledger",
         title="a genuine older head over a ledger cut to it: sound by itself",

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.vectors.maker import (
-    Journal,
-    Store,
-    alpha,
-    beta,
-    journal_path,
-    lone,
-    moment,
-    open_session,
-    session_id,
-)
+from tests.vectors.maker import Journal, Store, alpha, beta, journal_path, lone, moment, open_session, session_id
 from tests.vectors.vector import Vector, sound_file, sound_store
 
 

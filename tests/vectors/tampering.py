@@ -12,16 +12,7 @@ from tallystick.seal.line import parse_line
 from tallystick.seal.redact import Redaction, line_text, redact
 from tests.vectors.accepting import private
 from tests.vectors.altered import A, lone_file, with_change, with_edit
-from tests.vectors.maker import (
-    Files,
-    Journal,
-    Store,
-    alpha,
-    changed,
-    journal_path,
-    lone,
-    session_id,
-)
+from tests.vectors.maker import Files, Journal, Store, alpha, changed, journal_path, lone, session_id
 from tests.vectors.removed import erase_lines, log_erasure
 from tests.vectors.vector import Vector, bad_file, bad_head, bad_store, sound_file
 

@@ -6,14 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tallystick.seal.tagged import tag, tag_cut, tag_number
-from tests.vectors.maker import (
-    Journal,
-    Spec,
-    Store,
-    beta,
-    lone,
-    session_id,
-)
+from tests.vectors.maker import Journal, Spec, Store, beta, lone, session_id
 from tests.vectors.vector import Vector, sound_file, sound_store
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tallystick.journal.home import Home
 
 
+_LINES_A_WRITE = 100
+
+
 class Run:
     """One call of `tally`. What the options that every command takes have said."""
 
@@ -57,8 +60,8 @@ class Run:
         """Print lines, through a pager if stdout is a terminal and they do not fit on it."""
         rest = iter(text)
         if not self._may_page():
-            for line in rest:
-                self.write(line + "\n")
+            while some := list(islice(rest, _LINES_A_WRITE)):  # each write is flushed
+                self.write("".join(f"{line}\n" for line in some))
             return
         first = list(islice(rest, os.get_terminal_size().lines - 1))
         more = next(rest, None)

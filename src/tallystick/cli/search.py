@@ -12,11 +12,12 @@ from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import short
-from tallystick.cli.text import one_line
+from tallystick.cli.text import cut, one_line, width_of
 
 if TYPE_CHECKING:
     from tallystick.store.search import Hit, SearchResult
 
+_SNIPPET_COLUMNS = 400
 _SPACES = re.compile(r"\s+")
 
 
@@ -97,8 +98,11 @@ def _head(hit: Hit) -> str:
 def _snippet(hit: Hit) -> str:
     if not hit.snippet:
         return click.style("its journal cannot be read; `tally verify` says why", fg="red")
-    return "".join(
-        click.style(text, bold=True, underline=True) if part.hit else text
-        for part in hit.snippet
-        for text in [one_line(_SPACES.sub(" ", part.text))]
-    )
+    left, shown = _SNIPPET_COLUMNS, []
+    for part in hit.snippet:
+        text = cut(one_line(_SPACES.sub(" ", part.text)), max(left, 1))
+        left -= width_of(text)
+        shown.append(click.style(text, bold=True, underline=True) if part.hit else text)
+        if left <= 0:
+            break
+    return "".join(shown)

@@ -66,7 +66,7 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
     outcome = click.style(_OUTCOMES[verdict.exit_code], fg=color, bold=True)
     yield f"{outcome}: {counted(verdict.steps, 'step')} of {counted(len(verdict.sessions), 'session')} checked"
     for defect in verdict.defects[:_LISTED]:
-        yield from _defect_text(defect)
+        yield from _defect_text(defect, {session.session for session in verdict.sessions})
     if len(verdict.defects) > _LISTED:
         yield f"  … and {len(verdict.defects) - _LISTED} more; --json has them all"
     yield from labelled(_axes(verdict), indent="  ")
@@ -76,8 +76,11 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
         yield f"  … and {len(verdict.remarks) - _LISTED} more remarks; --json has them all"
 
 
-def _defect_text(defect: Defect) -> Iterator[str]:
-    where = f"session {defect.session}" if defect.session else "the ledger"
+def _defect_text(defect: Defect, sessions: set[str]) -> Iterator[str]:
+    if defect.session in sessions:
+        where = f"session {defect.session}"
+    else:  # a lone file that is none of ours names no session
+        where = "the file" if sessions == {""} else "the ledger"
     entry = f", entry {defect.n}" if defect.n is not None else ""
     yield click.style(f"  ✕ {one_line(where)}{entry}: rule {defect.rule.value}", fg="red")
     yield f"    {one_line(defect.why)}; nothing after it is trusted"

@@ -227,6 +227,8 @@ def parse_line(text: bytes) -> Line:
     if not isinstance(value, dict):
         raise FormatError("no JSON object", rule="line")
     _check_counts(value)
+    if not isinstance(value.get("entry"), dict):
+        raise _member("no entry: nothing of ours")
     if not is_canonical(text, value):
         raise FormatError("not the canonical form of what it says", rule="canonical")
     line = _to_line(value)

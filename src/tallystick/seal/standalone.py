@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -175,6 +176,7 @@ def parse_line(raw: bytes | None) -> Line:
     line = parse_json(raw)
     need(isinstance(line, dict), "line", "not a JSON object")
     check_counts(line)
+    need(isinstance(line.get("entry"), dict), "member", "no entry: nothing of ours")
     need(canonical(line) == raw, "canonical", "not the canonical form of what it says")
     entry = line.get("entry")
     if isinstance(entry, dict) and fits(entry.get("v"), INTEGER):  # another version may have other members
@@ -1081,7 +1083,8 @@ def main() -> int:
         verdict = verify(remembered=kept, **options)
     except OSError as error:
         verdict = could_not_run(error)
-    print(json.dumps(verdict, indent=2) if as_json else as_text(verdict))
+    with contextlib.suppress(BrokenPipeError):  # whoever reads it may have seen enough
+        print(json.dumps(verdict, indent=2) if as_json else as_text(verdict), flush=True)
     code: int = verdict["exit"]
     return code
 

@@ -43,7 +43,7 @@ def matching_sessions(graph: Graph, text: str, *, limit: int = _CANDIDATES) -> t
     A full id names its session; the agent's own id those that have it. Otherwise at least 4 digits that either id begins
     with do. A prefix of a session's own id does not name its sub-agents and continuations (`<id>/…`, `<id>~…`).
     """
-    exact = select_sessions(graph, "s.session_id = ? OR s.source_session = ?", (text.lower(), text), limit=limit)
+    exact = select_sessions(graph, "s.session_id = ? OR s.source_session = ?", (text, text), limit=limit)
     if exact or len(text) < _SHORTEST_PREFIX:
         return exact
     rest = "substr(s.source_session, ?)"
