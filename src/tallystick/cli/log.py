@@ -10,7 +10,7 @@ import click
 from tallystick.cli.filters import limit_option, step_filters
 from tallystick.cli.frame import Command
 from tallystick.cli.outcome import outcome_of
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import ID_DIGITS, short, step_line
 from tallystick.model.recorded import Recorded
 
@@ -41,6 +41,9 @@ def log(run: Run, /, session: str | None, limit: int | None, **filters: Any) -> 
         run.take(index.remarks)
         found = find_session(index, session) if session is not None else None
         rows = read_log(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit))
+    lost = sum(row.step is None for row in rows.rows)
+    if lost:
+        run.warn(f"{counted(lost, 'step')} cannot be read where the index says; `tally verify` tells why")
     run.answer("log", _data(rows) if run.json else None, _text(rows, run.width))
     if rows.has_more:
         run.note(f"there are more than these {len(rows.rows)}: --limit N shows N")

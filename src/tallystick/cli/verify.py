@@ -76,11 +76,11 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
         yield f"  … and {len(verdict.remarks) - _LISTED} more remarks; --json has them all"
 
 
-def _defect_text(defect: Defect, sessions: set[str]) -> Iterator[str]:
-    if defect.session in sessions:
+def _defect_text(defect: Defect, sessions: set[str | None]) -> Iterator[str]:
+    if defect.session and defect.session in sessions:
         where = f"session {defect.session}"
     else:  # a lone file that is none of ours names no session
-        where = "the file" if sessions == {""} else "the ledger"
+        where = "the file" if not any(sessions) and sessions else "the ledger"
     entry = f", entry {defect.n}" if defect.n is not None else ""
     yield click.style(f"  ✕ {one_line(where)}{entry}: rule {defect.rule.value}", fg="red")
     yield f"    {one_line(defect.why)}; nothing after it is trusted"
