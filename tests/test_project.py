@@ -28,6 +28,7 @@ TESTS_WITHOUT_SOURCE = {
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
+    "test_pages.py": "the pages of agents and exports, against the code",
     "test_project.py": "the project itself",
 }
 

@@ -111,10 +111,11 @@ def test_a_mistyped_command_brings_the_nearest_ones(tally: Tally) -> None:
     assert "did you mean 'unset'" in tally("config", "unst").stderr
 
 
-@pytest.mark.parametrize("name", sorted(LEAVES.keys() - {"tally version", "tally init", "tally demo", "tally import"}))
+NEEDS_NO_STORE = {f"tally {word}" for word in ("version", "init", "demo", "import")}
+
+
+@pytest.mark.parametrize("name", [name for name in LEAVES if name not in NEEDS_NO_STORE and "config" not in name])
 def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: str) -> None:
-    if name.startswith("tally config"):
-        pytest.skip("settings need no store")
     more = {
         "tally show": ("abcd:1",),
         "tally session show": ("abcd",),
@@ -271,3 +272,18 @@ def test_log_imports_only_what_it_reads_with(full: Path) -> None:
     assert loaded & COSTLY == set()
     packages = {name.split(".")[1] for name in loaded if name.startswith("tallystick.")}
     assert packages == {"cli", "errors", "journal", "model", "operations", "seal", "store"}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("tally ver", {"verify", "version"}),
+        ("tally session ", {"list", "show", "tree"}),
+        ("tally log --si", {"--since"}),
+    ],
+)
+def test_the_shell_is_told_how_words_go_on(user: Path, words: str, offered: set[str]) -> None:
+    position = str(len(words.split(" ")) - 1)
+    asked = {"_TALLY_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": position}
+    done = subprocess.run(PROGRAM, env={**environment(user), **asked}, capture_output=True, text=True)
+    assert {line.partition(",")[2] for line in done.stdout.splitlines()} == offered

@@ -122,3 +122,14 @@ def test_a_store_that_cannot_be_written_is_an_error_in_one_sentence(tally: Tally
     assert result.exit_code == 1
     assert result.stderr.startswith("tally: ")
     assert "fault of tally" not in result.stderr
+
+
+def test_a_hash_chain_ledger_that_does_not_hold_is_imported_and_said(tally: Tally, full: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "1e23.jsonl"
+    assert tally("export", "a42b3437", "--format", "ledger", "-o", ledger).exit_code == 0
+    lines = ledger.read_text().splitlines()
+    lines[2] = lines[2].replace('"duration_ms": ', '"duration_ms": 9')
+    ledger.write_text("\n".join(lines) + "\n")
+    result = tally("import", ledger)
+    assert result.exit_code == 2
+    assert "invalid | 2 steps" in result.output

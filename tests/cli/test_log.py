@@ -55,4 +55,4 @@ def test_a_step_whose_journal_is_damaged_is_still_listed(tally: Tally, full: Pat
     result = tally("log", "--session", "receipts-currency", "--limit", "2")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 2
-    assert "tally: " in result.stderr
+    assert "tally: 2 steps cannot be read where the index says" in result.stderr

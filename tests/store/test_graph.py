@@ -158,15 +158,6 @@ def test_an_index_that_is_being_written_is_not_called_damaged(path: Path, monkey
         assert [row.size for row in indexed_sessions(waiting)] == [2]
 
 
-def test_clearing_leaves_an_index_without_rows(path: Path) -> None:
-    filled(path)
-    with Graph(path, Mode.WRITE) as graph:
-        graph.clear()
-        assert [graph.rows(f"SELECT * FROM {table}") for table in TABLES] == [[], [], [], []]
-        assert graph.rows("SELECT rowid FROM search WHERE search MATCH 'hello'") == []
-    filled(path)
-
-
 @pytest.mark.parametrize("what", ["an index", "another version", "another database", "no database", "nothing"])
 def test_whatever_is_there_can_be_replaced_by_an_empty_index(path: Path, what: str) -> None:
     if what in ("an index", "another version"):
@@ -179,6 +170,7 @@ def test_whatever_is_there_can_be_replaced_by_an_empty_index(path: Path, what: s
             database.execute("PRAGMA user_version = 77")
     with empty_graph(path) as graph:
         assert [graph.rows(f"SELECT * FROM {table}") for table in TABLES] == [[], [], [], []]
+        assert graph.rows("SELECT rowid FROM search WHERE search MATCH 'hello'") == []
     filled(path)
 
 

@@ -141,6 +141,21 @@ def test_the_pages_of_one_session_follow_each_other(index: Graph) -> None:
     assert second.next is None
 
 
+def test_pages_may_end_between_steps_of_the_same_moment(graph: Graph) -> None:
+    sessions = [Session(name) for name in "abc"]
+    for session in sessions:
+        session.begin()
+        for _ in range(4):
+            session.add("assistant", {"ts": time_at(0)})
+    project(graph, [session.journal() for session in sessions])
+    page, found = log(graph, LogFilter(limit=2)), list[tuple[str, int]]()
+    while page.next is not None:
+        found += [(step.session, step.n) for step in page.steps]
+        page = log(graph, LogFilter(limit=2, before=page.next))
+    found += [(step.session, step.n) for step in page.steps]
+    assert found == [(sid, n) for sid in sorted((s.sid for s in sessions), reverse=True) for n in range(4, -1, -1)]
+
+
 def test_a_limit_of_nothing_gives_nothing(index: Graph) -> None:
     assert log(index, LogFilter(limit=0)).steps == ()
     assert log(index, LogFilter(limit=0)).next is None

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from tallystick.errors import UsageError
 from tallystick.model.recorded import Recorded
 from tallystick.store.document import COLUMNS
-from tallystick.store.graph import Graph
+from tallystick.store.graph import Graph, Mode
 from tallystick.store.project import Depth, project
 from tallystick.store.search import Hit, Order, Part, SearchFilter, match_expression, search
 from tallystick.store.steps import StepEntry
@@ -199,17 +201,17 @@ def test_no_text_is_a_syntax_error(index: Graph, text: str, fields: list[str]) -
 
 
 @given(st.lists(st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=8), min_size=1, max_size=5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
-def test_every_word_of_a_step_finds_it(graph: Graph, words: list[str]) -> None:
-    graph.clear()
+@settings(deadline=None, max_examples=50)
+def test_every_word_of_a_step_finds_it(words: list[str]) -> None:
     session = Session()
     session.begin()
     session.add("assistant", text=", ".join(words))
-    project(graph, [session.journal()])
-    for text in (*words, " ".join(reversed(words)), f'"{" ".join(words)}"', f"{words[0][0]}*"):
-        result = search(graph, text, SearchFilter(), reader(session))
-        assert [hit.step.n for hit in result.hits] == [1], text
-        assert any(part.hit for part in result.hits[0].snippet)
+    with TemporaryDirectory() as folder, Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
+        project(graph, [session.journal()])
+        for text in (*words, " ".join(reversed(words)), f'"{" ".join(words)}"', f"{words[0][0]}*"):
+            result = search(graph, text, SearchFilter(), reader(session))
+            assert [hit.step.n for hit in result.hits] == [1], text
+            assert any(part.hit for part in result.hits[0].snippet)
 
 
 def test_operators_of_the_index_are_words_like_others() -> None:

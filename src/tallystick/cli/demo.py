@@ -82,7 +82,7 @@ def _play(folder: Path, run: Run) -> Iterator[Scene]:
     told = "One session: a sub-agent, a failing test, and a push that was refused:"
     yield stage.show(told, f"replay {name} --tool Agent --tool Bash")
     yield stage.show("The refused call:", f"show {name}:{result.n}", most=6)
-    yield stage.show("Is the record whole, unchanged and signed?", "verify")
+    yield stage.show("Is the record whole, unchanged and signed?", "verify", most=5)
     shutil.copytree(folder / ".tally", folder / "copy")
     forged = forge(Home(folder / "copy"), call)
     told = f"Now somebody edits one byte of a copy: {forged.before!r} becomes {forged.after!r}."

@@ -21,6 +21,7 @@ from tallystick.cli.text import lines
 from tallystick.errors import TallystickError, UsageError
 
 FAILED = 1
+TAMPERED = 2
 USAGE = 64
 INTERRUPTED = 130
 PIPE_CLOSED = 141

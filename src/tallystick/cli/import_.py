@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import FAILED, Command
+from tallystick.cli.frame import FAILED, TAMPERED, Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, pass_run, path_text, table
 from tallystick.cli.text import first_line, one_line
@@ -33,7 +33,8 @@ def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: b
     """Take in the histories that agents keep on this machine. With PATH: those in these files and folders.
 
     What is in the record already is not recorded again. Agents' files are only read. A file that cannot be read is named,
-    the others are imported, and the exit code is 1.
+    the others are imported, and the exit code is 1. A hash-chain ledger that does not hold by its own hashes is imported
+    too, and the exit code is 2.
     """
     from tallystick.operations.adapters import adapters, only
     from tallystick.operations.histories import count_passed_over, find_histories, import_histories
@@ -52,6 +53,8 @@ def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: b
         run.note(f"made a store at {run.home.folder}")
     data = {**_data(done), "passed_over": passed_over}
     run.answer("import", data, import_text(done, str(below) if not paths else None, passed_over))
+    if any(not item.verdict.valid for item in done.ledgers):
+        raise SystemExit(TAMPERED)
     if done.report.has_errors:
         raise SystemExit(FAILED)
 

@@ -24,7 +24,7 @@ from tallystick.model.step import Json
 NAME = "jsonl"
 LOSSES: tuple[str, ...] = (
     "images and other bytes: their names and sizes are there",
-    "seeds, salts and commitments: the export cannot be verified, a bundle can",
+    "seeds, salts and commitments: the export cannot be verified, the journal can",
 )
 
 _AT_TOP = ("type", "source", "ts", "recorded")

@@ -145,11 +145,6 @@ class Graph:
         """Leave nothing of what was deleted in the file beside the index, unless somebody is reading it just now."""
         self.row("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def clear(self) -> None:
-        """Take everything out. Raises GraphError."""
-        with self._explained():
-            self._make(anew=True)
-
     # The schema -----------------------------------------------------------------------------------------------------
 
     def _make(self, *, anew: bool) -> None:
