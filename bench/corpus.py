@@ -1,14 +1,21 @@
 """Input for the measurements, made from the sessions that ship with the package: real shapes, any size.
 
-The named corpus `claude-xN` is the larger Claude Code sample session, N times, each time as a session of its own with new
-ids. Nothing else is changed, so line lengths and kinds are those of the recording.
+Two named corpora, each the larger Claude Code sample session N times, every time as a session of its own with new ids:
+
+* `terse-xN`: nothing else is changed. The recording was scripted, so its tool results are a line or two: many small steps,
+  and a picture in every session.
+* `claude-xN`: tool results are lengthened to what people's sessions have (3.5 KB on average, exponentially distributed, as
+  measured on 631 results of ten published histories), with text of this project's own pages.
 """
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import orjson
 
 from tallystick.model.step import Json
 
@@ -20,6 +27,24 @@ def claude_sample() -> bytes:
     """The larger of the shipped Claude Code sessions."""
     files = SAMPLES.glob("dot-claude/projects/*/*.jsonl")
     return max(files, key=lambda path: path.stat().st_size).read_bytes()
+
+
+def lengthened_sample() -> bytes:
+    """The sample session with tool results as long as in people's sessions; the same bytes every time."""
+    chance = random.Random(7)
+    pages = (SAMPLES.parents[3] / "docs" / "format.md").read_text("utf-8")
+    lines: list[bytes] = []
+    for line in claude_sample().splitlines():
+        value = orjson.loads(line)
+        content = value.get("message", {}).get("content")
+        for block in content if isinstance(content, list) else ():
+            if block.get("type") == "tool_result" and isinstance(block.get("content"), str):
+                start = chance.randrange(len(pages) // 2)
+                block["content"] = pages[start : start + 1 + int(chance.expovariate(1 / 3500))]
+                if isinstance(value.get("toolUseResult"), dict) and "stdout" in value["toolUseResult"]:
+                    value["toolUseResult"]["stdout"] = block["content"]
+        lines.append(orjson.dumps(value))
+    return b"\n".join(lines) + b"\n"
 
 
 def variants(data: bytes) -> Iterator[bytes]:
@@ -36,10 +61,9 @@ def variants(data: bytes) -> Iterator[bytes]:
         number += 1
 
 
-def write_claude(folder: Path, *, total_bytes: int, one_file: bool) -> list[Path]:
-    """Write `claude-xN` of about `total_bytes`: one session a file, or all lines in one file under one session id."""
+def write_claude(folder: Path, data: bytes, *, total_bytes: int, one_file: bool) -> list[Path]:
+    """Write about `total_bytes` of variants of `data`: one session a file, or all in one file under one session id."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = claude_sample()
     written = 0
     paths: list[Path] = []
     if one_file:

@@ -58,6 +58,6 @@ def process_seconds(command: list[str], *, runs: int = 7, environment: dict[str,
     times: list[float] = []
     for _ in range(runs):
         began = time.perf_counter()
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+        subprocess.run(command, capture_output=True, check=True, env=environment)
         times.append(time.perf_counter() - began)
     return sorted(times)[len(times) // 2]

@@ -20,7 +20,6 @@ from tallystick.journal.home import Home
 from tallystick.journal.ledger import Ledger, make_ledger, root_of
 from tallystick.journal.lines import LineFile
 from tallystick.model.ids import SessionId
-from tallystick.model.moments import write_time
 from tallystick.model.step import Json
 
 Key: TypeAlias = tuple[str, str]
@@ -29,7 +28,7 @@ Key: TypeAlias = tuple[str, str]
 
 def system_clock() -> str:
     """Now, as `recorded` writes it."""
-    return write_time(datetime.now(UTC))
+    return datetime.now(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def system_seeds() -> bytes:

@@ -6,11 +6,10 @@ Several processes and threads may have the same journal open. Must not know what
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -70,6 +69,8 @@ class JournalFile:
         self._depth = 0
         self._descriptor = -1
         self._was_opened = False
+        self._held = _Held(self)
+        self._name = str(path)
         self._followers: list[Follower] = []
         self._forget()
 
@@ -98,19 +99,30 @@ class JournalFile:
 
     # The lock -------------------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the journal's lock; on entering, read what others added and recover a torn tail. Re-entrant."""
-        with self._mutex:
+    def locked(self) -> _Held:
+        """A context that holds the journal's lock; on entering, what others added is read and a torn tail recovered.
+
+        Re-entrant.
+        """
+        return self._held
+
+    def hold(self) -> None:
+        """Enter the lock. Raises JournalError, and then it is not held."""
+        self._mutex.acquire()
+        try:
             if self._depth == 0:
                 self._lock()
             self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        except BaseException:
+            self._mutex.release()
+            raise
+
+    def let_go(self) -> None:
+        """Leave the lock."""
+        self._depth -= 1
+        if self._depth == 0 and self._descriptor >= 0:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        self._mutex.release()
 
     def _lock(self) -> None:
         if self.failed is not None:
@@ -121,7 +133,7 @@ class JournalFile:
                     self._open()
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX)
                 status = os.fstat(self._descriptor)
-                if _is_at(self.path, status):
+                if _is_at(self._name, status):
                     break
                 # The file was replaced, by an erasure, between opening and locking: the name decides.
                 self.close()
@@ -307,9 +319,24 @@ def sync_alone(journal: JournalFile) -> None:
         sync_folder(folder)
 
 
-def _is_at(path: Path, status: os.stat_result) -> bool:
+class _Held:
+    """The lock of a journal as a context: one object a journal, because every append enters it."""
+
+    __slots__ = ("_journal",)
+
+    def __init__(self, journal: JournalFile) -> None:
+        self._journal = journal
+
+    def __enter__(self) -> None:
+        self._journal.hold()
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.let_go()
+
+
+def _is_at(path: str, status: os.stat_result) -> bool:
     try:
-        named = path.stat()
+        named = os.stat(path)  # noqa: PTH116 - twice as fast as Path.stat, at every append
     except FileNotFoundError:
         return False
     return (named.st_ino, named.st_dev) == (status.st_ino, status.st_dev)

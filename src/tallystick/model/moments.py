@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def write_time(moment: datetime) -> str:
     """The text of an aware `moment`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def normal_time(text: str, zone: tzinfo) -> tuple[str, bool] | None:

@@ -1,6 +1,6 @@
 """What a journal already holds, compactly, so that an event is recorded once (docs/format.md 13).
 
-Owns the map from source ids to entries of one journal, and the paths that led to each entry. Costs about 150 bytes a
+Owns the map from source ids to entries of one journal, and the paths that led to each entry. Costs about 250 bytes a
 step. Must not decide what to do about an event that is known: record.py does.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,10 +31,6 @@ class _Path(msgspec.Struct):
     state: _Hash
 
 
-def _key(source_id: str) -> int:
-    return int.from_bytes(blake2b(source_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
-
-
 class KnownSteps:
     """The entries of one journal by number and by source id. Fed in order, as they are read or appended."""
 
@@ -42,7 +38,7 @@ class KnownSteps:
         self._hashes = bytearray()
         self._offsets = array("Q")
         self._main_parents = array("q")
-        self._by_source: dict[int, int] = {}
+        self._by_source: dict[str, int] = {}
         self._by_hash: dict[int, int] = {}
         self._paths: OrderedDict[int, _Path] = OrderedDict()
 
@@ -57,7 +53,7 @@ class KnownSteps:
         self._offsets.append(offset)
         self._by_hash[int.from_bytes(digest[:8], "big")] = n
         if source_id is not None:
-            self._by_source[_key(source_id)] = n
+            self._by_source[source_id] = n
 
     def _main_parent(self, n: int, parents: tuple[str, ...]) -> int:
         if not parents:
@@ -68,7 +64,7 @@ class KnownSteps:
 
     def find(self, source_id: str) -> int | None:
         """The number of the newest entry with this source id."""
-        return self._by_source.get(_key(source_id))
+        return self._by_source.get(source_id)
 
     def hash_at(self, n: int) -> str:
         """The hash of entry `n`, in hex."""
