@@ -17,7 +17,7 @@ from tallystick.agents._columns import known, micros, moment_ms, parsed, word
 from tallystick.agents._losses import unknown
 from tallystick.agents._media import take_out
 from tallystick.agents._trail import Trail
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, int_of, list_of, loads, text_of
+from tallystick.agents.reading import dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "cline"
@@ -60,24 +60,19 @@ class _Reader:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of the document."""
-        try:
-            text = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(text, offset)
-        if not isinstance(text.value, dict):
-            yield Loss(kind="bad_document", detail="a session that is no object", fault=True)
-            return
-        yield self._opening(text.value)
-        if prompt := word(text.value.get("system_prompt")):
-            yield self._along("system", "system", None, {}, {"content.text": prompt})
-        for place, item in enumerate(list_of(text.value.get("messages"))):
-            yield from self._message(dict_of(item), place)
+        otherwise = Loss(kind="bad_document", detail="a session that is no object", fault=True)
+        return events_of_object(data, offset, self._document, otherwise)
 
     def finish(self) -> Iterator[Event]:
         """Nothing is held back."""
         return iter(())
+
+    def _document(self, document: dict[str, Json]) -> Iterator[Event]:
+        yield self._opening(document)
+        if prompt := word(document.get("system_prompt")):
+            yield self._along("system", "system", None, {}, {"content.text": prompt})
+        for place, item in enumerate(list_of(document.get("messages"))):
+            yield from self._message(dict_of(item), place)
 
     def _opening(self, document: dict[str, Json]) -> Opening:
         origin = dict_of(document.get("origin"))

@@ -20,7 +20,7 @@ from tallystick.agents._codex_items import compacted, item, mail
 from tallystick.agents._codex_line import Line, known, parse
 from tallystick.agents._codex_thread import AGENT, Thread
 from tallystick.agents._losses import unknown
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, loads, text_of
+from tallystick.agents.reading import dict_of, events_of_object, text_of
 from tallystick.model.step import Event, Json, Loss, SessionKind
 
 NAME = AGENT
@@ -65,16 +65,8 @@ class _Rollout:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of one line."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset) if data.strip() else Loss(kind="blank_line")
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        if isinstance(parsed.value, dict):
-            yield from self._line(parse(parsed.value, offset))
-        else:
-            yield Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+        otherwise = Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+        return events_of_object(data, offset, lambda value: self._line(parse(value, offset)), otherwise)
 
     def finish(self) -> Iterator[Event]:
         """What was held back."""

@@ -18,7 +18,7 @@ from tallystick.agents import _copilot_tools as tools
 from tallystick.agents._copilot_chat import ChatLog
 from tallystick.agents._copilot_events import event
 from tallystick.agents._copilot_session import AGENT, Conversation, parse
-from tallystick.agents.reading import BadJson, bad_line, duplicate_key_losses, loads
+from tallystick.agents.reading import events_of_object
 from tallystick.model.step import Event, Loss
 
 NAME = AGENT
@@ -62,9 +62,6 @@ class _Either:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of one line."""
-        if not data.strip():
-            yield Loss(kind="blank_line")
-            return
         if self._reader is None:
             is_chat = _CHAT.match(data) is not None
             self._reader = ChatLog(self._name, AGENT) if is_chat else _EventLog(self._name)
@@ -84,16 +81,8 @@ class _EventLog:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of one line."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        if isinstance(parsed.value, dict):
-            yield from event(self._talk, parse(parsed.value, offset))
-        else:
-            yield Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+        otherwise = Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+        return events_of_object(data, offset, lambda value: event(self._talk, parse(value, offset)), otherwise)
 
     def finish(self) -> Iterator[Event]:
         """What was held back."""

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._gemini_chat import AGENT, Chat
 from tallystick.agents._losses import unknown
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads, text_of
+from tallystick.agents.reading import dict_of, events_of_object, list_of, text_of
 from tallystick.model.step import Event, Json, Loss
 
 NAME = AGENT
@@ -60,16 +60,8 @@ class _ChatFile:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of one line."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset) if data.strip() else Loss(kind="blank_line")
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        if isinstance(parsed.value, dict):
-            yield from self._record(parsed.value, f"@{offset}")
-        else:
-            yield Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+        otherwise = Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+        return events_of_object(data, offset, lambda value: self._record(value, f"@{offset}"), otherwise)
 
     def finish(self) -> Iterator[Event]:
         """What was held back."""

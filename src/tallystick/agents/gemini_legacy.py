@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._gemini_chat import Chat
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads, text_of
-from tallystick.model.step import Event, Loss
+from tallystick.agents.reading import dict_of, events_of_object, list_of, text_of
+from tallystick.model.step import Event, Json, Loss
 
 NAME = "gemini-legacy"
 SHAPE = Shape.DOCUMENT
@@ -47,17 +47,12 @@ class _Document:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """All events of the chat."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        if not isinstance(parsed.value, dict):
-            yield Loss(kind="unknown_document", detail="not an object", fault=True)
-            return
-        yield from self._chat.header(parsed.value)
-        for number, message in enumerate(list_of(parsed.value.get("messages"))):
+        otherwise = Loss(kind="unknown_document", detail="not an object", fault=True)
+        return events_of_object(data, offset, self._document, otherwise)
+
+    def _document(self, document: dict[str, Json]) -> Iterator[Event]:
+        yield from self._chat.header(document)
+        for number, message in enumerate(list_of(document.get("messages"))):
             record = dict_of(message)
             yield from self._chat.message(record, text_of(record.get("id")) or f"#{number}")
 

@@ -15,7 +15,7 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._columns import known, micros, moment, number, parsed, without_environment, word
 from tallystick.agents._media import take_out
 from tallystick.agents._trail import Trail
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, int_of, list_of, loads, text_of
+from tallystick.agents.reading import dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "mini-swe-agent"
@@ -55,27 +55,22 @@ class _Reader:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of the document."""
-        try:
-            text = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(text, offset)
-        if not isinstance(text.value, dict):
-            yield Loss(kind="bad_document", detail="a trajectory that is no object", fault=True)
-            return
-        info = dict_of(text.value.get("info"))
-        messages = [dict_of(message) for message in list_of(text.value.get("messages"))]
+        otherwise = Loss(kind="bad_document", detail="a trajectory that is no object", fault=True)
+        return events_of_object(data, offset, self._document, otherwise)
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing is held back."""
+        return iter(())
+
+    def _document(self, document: dict[str, Json]) -> Iterator[Event]:
+        info = dict_of(document.get("info"))
+        messages = [dict_of(message) for message in list_of(document.get("messages"))]
         yield self._opening(info, messages)
         if without_environment(info) != info:
             yield Loss(kind="environment", detail="environment variables are never recorded")
         for place, message in enumerate(messages):
             yield from self._message(f"#{place}", message)
         yield from self._end(info)
-
-    def finish(self) -> Iterator[Event]:
-        """Nothing is held back."""
-        return iter(())
 
     def _opening(self, info: dict[str, Json], messages: list[dict[str, Json]]) -> Opening:
         config = dict_of(info.get("config"))

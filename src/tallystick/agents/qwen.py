@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._qwen_records import steps
-from tallystick.agents._qwen_session import AGENT, QwenChat, parse
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, loads
+from tallystick.agents._qwen_session import AGENT, QwenChat, Record, parse
+from tallystick.agents.reading import BadJson, dict_of, events_of_object, loads
 from tallystick.model.step import Event, Json, Loss
 
 NAME = AGENT
@@ -61,22 +61,16 @@ class _ChatFile:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of one line."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset) if data.strip() else Loss(kind="blank_line")
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        if not isinstance(parsed.value, dict):
-            yield Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
-            return
-        record = parse(parsed.value, offset)
+        otherwise = Loss(kind="unknown_line", detail=f"byte {offset}: not an object")
+        return events_of_object(data, offset, lambda value: self._record(parse(value, offset)), otherwise)
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing is held back."""
+        return iter(())
+
+    def _record(self, record: Record) -> Iterator[Event]:
         yield from self._chat.open(record)
         self._chat.follow(record)
         events = list(steps(self._chat, record))
         yield from events or [Loss(kind="empty_record", detail=record.id)]
         self._chat.leave(record)
-
-    def finish(self) -> Iterator[Event]:
-        """Nothing is held back."""
-        yield from ()

@@ -7,13 +7,13 @@ last value and is counted. Must not know what any agent's members mean.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 import orjson
 
-from tallystick.model.step import Json, Loss
+from tallystick.model.step import Event, Json, Loss
 from tallystick.seal import limits
 from tallystick.seal.tagged import MARK, tag, tag_number
 
@@ -148,6 +148,25 @@ def duplicate_key_losses(parsed: Parsed, offset: int) -> Iterator[Loss]:
 def bad_line(error: BadJson, offset: int) -> Loss:
     """The loss that a damaged line is."""
     return Loss(kind="bad_line", detail=f"byte {offset}: {error}", fault=True)
+
+
+def events_of_object(
+    data: bytes, offset: int, take: Callable[[dict[str, Json]], Iterator[Event]], otherwise: Loss
+) -> Iterator[Event]:
+    """What `take` makes of the JSON object that `data` holds; losses for damage, for duplicate keys, and `otherwise`.
+
+    The frame of most readers' `feed`.
+    """
+    try:
+        parsed = loads(data)
+    except BadJson as error:
+        yield bad_line(error, offset)
+        return
+    yield from duplicate_key_losses(parsed, offset)
+    if isinstance(parsed.value, dict):
+        yield from take(parsed.value)
+    else:
+        yield otherwise
 
 
 def text_of(value: Json) -> str | None:

@@ -18,7 +18,7 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._columns import known, micros, number, parsed, without_environment, word
 from tallystick.agents._media import take_out
 from tallystick.agents._trail import Trail
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, int_of, list_of, loads, text_of
+from tallystick.agents.reading import dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "swe-agent"
@@ -89,16 +89,8 @@ class _Reader:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of the document."""
-        try:
-            text = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(text, offset)
-        if isinstance(text.value, dict):
-            yield from self._document(text.value)
-        else:
-            yield Loss(kind="bad_document", detail="a trajectory that is no object", fault=True)
+        otherwise = Loss(kind="bad_document", detail="a trajectory that is no object", fault=True)
+        return events_of_object(data, offset, self._document, otherwise)
 
     def finish(self) -> Iterator[Event]:
         """Nothing is held back."""
