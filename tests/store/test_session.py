@@ -234,3 +234,12 @@ def test_steps_that_join_sessions_are_edges(graph: Graph, session: Session) -> N
     assert graph.rows("SELECT session_id, n, position, kind, parent_session, parent_step FROM session_edges") == [
         (session.sid, 1, 1, "subagent_end", "a" * 32, "b" * 64)
     ]
+
+
+def test_the_task_from_a_parent_comes_before_what_was_injected(graph: Graph, session: Session) -> None:
+    session.add("user", {"origin": "injected"}, text="<environment_context>")
+    session.add("user", {"origin": "parent"}, text="find the callers")
+    session.add("user", {"origin": "parent"}, text="another task")
+    assert row_of(graph, session).title == "find the callers"
+    session.prompt("what a human asks")
+    assert row_of(graph, session).title == "what a human asks"

@@ -21,7 +21,7 @@ CREATE TABLE sessions (
     model TEXT,                             -- the newest one named
     cwd TEXT,
     title TEXT,                             -- the first line of the first prompt
-    title_is_prompt INTEGER NOT NULL,       -- 0: nobody typed a prompt yet, this is the task another program gave
+    title_rank INTEGER NOT NULL,            -- 2: what a human asked; 1: the task that a parent gave; 0: other text
     status TEXT NOT NULL,                   -- active, merged, discarded, completed, failed
     request INTEGER,                        -- n of the newest prompt
     steps INTEGER NOT NULL,                 -- without revised ones, second witnesses and sightings

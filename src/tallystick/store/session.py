@@ -118,10 +118,10 @@ class SessionProjection:
             return
         if replaced is not None and "origin" not in step.meta:
             self._touch(row.request, original_user_prompt=text)
-        is_prompt = row.request == step.n
-        if self.state.title is None or (is_prompt and not self.state.title_is_prompt):
+        rank = 2 if row.request == step.n else int(step.meta.get("origin") == "parent")
+        if self.state.title is None or rank > self.state.title_rank:
             self.state.title = _first_line(text)
-            self.state.title_is_prompt = int(is_prompt)
+            self.state.title_rank = rank
 
     # Sums -----------------------------------------------------------------------------------------------------------
 
