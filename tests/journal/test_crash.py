@@ -44,8 +44,9 @@ def assert_survived(store: Path, acknowledged: bytes) -> None:
         assert found[sid.decode(), int(n)].hash == digest.decode()
     for sid, n in re.findall(rb"^([0-9a-f]{32}) erased (\d+)$", acknowledged, re.MULTILINE):
         assert found[sid.decode(), int(n)].withheld
+    begun = {str(step.meta["source_session"]) for step in found.values() if step.n == 0}
     with Recorder(store) as recorder:
-        for name in {step.values.get("content.text", "").split("-")[0] for step in found.values()} - {""}:
+        for name in sorted(begun):
             recorder.session("crash", name).step("assistant", content={"text": "afterwards"})
     after = verify_store(home)
     assert (after.exit_code, after.unsealed) == (0, 0), (after.first_bad, after.remarks)
