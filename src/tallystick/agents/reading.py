@@ -67,17 +67,7 @@ _FAST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(float_hook=_safe_float)
 def _is_deep(value: Json, text: bytes) -> bool:
     if text.count(b"{") + text.count(b"[") <= _MOST_DEPTH:
         return False
-    level: list[Json] = [value]
-    for _ in range(_MOST_DEPTH):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) is dict or type(inner) is list
-        ]
-        if not level:
-            return False
-    return True
+    return isinstance(value, dict | list) and limits.is_deeper(value, _MOST_DEPTH)
 
 
 def _loads_carefully(text: bytes) -> Parsed:

@@ -39,13 +39,13 @@ class Accepted(msgspec.Struct, frozen=True):
 _DECODER = msgspec.json.Decoder(_Full, float_hook=plain_float_hook)
 _HEX = b"0123456789abcdef"
 _META = b'"meta":'
-_ASTRAL = re.compile(rb"[\xf0-\xf4]")
+_BELOW_F0 = bytes(range(0xF0))
 _PARENTS = re.compile(rb'\["[0-9a-f]{64}"(?:,"[0-9a-f]{64}")*\]')
 
 
 def accept_full(text: bytes, *, sid: bytes, n: int, prev: bytes, in_ledger: bool) -> Accepted | None:
     """Accept a full line without blobs that stands at `n` after `prev` (64 hex digits), or return None."""
-    if len(text) > limits.LINE_BYTES or limits.exceeds_depth(text, limits.DEPTH):
+    if len(text) > limits.LINE_BYTES:
         return None
     try:
         line = _DECODER.decode(text)
@@ -68,7 +68,11 @@ def accept_full(text: bytes, *, sid: bytes, n: int, prev: bytes, in_ledger: bool
         )
         if b'{"entry":%b,"fields":{%b},"seed":"%b"}' % (entry, b",".join(shown), seed.hex().encode()) != text:
             return None
-        if not text.isascii() and _ASTRAL.search(text) and has_astral_key(fields):
+        if not text.isascii() and text.translate(None, _BELOW_F0) and has_astral_key(fields):
+            return None
+        # Depth is asked of the values: brackets in long strings are many and mean nothing. The line's own object and
+        # `fields` are the first two.
+        if text.count(b"{") + text.count(b"[") > limits.DEPTH and limits.is_deeper(fields, limits.DEPTH - 1):
             return None
         meta_text = shown[-1] if shown[-1].startswith(_META) else next(part for part in shown if part.startswith(_META))
         if len(meta_text) - len(_META) > limits.META_BYTES:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tallystick.model.step import Json
+
 LINE_BYTES = 1_048_576
 """Longest line, without its LF."""
 DEPTH = 64
@@ -39,3 +41,18 @@ def exceeds_depth(text: bytes, limit: int) -> bool:
         else:
             depth -= 1
     return False
+
+
+def is_deeper(value: Json, limit: int) -> bool:
+    """True if objects and lists of a parsed `value` nest deeper than `limit`; `value` itself is 1. Never recurses."""
+    level: list[Json] = [value]
+    for _ in range(limit):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return False
+    return True
