@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import threading
@@ -196,3 +197,23 @@ def test_threads_on_one_journal_take_turns(home: Home, journal: JournalFile) -> 
     for thread in threads:
         thread.join()
     assert [placed.step.n for placed in read_file(home, journal.path)] == list(range(201))
+
+
+def test_a_lock_that_cannot_be_given_up_is_given_up_by_closing(
+    home: Home, archive: Archive, journal: JournalFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = fcntl.flock
+
+    def refuse_to_unlock(descriptor: int, operation: int) -> None:
+        if operation == fcntl.LOCK_UN:
+            raise OSError(5, "Input/output error")
+        real(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", refuse_to_unlock)
+    say(journal, "one")
+    monkeypatch.undo()
+    thread = threading.Thread(target=say, args=(journal, "two"))
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert texts(home, journal) == [None, "one", "two"]

@@ -120,9 +120,13 @@ class JournalFile:
     def let_go(self) -> None:
         """Leave the lock."""
         self._depth -= 1
-        if self._depth == 0 and self._descriptor >= 0:
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-        self._mutex.release()
+        try:
+            if self._depth == 0 and self._descriptor >= 0:
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        except OSError:
+            self.close()  # which gives up the lock too; the next `hold` opens the file again
+        finally:
+            self._mutex.release()
 
     def _lock(self) -> None:
         if self.failed is not None:
