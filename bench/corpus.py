@@ -6,6 +6,9 @@ Two named corpora, each the larger Claude Code sample session N times, every tim
   and a picture in every session.
 * `claude-xN`: tool results are lengthened to what people's sessions have (3.5 KB on average, exponentially distributed, as
   measured on 631 results of ten published histories), with text of this project's own pages.
+
+A third, `published-xN`, is measured where copies of published Claude Code histories lie beside the project; they are no part
+of it.
 """
 
 from __future__ import annotations

@@ -6,13 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-
-from tallystick.errors import FormatError
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import commitment, fields_hash, genesis, salt
 from tallystick.seal.line import Line, Sealed, parse_line, seal_line
 from tallystick.seal.redact import Redaction, line_text, redact, withhold
+from tests.seal.sentences import refusal
 
 SID = "0a" * 16
 SEED = b"\x07" * 32
@@ -37,16 +35,9 @@ def value_of(text: bytes) -> dict[str, Any]:
     return value
 
 
-def rule(call: Callable[[], object]) -> str:
-    """The rule that a call says is broken."""
-    with pytest.raises(FormatError) as found:
-        call()
-    return found.value.rule
-
-
 def refused(value: Any) -> str:
     """The rule by which a line, written in canonical form, is refused."""
-    return rule(lambda: parse_line(canonical(value)))
+    return refusal(lambda: parse_line(canonical(value)))
 
 
 GOOD = value_of(text_of({"content.text": "hi"}))

@@ -21,6 +21,7 @@ from tallystick.seal.ledger import LedgerView
 from tallystick.seal.line import parse_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.redact import Redaction, line_text, redact, withhold
+from tests.seal.sentences import reads_well
 from tests.vectors.maker import Journal, Spec, alpha, beta, moment, open_session, session_id
 from tests.vectors.sessions import resumed
 from tests.vectors.tampering import pictures
@@ -45,8 +46,12 @@ def found(texts: list[bytes], sid: str, place: Place = Place.STORE, **other: Any
         try:
             chain.feed(text)
         except FormatError as error:
-            assert (chain.head, chain.size, chain.tree.root()) == before
-            return chain.size, error.rule
+            refused = error
+        else:
+            continue
+        assert (chain.head, chain.size, chain.tree.root()) == before
+        assert reads_well(str(refused))
+        return chain.size, refused.rule
     raise AssertionError("nothing was found")
 
 

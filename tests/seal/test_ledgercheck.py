@@ -14,6 +14,7 @@ from tallystick.seal.keys import LOW_ORDER, PublicKey, SigningKey, did_key
 from tallystick.seal.ledgercheck import LedgerCheck, check_ledger, found_defect
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.note import sign_note
+from tests.seal.sentences import reads_well
 from tests.vectors.maker import KEY, OTHER_KEY, STORE, Held, Journal, Spec, Store, alpha, beta, moment
 
 A = alpha().sid
@@ -33,7 +34,8 @@ def bad(found: LedgerCheck) -> tuple[str | None, int | None, str] | None:
     if not found.defects:
         return None
     (defect,) = found.defects
-    assert defect.why
+    assert reads_well(defect.why)
+    assert all(map(reads_well, found.remarks))
     return defect.session, defect.n, defect.rule.value
 
 

@@ -31,12 +31,12 @@ from tests.seal.made_lines import (
     meta_of,
     reader,
     refused,
-    rule,
     seal,
     text_of,
     value_of,
     without,
 )
+from tests.seal.sentences import refusal
 
 # Writing -------------------------------------------------------------------------------------------------------------
 
@@ -159,27 +159,27 @@ def test_each_limit_of_an_entry_holds_to_the_one() -> None:
     parse_line(text_of(parents=parents(64)))
     parse_line(text_of({"meta": meta_of(16_384)}))
     parse_line(text_of({"content.text": nested(62)}))
-    assert rule(lambda: seal(fields(33))) == "limit"
-    assert rule(lambda: seal(parents=parents(65))) == "limit"
-    assert rule(lambda: seal({"meta": meta_of(16_385)})) == "limit"
-    assert rule(lambda: seal({"content.text": nested(63)})) == "limit"
+    assert refusal(lambda: seal(fields(33))) == "limit"
+    assert refusal(lambda: seal(parents=parents(65))) == "limit"
+    assert refusal(lambda: seal({"meta": meta_of(16_385)})) == "limit"
+    assert refusal(lambda: seal({"content.text": nested(63)})) == "limit"
 
 
 def test_a_value_of_the_blob_limit_is_sealed_and_a_larger_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BLOB_BYTES", 200)
     assert seal(raw={"content.part_0": b"x" * 200}).blobs
-    assert rule(lambda: seal(raw={"content.part_0": b"x" * 201})) == "limit"
-    assert rule(lambda: seal({"content.text": "x" * 199}, {"content.part_0": b""})) == "limit"
+    assert refusal(lambda: seal(raw={"content.part_0": b"x" * 201})) == "limit"
+    assert refusal(lambda: seal({"content.text": "x" * 199}, {"content.part_0": b""})) == "limit"
     assert seal({"content.text": "x" * 198}, {"content.part_0": b""}).blobs
 
 
 def test_what_cannot_be_sealed_is_refused() -> None:
-    assert rule(lambda: seal({"secret.text": 1})) == "class"
-    assert rule(lambda: seal(raw={"part": b""})) == "class"
-    assert rule(lambda: seal({"content.text": float("nan")})) == "canonical"
-    assert rule(lambda: seal(raw={"meta": b"{}"})) == "member"
+    assert refusal(lambda: seal({"secret.text": 1})) == "class"
+    assert refusal(lambda: seal(raw={"part": b""})) == "class"
+    assert refusal(lambda: seal({"content.text": float("nan")})) == "canonical"
+    assert refusal(lambda: seal(raw={"meta": b"{}"})) == "member"
     arguments: dict[str, Any] = {"sid": SID, "n": 0, "prev": genesis(SID), "parents": (), "seed": SEED}
-    assert rule(lambda: seal_line(**arguments, values={"content.text": 1})) == "member"
+    assert refusal(lambda: seal_line(**arguments, values={"content.text": 1})) == "member"
 
 
 # Reading -------------------------------------------------------------------------------------------------------------
@@ -199,24 +199,24 @@ def test_a_line_of_1_mib_is_read_and_one_byte_more_is_not() -> None:
     text = canonical(value)
     assert len(text) == 1_048_576
     parse_line(text)
-    assert rule(lambda: parse_line(text + b"x")) == "limit"
-    assert rule(lambda: parse_line(b"\xff" * 1_048_577)) == "limit"
+    assert refusal(lambda: parse_line(text + b"x")) == "limit"
+    assert refusal(lambda: parse_line(b"\xff" * 1_048_577)) == "limit"
 
 
 def test_depth_is_asked_before_anything_is_parsed() -> None:
-    assert rule(lambda: parse_line(b"[" * 65)) == "limit"
-    assert rule(lambda: parse_line(b"[" * 64)) == "line"
+    assert refusal(lambda: parse_line(b"[" * 65)) == "limit"
+    assert refusal(lambda: parse_line(b"[" * 64)) == "line"
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"1", b'"x"', b"null", b"{", b"\xff{}", b"true"])
 def test_what_is_no_object_is_no_line(text: bytes) -> None:
-    assert rule(lambda: parse_line(text)) == "line"
+    assert refusal(lambda: parse_line(text)) == "line"
 
 
 def test_another_spelling_is_not_canonical() -> None:
     text = canonical(GOOD)
     for other in (text + b" ", b" " + text, text.replace(b'"n":0', b'"n": 0'), text.replace(b"user", b"\\u0075ser")):
-        assert rule(lambda other=other: parse_line(other)) == "canonical"  # type: ignore[misc]
+        assert refusal(lambda other=other: parse_line(other)) == "canonical"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("version", [0, 2, -1, 2**53 - 1])
@@ -266,9 +266,9 @@ def test_n_is_a_whole_number_below_2_53() -> None:
     assert parse_line(canonical(entry_with(n=2**53 - 1))).entry.n == 2**53 - 1
     assert parse_line(canonical(entry_with(n=-1))).entry.n == -1  # the chain refuses it
     text = canonical(GOOD)
-    assert rule(lambda: parse_line(text.replace(b'"n":0', b'"n":9007199254740992'))) == "limit"
-    assert rule(lambda: parse_line(text.replace(b'"n":0', b'"n":' + b"9" * 5000))) == "limit"
-    assert rule(lambda: parse_line(text.replace(b'"n":0', b'"n":-9007199254740992'))) == "canonical"
+    assert refusal(lambda: parse_line(text.replace(b'"n":0', b'"n":9007199254740992'))) == "limit"
+    assert refusal(lambda: parse_line(text.replace(b'"n":0', b'"n":' + b"9" * 5000))) == "limit"
+    assert refusal(lambda: parse_line(text.replace(b'"n":0', b'"n":-9007199254740992'))) == "canonical"
 
 
 @pytest.mark.parametrize("member", ["fields", "n", "parents", "prev", "sid", "v"])
@@ -311,7 +311,7 @@ def test_a_blob_is_named_by_three_members() -> None:
 
 def test_limits_are_asked_before_canonical_form_and_members() -> None:
     def spoiled(value: dict[str, Any]) -> str:
-        return rule(lambda: parse_line(json.dumps({"entry": {}} | value | {"extra": 1}).encode()))
+        return refusal(lambda: parse_line(json.dumps({"entry": {}} | value | {"extra": 1}).encode()))
 
     many = {f"content.part_{number}": 1 for number in range(16)}
     more = {f"content.other_{number}": HASH for number in range(17)}
@@ -369,7 +369,7 @@ def test_a_seed_stands_where_nothing_is_withheld_and_salts_where_something_is() 
 
 
 def content_rule(value: dict[str, Any], **other: Any) -> str:
-    return rule(lambda: check_content(parse_line(canonical(value)), **other))
+    return refusal(lambda: check_content(parse_line(canonical(value)), **other))
 
 
 def test_values_are_held_against_the_entry() -> None:
@@ -391,7 +391,7 @@ def test_names_and_meta_are_asked_before_values() -> None:
     assert content_rule(BLOBBED | {"blobs": blobs}) == "class"
     assert content_rule(GOOD | {"fields": {"meta": without(META, "type")}}) == "class"
     start = text_of({"meta": {"type": "note", "recorded": META["recorded"]}})
-    assert rule(lambda: check_content(parse_line(start))) == "class"
+    assert refusal(lambda: check_content(parse_line(start))) == "class"
     assert check_content(parse_line(start), in_ledger=True) == 0
 
 
@@ -416,7 +416,7 @@ def test_a_blob_is_held_against_its_line() -> None:
     assert check_content(line, read_blob=read) == 0
     assert asked == [name]
     for chunks in ([b"raX"], [b"ra"], [b"raw", b"x"], []):
-        assert rule(lambda chunks=chunks: check_content(line, read_blob=reader(*chunks))) == "blob"  # type: ignore[misc]
+        assert refusal(lambda chunks=chunks: check_content(line, read_blob=reader(*chunks))) == "blob"  # type: ignore[misc]
 
 
 def test_an_absent_blob_is_counted_or_refused_as_the_caller_says() -> None:
@@ -431,7 +431,7 @@ def test_an_absent_blob_is_counted_or_refused_as_the_caller_says() -> None:
         asked.append(name)
         return name == "content.part_0"
 
-    assert rule(lambda: check_content(line, may_be_absent=may_be_absent)) == "blob"
+    assert refusal(lambda: check_content(line, may_be_absent=may_be_absent)) == "blob"
     assert asked == ["content.part_0", "content.part_1"]
 
 
@@ -446,13 +446,13 @@ def test_a_json_blob_holds_canonical_json(text: bytes) -> None:
 )
 def test_a_json_blob_that_holds_no_canonical_json_is_refused(text: bytes) -> None:
     line, read = json_blob(text)
-    assert rule(lambda: check_content(line, read_blob=read)) == "blob"
+    assert refusal(lambda: check_content(line, read_blob=read)) == "blob"
 
 
 def test_a_json_blob_beyond_what_memory_should_hold_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     line, read = json_blob(b"{ }")
     monkeypatch.setattr(limits, "PARSED_BLOB_BYTES", 3)
-    assert rule(lambda: check_content(line, read_blob=read)) == "blob"
+    assert refusal(lambda: check_content(line, read_blob=read)) == "blob"
     monkeypatch.setattr(limits, "PARSED_BLOB_BYTES", 2)
     assert check_content(line, read_blob=read) == 0
 

@@ -12,6 +12,7 @@ from tallystick.errors import FormatError
 from tallystick.seal import names as module
 from tallystick.seal.canonical import canonical
 from tallystick.seal.names import check_meta, fit_meta, is_field_name, is_meta_string, is_time
+from tests.seal.sentences import refusal
 
 BASE = {"type": "user", "recorded": "2026-01-02T03:04:05.000000Z", "source": "sdk"}
 LEDGER = {"recorded": "2026-01-02T03:04:05.000000Z"}
@@ -23,9 +24,7 @@ def check(meta: Any, *, in_ledger: bool = False) -> None:
 
 
 def refused(meta: Any, *, in_ledger: bool = False) -> None:
-    with pytest.raises(FormatError) as found:
-        check(meta, in_ledger=in_ledger)
-    assert found.value.rule == "class"
+    assert refusal(lambda: check(meta, in_ledger=in_ledger)) == "class"
 
 
 def test_field_names_are_meta_or_a_class_and_a_word() -> None:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from hashlib import sha256
 
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tallystick.seal import seen as module
 from tallystick.seal.seen import Seen
+
+
+@pytest.fixture(params=[100_000, 3, 0], autouse=True)
+def spill(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Everything here holds for small sets, for large ones, and where one becomes the other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SPILL", request.param)
+        yield
 
 
 def test_a_value_is_new_once() -> None:
@@ -43,6 +54,7 @@ small = st.binary(min_size=1, max_size=2).map(lambda end: bytes(32 - len(end)) +
 
 
 @given(st.lists(small, max_size=30))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the fixture changes nothing between examples
 def test_it_is_a_set(values: list[bytes]) -> None:
     seen, known = Seen(), set[bytes]()
     for value in values:
@@ -57,3 +69,12 @@ def test_thousands_of_values_in_few_buckets_are_told_apart() -> None:
     seen = Seen()
     assert all(seen.add(value) for value in values)
     assert not any(seen.add(value) for value in values)
+
+
+def test_a_large_set_is_kept_end_to_end() -> None:
+    seen = Seen()
+    values = [sha256(bytes([number])).digest() for number in range(10)]
+    assert all(seen.add(value) for value in values)
+    spilled = module.SPILL < 10
+    assert (seen._few is None) is spilled
+    assert sum(map(len, seen._buckets.values())) == (320 if spilled else 0)

@@ -78,6 +78,13 @@ def test_60_levels_stay_and_the_61st_becomes_text() -> None:
     for _ in range(60):
         (found,) = found
     assert found == '\x10tally:json:[["in"]]'
+    pairs: Any = "in"
+    for _ in range(61):
+        pairs = {"a": pairs}
+    found = tag(pairs)
+    for _ in range(60):
+        found = found["a"]
+    assert found == '\x10tally:json:{"a": "in"}'
     deepest: Any = {}
     for _ in range(60):
         deepest = {"a": deepest}

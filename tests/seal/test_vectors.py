@@ -16,6 +16,7 @@ import pytest
 
 import tallystick.seal
 from tallystick.seal.merkle import verify_consistency, verify_inclusion
+from tests.seal.sentences import reads_well
 from tests.vectors.build import build
 from tests.vectors.loading import HERE, our_report, read_vector, subject, vector_folders
 from tests.vectors.mutation import Tamperer
@@ -72,7 +73,10 @@ def verify_alone() -> Callable[..., dict[str, Any]]:
 
 @each_vector
 def test_our_verifier_gives_the_expected_report(folder: Path) -> None:
-    assert told(our_report(folder)) == read_vector(folder)["expect"]
+    found = our_report(folder)
+    assert told(found) == read_vector(folder)["expect"]
+    sentences = [found["why_not_higher"], *found["remarks"], *(defect["why"] for defect in found["defects"])]
+    assert [sentence for sentence in sentences if not reads_well(sentence)] == []
 
 
 @each_vector

@@ -35,6 +35,7 @@ from tallystick.seal.verify import (
     wanted_entries,
     with_foreign_parents,
 )
+from tests.seal.sentences import reads_well
 from tests.vectors.maker import STORE, Held, Journal, Store, alpha, beta, edited, open_session
 from tests.vectors.removed import erase_lines
 
@@ -55,6 +56,7 @@ def check(
 ) -> SessionVerdict:
     found = check_session(sid, None if text is None else Held(text), view, is_signed=is_signed, **other)
     assert found.verdict.session == sid
+    assert all(map(reads_well, (*found.remarks, *([found.verdict.defect.why] if found.verdict.defect else []))))
     return found.verdict
 
 
@@ -168,7 +170,9 @@ def test_what_the_ledger_says_is_erased_may_be_withheld() -> None:
 
 def test_what_is_worth_saying_is_said() -> None:
     def remarks(text: bytes, **other: Any) -> int:
-        return len(check_session(A, Held(text), view_of(alpha(), 2), is_signed=True, **other).remarks)
+        found = check_session(A, Held(text), view_of(alpha(), 2), is_signed=True, **other).remarks
+        assert all(map(reads_well, found))
+        return len(found)
 
     assert remarks(alpha().text()) == 0
     assert remarks(alpha().text() + b"{") == 1
@@ -189,9 +193,12 @@ def test_the_last_sound_entry_is_told_for_an_index_to_be_compared() -> None:
     assert check_session(A, None, view_of(alpha(), 6), is_signed=True).last == ""
 
 
+def with_blob() -> Journal:
+    return Journal(A, [Spec({"type": "session_start", "source": "sdk"}, {}, {"content.part_0": b"png"})])
+
+
 def test_blobs_are_asked_for() -> None:
-    journal = Journal(A)
-    journal.add("session_start", raw={"content.part_0": b"png"})
+    journal = with_blob()
     assert check(journal.text(), LedgerView()).defect is not None
     assert check(journal.text(), LedgerView(), read_blob=lambda name: [b"png"]).defect is None
 
@@ -419,7 +426,9 @@ def test_defects_come_in_order_and_remarks_are_gathered() -> None:
 
 
 def lone(text: bytes, **other: Any) -> Verdict:
-    return check_lone(Held(text), **other)
+    found = check_lone(Held(text), **other)
+    assert all(map(reads_well, (*found.remarks, found.why_not_higher, *(item.why for item in found.defects))))
+    return found
 
 
 def test_a_lone_file_is_unsigned_and_all_of_it_unsealed() -> None:
@@ -466,21 +475,17 @@ def test_a_lone_ledger_is_read_as_one() -> None:
     assert [(item.n, item.rule) for item in lone(broken.ledger.text()).defects] == [(1, Rule.CLASS)]
 
 
-def test_a_promised_level_is_held_to() -> None:
+def test_a_promised_level_is_held_to_and_what_is_withheld_is_counted() -> None:
     text = b"".join(line_text(redact(parse_line(line), Redaction.FULL)) + b"\n" for line in alpha().text().splitlines())
     assert lone(text, redaction=Redaction.FULL).defects == ()
     assert lone(text).defects == ()
     assert lone(text, redaction=Redaction.CONTENT).integrity == "class"
-
-
-def test_what_a_lone_file_withholds_is_counted() -> None:
     verdict = lone(erase_lines(alpha(), 2, 2, frozenset({"content.text", "content.thinking"})))
     assert (verdict.disclosure, verdict.defects) == (Disclosure(withheld=2), ())
 
 
 def test_blobs_beside_a_lone_file_are_read() -> None:
-    journal = Journal(A)
-    journal.add("session_start", raw={"content.part_0": b"png"})
+    journal = with_blob()
     assert lone(journal.text()).disclosure == Disclosure(absent_blobs=1)
     assert lone(journal.text(), read_blob=lambda name: [b"png"]).disclosure == Disclosure()
     assert lone(journal.text(), read_blob=lambda name: [b"gnp"]).integrity == "blob"

@@ -212,7 +212,7 @@ class _FileImport:
         self._skip_to = skip_to
         self._openings: dict[str, Opening] = {}
         self._shared: dict[str, str] = {}
-        self._records: dict[str, SessionRecord] = {}
+        self._sids: dict[str, SessionId] = {}
         self._steps: dict[str, int] = {}
 
     def run(self) -> None:
@@ -228,9 +228,9 @@ class _FileImport:
             # Only now: a reader may hold back events of lines that were read, and a watermark says "all recorded".
             self._note_import(file)
         finally:
-            for session, record in self._records.items():
-                self._fresh(session, record).flush_sightings()
-            self._importer._project([record.sid for record in self._records.values()])
+            self._report.sessions = list(self._sids)
+            self._writer.flush_sightings()
+            self._importer._project(list(self._sids.values()))
 
     def _progressed(self, position: int) -> None:
         self._importer._progress(self._found.path, position - self._report.read_bytes)
@@ -291,49 +291,36 @@ class _FileImport:
         return opening.agent if opening is not None else self._adapter.NAME
 
     def _existing(self, session: str) -> SessionRecord | None:
-        record = self._records.get(session)
-        if record is None:
-            record = self._writer.find(self._agent(session), session)
-            if record is not None:
-                self._records[session] = record
-        return record
+        # Held by the writer alone, which closes what was not used for long: a file may have a thousand sessions.
+        agent = self._agent(session)
+        sid = self._sids.get(session) or self._importer._archive.find(agent, session)
+        return None if sid is None else self._writer.record_of(sid, agent)
 
     def _open(self, session: str) -> SessionRecord:
         record = self._existing(session)
-        if record is not None:
-            return self._fresh(session, record)
-        opening = self._openings.get(session) or Opening(session=session, agent=self._adapter.NAME)
-        record, made = self._writer.open(opening, fork_of=self._shared.get(session))
-        self._records[session] = record
-        self._report.sessions.append(session)
-        if made:
-            self._importer.touch(record.sid, 1)
+        if record is None:
+            opening = self._openings.get(session) or Opening(session=session, agent=self._adapter.NAME)
+            record, made = self._writer.open(opening, fork_of=self._shared.get(session))
+            if made:
+                self._importer.touch(record.sid, 1)
+        self._sids[session] = record.sid
         return record
-
-    def _fresh(self, session: str, record: SessionRecord) -> SessionRecord:
-        """The record itself, or a new one where the writer closed it to open others."""
-        current = self._writer.record_of(record.sid, record.agent)
-        self._records[session] = current
-        if session not in self._report.sessions:
-            self._report.sessions.append(session)
-        return current
 
     def _foreign(self, ref: Ref) -> str | None:
         return self._writer.foreign(self._agent(ref.session or ""), ref)
 
     def _note_import(self, file: HistoryFile) -> None:
         skipped = _counted(self._report.losses)
-        sessions = list(self._records) or [""]
-        for position, session in enumerate(sessions):
-            record = self._records.get(session)
+        sessions: list[tuple[str, SessionId | None]] = [*self._sids.items()] or [("", None)]
+        for position, (session, sid) in enumerate(sessions):
             meta: dict[str, Json] = {
                 "type": "import",
                 "agent": self._adapter.NAME,
                 "offset": file.offset,
                 "steps": self._steps.get(session, 0),
             }
-            if record is not None:
-                meta["session"] = record.sid
+            if sid is not None:
+                meta["session"] = sid
             if skipped and position == 0:
                 meta["skipped"] = skipped
             source = {"path": str(self._found.path), "digest": file.digest}

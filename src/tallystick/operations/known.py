@@ -1,6 +1,6 @@
 """What a journal already holds, compactly, so that an event is recorded once (docs/format.md 13).
 
-Owns the map from source ids to entries of one journal, and the paths that led to each entry. Costs about 250 bytes a
+Owns the map from source ids to entries of one journal, and the paths that led to each entry. Costs about 200 bytes a
 step. Must not decide what to do about an event that is known: record.py does.
 """
 
@@ -39,7 +39,6 @@ class KnownSteps:
         self._offsets = array("Q")
         self._main_parents = array("q")
         self._by_source: dict[str, int] = {}
-        self._by_hash: dict[int, int] = {}
         self._paths: OrderedDict[int, _Path] = OrderedDict()
 
     def __len__(self) -> int:
@@ -51,7 +50,6 @@ class KnownSteps:
         self._main_parents.append(self._main_parent(n, parents))
         self._hashes += digest
         self._offsets.append(offset)
-        self._by_hash[int.from_bytes(digest[:8], "big")] = n
         if source_id is not None:
             self._by_source[source_id] = n
 
@@ -60,7 +58,8 @@ class KnownSteps:
             return n - 1
         if "#" in parents[0]:
             return -1
-        return self._by_hash.get(int(parents[0][:16], 16), n - 1)
+        found = self.number_of(parents[0])
+        return n - 1 if found is None else found
 
     def find(self, source_id: str) -> int | None:
         """The number of the newest entry with this source id."""
@@ -72,7 +71,14 @@ class KnownSteps:
 
     def number_of(self, digest: str) -> int | None:
         """The number of the entry with this hash (hex), None if it is another journal's or none."""
-        return None if "#" in digest else self._by_hash.get(int(digest[:16], 16))
+        if "#" in digest:
+            return None
+        wanted, end = bytes.fromhex(digest), len(self._hashes)
+        while (position := self._hashes.rfind(wanted, 0, end)) >= 0:  # from the end: parents are mostly near
+            if position % 32 == 0:
+                return position // 32
+            end = position + 31
+        return None
 
     def offset_of(self, n: int) -> int:
         """Where the line of entry `n` began when it was added."""

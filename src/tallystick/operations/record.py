@@ -336,8 +336,15 @@ class Writer:
 
     def release(self, sid: SessionId) -> None:
         """Forget a session: what it knows can be read again."""
-        if self._records.pop(sid, None) is not None:
+        record = self._records.pop(sid, None)
+        if record is not None:
+            record.flush_sightings()
             self.archive.release(sid)
+
+    def flush_sightings(self) -> None:
+        """Record what second witnesses confirmed in the sessions that are open here."""
+        for record in self.records():
+            record.flush_sightings()
 
     def find(self, agent: str, session: str) -> SessionRecord | None:
         """The record of an agent's session, if it has a journal."""
