@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.seal import limits
-from tallystick.seal.limits import exceeds_depth
+from tallystick.seal.limits import exceeds_depth, is_deeper
 
 
 def test_the_limits_are_those_of_section_15() -> None:
@@ -71,3 +71,27 @@ def test_the_depth_found_is_the_depth_there_is(value: Any) -> None:
     text = json.dumps(value).encode()
     assert not exceeds_depth(text, depth(value))
     assert depth(value) == 0 or exceeds_depth(text, depth(value) - 1)
+
+
+def test_a_parsed_value_is_as_deep_as_its_objects_and_lists() -> None:
+    value: Any = [1]
+    for _ in range(62):
+        value = {"a": value, "b": [], "c": "[[["}
+    assert not is_deeper(value, 63)
+    assert is_deeper(value, 62)
+    assert not is_deeper({}, 1)
+    assert is_deeper({"a": []}, 1)
+    for _ in range(100_000):
+        value = [value]
+    assert is_deeper(value, 63)
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none() | st.booleans() | st.floats(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    ).filter(lambda value: isinstance(value, dict | list))
+)
+def test_both_ways_of_counting_agree(value: Any) -> None:
+    assert not is_deeper(value, depth(value))
+    assert depth(value) == 1 or is_deeper(value, depth(value) - 1)

@@ -36,7 +36,7 @@ from tallystick.seal.verify import (
     with_foreign_parents,
 )
 from tests.seal.sentences import reads_well
-from tests.vectors.maker import STORE, Held, Journal, Store, alpha, beta, edited, open_session
+from tests.vectors.maker import STORE, Held, Journal, Spec, Store, alpha, beta, edited, open_session
 from tests.vectors.removed import erase_lines
 
 A = alpha().sid
