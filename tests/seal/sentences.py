@@ -10,7 +10,7 @@ import pytest
 from tallystick.errors import FormatError
 
 # What stands in a sentence that was put together wrongly, or names something in another spelling than everybody knows.
-_SPOILED = re.compile(r"None|XX|\{|^\W*$|\b(?:json|utf-8|ed25519|lf|cr or nul)\b")
+_SPOILED = re.compile(r"None|XX|\{|^\W*$|\b(?:json|utf-8|ed25519|lf|cr or nul)\b|[A-Z]{2,}\W+[A-Z]{2,}")
 
 
 def reads_well(sentence: str) -> bool:

@@ -18,7 +18,7 @@ from tallystick.seal.canonical import canonical
 from tallystick.seal.chain import Chain, Place
 from tallystick.seal.hashes import genesis
 from tallystick.seal.ledger import LedgerView
-from tallystick.seal.line import parse_line
+from tallystick.seal.line import Line, parse_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.redact import Redaction, line_text, redact, withhold
 from tests.seal.sentences import reads_well
@@ -73,6 +73,27 @@ def test_a_journal_is_a_chain_and_a_tree() -> None:
     assert chain.closed
     assert chain.disclosure == Disclosure()
     assert (chain.clock_steps, chain.foreign, chain.unfinished) == (0, [], [])
+
+
+def test_common_lines_are_never_read_plainly(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    journal = open_session(4)
+    bare = [line_text(redact(parse_line(text), Redaction.FULL)) for text in lines(journal)]
+    read: list[bytes] = []
+
+    def counted(text: bytes) -> Line:
+        read.append(text)
+        return parse_line(text)
+
+    monkeypatch.setattr(module, "parse_line", counted)
+    expected = 0 if "quick" in request.node.name else 4
+    for texts, place, level in ((lines(journal), Place.STORE, None), (lines(journal), Place.LONE, None)):
+        fed(texts, journal.sid, place, level=level)
+        assert len(read) == expected
+        read.clear()
+    for promised in (None, Redaction.FULL):
+        fed(bare, journal.sid, Place.LONE, level=promised)
+        assert len(read) == expected
+        read.clear()
 
 
 def test_an_empty_chain_begins_at_genesis() -> None:
@@ -282,6 +303,9 @@ def test_a_clock_that_goes_back_is_counted() -> None:
     texts = lines(journal)
     texts[2] = line_text(redact(parse_line(texts[2]), Redaction.FULL))
     assert fed(texts, journal.sid, Place.LONE).clock_steps == 2  # 5, not shown, 3, 4, 2
+    onward = lines(alpha())
+    onward[2] = line_text(redact(parse_line(onward[2]), Redaction.FULL))
+    assert fed(onward, ALPHA_SID, Place.LONE).clock_steps == 0
 
 
 # What is withheld ----------------------------------------------------------------------------------------------------

@@ -53,11 +53,12 @@ def by_hand(
     *,
     parents: list[str] | None = None,
     texts: Mapping[str, bytes] | None = None,
+    seed: bytes = SEED,
     **members: Any,
 ) -> bytes:
     """A line whose hashes fit, put together without asking whether it may be: `texts` replaces the bytes of values."""
     shown = {name: canonical(value) for name, value in fields.items()} | dict(texts or {})
-    commitments = {name: commitment(name, "json", salt(SEED, name), text) for name, text in sorted(shown.items())}
+    commitments = {name: commitment(name, "json", salt(seed, name), text) for name, text in sorted(shown.items())}
     framed = fields_hash(commitments.items()).hex() if len(shown) <= 32 else HASH
     entry: dict[str, Any] = {
         "fields": framed,
@@ -68,7 +69,7 @@ def by_hand(
         "v": 1,
     } | members
     inner = b",".join(b'"%b":%b' % (name.encode(), text) for name, text in sorted(shown.items()))
-    return b'{"entry":%b,"fields":{%b},"seed":"%b"}' % (canonical(entry), inner, SEED.hex().encode())
+    return b'{"entry":%b,"fields":{%b},"seed":"%b"}' % (canonical(entry), inner, seed.hex().encode())
 
 
 def test_an_ordinary_line_is_accepted_with_what_the_chain_needs() -> None:
@@ -285,6 +286,12 @@ def test_other_members_are_not_accepted(change: dict[str, Any]) -> None:
     text = canonical(json.loads(SAMPLES[0]) | change)
     assert quickly(text) is None
     assert plainly(text) is None
+
+
+def test_a_seed_has_32_bytes() -> None:
+    for length in (31, 32, 33):
+        text = by_hand({"meta": META}, seed=b"\xab" * length)
+        assert (quickly(text) is not None) is (length == 32)
 
 
 def test_meta_is_checked() -> None:

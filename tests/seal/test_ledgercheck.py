@@ -240,7 +240,7 @@ def rotating() -> Journal:
 
 
 @pytest.mark.parametrize(
-    ("size", "known"), [(1, {KEY}), (2, {KEY, OTHER_KEY}), (3, {OTHER_KEY}), (4, {OTHER_KEY, THIRD_KEY})]
+    ("size", "known"), [(0, {KEY}), (1, {KEY}), (2, {KEY, OTHER_KEY}), (3, {OTHER_KEY}), (4, {OTHER_KEY, THIRD_KEY})]
 )
 def test_the_keys_that_count_are_those_below_the_heads_size(size: int, known: set[SigningKey]) -> None:
     ledger = rotating()

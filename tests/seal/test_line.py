@@ -103,6 +103,9 @@ def test_the_common_step_is_sealed_as_any_other(fields: dict[str, Any], parents:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_module, "_SMALL", 0)
         assert seal(fields, parents=tuple(parents), n=9) == quick
+        patch.undo()
+        patch.setattr(line_module, "_check_writable", None)
+        assert seal(fields, parents=tuple(parents), n=9) == quick  # the plain way was not even tried
 
 
 def test_raw_bytes_are_always_a_blob() -> None:

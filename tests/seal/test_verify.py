@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from tallystick.model.verdict import (
@@ -304,16 +305,8 @@ def test_a_reference_that_is_nowhere_is_a_defect_of_its_entry() -> None:
 
 def test_an_earlier_defect_stands_before_a_lost_reference() -> None:
     def with_defect(n: int | None, rule: Rule, completeness: Completeness = Completeness.TRUNCATED) -> SessionCheck:
-        defect = Defect(A, n, rule, "so")
-        verdict = SessionVerdict(
-            session=A,
-            steps=n or 0,
-            completeness=completeness,
-            unsealed=0,
-            authenticity=Authenticity.SIGNED,
-            defect=defect,
-        )
-        return SessionCheck(verdict=verdict, last="", foreign=((3, LOST),))
+        found = session(A, completeness=completeness, defect=Defect(A, n, rule, "so"))
+        return msgspec.structs.replace(found, foreign=((3, LOST),))
 
     for before in (with_defect(2, Rule.HEAD), with_defect(3, Rule.FIELDS), with_defect(3, Rule.PARENT)):
         assert with_foreign_parents(before, {}, ()) is before
@@ -455,7 +448,8 @@ def test_a_lone_file_without_a_line_is_no_journal(text: bytes) -> None:
     verdict = lone(text)
     assert [(item.session, item.n, item.rule) for item in verdict.defects] == [(None, 0, Rule.LINE)]
     assert (verdict.exit_code, verdict.sessions[0].session, verdict.steps) == (4, None, 0)
-    assert lone(text, file_sid=A).sessions[0].session == A
+    named = lone(text, file_sid=A)
+    assert [named.sessions[0].session, named.defects[0].session] == [A, A]
 
 
 def test_the_first_defect_of_a_lone_file_is_told() -> None:

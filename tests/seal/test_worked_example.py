@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+from tallystick.model.verdict import Rule, report
 from tallystick.seal.hashes import commitment, genesis, salt
 from tallystick.seal.keys import SigningKey, did_key
-from tallystick.seal.line import parse_line, seal_line
+from tallystick.seal.line import field_commitments, hash_of, parse_line, seal_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import parse_note, sign_note, verify_note
 from tallystick.seal.redact import Redaction, line_text, redact
+from tallystick.seal.verify import check_lone
+from tests.vectors.maker import Held
 
 SID = "000102030405060708090a0b0c0d0e0f"
 STORE = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
@@ -149,3 +155,45 @@ def test_the_ledger_and_its_signed_head_are_those_of_the_text() -> None:
     note = sign_note(STORE, 2, merkle_root([start.hash, head.hash]), [key])
     assert note.decode() == HEAD
     assert verify_note(parse_note(note), [key.public]) == (key.public,)
+
+
+# The page itself -----------------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "format.md").read_text("utf-8")
+
+
+def section(number: int) -> str:
+    return PAGE[PAGE.index(f"\n## {number}. ") : (PAGE + "\n## ").index("\n## ", PAGE.index(f"\n## {number}. ") + 1)]
+
+
+def test_every_hash_on_the_page_is_one_that_comes_out() -> None:
+    lines = [parse_line(line[:-1]) for line in session_lines()]
+    seeds = [bytes([number]) * 32 for number in (1, 2, 3)]
+    computed = {genesis(SID), merkle_root([hash_of(line.entry) for line in lines])}
+    for line, seed in zip(lines, seeds, strict=True):
+        names = field_commitments(line)
+        computed |= {seed, hash_of(line.entry), bytes.fromhex(line.entry.fields), *names.values()}
+        computed |= {salt(seed, name) for name in names}
+    text = section(18)
+    found = set(re.findall(r"\b[0-9a-f]{64}\b", text))
+    ledger = {
+        "3a37be18edb8d49f7daccc4f3e6c1b18b52cd9cdf272abe042c9cb4ec4ae687f",
+        "9ed07104b518c2782b61668a448d1488c9cf5f731022d12574dbf31817665d92",
+    }
+    assert len(found) > 15
+    assert found - {digest.hex() for digest in computed} == ledger  # these two are computed further up
+    for part in (LINE_1, CONTENT_1, HEAD):
+        assert part in text
+
+
+def test_the_page_lists_the_rules_in_their_order() -> None:
+    table = section(19).split("\n**19.2")[0]
+    first_cells = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
+    assert re.findall(r"`(\w+)`", " ".join(first_cells)) == [rule.value for rule in Rule]
+
+
+def test_the_page_lists_the_members_of_the_report() -> None:
+    verdict = check_lone(Held(b"".join(session_lines())))
+    table = section(20).split("\n20.2")[0]
+    first_cells = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", " ".join(first_cells))) == set(report(verdict))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tallystick.seal.line import parse_line
 from tallystick.seal.redact import line_text, withhold
 from tests.vectors.maker import Journal, Store, alpha, journal_path, session_id
-from tests.vectors.vector import Vector, sound_store
+from tests.vectors.vector import Vector, bad_store, sound_store
 
 
 def taken_away() -> Iterator[Vector]:
@@ -118,4 +118,13 @@ def dropped_session() -> Iterator[Vector]:
         section="19.6",
         files=store.files(),
         expect=sound_store(8),
+    )
+    cut = {path: gone.text(2) if path == journal_path(gone.sid) else data for path, data in store.files().items()}
+    yield Vector(
+        name="retention-half-finished",
+        title="a session is dropped and half of its file still there: it is cut, and a fork of it still stands",
+        section="19.6",
+        level="A2",
+        files=cut,
+        expect=bad_store(gone.sid, 2, "cut", steps=4),
     )

@@ -930,7 +930,7 @@ class Store:
                 wanted.discard(bytes(target.hashes[at : at + 32]))
             if wanted and target.path and target.lines > len(target.hashes) // 32:
                 wanted -= entries_of(target.path)
-            if target.completeness == "dropped":
+            if target.sid in self.sealed.dropped:
                 wanted.clear()
         for journal in (self.ledger, *self.sessions):
             for n in sorted(n for n, sid, digest in journal.foreign if digest in unknown[sid])[:1]:
