@@ -189,7 +189,9 @@ def test_every_hash_on_the_page_is_one_that_comes_out() -> None:
 def test_the_page_lists_the_rules_in_their_order() -> None:
     table = section(19).split("\n**19.2")[0]
     first_cells = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
-    assert re.findall(r"`(\w+)`", " ".join(first_cells)) == [rule.value for rule in Rule]
+    rules = re.findall(r"`(\w+)`", " ".join(first_cells))
+    assert rules.pop(2) == "member"  # asked twice: of a line without any entry early
+    assert rules == [rule.value for rule in Rule]
 
 
 def test_the_page_lists_the_members_of_the_report() -> None:
