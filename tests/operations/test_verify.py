@@ -7,10 +7,12 @@ import pytest
 
 from tallystick.errors import FormatError, NotFoundError
 from tallystick.journal.home import Home
-from tallystick.model.verdict import Require
+from tallystick.model.verdict import Require, report
 from tallystick.operations import verify as verify_module
 from tallystick.operations.recorder import Recorder
 from tallystick.operations.verify import is_store, verify_file, verify_store
+from tallystick.seal.redact import Redaction
+from tests.vectors.loading import our_report, read_vector, subject, vector_folders
 
 
 @pytest.fixture
@@ -120,3 +122,20 @@ def test_a_lone_file_is_verified_by_itself(tmp_path: Path, recorder: Recorder) -
         verify_file(tmp_path / "none")
     assert is_store(recorder.home.folder)
     assert not is_store(tmp_path / "none")
+
+
+@pytest.mark.parametrize("folder", vector_folders(), ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+def test_what_the_command_runs_gives_the_report_of_every_vector(folder: Path) -> None:
+    vector = read_vector(folder)
+    path = subject(folder, vector)
+    if vector["subject"] == "journal":
+        level = Redaction(vector["redaction"]) if vector["redaction"] else None
+        verdict = verify_file(path, redaction=level, require=Require(vector["require"] or "A1"))
+    else:
+        verdict = verify_store(
+            Home(path),
+            pinned=vector["pinned"],
+            remembered=(folder / vector["remembered"]).read_bytes() if vector["remembered"] else None,
+            require=Require(vector["require"] or "A2"),
+        )
+    assert report(verdict) == our_report(folder)

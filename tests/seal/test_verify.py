@@ -207,7 +207,7 @@ def test_blobs_are_asked_for() -> None:
 def test_of_two_files_of_one_session_none_is_read() -> None:
     found = two_files(A, 2, view_of(alpha(), 6), is_signed=True)
     assert outcome(found.verdict) == (0, "truncated", 0, "signed", (0, "sid"))
-    assert (found.foreign, found.remarks, found.last) == ((), (), "")
+    assert (found.verdict.session, found.foreign, found.remarks, found.last) == (A, (), (), "")
     assert two_files(A, 2, view_of(alpha(), 6), is_signed=False).verdict.authenticity is Authenticity.UNSIGNED
     assert two_files(A, 2, view_of(beta(), 4), is_signed=True).verdict.authenticity is Authenticity.UNSIGNED
     assert "3 files" in str(two_files(A, 3, LedgerView(), is_signed=True).verdict.defect)

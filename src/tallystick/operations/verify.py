@@ -6,7 +6,7 @@ from journals; the index is compared with it and never trusted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from tallystick.journal.blobs import blob_reader
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.model.ids import SESSION_ID
-from tallystick.model.verdict import Defect, Require, Rule, Verdict
+from tallystick.model.verdict import Require, Verdict
 from tallystick.operations.workers import cores, in_processes
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.ledger import LedgerView
@@ -28,6 +28,8 @@ from tallystick.seal.verify import (
     check_session,
     conclude,
     contained,
+    ledger_with_foreign_parents,
+    two_files,
     wanted_entries,
     with_foreign_parents,
 )
@@ -85,12 +87,14 @@ def verify_store(
     for sid, path in home.sessions():
         paths.setdefault(sid, []).append(path)
     wanted = sorted({*paths, *ledger.view.heads, *ledger.view.dropped} if sessions is None else sessions)
-    jobs = [_job(home, sid, paths, ledger) for sid in wanted]
+    twice = {sid: len(found) for sid, found in paths.items() if len(found) > 1}
+    jobs = [_job(home, sid, paths, ledger) for sid in wanted if sid not in twice]
     checks = list(_checked(jobs, progress))
-    checks = _with_references(home, ledger, checks)
-    twice = [sid for sid in wanted if len(paths.get(sid, ())) > 1]
-    verdict = conclude(ledger, checks, require=require, remarks=tuple(_index_remarks(checks, index)))
-    return _with_doubles(verdict, twice)
+    checks += [two_files(sid, twice[sid], ledger.view, is_signed=ledger.is_signed) for sid in wanted if sid in twice]
+    known = _known_entries(home, wanted_entries(checks, ledger), twice.keys())
+    ledger = ledger_with_foreign_parents(ledger, known)
+    checks = [with_foreign_parents(check, known, ledger.view.dropped) for check in checks]
+    return conclude(ledger, checks, require=require, remarks=tuple(_index_remarks(checks, index)))
 
 
 def _job(home: Home, sid: str, paths: dict[str, list[Path]], ledger: LedgerCheck) -> _Job:
@@ -126,21 +130,16 @@ def check_job(job: _Job) -> SessionCheck:
     )
 
 
-def _with_references(home: Home, ledger: LedgerCheck, checks: Sequence[SessionCheck]) -> list[SessionCheck]:
-    """Resolve references between sessions against the journals they name."""
+def _known_entries(
+    home: Home, wanted: Mapping[str, frozenset[str]], twice: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Which of the entries that others refer to are there. A session with two files speaks for none of them."""
     known: dict[str, frozenset[str]] = {}
-    for sid, digests in wanted_entries(checks).items():
-        path = home.journal(sid)
+    for sid, digests in wanted.items():
+        path = home.journal(sid) if sid not in twice else None
         if path is not None:
             known[sid] = contained(LineFile(path), digests)
-    return [with_foreign_parents(check, known, ledger.view.dropped) for check in checks]
-
-
-def _with_doubles(verdict: Verdict, twice: Sequence[str]) -> Verdict:
-    if not twice:
-        return verdict
-    doubles = tuple(Defect(sid, 0, Rule.SID, "two files hold this session") for sid in twice)
-    return msgspec.structs.replace(verdict, defects=(*verdict.defects, *doubles))
+    return known
 
 
 def _index_remarks(checks: Sequence[SessionCheck], index: Iterable[tuple[str, int, str]]) -> Iterator[str]:
