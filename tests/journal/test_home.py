@@ -43,3 +43,16 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="cannot make the folder") as caught:
         home.make_folder(home.folder)
     assert "TALLY_HOME" in (caught.value.hint or "")
+
+
+def test_a_journal_anywhere_below_is_one_by_its_name(home: Home, journal: JournalFile) -> None:
+    for place in (home.journals, home.journals / "a" / "b" / "c"):
+        place.mkdir(parents=True, exist_ok=True)
+        moved = place / journal.path.name
+        journal.path.rename(moved)
+        assert list(home.sessions()) == [(journal.sid, moved)]
+        assert home.session_ids() == {journal.sid}
+        assert Home(home.folder).journal(journal.sid) == moved
+        moved.rename(journal.path)
+    (home.journals / f"{journal.sid}-copy.jsonl").write_text("x")
+    assert home.session_ids() == {journal.sid}

@@ -67,3 +67,12 @@ def test_a_missing_key_says_what_to_do(home: Home, archive: Archive) -> None:
 def test_a_head_can_be_kept_under_its_size(home: Home, archive: Archive) -> None:
     archive.ledger.sign(keep=True)
     assert home.kept_note(1).read_bytes() == home.note.read_bytes()
+
+
+def test_a_ledger_in_which_a_size_falls_is_not_continued(home: Home, archive: Archive) -> None:
+    head = {"type": "session_head", "session": "0" * 32, "root": "00" * 32, "closed": False}
+    archive.ledger.append({**head, "size": 5})
+    with pytest.raises(JournalError, match="falls"):
+        archive.ledger.append({**head, "size": 4})
+    with pytest.raises(JournalError, match="falls"):
+        Archive(home)

@@ -165,7 +165,7 @@ def test_a_part_of_the_view_is_what_concerns_one_session() -> None:
     whole = view(*of_a, *of_b, key("key_add", 0))
     part = whole.only(B)
     assert part.size == 9
-    assert (list(part.heads), list(part.erasures), list(part.drops), list(part.dropped)) == ([B], [(B, 1)], [B], [B])
+    assert (list(part.heads), list(part.erasures), list(part.drops), list(part.dropped)) == ([B], [B], [B], [B])
     assert part.covered(B) == 3
     assert part.releases(B, 1, ENTRY, "content.text")
     assert part.releases(B, 3, ENTRY, "content.args")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 
 from tallystick.agents import Shape, SourceFile
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, int_of, loads, text_of
+from tallystick.agents.reading import events_of_object, int_of, text_of
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Source, Step
 
 NAME = "gptme-ledger"
@@ -58,15 +58,12 @@ class _Reader:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The step that one record says."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        record = dict_of(parsed.value)
+        unknown = Loss(kind="unknown_record", detail=f"byte {offset}: no record of a ledger")
+        return events_of_object(data, offset, lambda record: self._record(record, data, offset, unknown), unknown)
+
+    def _record(self, record: dict[str, Json], data: bytes, offset: int, unknown: Loss) -> Iterator[Event]:
         if not _MEMBERS & record.keys():
-            yield Loss(kind="unknown_record", detail=f"byte {offset}: no record of a ledger")
+            yield unknown
             return
         ts = text_of(record.get("started_at"))
         if self._session is None:

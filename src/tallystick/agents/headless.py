@@ -16,7 +16,7 @@ from tallystick.agents._headless_checks import Checked, CheckJoin
 from tallystick.agents._headless_event import happening
 from tallystick.agents._headless_order import Duplicates, InOrder
 from tallystick.agents._headless_steps import Weaver, time_of
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, loads, text_of
+from tallystick.agents.reading import dict_of, events_of_object, text_of
 from tallystick.errors import FormatError
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 
@@ -166,13 +166,10 @@ class _Reader:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events that one line lets us know."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        record = folded(parsed.value)
+        unknown = Loss(kind="unknown_record", detail=f"byte {offset}: no header, event or footer")
+        return events_of_object(data, offset, lambda value: self._record(folded(value), offset, unknown), unknown)
+
+    def _record(self, record: dict[str, Json], offset: int, unknown: Loss) -> Iterator[Event]:
         kind = record.get("_type")
         if kind == "header":
             yield from self._log.header(record, offset)
@@ -181,7 +178,7 @@ class _Reader:
         elif kind == "footer":
             yield from self._log.footer(record, offset)
         else:
-            yield Loss(kind="unknown_record", detail=f"byte {offset}: no header, event or footer")
+            yield unknown
 
     def finish(self) -> Iterator[Event]:
         """The events that were held back."""

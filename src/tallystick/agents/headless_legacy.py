@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.headless import SessionLog, folded, session_name
-from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads
-from tallystick.model.step import Event, Loss
+from tallystick.agents.reading import dict_of, events_of_object, list_of
+from tallystick.model.step import Event, Json, Loss
 
 NAME = "headless-legacy"
 SHAPE = Shape.DOCUMENT
@@ -63,15 +63,12 @@ class _Reader:
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of the whole document, except those that finish() holds."""
-        try:
-            parsed = loads(data)
-        except BadJson as error:
-            yield bad_line(error, offset)
-            return
-        yield from duplicate_key_losses(parsed, offset)
-        session = folded(parsed.value)
+        unknown = Loss(kind="unknown_document", detail="no session: neither an id nor events", fault=True)
+        return events_of_object(data, offset, lambda value: self._session(folded(value), offset, unknown), unknown)
+
+    def _session(self, session: dict[str, Json], offset: int, unknown: Loss) -> Iterator[Event]:
         if "id" not in session and not list_of(session.get("events")):
-            yield Loss(kind="unknown_document", detail="no session: neither an id nor events", fault=True)
+            yield unknown
             return
         for key in sorted(session.keys() - _KNOWN):
             yield Loss(kind="unknown_member", detail=f"{key[:80]}: no member of a session that is known")

@@ -152,7 +152,7 @@ def finish_erasures(archive: Archive) -> int:
     for marker in sorted(archive.home.erasing.glob("*-*")) if archive.home.erasing.is_dir() else ():
         sid, _, number = marker.name.partition("-")
         n = int(number) if number.isdigit() else -1
-        erasures = archive.ledger.view.erasures.get((sid, n), ())
+        erasures = archive.ledger.view.erasures.get(sid, {}).get(n, ())
         names = frozenset(name for erasure in erasures for name in erasure.names)
         if names and archive.home.journal(sid) is not None:
             archive.sign()  # the head must cover the erasure before anything is taken away

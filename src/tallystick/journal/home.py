@@ -74,45 +74,28 @@ class Home:
         known = self._paths.get(sid)
         if known is not None and known.exists():
             return known
-        found = next(self.journals.glob(f"*/*/{sid}.jsonl"), None) if SESSION_ID.match(sid) else None
+        found = next(self.journals.rglob(f"{sid}.jsonl"), None) if SESSION_ID.match(sid) else None
         if found is not None:
             self._paths[sid] = found
         return found
 
     def sessions(self) -> Iterator[tuple[SessionId, Path]]:
         """Every journal: session id and path, in the order of their ids."""
-        found: list[tuple[SessionId, Path]] = []
-        for path in _files_two_below(self.journals):
-            stem = path.name.removesuffix(".jsonl")
-            if path.name.endswith(".jsonl") and SESSION_ID.match(stem):
-                found.append((SessionId(stem), path))
-        yield from sorted(found)
+        yield from sorted((SessionId(name), Path(folder, f"{name}.jsonl")) for folder, name in _journals(self.journals))
 
     def session_ids(self) -> set[str]:
         """The ids of all journals: `sessions` without paths, for asking often."""
-        found: set[str] = set()
-        for year in _folders(self.journals):
-            for month in _folders(year):
-                with os.scandir(month) as entries:
-                    found.update(entry.name[:32] for entry in entries if entry.name.endswith(".jsonl"))
-        return {sid for sid in found if SESSION_ID.match(sid)}
+        return {name for _, name in _journals(self.journals)}
 
     def blob(self, commitment: str) -> Path:
         """The file of the value with a commitment (64 hex digits)."""
         return self.blobs / commitment[:2] / commitment
 
 
-def _files_two_below(folder: Path) -> Iterator[Path]:
-    """Files at `folder`/*/*/*; nothing if the folder is not there."""
-    for year in _folders(folder):
-        for month in _folders(year):
-            with os.scandir(month) as entries:
-                yield from (Path(entry.path) for entry in entries if entry.is_file())
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return [Path(entry.path) for entry in entries if entry.is_dir()]
-    except FileNotFoundError:
-        return []
+def _journals(folder: Path) -> Iterator[tuple[str, str]]:
+    """Every journal anywhere below a folder (docs/format.md 19.5): its folder, and the session that its name says."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            stem = name.removesuffix(".jsonl")
+            if stem != name and SESSION_ID.match(stem):
+                yield parent, stem

@@ -74,6 +74,8 @@ class Ledger:
             self.view.feed(meta)
         except FormatError as error:
             raise JournalError(f"{self.home.ledger}: {error}", hint="run `tally verify`") from error
+        if self.view.fallen:
+            raise JournalError(f"{self.home.ledger}: the size of a session falls", hint="run `tally verify`")
         source = fields.get("local.source")
         if meta.get("type") == "import" and isinstance(source, dict) and "path" in source:
             self.watermarks[str(source["path"])] = Watermark(meta.get("offset", 0), str(source.get("digest", "")))

@@ -90,7 +90,7 @@ class Chain:
             if bare is not None:
                 self._follow(bare, {})
                 return {}
-        if self._level is None and (self.sid, self.size) not in self._view.erasures:
+        if self._level is None and self.size not in self._view.erasures.get(self.sid, ()):
             full = accept_full(text, sid=self._sid, n=self.size, prev=prev, in_ledger=self._in_ledger)
             if full is not None:
                 self._check_parents(full.parents)

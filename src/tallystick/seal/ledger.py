@@ -45,7 +45,7 @@ class LedgerView:
     def __init__(self) -> None:
         self.size = 0
         self.heads: dict[str, list[SessionHead]] = {}
-        self.erasures: dict[tuple[str, int], list[Erasure]] = {}
+        self.erasures: dict[str, dict[int, list[Erasure]]] = {}
         self.drops: dict[str, list[DropContent]] = {}
         self.dropped: dict[str, SessionHead] = {}
         self.keys: list[bytes] = []
@@ -63,8 +63,8 @@ class LedgerView:
         if kind == "session_head":
             self._take_head(meta)
         elif kind == "erasure":
-            key = (_text(meta, "session"), _number(meta, "n"))
-            self.erasures.setdefault(key, []).append(Erasure(_text(meta, "entry"), _names(meta)))
+            of_session = self.erasures.setdefault(_text(meta, "session"), {})
+            of_session.setdefault(_number(meta, "n"), []).append(Erasure(_text(meta, "entry"), _names(meta)))
         elif kind == "retention":
             self._take_retention(meta)
         elif kind in ("store_start", "key_add"):
@@ -96,7 +96,7 @@ class LedgerView:
         part = LedgerView()
         part.size = self.size
         part.heads = {session: self.heads[session]} if session in self.heads else {}
-        part.erasures = {key: found for key, found in self.erasures.items() if key[0] == session}
+        part.erasures = {session: self.erasures[session]} if session in self.erasures else {}
         part.drops = {session: self.drops[session]} if session in self.drops else {}
         part.dropped = {session: self.dropped[session]} if session in self.dropped else {}
         return part
@@ -108,7 +108,7 @@ class LedgerView:
 
     def erases(self, session: str, n: int, entry: str, name: str) -> bool:
         """Whether an erasure names this value of entry `n`, whose hash is `entry`."""
-        found = self.erasures.get((session, n), ())
+        found = self.erasures.get(session, {}).get(n, ())
         return any(erasure.entry == entry and name in erasure.names for erasure in found)
 
     def releases(self, session: str, n: int, entry: str, name: str) -> bool:
