@@ -22,12 +22,13 @@ _COMMANDS = {
     "search": ("search:search", "Find steps by the words in them."),
     "export": ("export:export", "Write a session in another format."),
     "verify": ("verify:verify", "Check that the record is whole, unchanged and signed."),
+    "service": ("service:service", "The resident recorder, which answers the agents' hooks."),
     "erase": ("erase:erase", "Remove a value for good; the record still verifies."),
     "rebuild": ("rebuild:rebuild", "Make the index anew from the journals."),
 }
 _AREAS = {
     "Start": ("init", "demo", "status", "version", "config"),
-    "Record": ("import",),
+    "Record": ("import", "service"),
     "Look": ("session", "log", "show", "replay", "search", "export"),
     "Trust": ("verify", "erase", "rebuild"),
 }

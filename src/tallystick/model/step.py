@@ -49,11 +49,14 @@ class Input(enum.StrEnum):
 class Ref(msgspec.Struct, frozen=True):
     """A step named by its source: `source_id` in the session with that source id.
 
-    `session` None is the step's own session; `source_id` None is the last step recorded in the session.
+    `session` None is the step's own session; `source_id` None is the last step recorded in the session; `agent` None is
+    the agent of the session that refers. A recorder that keeps count itself names the step by the number of its entry, `n`.
     """
 
     source_id: str | None = None
     session: str | None = None
+    agent: str | None = None
+    n: int | None = None
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,6 @@ journal's. A step is acknowledged when the call that records it returns.
 from __future__ import annotations
 
 import os
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -20,19 +19,14 @@ from pathlib import Path
 from types import TracebackType
 
 from tallystick.errors import JournalError
-from tallystick.journal.file import sync_alone
 from tallystick.journal.follow import follow_file
 from tallystick.journal.home import Home, default_folder
 from tallystick.journal.read import read_session
 from tallystick.model.ids import SessionId
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Source, Step
-from tallystick.operations.config import read_setting
-from tallystick.operations.keeper import Keeper
-from tallystick.operations.record import OnStep, SessionRecord, Writer, sealable
-from tallystick.operations.store import local_zone, open_archive
-
-_SEAL_STEPS = 32
+from tallystick.operations.record import OnStep, SessionRecord, sealable
+from tallystick.operations.scribe import Scribe
 
 
 class Recorder:
@@ -52,14 +46,7 @@ class Recorder:
             JournalError: the store cannot be opened or made. FormatError: its config.toml is damaged.
         """
         self.home = Home(Path(home) if home is not None else default_folder(os.environ))
-        self.archive = open_archive(self.home, make=True)
-        wanted = always_sync if always_sync is not None else read_setting(self.home, "journal.fsync") == "always"
-        self._always_sync = wanted
-        self._writer = Writer(self.archive, local_zone(), keep_open=1 << 30)
-        self._callbacks: list[OnStep] = []
-        self._unsealed = 0
-        self._lock = threading.RLock()
-        self._keeper = Keeper(self._sync, self.seal)
+        self.scribe = Scribe(self.home, always_sync=always_sync)
 
     def __enter__(self) -> Recorder:
         return self
@@ -71,7 +58,7 @@ class Recorder:
 
     def on_step(self, callback: OnStep) -> None:
         """Have `callback` called with every step recorded here, once it is sealed, before the recording call returns."""
-        self._callbacks.append(callback)
+        self.scribe.callbacks.append(callback)
 
     def session(
         self,
@@ -98,50 +85,19 @@ class Recorder:
             meta=meta,
             values=sealable({"personal.cwd": cwd}) if cwd is not None else {},
         )
-        with self._lock:
-            record, made = self._writer.open(opening)
-            record.callbacks = self._callbacks
-            if made:
-                self.recorded(record)
-                record.call_back(0)
-        return Session(self, record, opening.session)
+        return Session(self, self.scribe.open(opening), opening.session)
 
     def add(self, record: SessionRecord, step: Step) -> int:
         """Record a step of a session of this recorder; the number of the entry that has it."""
-        with self._lock:
-            _, n = record.add(step, lambda ref: self._writer.foreign(record.agent, ref))
-            self.recorded(record)
-            return n
-
-    def recorded(self, record: SessionRecord) -> None:
-        """Do what is due after a step: make it durable if that is always wanted, seal after 32 steps."""
-        if self._always_sync:
-            sync_alone(record.journal)
-        self._unsealed += 1
-        if self._unsealed >= _SEAL_STEPS:
-            self.seal()
-        else:
-            self._keeper.note()
-
-    def _sync(self) -> None:
-        with self._lock:
-            for record in self._writer.records():
-                sync_alone(record.journal)
+        return self.scribe.add_to(record, step).n
 
     def seal(self) -> None:
         """Make everything recorded so far durable, and sign a head that covers it."""
-        with self._lock:
-            self._writer.seal()
-            self._unsealed = 0
-            self._keeper.sealed()
+        self.scribe.seal()
 
     def close(self) -> None:
         """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""
-        self._keeper.stop()
-        with self._lock:
-            self.seal()
-            self._writer.close()
-            self.archive.close()
+        self.scribe.close()
 
 
 class Session:

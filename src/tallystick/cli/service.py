@@ -1,0 +1,87 @@
+"""`tally service`: the resident recorder.
+
+Parses, asks `tallystick.service`, renders.
+"""
+
+from __future__ import annotations
+
+import click
+
+from tallystick.cli.frame import Command, Group
+from tallystick.cli.run import Run, labelled, pass_run
+from tallystick.cli.text import one_line
+
+service = Group(
+    "service",
+    help="The resident recorder, which answers the agents' hooks. Hooks start it on demand; it ends when it is idle.",
+    lazy={
+        "start": ("tallystick.cli.service:start", "Start it, and wait until it answers."),
+        "stop": ("tallystick.cli.service:stop", "End it; everything recorded is sealed first."),
+        "status": ("tallystick.cli.service:status", "Whether it runs, and what it did."),
+        "run": ("tallystick.cli.service:run", "Be it, in this terminal."),
+        "unit": ("tallystick.cli.service:unit", "Print a systemd unit or a launchd property list for it."),
+    },
+)
+
+
+@click.command("start", cls=Command, example="tally service start")
+@pass_run
+def start(call: Run) -> None:
+    """Start the recorder unless it runs, and wait until it answers."""
+    from tallystick.service import start as service_start
+
+    pid = service_start.start(call.home)
+    call.answer("service", {"running": True, "pid": pid}, [f"the recorder answers; its pid is {pid}"])
+
+
+@click.command("stop", cls=Command, example="tally service stop")
+@pass_run
+def stop(call: Run) -> None:
+    """End the recorder. What it has taken is recorded and sealed first; the next hook starts it again."""
+    from tallystick.service import start as service_start
+
+    stopped = service_start.stop(call.home)
+    text = "the recorder has ended" if stopped else "no recorder runs"
+    call.answer("service", {"running": False, "stopped": stopped}, [text])
+
+
+@click.command("status", cls=Command, example="tally service status --json")
+@pass_run
+def status(call: Run) -> None:
+    """Whether the recorder runs, what it did, and how long it took to answer. Exit code 1 if it does not run."""
+    from tallystick.service import start as service_start
+
+    found = service_start.status(call.home)
+    if found is None:
+        call.answer("service", {"running": False}, ["no recorder runs; the next hook starts it"])
+        raise SystemExit(1)
+    rows = [(name.replace("_", " "), one_line(_shown(value))) for name, value in found.items()]
+    call.answer("service", {"running": True, **found}, labelled(rows))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(item)}" for name, item in value.items())
+    return "" if value is None else str(value)
+
+
+@click.command("run", cls=Command, example="tally service run --idle 0")
+@click.option("--idle", type=click.IntRange(min=0), default=None, help="End after so many idle minutes; 0: never.")
+@pass_run
+def run(call: Run, idle: int | None) -> None:
+    """Be the recorder, in this terminal or under a supervisor, until Ctrl-C or until it is idle."""
+    from tallystick.service import start as service_start
+
+    seconds = None if idle is None else float(idle * 60 or 10**12)
+    raise SystemExit(service_start.run(call.home.folder, idle_seconds=seconds))
+
+
+@click.command("unit", cls=Command, example="tally service unit systemd > ~/.config/systemd/user/tallystick.service")
+@click.argument("kind", type=click.Choice(["systemd", "launchd"]))
+@pass_run
+def unit(call: Run, kind: str) -> None:
+    """Print what systemd (a user unit) or launchd (a property list) needs to keep the recorder running."""
+    from tallystick.service import units
+
+    text = units.systemd(call.home) if kind == "systemd" else units.launchd(call.home)
+    call.answer("service-unit", {"kind": kind, "text": text}, text.splitlines())

@@ -1,0 +1,182 @@
+"""What becomes of a delivery when the recorder does not answer.
+
+It is started, and asked again; else the delivery is kept in the spool and, if the agent waits for leave to act, a full
+interpreter decides; else the setting `hooks.on_error` does. Two seconds in all, those that hook.py has waited included.
+Run by hook.py under `python -I -S`, so it imports the standard library only.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+Answer: TypeAlias = tuple[int, bytes, bytes]
+"""Exit code, stdout, stderr."""
+Ask: TypeAlias = Callable[[str, bytes, float], Answer]
+"""`hook.ask`."""
+
+DEADLINE_SECONDS = 2.0
+START_SECONDS = 0.4
+_DECIDING = (
+    b"PreToolUse",
+    b"preToolUse",
+    b"BeforeTool",
+    b"beforeShellExecution",
+    b"beforeMCPExecution",
+    b"tool_call",
+    b"tool.execute.before",
+)
+_READ_ONLY = (
+    b"Read",
+    b"Glob",
+    b"Grep",
+    b"LS",
+    b"TodoWrite",
+    b"read",
+    b"view",
+    b"glob",
+    b"grep",
+    b"list",
+    b"read_file",
+    b"list_directory",
+)
+_CAN_ASK = ("claude-code",)
+_ASK_FORM = (
+    '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"%s"}}'
+)
+
+
+def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, began: float) -> Answer:
+    """Start the recorder and ask again; else keep the delivery, and decide if the agent waits for that."""
+    data = request.partition(b"\n")[2]
+    if not is_listening(home):
+        start_recorder(home)
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            try:
+                return ask(home, request, began + DEADLINE_SECONDS / 2)
+            except OSError:
+                time.sleep(0.01)
+    spooled = spool(home, request)
+    if not is_deciding(event, data):
+        return 0, b"", b""
+    answer = decide_alone(home, agent, event, data, began + DEADLINE_SECONDS - 0.1)
+    if answer is None:
+        effect, answer = on_error(home, agent)
+        mark(spooled, "on_error-" + effect)
+    else:
+        mark(spooled, "alone")
+    return answer
+
+
+def is_listening(home: str) -> bool:
+    """Whether somebody listens on the recorder's socket, answering or not."""
+    import _socket
+
+    try:
+        os.chdir(home + "/run")
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        try:
+            connection.settimeout(0.1)
+            connection.connect("recorder.sock")
+        finally:
+            connection.close()
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def start_recorder(home: str) -> None:
+    """Start the recorder as a process of its own, with nothing of the agent's environment but where things are."""
+    kept = (b"HOME", b"PATH", b"LANG", b"LC_ALL", b"TZ", b"TMPDIR", b"USER", b"LOGNAME", b"XDG_RUNTIME_DIR")
+    environment = {name: os.environb[name] for name in kept if name in os.environb}
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        null = os.open("/dev/null", os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        os.closerange(3, 256)
+        os.execve(sys.executable, [sys.executable, "-I", "-m", "tallystick.service", home], environment)
+    finally:
+        os._exit(1)
+
+
+def spool(home: str, request: bytes) -> Path | None:
+    """Keep a delivery on disk, for the recorder to take in later; its path, None if that is impossible too."""
+    folder = Path(home, "spool")
+    part = folder / f"{time.time_ns()}-{os.getpid()}.part"
+    try:
+        for each in (folder.parent, folder):
+            with contextlib.suppress(FileExistsError):
+                each.mkdir(0o700)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(request)
+            file.flush()
+            os.fsync(file.fileno())
+        return part.rename(part.with_suffix(".spool"))
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        return None
+
+
+def mark(spooled: Path | None, decided: str) -> None:
+    """Say in a spooled delivery's name who decided on it."""
+    if spooled is not None:
+        with contextlib.suppress(OSError):  # the recorder may have it already
+            spooled.rename(spooled.with_suffix(f".{decided}.spool"))
+
+
+def is_deciding(event: str, data: bytes) -> bool:
+    """Whether the agent waits for leave to do something that may have effects."""
+    deciding = event.encode() in _DECIDING if event else any(b'"%s"' % name in data for name in _DECIDING)
+    tools = (b'"tool_name":"%s"', b'"tool_name": "%s"', b'"toolName":"%s"', b'"toolName": "%s"')
+    return deciding and not any(form % name in data for form in tools for name in _READ_ONLY)
+
+
+def decide_alone(home: str, agent: str, event: str, data: bytes, until: float) -> Answer | None:
+    """Have a full interpreter decide: exit code, stdout, stderr; None if it could not in time."""
+    left = until - time.monotonic()
+    if left <= 0.05:
+        return None
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-m", "tallystick.service.alone", home, agent, event],
+            input=data,
+            capture_output=True,
+            timeout=left,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    # 65 says "I could not": other codes are the answer's own.
+    return None if done.returncode in (1, 65) else (done.returncode, done.stdout, done.stderr)
+
+
+def on_error(home: str, agent: str) -> tuple[str, Answer]:
+    """The effect and the answer when nobody could decide: what the setting hooks.on_error says."""
+    wanted = "ask"
+    try:
+        import tomllib
+
+        wanted = tomllib.loads(Path(home, "config.toml").read_text("utf-8")).get("hooks", {}).get("on_error", "ask")
+    except (OSError, ValueError, AttributeError):
+        pass
+    if wanted == "allow":
+        return "allow", (0, b"", b"")
+    reason = "Tallystick could not decide on this call. `tally doctor` says why."
+    if wanted == "ask" and agent in _CAN_ASK:
+        return "ask", (0, (_ASK_FORM % reason).encode(), b"")
+    return "deny", (2, b"", reason.encode() + b"\n")

@@ -1,0 +1,52 @@
+"""What is asked before a call runs, and what policy answers.
+
+Owns Call, Effect and Decision. Must not know how a decision is made, nor how an agent is told.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from tallystick.model.step import Json
+
+
+class Effect(enum.StrEnum):
+    """What policy answers. `deny` outweighs `ask`, that `warn`, that `allow`."""
+
+    ALLOW = "allow"
+    """No opinion: nothing is said to the agent, so that its own permission prompt still works."""
+    WARN = "warn"
+    """The call runs; the record says what spoke against it."""
+    ASK = "ask"
+    """A human must say yes."""
+    DENY = "deny"
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call that an agent is about to make."""
+
+    agent: str
+    session: str
+    """The agent's own session id."""
+    tool: str
+    """The agent's own name of the tool."""
+    args: Json = None
+    """The arguments as the agent gave them."""
+    cwd: str | None = None
+    call_id: str | None = None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a call: its effect, the ids of the rules that spoke, why, and which policy set they are of."""
+
+    effect: Effect = Effect.ALLOW
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    """For the agent and its user, one sentence or a few."""
+    policy: str | None = None
+    """SHA-256 of the policy set, in hex."""
+
+
+NO_OPINION = Decision()

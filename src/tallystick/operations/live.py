@@ -1,0 +1,386 @@
+"""Live: what an agent's hook said becomes steps, and the agent gets its answer.
+
+Owns the order of one delivery: understood, decided, recorded, durable where leave was asked, answered; and the naming of
+events for which hooks give no ids. Must not know how deliveries reach us, nor any agent's format.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply, hook_adapter
+from tallystick.errors import FormatError, TallystickError
+from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
+from tallystick.operations.record import SessionRecord
+from tallystick.operations.scribe import Scribe
+from tallystick.seal.canonical import canonical
+
+RECORDER = "tallystick"
+"""The agent whose session holds what the recorder has to say of itself: gaps, refused payloads."""
+_SAME_SECONDS = 10.0
+_MOST_REMEMBERED = 4096
+_MOST_OPEN_CALLS = 256
+_QUIET_SECONDS = 2.0
+_LOOK_BACK = 64
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of a hook, as it reached the recorder."""
+
+    agent: str
+    data: bytes
+    event: str | None = None
+    id: str = "-"
+    """Which process delivered it, and when: the same one may try twice."""
+    received: str
+    """When the hook ran, RFC 3339."""
+    monitor: str | None = None
+    """The session of `tally run` under which the agent works."""
+    spooled: bool = False
+    decided: Decision | None = None
+    """What the agent was told while the recorder was not there."""
+
+
+class Decide(Protocol):
+    """Gives the decision on a call."""
+
+    def __call__(self, call: Call) -> Decision:
+        """Decide. Never raises: what cannot be decided is answered as the setting hooks.on_error says."""
+        ...
+
+
+class Transcripts(Protocol):
+    """Reads the transcripts that agents write, beside their hooks."""
+
+    def watch(self, agent: str, session: str, path: str) -> None:
+        """Follow a transcript from now on."""
+        ...
+
+    def poll(self, agent: str | None = None, session: str | None = None) -> bool:
+        """Record what is new in all of them, or in one session's; whether there was anything."""
+        ...
+
+
+class Counts(msgspec.Struct):
+    """What the recorder did since it began."""
+
+    deliveries: int = 0
+    repeated: int = 0
+    refused: int = 0
+    spooled: int = 0
+    decisions: dict[str, int] = {}
+    lost: int = 0
+    """Deliveries that could not be recorded and of which only a gap tells."""
+    last_error: str | None = None
+
+
+class _Session(msgspec.Struct):
+    """What is remembered of a session between deliveries."""
+
+    open_calls: list[tuple[str, str | None, bytes]] = []
+    """Calls without a result that we named: their source id, tool and arguments."""
+    deliveries: set[str] = set()
+
+
+class Live:
+    """Takes deliveries one after another. Not safe for several threads: whoever has them queues them."""
+
+    def __init__(
+        self,
+        scribe: Scribe,
+        decide: Decide,
+        transcripts: Transcripts,
+        *,
+        monotonic: Callable[[], float],
+        adapter: Callable[[str], HookAdapter | None] = hook_adapter,
+    ) -> None:
+        self.scribe = scribe
+        self.counts = Counts()
+        self._decide = decide
+        self._transcripts = transcripts
+        self._adapter = adapter
+        self._monotonic = monotonic
+        self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str, str], _Session] = OrderedDict()
+        self._ending: dict[tuple[str, str], float] = {}
+        self._unrecorded: list[str] = []
+
+    # One delivery ---------------------------------------------------------------------------------------------------
+
+    def take(self, delivery: Delivery) -> Reply:
+        """Record a delivery and give the agent's answer. Never raises for what an agent sent or a disk did."""
+        self.counts.deliveries += 1
+        self.counts.spooled += delivery.spooled
+        key = sha256(f"{delivery.agent}\0{delivery.event}\0".encode() + delivery.data).digest()
+        adapter = self._adapter(delivery.agent)
+        try:
+            if adapter is None:
+                raise FormatError(f"no agent {delivery.agent[:80]!r} is known", hint="`tally agents` lists them")
+            payload = adapter.parse(delivery.data, delivery.event)
+        except FormatError as error:
+            self._refuse(delivery, error)
+            return SILENT
+        known = self._known_answer(key, payload)
+        if known is not None:
+            self.counts.repeated += 1
+            return known
+        decision = self._decision(delivery, payload)
+        self._record_or_note(delivery, payload, decision)
+        reply = SILENT
+        if decision is not None and decision.effect in (Effect.ASK, Effect.DENY):
+            reply = adapter.reply(payload, decision)
+        self._remember(key, reply)
+        return reply
+
+    def _known_answer(self, key: bytes, payload: Payload) -> Reply | None:
+        """What was answered to the same event a moment ago: two handlers may be installed for one agent."""
+        found = self._answered.get(key)
+        if found is None or not payload.timed or self._monotonic() - found[0] > _SAME_SECONDS:
+            return None
+        return found[1]
+
+    def _remember(self, key: bytes, reply: Reply) -> None:
+        self._answered[key] = (self._monotonic(), reply)
+        while len(self._answered) > _MOST_REMEMBERED:
+            self._answered.popitem(last=False)
+
+    def _decision(self, delivery: Delivery, payload: Payload) -> Decision | None:
+        if payload.asks is None:
+            return None
+        if delivery.spooled and delivery.decided is not None:
+            return delivery.decided
+        decision = self._decide(payload.asks)
+        self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
+        return decision
+
+    # Recording ------------------------------------------------------------------------------------------------------
+
+    def _record_or_note(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
+        try:
+            self._tell_gap()
+            self._record(delivery, payload, decision)
+        except TallystickError as error:
+            self.counts.lost += 1
+            self.counts.last_error = str(error)
+            self._unrecorded.append(delivery.received)
+            del self._unrecorded[1000:]
+
+    def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
+        agent = delivery.agent
+        if payload.transcript is not None:
+            self._transcripts.watch(agent, payload.session, payload.transcript)
+        if payload.begins or payload.asks is not None:
+            self._transcripts.poll(agent, payload.session)
+        for event in payload.events:
+            self._record_event(delivery, event, decision)
+        if payload.ends:
+            self._ending[(agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
+
+    def _record_event(self, delivery: Delivery, event: Event, decision: Decision | None) -> None:
+        agent = delivery.agent
+        if isinstance(event, Loss):
+            return
+        event = replace(event, session=self._current(agent, event.session), ts=event.ts or delivery.received)
+        if isinstance(event, Opening):
+            if self.scribe.writer.archive.find(agent, event.session) is None:
+                self.scribe.open(_under(event, delivery.monitor))
+            return
+        record = self._record_of(agent, event)
+        if event.source_id is None or event.source_id.startswith(UNNAMED):
+            named = self._named(agent, record, event, delivery.id)
+            if named is None:
+                return
+            event = named
+        if delivery.spooled:
+            event = replace(event, meta={**event.meta, "spooled": True})
+        taken = self.scribe.add_to(record, event)
+        if event.type == "tool_call" and decision is not None:
+            if decision.effect is not Effect.ALLOW:
+                self.scribe.add_to(record, _decided(event, decision))
+            # An intent is on disk before its call is let go: DESIGN 5.
+            self.scribe.make_durable(taken.session)
+
+    def _current(self, agent: str, session: str) -> str:
+        """The session that goes on under an id: its last continuation (docs/format.md 7)."""
+        archive, current, number = self.scribe.writer.archive, session, 1
+        while archive.find(agent, f"{session}~{number}") is not None:
+            current, number = f"{session}~{number}", number + 1
+        return current
+
+    def _record_of(self, agent: str, step: Step) -> SessionRecord:
+        found = self.scribe.writer.find(agent, step.session)
+        return found or self.scribe.open(Opening(session=step.session, agent=agent, source=step.source, ts=step.ts))
+
+    # Names for events without ---------------------------------------------------------------------------------------
+
+    def _named(self, agent: str, record: SessionRecord, step: Step, delivery: str) -> Step | None:
+        """The step with a source id of ours; None if the same process has delivered it already."""
+        session = self._session(agent, record, step.session)
+        token = f"{delivery}/{step.type}"
+        if delivery != "-" and token in session.deliveries:
+            return None
+        session.deliveries.add(token)
+        meta = {**step.meta, "delivery": delivery} if delivery != "-" else step.meta
+        if step.source_id is not None:
+            return replace(step, meta=meta)
+        if step.type == "tool_result":
+            call = _matching(session.open_calls, step)
+            if call is not None:
+                values = {name: value for name, value in step.values.items() if name != "content.args"}
+                meta = {**meta, "corr": call}
+                return replace(step, source_id=f"{call}/result", after=(Ref(call),), meta=meta, values=values)
+        source_id = f"{UNNAMED}{record.journal.size}"
+        if step.type == "tool_call":
+            session.open_calls.append((source_id, _tool(step), _args(step)))
+            del session.open_calls[:-_MOST_OPEN_CALLS]
+            meta = {**meta, "corr": source_id}
+        return replace(step, source_id=source_id, meta=meta)
+
+    def _session(self, agent: str, record: SessionRecord, name: str) -> _Session:
+        key = (agent, name)
+        found = self._sessions.pop(key, None)
+        if found is None:
+            found = _remembered(_last_steps(record))
+        self._sessions[key] = found
+        while len(self._sessions) > _MOST_REMEMBERED:
+            self._sessions.popitem(last=False)
+        return found
+
+    # What is not as it should be ------------------------------------------------------------------------------------
+
+    def _refuse(self, delivery: Delivery, error: FormatError) -> None:
+        """A payload that cannot be understood: the recorder's own session says so."""
+        self.counts.refused += 1
+        self.counts.last_error = str(error)
+        meta: dict[str, Json] = {"reason": "bad-payload", "bytes": len(delivery.data)}
+        self.note_gap(meta, {"content.agent": delivery.agent[:200], "content.error": str(error)[:2000]})
+
+    def note_gap(self, meta: dict[str, Json], values: dict[str, Json]) -> None:
+        """Record that something is missing from the record."""
+        step = Step(session="recorder", type="gap", source=Source.WATCH, meta=meta, values=values)
+        try:
+            self.scribe.add(RECORDER, step)
+        except TallystickError as failure:
+            self.counts.last_error = str(failure)
+
+    def _tell_gap(self) -> None:
+        """Say first what could not be recorded before."""
+        if not self._unrecorded:
+            return
+        missed, self._unrecorded = self._unrecorded, []
+        meta: dict[str, Json] = {
+            "reason": "not-writable",
+            "events": len(missed),
+            "since": missed[0],
+            "until": missed[-1],
+        }
+        try:
+            self.scribe.add(RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta=meta))
+        except TallystickError:
+            self._unrecorded = missed
+            raise
+
+    # Time passing ---------------------------------------------------------------------------------------------------
+
+    def tick(self, *, closing: bool = False) -> bool:
+        """Read transcripts, and close sessions whose agent has ended them; whether anything was new."""
+        try:
+            was_new = self._transcripts.poll()
+            now = self._monotonic()
+            for (agent, session), due in list(self._ending.items()):
+                if closing or (now >= due and not self._transcripts.poll(agent, session)):
+                    del self._ending[(agent, session)]
+                    self._end(agent, self._current(agent, session))
+        except TallystickError as error:
+            self.counts.last_error = str(error)
+            return False
+        return was_new
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a session is about to be closed, or something waits to be said."""
+        return bool(self._ending or self._unrecorded)
+
+    def _end(self, agent: str, session: str) -> None:
+        record = self.scribe.writer.find(agent, session)
+        if record is not None and not record.journal.ended:
+            self.scribe.add_to(record, Step(session=session, type="session_end", source=Source.HOOK))
+
+
+def _under(opening: Opening, monitor: str | None) -> Opening:
+    """A session that works under `tally run` hangs on the session of that run."""
+    if monitor is None or opening.kind is not SessionKind.ROOT:
+        return opening
+    return replace(opening, kind=SessionKind.CHILD, parent=Ref(session=monitor, agent="run"))
+
+
+def _decided(call: Step, decision: Decision) -> Step:
+    meta: dict[str, Json] = {"effect": decision.effect.value, "rules": list(decision.rules), "decided_by": "policy"}
+    if decision.policy is not None:
+        meta["policy"] = decision.policy
+    meta |= {key: call.meta[key] for key in ("tool", "corr") if key in call.meta}
+    return Step(
+        session=call.session,
+        type="decision",
+        source=Source.HOOK,
+        source_id=f"{call.source_id}/decision",
+        ts=call.ts,
+        meta=meta,
+        values={"content.text": decision.reason} if decision.reason else {},
+        after=(Ref(call.source_id),),
+        within=Ref(call.source_id),
+    )
+
+
+def _tool(step: Step) -> str | None:
+    tool = step.meta.get("tool")
+    return tool if isinstance(tool, str) else None
+
+
+def _args(step: Step) -> bytes:
+    return sha256(canonical(step.values.get("content.args"))).digest()
+
+
+def _matching(open_calls: list[tuple[str, str | None, bytes]], result: Step) -> str | None:
+    """The oldest open call with the result's tool and arguments, which is open no longer."""
+    tool, args = _tool(result), _args(result)
+    told = "content.args" in result.values
+    for position, (source_id, name, digest) in enumerate(open_calls):
+        if name == tool and (not told or digest == args):
+            del open_calls[position]
+            return source_id
+    return None
+
+
+def _last_steps(record: SessionRecord) -> list[Recorded]:
+    size = record.journal.size
+    found = (record.read(n) for n in range(max(size - _LOOK_BACK, 0), size))
+    return [step for step in found if step is not None]
+
+
+def _remembered(steps: list[Recorded]) -> _Session:
+    """What the end of a journal says of calls without results, after a restart."""
+    session = _Session(open_calls=[], deliveries=set())
+    for step in steps:
+        token = step.member("delivery")
+        if isinstance(token, str):
+            session.deliveries.add(f"{token}/{step.type}")
+        source_id = step.member("source_id")
+        if not isinstance(source_id, str) or not source_id.startswith(UNNAMED):
+            continue
+        if step.type == "tool_call":
+            tool = step.meta.get("tool")
+            args = sha256(canonical(step.values.get("content.args"))).digest()
+            session.open_calls.append((source_id, tool if isinstance(tool, str) else None, args))
+        elif step.type == "tool_result":
+            call = source_id.removesuffix("/result")
+            session.open_calls = [item for item in session.open_calls if item[0] != call]
+    return session

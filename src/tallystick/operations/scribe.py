@@ -1,0 +1,171 @@
+"""The scribe: events of any number of sessions, taken down as they happen, durable and sealed in time.
+
+Owns the promises of DESIGN 5 about one process that records live: acknowledged steps survive the process, power loss after
+100 ms, sealed after 32 steps or 2 s, and bounded memory. Must not know where events come from: hooks, editors, proxies and
+programs all record through here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from types import TracebackType
+
+import msgspec
+
+from tallystick.journal.file import sync_alone
+from tallystick.journal.home import Home
+from tallystick.model.ids import SessionId
+from tallystick.model.step import Event, Loss, Opening, Step
+from tallystick.operations.config import read_setting
+from tallystick.operations.keeper import Keeper
+from tallystick.operations.record import OnStep, Outcome, SessionRecord, Writer
+from tallystick.operations.store import local_zone, open_archive
+
+SEAL_STEPS = 32
+_MOST_SESSIONS = 64
+_MOST_STEPS = 200_000
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What became of a step: its session, the number of the entry that has it, and how it got there."""
+
+    session: SessionId
+    n: int
+    outcome: Outcome
+
+
+class Scribe:
+    """Records live events into one store. Use it as a context manager, or call `close`: that seals what is pending.
+
+    Safe to use from several threads; several processes may record into one store and into one session.
+    """
+
+    def __init__(self, home: Home, *, always_sync: bool | None = None) -> None:
+        """Open the store at `home`; it is made if it is not there.
+
+        Args:
+            always_sync: make every step survive a loss of power before the call that records it returns; None: what the
+                setting `journal.fsync` says.
+
+        Raises:
+            JournalError: the store cannot be opened or made. FormatError: its config.toml is damaged.
+        """
+        self.home = home
+        self.archive = open_archive(home, make=True)
+        self.writer = Writer(self.archive, local_zone(), keep_open=1 << 30)
+        self.callbacks: list[OnStep] = []
+        self.lock = threading.RLock()
+        self._always_sync = always_sync if always_sync is not None else read_setting(home, "journal.fsync") == "always"
+        self._changed: dict[SessionId, SessionRecord] = {}
+        self._unsealed = 0
+        self._keeper = Keeper(self.sync, self.seal)
+
+    def __enter__(self) -> Scribe:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Taking down ----------------------------------------------------------------------------------------------------
+
+    def take(self, agent: str, events: Iterable[Event]) -> list[Taken]:
+        """Record events of an agent in order. A Loss is nobody's step: whoever hands it over reports it.
+
+        Raises:
+            FormatError: a step cannot be sealed. JournalError: it cannot be written.
+        """
+        taken = []
+        for event in events:
+            if isinstance(event, Opening):
+                self.open(event)
+            elif not isinstance(event, Loss):
+                taken.append(self.add(agent, event))
+        return taken
+
+    def open(self, opening: Opening) -> SessionRecord:
+        """The record of a session, begun with a `session_start` if it has none."""
+        with self.lock:
+            record, made = self.writer.open(opening)
+            record.callbacks = self.callbacks
+            if made:
+                self._note(record)
+                if self.callbacks:
+                    record.call_back(0)
+            return record
+
+    def add(self, agent: str, step: Step) -> Taken:
+        """Record one step of an agent's session, which is begun if it is not there."""
+        with self.lock:
+            record = self.writer.find(agent, step.session)
+            if record is None:
+                record = self.open(Opening(session=step.session, agent=agent, source=step.source))
+            return self.add_to(record, step)
+
+    def add_to(self, record: SessionRecord, step: Step) -> Taken:
+        """Record one step of a session that is open here."""
+        with self.lock:
+            record.callbacks = self.callbacks
+            outcome, n = record.add(step, lambda ref: self.writer.foreign(record.agent, ref))
+            self._note(record)
+            return Taken(record.sid, n, outcome)
+
+    def _note(self, record: SessionRecord) -> None:
+        """Do what is due after a step: make it durable if that is always wanted, seal after 32 steps."""
+        self._changed[record.sid] = record
+        if self._always_sync:
+            sync_alone(record.journal)
+        self._unsealed += 1
+        if self._unsealed >= SEAL_STEPS:
+            self.seal()
+        else:
+            self._keeper.note()
+
+    # Promises -------------------------------------------------------------------------------------------------------
+
+    def make_durable(self, sid: SessionId) -> None:
+        """Make what is recorded of one session survive a loss of power, now: an intent before its call is let go."""
+        with self.lock:
+            record = self._changed.get(sid)
+            if record is not None:
+                sync_alone(record.journal)
+
+    def sync(self) -> None:
+        """Make everything recorded so far survive a loss of power."""
+        with self.lock:
+            for record in self._changed.values():
+                sync_alone(record.journal)
+
+    def seal(self) -> None:
+        """Make everything recorded so far durable, and sign a head that covers it."""
+        with self.lock:
+            for record in list(self._changed.values()):
+                record.flush_sightings()
+            changed, self._changed = list(self._changed), {}
+            self._unsealed = 0
+            if changed:
+                self.archive.seal(changed)
+            self._keeper.sealed()
+            self._forget_some()
+
+    def _forget_some(self) -> None:
+        """Close the sessions that were not used for longest, so that memory does not grow: they can be read again."""
+        records = self.writer.records()
+        steps = sum(len(record.known) for record in records)
+        for position, record in enumerate(records):
+            left = len(records) - position
+            if left <= _MOST_SESSIONS and (steps <= _MOST_STEPS or left == 1):
+                break
+            steps -= len(record.known)
+            self.writer.release(record.sid)
+
+    def close(self) -> None:
+        """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""
+        self._keeper.stop()
+        with self.lock:
+            self._changed |= {record.sid: record for record in self.writer.records()}
+            self.seal()
+            self.writer.close()
+            self.archive.close()

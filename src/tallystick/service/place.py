@@ -1,0 +1,73 @@
+"""Where the recorder of a store is to be found, and that there is only one.
+
+Owns the files in `run/` and the lock that makes an instance the only one. Must not know what the recorder does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+
+from tallystick.journal.home import FILE_MODE, Home
+
+SOCKET = "recorder.sock"
+
+
+class Place:
+    """The recorder's files in a store: `run/recorder.sock`, `.pid`, `.lock`, `http.json`; and the spool."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.run = home.folder / "run"
+        self.socket = self.run / SOCKET
+        self.pid = self.run / "recorder.pid"
+        self.lock = self.run / "recorder.lock"
+        self.http = self.run / "http.json"
+        self.spool = home.folder / "spool"
+
+    def claim(self) -> int | None:
+        """Become the only recorder of the store: a descriptor that holds the claim; None if there is another one.
+
+        Raises:
+            JournalError: the store's folder cannot be made. OSError: the lock's file cannot.
+        """
+        self.home.make_folder(self.run)
+        self.home.make_folder(self.spool)
+        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return None
+        self.pid.write_text(f"{os.getpid()}\n", "ascii")
+        return descriptor
+
+    def leave(self, descriptor: int) -> None:
+        """Give the claim up. The socket and the pid go first, so that nobody finds what is no more."""
+        for path in (self.socket, self.pid):
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+        os.close(descriptor)
+
+    def owner(self) -> int | None:
+        """The pid of the recorder that holds the claim; None if nobody does."""
+        try:
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return _pid_in(self.pid)
+        finally:
+            os.close(descriptor)
+        return None
+
+
+def _pid_in(path: Path) -> int | None:
+    try:
+        return int(path.read_text("ascii"))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,67 @@
+"""The spool: deliveries that hooks kept on disk while no recorder answered.
+
+Owns reading them back in order, and removing each once it is recorded. hook.py writes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from tallystick.errors import FormatError
+from tallystick.model.decision import Decision, Effect
+from tallystick.operations.live import Delivery
+from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
+
+
+def waiting(folder: Path) -> list[Path]:
+    """Deliveries in the spool, oldest first."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".spool")
+    except OSError:
+        return []
+
+
+def take_back(path: Path) -> Delivery:
+    """A delivery as it was kept.
+
+    Raises:
+        FormatError: the file is not what hook.py writes. OSError: it cannot be read, or is gone.
+    """
+    if path.stat().st_size > MOST_HEADER + MOST_DATA:
+        raise FormatError(f"{path.name} is too large for a delivery", hint="look at it, and remove it")
+    with path.open("rb") as file:
+        header = read_header(file.readline(MOST_HEADER))
+        data = file.read()
+    if len(data) != header.length:
+        raise FormatError(f"{path.name} is {len(data)} bytes long and says {header.length}", hint="it was cut")
+    return replace(header.delivery(data, spooled=True), decided=_decided_before(path))
+
+
+def set_aside(path: Path, torn: Path) -> None:
+    """Keep a file that is no delivery where nothing reads it again."""
+    with contextlib.suppress(OSError):
+        path.rename(torn / path.name)
+
+
+def deliveries(folder: Path, torn: Path) -> Iterator[tuple[Path, Delivery | FormatError]]:
+    """All that waits, with its file; what is no delivery is set aside."""
+    for path in waiting(folder):
+        try:
+            yield path, take_back(path)
+        except FormatError as error:
+            yield path, error
+            set_aside(path, torn)
+        except OSError:
+            continue  # somebody else took it
+
+
+def _decided_before(path: Path) -> Decision | None:
+    """What the setting hooks.on_error made of the call, as the file's name says. None: policy is asked again."""
+    for effect in (Effect.ALLOW, Effect.ASK, Effect.DENY):
+        if path.name.endswith(f".on_error-{effect.value}.spool"):
+            return Decision(effect=effect, rules=("hooks.on_error",), reason="nobody could decide on this call in time")
+    return None
