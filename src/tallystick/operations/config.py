@@ -34,6 +34,13 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 SETTINGS = (
     Setting(
+        key="hooks.on_error",
+        default="ask",
+        choices=("ask", "deny", "allow"),
+        does="What an agent is told about a call with effects when nobody could decide in time; `ask` refuses where nobody "
+        "can be asked.",
+    ),
+    Setting(
         key="journal.fsync",
         default="batch",
         choices=("batch", "always"),
@@ -47,6 +54,17 @@ SETTINGS = (
         default="auto",
         choices=("auto", "never"),
         does="Whether text that does not fit on the terminal goes through $PAGER.",
+    ),
+    Setting(
+        key="service.http",
+        default="on",
+        choices=("on", "off"),
+        does="Whether the recorder listens on a loopback port too, for HTTP hooks and OTLP; `run/http.json` says which.",
+    ),
+    Setting(
+        key="service.idle_minutes",
+        default=15,
+        does="After how many minutes without a delivery the recorder ends; the next hook starts it again.",
     ),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}

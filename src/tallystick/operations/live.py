@@ -172,6 +172,7 @@ class Live:
             self.counts.last_error = str(error)
             self._unrecorded.append(delivery.received)
             del self._unrecorded[1000:]
+            self.scribe.recover()
 
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
         agent = delivery.agent

@@ -19,8 +19,9 @@ from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Loss, Opening, Step
 from tallystick.operations.config import read_setting
 from tallystick.operations.keeper import Keeper
-from tallystick.operations.record import OnStep, Outcome, SessionRecord, Writer
+from tallystick.operations.record import OnStep, SessionRecord, Writer
 from tallystick.operations.store import local_zone, open_archive
+from tallystick.operations.tellings import Outcome
 
 SEAL_STEPS = 32
 _MOST_SESSIONS = 64
@@ -143,10 +144,9 @@ class Scribe:
         with self.lock:
             for record in list(self._changed.values()):
                 record.flush_sightings()
-            changed, self._changed = list(self._changed), {}
-            self._unsealed = 0
-            if changed:
-                self.archive.seal(changed)
+            if self._changed:
+                self.archive.seal(list(self._changed))
+            self._changed, self._unsealed = {}, 0
             self._keeper.sealed()
             self._forget_some()
 
@@ -160,6 +160,11 @@ class Scribe:
                 break
             steps -= len(record.known)
             self.writer.release(record.sid)
+
+    def recover(self) -> None:
+        """Keep promises again after a failure to write was reported: what was not sealed then is sealed with the next step."""
+        self._keeper.stop()
+        self._keeper = Keeper(self.sync, self.seal)
 
     def close(self) -> None:
         """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""

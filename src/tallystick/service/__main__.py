@@ -1,8 +1,22 @@
-"""`python -m tallystick.service STORE`: the recorder as hooks start it."""
+"""`python -m tallystick.service STORE`: the recorder as hooks start it; with `--detach`, as a process of its own."""
 
+import os
 import sys
 
-from tallystick.service.start import run
+
+def detach() -> None:
+    """Leave the process that started this one behind: nobody waits for it, and no terminal ends it (daemon(7))."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1]))
+    words = sys.argv[1:]
+    if words[:1] == ["--detach"]:
+        detach()
+    from tallystick.service.start import run
+
+    sys.exit(run(words[-1]))

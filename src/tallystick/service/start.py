@@ -114,13 +114,13 @@ def stop(home: Home) -> bool:
 
 
 def _spawn(home: Home) -> None:
-    subprocess.Popen(
-        [sys.executable, "-I", "-m", "tallystick.service", str(home.folder)],
+    subprocess.run(
+        [sys.executable, "-I", "-m", "tallystick.service", "--detach", str(home.folder.absolute())],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
         cwd="/",
+        check=False,
     )
 
 
