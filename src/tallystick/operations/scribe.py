@@ -59,7 +59,7 @@ class Scribe:
         self.lock = threading.RLock()
         self._always_sync = always_sync if always_sync is not None else read_setting(home, "journal.fsync") == "always"
         self._changed: dict[SessionId, SessionRecord] = {}
-        self._unsealed = 0
+        self._unsealed: dict[SessionId, int] = {}
         self._keeper = Keeper(self.sync, self.seal)
 
     def __enter__(self) -> Scribe:
@@ -114,13 +114,13 @@ class Scribe:
             return Taken(record.sid, n, outcome)
 
     def _note(self, record: SessionRecord) -> None:
-        """Do what is due after a step: make it durable if that is always wanted, seal after 32 steps."""
+        """Do what is due after a step: make it durable if that is always wanted, seal after 32 steps of one session."""
+        unsealed = self._unsealed[record.sid] = self._unsealed.get(record.sid, 0) + 1
         self._changed[record.sid] = record
         if self._always_sync:
             sync_alone(record.journal)
-        self._unsealed += 1
-        if self._unsealed >= SEAL_STEPS:
-            self.seal()
+        if unsealed >= SEAL_STEPS:
+            self.seal()  # of all sessions: one signature covers them
         else:
             self._keeper.note()
 
@@ -146,7 +146,7 @@ class Scribe:
                 record.flush_sightings()
             if self._changed:
                 self.archive.seal(list(self._changed))
-            self._changed, self._unsealed = {}, 0
+            self._changed, self._unsealed = {}, {}
             self._keeper.sealed()
             self._forget_some()
 

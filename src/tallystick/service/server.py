@@ -1,7 +1,7 @@
 """The recorder's process: connections in, deliveries one after another to `operations.live`, answers out.
 
-Owns the socket, the queue, what is checked of whoever connects, idling and ending. One thread works on deliveries, so that
-they are recorded in the order in which they came.
+Owns the socket, what is checked of whoever connects, idling and ending. Deliveries are worked on in the thread that reads
+them, in the order in which they came: a second thread costs more in waiting for the interpreter's lock than it saves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import socket
 import struct
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,7 +43,6 @@ class Server:
         self.began = time.time()
         self.last_delivery: str | None = None
         self._idle_seconds = idle_seconds
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="tallystick-live")
         self._last_use = time.monotonic()
         self._open = 0
         self._waiting_bytes = 0
@@ -62,19 +60,18 @@ class Server:
             loop.add_signal_handler(number, self._stopping.set)
         server = await asyncio.start_unix_server(self._serve, sock=self._listen(), limit=1 << 20)
         try:
-            await loop.run_in_executor(self._worker, self._take_spooled)
+            self._take_spooled()
             while not self._stopping.is_set():
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _TICK_SECONDS)
-                if await loop.run_in_executor(self._worker, self._tick):
+                if self._tick():
                     self._last_use = time.monotonic()
                 if self._is_idle() or not self.place.socket.exists():
                     break
         finally:
             server.close()
             await self._settle()
-            await loop.run_in_executor(self._worker, self._finish)
-            self._worker.shutdown()
+            self._finish()
 
     def _listen(self) -> socket.socket:
         """The socket of the store. Its path may be too long for a socket, a name in the working directory is not."""
@@ -153,8 +150,7 @@ class Server:
         try:
             header = read_header(line)
         except FormatError as error:
-            said = str(error)
-            await self._in_worker(lambda: self.live.note_gap({"reason": "bad-delivery"}, {"content.error": said}))
+            self.live.note_gap({"reason": "bad-delivery"}, {"content.error": str(error)})
             writer.write(written(SILENT))
             return
         async with self._room:
@@ -162,7 +158,7 @@ class Server:
             self._waiting_bytes += header.length
         try:
             data = await asyncio.wait_for(reader.readexactly(header.length), _READ_SECONDS)
-            reply = await self.take(header.delivery(data))
+            reply = self.take(header.delivery(data))
         finally:
             async with self._room:
                 self._waiting_bytes -= header.length
@@ -171,16 +167,13 @@ class Server:
         if header.version != VERSION:
             self._stopping.set()  # another version was installed: the next hook starts that one
 
-    async def take(self, delivery: Delivery) -> Reply:
+    def take(self, delivery: Delivery) -> Reply:
         """Have a delivery recorded and answered, in its turn."""
         began = time.monotonic()
         self.last_delivery = delivery.received
-        reply: Reply = await self._in_worker(lambda: self.live.take(delivery))
+        reply = self.live.take(delivery)
         self._took_ms.append((time.monotonic() - began) * 1000)
         return reply
-
-    async def _in_worker(self, do: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, do)
 
     # What it says of itself -----------------------------------------------------------------------------------------
 

@@ -1,0 +1,154 @@
+"""Live capture: what an agent waits for its hook, and what the recorder bears.
+
+Latency is of whole processes, taken alternately with their baseline; the load is many connections from one process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import tallystick.hook
+from bench.measure import Figure
+from tallystick.hook import VERSION
+from tallystick.journal.home import Home
+from tallystick.service import start
+
+HOOK = Path(tallystick.hook.__file__)
+_BARE = "python -I -S -c pass"
+_ROUNDS = 200
+_SESSIONS = 50
+_EVENTS_A_SECOND = 2000
+_LOAD_SECONDS = 10
+
+
+def figures(folder: Path) -> Iterator[Figure]:
+    """Hook latency, the start on demand, and the load of 50 sessions."""
+    home = Home(folder / "store")
+    yield from _start(home)
+    start.start(home)
+    try:
+        yield from _latency(home)
+        yield from _load(home)
+    finally:
+        start.stop(home)
+
+
+def event(session: str, number: int) -> list[dict[str, Any]]:
+    """The call and the result of one tool call, as Claude Code says them."""
+    common = {"session_id": session, "cwd": "/home/dev/project", "prompt_id": "p", "permission_mode": "default"}
+    call = {
+        "tool_name": "Bash",
+        "tool_input": {"command": f"make test-{number}"},
+        "tool_use_id": f"toolu_{session}_{number}",
+    }
+    response = {"stdout": "ok\n" * 40, "stderr": "", "interrupted": False, "isImage": False}
+    return [
+        {**common, "hook_event_name": "PreToolUse", **call},
+        {**common, "hook_event_name": "PostToolUse", **call, "tool_response": response, "duration_ms": 12},
+    ]
+
+
+def _milliseconds(command: list[str], data: bytes, folder: Path) -> float:
+    began = time.perf_counter()
+    subprocess.run(command, input=data, env={"HOME": str(folder)}, capture_output=True, check=False)
+    return (time.perf_counter() - began) * 1000
+
+
+def _at(values: list[float], share: float) -> float:
+    return sorted(values)[min(int(len(values) * share), len(values) - 1)]
+
+
+def _latency(home: Home) -> Iterator[Figure]:
+    python = [sys.executable, "-I", "-S"]
+    hook = [*python, str(HOOK), "--home", str(home.folder), "claude-code"]
+    bare, shell, ours = [], [], []
+    for number in range(_ROUNDS):
+        data = json.dumps(event("latency", number)[number % 2]).encode()
+        bare.append(_milliseconds([*python, "-c", "pass"], b"", home.folder))
+        shell.append(_milliseconds(["/bin/sh", "-c", "cat >/dev/null"], data, home.folder))
+        ours.append(_milliseconds(hook, data, home.folder))
+    for name, share, most in (("p50", 0.5, 4.0), ("p99", 0.99, 25.0)):
+        more = _at(ours, share) - _at(bare, share)
+        target = f"<= +{most:.0f} ms"
+        ratio = _at(ours, share) / _at(bare, share)
+        yield Figure(f"hook, a whole process, {name} over {_BARE}", more, "ms", _BARE, ratio, target, more <= most)
+    yield Figure(
+        "hook, a whole process, p50", _at(ours, 0.5), "ms", "an empty shell hook", _at(ours, 0.5) / _at(shell, 0.5)
+    )
+
+
+def _start(home: Home) -> Iterator[Figure]:
+    took = []
+    for number in range(5):
+        start.stop(home)
+        data = json.dumps(event("start", number)[0]).encode()
+        hook = [sys.executable, "-I", "-S", str(HOOK), "--home", str(home.folder), "claude-code"]
+        took.append(_milliseconds(hook, data, home.folder))
+    value = _at(took, 0.5)
+    yield Figure("hook that starts the recorder and is answered", value, "ms", target="< 400", met=value < 400)
+
+
+# Load ----------------------------------------------------------------------------------------------------------------
+
+
+def _load(home: Home) -> Iterator[Figure]:
+    os.chdir(home.folder / "run")
+    took, seconds = asyncio.run(_sessions())
+    found = start.status(home) or {}
+    rate = len(took) / seconds
+    yield Figure(
+        "deliveries a second, 50 sessions", rate, "events", target=">= 2,000", met=rate >= _EVENTS_A_SECOND * 0.98
+    )
+    p99 = _at(took, 0.99)
+    yield Figure("answer under that load, p50", _at(took, 0.5), "ms")
+    yield Figure("answer under that load, p99", p99, "ms", target="< 50", met=p99 < 50)
+    memory = _peak_megabytes(int(found.get("pid", 0)))
+    if memory is not None:
+        yield Figure("peak memory of the recorder after it", memory, "MB", target="< 250", met=memory < 250)
+
+
+async def _sessions() -> tuple[list[float], float]:
+    """Every session sends at a steady pace; the milliseconds of each answer, and the seconds it took in all."""
+    took: list[float] = []
+    began = time.perf_counter()
+    await asyncio.gather(*(_one_session(number, began, took) for number in range(_SESSIONS)))
+    return took, time.perf_counter() - began
+
+
+async def _one_session(session: int, began: float, took: list[float]) -> None:
+    pace = _SESSIONS / _EVENTS_A_SECOND
+    total = _EVENTS_A_SECOND * _LOAD_SECONDS // _SESSIONS
+    for number in range(total):
+        due = began + number * pace + session * pace / _SESSIONS
+        await asyncio.sleep(max(due - time.perf_counter(), 0))
+        data = json.dumps(event(f"load-{session}", number // 2)[number % 2]).encode()
+        # From when it was due: what waits in the client because the recorder is behind counts.
+        await _deliver(data, f"{session}.{number}")
+        took.append((time.perf_counter() - max(due, began)) * 1000)
+
+
+async def _deliver(data: bytes, delivery: str) -> None:
+    reader, writer = await asyncio.open_unix_connection("recorder.sock")
+    header = f"TALLY1 {len(data)} claude-code - {VERSION} {time.time_ns()} {delivery} -\n"
+    writer.write(header.encode() + data)
+    answer = await reader.read()
+    writer.close()
+    if not answer.startswith(b"0 0 0"):
+        raise RuntimeError(f"the recorder answered {answer[:100]!r}")
+
+
+def _peak_megabytes(pid: int) -> float | None:
+    """Linux says the largest resident set of a process; elsewhere the figure is left out."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text("ascii")
+    except OSError:
+        return None
+    return next((int(line.split()[1]) / 1000 for line in status.splitlines() if line.startswith("VmHWM")), None)
