@@ -104,7 +104,16 @@ def test_a_removed_socket_is_made_anew_by_the_next_hook(home: Home, deliver: Del
 
 @pytest.mark.parametrize(
     "payload",
-    [b"", b"{", b"[]", b"null", b'{"hook_event_name": "PreToolUse"}', b"\xff\xfe\x00", b'{"session_id": 1}', b"[" * 100_000],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"hook_event_name": "PreToolUse"}',
+        b"\xff\xfe\x00",
+        b'{"session_id": 1}',
+        b"[" * 100_000,
+    ],
     ids=["nothing", "half", "list", "null", "no-session", "binary", "wrong-type", "deep"],
 )
 def test_a_payload_that_is_none_is_answered_with_silence_and_leaves_a_gap(
@@ -134,7 +143,13 @@ def test_one_delivery_that_comes_twice_is_recorded_once(home: Home, deliver: Del
 
 def test_nonsense_on_the_socket_harms_nobody(home: Home, deliver: Deliver) -> None:
     start.start(home)
-    for words in (b"\0" * 10_000, b"GET / HTTP/1.1\r\n\r\n", b"TALLY1 99999999999 a b c 1 d e\n", b"TALLY1 5 a - v 1 i -\nab", b""):
+    for words in (
+        b"\0" * 10_000,
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"TALLY1 99999999999 a b c 1 d e\n",
+        b"TALLY1 5 a - v 1 i -\nab",
+        b"",
+    ):
         say(home, words)
     assert deliver(pre_tool_use(1)).returncode == 0
     assert calls(home) == ["toolu_0001"]

@@ -306,6 +306,11 @@ class Live:
         return was_new
 
     @property
+    def unrecorded(self) -> int:
+        """How many deliveries could not be recorded, and no gap tells of them yet."""
+        return len(self._unrecorded)
+
+    @property
     def is_busy(self) -> bool:
         """Whether a session is about to be closed, or something waits to be said."""
         return bool(self._ending or self._unrecorded)

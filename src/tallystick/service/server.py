@@ -16,7 +16,7 @@ import struct
 import time
 from collections import deque
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tallystick.agents.hooks import SILENT, Reply
 from tallystick.errors import FormatError, TallystickError
@@ -26,7 +26,11 @@ from tallystick.service.place import SOCKET, Place
 from tallystick.service.spool import deliveries
 from tallystick.service.wire import MOST_HEADER, read_header, written
 
+if TYPE_CHECKING:
+    from tallystick.capture.http import Listener
+
 _TICK_SECONDS = 0.5
+_PORT_SECONDS = 0.1
 _READ_SECONDS = 10.0
 _MOST_WAITING_BYTES = 128 << 20
 _MOST_CONNECTIONS = 512
@@ -37,8 +41,11 @@ STOP = b"TALLY1 stop\n"
 class Server:
     """One recorder while it runs."""
 
-    def __init__(self, place: Place, live: Live, *, idle_seconds: float) -> None:
+    def __init__(self, place: Place, live: Live, *, idle_seconds: float, http: bool = False) -> None:
+        """A recorder that ends after `idle_seconds` without use; `http`: it listens on a loopback port too."""
         self.place = place
+        self._http = http
+        self._listener: Listener | None = None
         self.live = live
         self.began = time.time()
         self.last_delivery: str | None = None
@@ -61,6 +68,7 @@ class Server:
         server = await asyncio.start_unix_server(self._serve, sock=self._listen(), limit=1 << 20)
         try:
             self._take_spooled()
+            await self._open_port()
             while not self._stopping.is_set():
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _TICK_SECONDS)
@@ -70,8 +78,22 @@ class Server:
                     break
         finally:
             server.close()
+            if self._listener is not None:
+                await self._listener.close()
             await self._settle()
             self._finish()
+
+    async def _open_port(self) -> None:
+        """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
+        if not self._http:
+            return
+        await asyncio.sleep(_PORT_SECONDS)
+        from tallystick.service.http import listen
+
+        try:
+            self._listener = await listen(self)
+        except TallystickError as error:
+            self.live.counts.last_error = str(error)
 
     def _listen(self) -> socket.socket:
         """The socket of the store. Its path may be too long for a socket, a name in the working directory is not."""
@@ -167,9 +189,13 @@ class Server:
         if header.version != VERSION:
             self._stopping.set()  # another version was installed: the next hook starts that one
 
+    def used(self) -> None:
+        """Somebody needs a recorder."""
+        self._last_use = time.monotonic()
+
     def take(self, delivery: Delivery) -> Reply:
-        """Have a delivery recorded and answered, in its turn."""
-        began = time.monotonic()
+        """Have a delivery recorded and answered."""
+        began = self._last_use = time.monotonic()
         self.last_delivery = delivery.received
         reply = self.live.take(delivery)
         self._took_ms.append((time.monotonic() - began) * 1000)
@@ -191,8 +217,10 @@ class Server:
             "refused": counts.refused,
             "spooled": counts.spooled,
             "lost": counts.lost,
+            "unrecorded": self.live.unrecorded,
             "decisions": counts.decisions,
             "last_error": counts.last_error,
+            "port": None if self._listener is None else self._listener.port,
             "open_connections": self._open,
             "waiting_bytes": self._waiting_bytes,
             "answer_ms": {"p50": _at(took, 0.5), "p99": _at(took, 0.99), "max": _at(took, 1.0)},

@@ -19,12 +19,12 @@ from typing import Any
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.decision import NO_OPINION
+from tallystick.operations.config import read_setting
 from tallystick.operations.live import Live
 from tallystick.operations.scribe import Scribe
 from tallystick.service.place import SOCKET, Place
 from tallystick.service.server import STATUS, STOP, Server
 
-_IDLE_SECONDS = 15 * 60.0
 _START_SECONDS = 5.0
 
 
@@ -40,7 +40,8 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     if claim is None:
         return 0
     try:
-        server = Server(place, make_live(home), idle_seconds=_IDLE_SECONDS if idle_seconds is None else idle_seconds)
+        idle = idle_seconds if idle_seconds is not None else float(read_setting(home, "service.idle_minutes")) * 60
+        server = Server(place, make_live(home), idle_seconds=idle, http=read_setting(home, "service.http") == "on")
         asyncio.run(server.run())
     finally:
         place.leave(claim)

@@ -1,0 +1,121 @@
+"""The recorder on a loopback port: HTTP hooks, OTLP, health and metrics.
+
+Owns the routes, and the port and token that agents' settings hold: both stay the same from one start to the next. The
+protocol and its guards are `capture.http`'s.
+
+    POST /hook/AGENT[/EVENT]      the body is what a command hook has on stdin; the answer's body what it would print
+    POST /v1/logs|traces|metrics  OTLP (see `tally otlp`)
+    GET  /healthz                 200 while deliveries are taken and recorded
+    GET  /metrics                 counts, in the text format of Prometheus 0.0.4
+    GET  /status                  the same as `tally service status --json`
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from typing import TYPE_CHECKING, Any
+
+from tallystick.capture.http import Listener, Request, Response, serve
+from tallystick.errors import SourceError, TallystickError
+from tallystick.journal.durable import replace_file
+from tallystick.operations.live import Delivery
+from tallystick.service.place import Place
+from tallystick.service.wire import moment
+
+if TYPE_CHECKING:
+    from tallystick.service.server import Server
+
+_HOST = "127.0.0.1"
+_JSON = {"content-type": "application/json"}
+_TEXT = {"content-type": "text/plain; version=0.0.4; charset=utf-8"}
+
+
+async def listen(server: Server) -> Listener:
+    """Open the port that was open before, or another one if it is taken, and write down which.
+
+    Raises:
+        SourceError: there is no port to be had. JournalError: it cannot be written down.
+    """
+    port, token = address(server.place) or (0, secrets.token_urlsafe(24))
+    routes = _Routes(server)
+    try:
+        listener = await serve(_HOST, port, routes.answer, token=token)
+    except SourceError:
+        listener = await serve(_HOST, 0, routes.answer, token=token)
+    said = json.dumps({"port": listener.port, "token": token})
+    replace_file(server.place.http, [said.encode()])
+    return listener
+
+
+def address(place: Place) -> tuple[int, str] | None:
+    """The port and the token that `run/http.json` has; None if there are none yet."""
+    try:
+        said = json.loads(place.http.read_text("utf-8"))
+        return int(said["port"]), str(said["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+class _Routes:
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._number = 0
+
+    async def answer(self, request: Request) -> Response:
+        """The response to one request that has passed the guards."""
+        words = request.path.strip("/").split("/")
+        if request.method == "POST" and words[0] == "hook" and len(words) in (2, 3):
+            return self._hook(words[1], words[2] if len(words) == 3 else None, request.body)
+        if request.method == "POST" and words[0] == "v1":
+            return self._otlp(request)
+        if request.method in ("GET", "HEAD") and request.path in _PAGES:
+            return _PAGES[request.path](self._server.status())
+        return Response(status=404, body=b"no such page\n")
+
+    def _hook(self, agent: str, event: str | None, body: bytes) -> Response:
+        self._number += 1
+        now = time.time_ns()
+        delivery = Delivery(agent=agent, event=event, data=body, id=f"h{now}.{self._number}", received=moment(now))
+        reply = self._server.take(delivery)
+        return Response(headers=_JSON, body=reply.stdout)
+
+    def _otlp(self, request: Request) -> Response:
+        from tallystick.operations import otlp
+
+        kind, encoding = request.headers.get("content-type", ""), request.headers.get("content-encoding", "")
+        self._server.used()
+        try:
+            status, body = otlp.take(self._server.live.scribe, request.path, kind, encoding, request.body)
+        except TallystickError as error:
+            return Response(status=503, body=f"{error}\n".encode())
+        return Response(status=status, headers={"content-type": kind or "application/json"}, body=body)
+
+
+def _health(status: dict[str, Any]) -> Response:
+    well = status["unrecorded"] == 0
+    said = {"ok": well, "pid": status["pid"], "version": status["version"], "last_error": status["last_error"]}
+    return Response(status=200 if well else 503, headers=_JSON, body=json.dumps(said).encode())
+
+
+def _status(status: dict[str, Any]) -> Response:
+    return Response(headers=_JSON, body=json.dumps(status).encode())
+
+
+def _metrics(status: dict[str, Any]) -> Response:
+    lines = []
+    for name in ("deliveries", "repeated", "refused", "spooled", "lost"):
+        lines += [f"# TYPE tallystick_{name}_total counter", f"tallystick_{name}_total {status[name]}"]
+    lines.append("# TYPE tallystick_decisions_total counter")
+    lines += [f'tallystick_decisions_total{{effect="{name}"}} {count}' for name, count in status["decisions"].items()]
+    lines.append("# TYPE tallystick_answer_seconds gauge")
+    for name, value in status["answer_ms"].items():
+        if value is not None:
+            lines.append(f'tallystick_answer_seconds{{quantile="{name}"}} {value / 1000}')
+    for name in ("open_connections", "waiting_bytes"):
+        lines += [f"# TYPE tallystick_{name} gauge", f"tallystick_{name} {status[name]}"]
+    return Response(headers=_TEXT, body="".join(f"{line}\n" for line in lines).encode())
+
+
+_PAGES = {"/healthz": _health, "/status": _status, "/metrics": _metrics}

@@ -1,0 +1,72 @@
+"""The recorder's port: hooks over HTTP are answered as hooks are, and nobody else is."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+from tallystick.journal.home import Home
+from tallystick.service import start
+from tallystick.service.http import address
+from tallystick.service.place import Place
+from tests.service.conftest import pre_tool_use
+from tests.service.test_server import calls, wait_for
+
+
+@pytest.fixture
+def port(home: Home) -> tuple[int, str]:
+    start.start(home)
+    wait_for(lambda: (start.status(home) or {}).get("port"))
+    found = address(Place(home))
+    assert found is not None
+    return found
+
+
+def ask(port: tuple[int, str], path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
+    data = None if body is None else json.dumps(body).encode()
+    allowed = {"authorization": f"Bearer {port[1]}", **headers}
+    request = urllib.request.Request(f"http://127.0.0.1:{port[0]}{path}", data, allowed)
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+def test_a_hook_over_http_is_recorded_and_silent(home: Home, port: tuple[int, str]) -> None:
+    assert ask(port, "/hook/claude-code", pre_tool_use(7)) == (200, b"")
+    assert calls(home) == ["toolu_0007"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"authorization": "Bearer wrong"}, {"host": "example.com"}, {"origin": "https://example.com"}],
+    ids=["token", "host", "origin"],
+)
+def test_nobody_else_is_answered(home: Home, port: tuple[int, str], headers: dict[str, str]) -> None:
+    status, body = ask(port, "/hook/claude-code", pre_tool_use(7), **headers)
+    assert status in (401, 403)
+    assert b"toolu" not in body
+    assert calls(home) == []
+
+
+def test_port_and_token_stay_the_same_from_start_to_start(home: Home, port: tuple[int, str]) -> None:
+    start.stop(home)
+    start.start(home)
+    wait_for(lambda: (start.status(home) or {}).get("port"))
+    assert address(Place(home)) == port
+    assert Place(home).http.stat().st_mode & 0o777 == 0o600
+
+
+def test_it_says_how_it_is(home: Home, port: tuple[int, str]) -> None:
+    ask(port, "/hook/claude-code", pre_tool_use(7))
+    status, body = ask(port, "/healthz")
+    assert (status, json.loads(body)["ok"]) == (200, True)
+    assert b'tallystick_decisions_total{effect="allow"} 1\n' in ask(port, "/metrics")[1]
+    assert json.loads(ask(port, "/status")[1])["deliveries"] == 1
+    assert ask(port, "/nothing")[0] == 404
