@@ -131,7 +131,7 @@ class HookAdapter(Protocol):
         ...
 
 
-NAMES: tuple[str, ...] = ("claude_code",)
+NAMES: tuple[str, ...] = ("claude_code", "opencode", "pi")
 """The modules of this package that are adapters."""
 
 
