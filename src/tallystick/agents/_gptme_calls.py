@@ -233,11 +233,11 @@ def _fenced_call(block: Part) -> Part | None:
         return None
     tool = _ALIASES.get(word, word)
     return msgspec.structs.replace(
-        block, text="", tool=tool, args=_named(tool, words.strip(), block.text), syntax="markdown"
+        block, text="", tool=tool, args=arguments(tool, words.strip(), block.text), syntax="markdown"
     )
 
 
-def _named(tool: str, words: str, body: str) -> dict[str, Json]:
+def arguments(tool: str, words: str, body: str) -> dict[str, Json]:
     """Arguments under the names that the native form of the call gives them."""
     words_name, body_name = _PARAMETERS.get(tool, (None, "content"))
     args: dict[str, Json] = {words_name or "args": words} if words else {}
@@ -256,7 +256,7 @@ def _xml_calls(text: str) -> Iterator[Part]:
             attributes = {name: html.unescape(value[1:-1]) for name, value in _XML_ATTRIBUTE.findall(call[2])}
             tool = attributes.pop("name", "") if call[1] == "invoke" else call[1]
             tool = _ALIASES.get(tool, tool)
-            args = _named(tool, " ".join(attributes.values()), html.unescape(call[3]).strip())
+            args = arguments(tool, " ".join(attributes.values()), html.unescape(call[3]).strip())
             start = call.start() if number else block.start()
             end = calls[number + 1].start() if number + 1 < len(calls) else block.end()
             yield Part(start, end, tool=tool or "unknown", args=args, syntax="xml")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import sys
 from pathlib import Path
 
 from tallystick.journal.home import FILE_MODE, Home
@@ -24,6 +25,8 @@ class Place:
         self.socket = self.run / SOCKET
         self.pid = self.run / "recorder.pid"
         self.lock = self.run / "recorder.lock"
+        self.python = self.run / "python"
+        """The interpreter in which Tallystick is installed, for plugins that run in another one."""
         self.http = self.run / "http.json"
         self.spool = home.folder / "spool"
 
@@ -42,6 +45,7 @@ class Place:
             os.close(descriptor)
             return None
         self.pid.write_text(f"{os.getpid()}\n", "ascii")
+        self.python.write_text(f"{sys.executable}\n", "utf-8")
         return descriptor
 
     def leave(self, descriptor: int) -> None:

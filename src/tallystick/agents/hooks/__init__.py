@@ -131,7 +131,7 @@ class HookAdapter(Protocol):
         ...
 
 
-NAMES: tuple[str, ...] = ("claude_code", "opencode", "pi")
+NAMES: tuple[str, ...] = ("claude_code", "gptme", "opencode", "pi")
 """The modules of this package that are adapters."""
 
 

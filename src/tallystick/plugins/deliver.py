@@ -1,0 +1,96 @@
+"""Delivering to the recorder from inside another Python program: what hook.py does, without a process of its own.
+
+Owns one delivery over the socket, and hook.py as the way when nobody answers: it starts the recorder, or keeps the delivery.
+Of the standard library alone, since the programs it runs in may not have our dependencies. Nothing it does may raise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+VERSION = "0.1.0"
+_PATIENCE_SECONDS = 1.0
+_HOOK_SECONDS = 4.0
+_HOOK = Path(__file__).resolve().parent.parent / "hook.py"
+_numbers = itertools.count(1)
+
+
+def refusal(agent: str, said: dict[str, Any]) -> str | None:
+    """Deliver what an agent is about to do; the reason if it must not."""
+    code, out, error = deliver(agent, said)
+    if code == 2:
+        return error.decode("utf-8", "replace").strip() or "refused"
+    try:
+        answer = json.loads(out) if out else {}
+    except ValueError:
+        return None
+    reason = answer.get("refuse") if isinstance(answer, dict) else None
+    return reason if isinstance(reason, str) else None
+
+
+def deliver(agent: str, said: dict[str, Any]) -> tuple[int, bytes, bytes]:
+    """Deliver what an agent does: exit code, stdout and stderr of the answer; silence if that is impossible."""
+    try:
+        data = json.dumps(said, default=str).encode("utf-8", "surrogatepass")
+    except (ValueError, TypeError, RecursionError):
+        return 0, b"", b""
+    try:
+        return _over_socket(agent, data)
+    except (OSError, ValueError):
+        return _through_hook(agent, data)
+
+
+def store() -> Path:
+    """The store's folder: TALLY_HOME, else ~/.tally."""
+    named = os.environ.get("TALLY_HOME")
+    return Path(named) if named else Path.home() / ".tally"
+
+
+def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
+    monitor = "".join(os.environ.get("TALLY_SESSION", "-").split()) or "-"
+    now = time.time_ns()
+    head = f"TALLY1 {len(data)} {agent} - {VERSION} {now} {os.getpid()}.{now}.{next(_numbers)} {monitor}\n"
+    folder = os.open(store() / "run", os.O_RDONLY)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(_PATIENCE_SECONDS)
+            # A socket's path has room for about 100 bytes only; through the descriptor it is short, where there is /proc.
+            short = Path(f"/proc/self/fd/{folder}/recorder.sock")
+            connection.connect(str(short if short.exists() else store() / "run" / "recorder.sock"))
+            connection.sendall(head.encode() + data)
+            answer = b""
+            while part := connection.recv(1 << 16):
+                answer += part
+    finally:
+        os.close(folder)
+    first, _, rest = answer.partition(b"\n")
+    code, out, error = (int(word) for word in first.split())
+    if len(rest) != out + error:
+        raise ValueError("the answer was cut")
+    return code, rest[:out], rest[out:]
+
+
+def _through_hook(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
+    """hook.py in the interpreter in which Tallystick is installed, which may be another one than this."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        words = [_python(), "-I", "-S", str(_HOOK), "--home", str(store()), agent]
+        done = subprocess.run(words, input=data, capture_output=True, timeout=_HOOK_SECONDS, check=False)
+        return done.returncode, done.stdout, done.stderr
+    return 0, b"", b""
+
+
+def _python() -> str:
+    try:
+        named = (store() / "run" / "python").read_text("utf-8").strip()
+    except OSError:
+        named = ""
+    return named if named and Path(named).exists() else sys.executable

@@ -1,0 +1,5 @@
+"""What gptme calls: its hooks, registered."""
+
+from .record import register
+
+__all__ = ["register"]

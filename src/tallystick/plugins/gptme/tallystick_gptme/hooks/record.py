@@ -1,0 +1,128 @@
+"""gptme's hooks, delivered to the recorder; and refusals, which only `tool.confirm` can make.
+
+Owns the registration, what is said of each hook, and the memory between `tool.execute.pre`, where a call is decided, and
+`tool.confirm`, where it can be refused. gptme calls `register` again in every thread that it starts, and with some servers
+in none: the state is the process's, and every turn checks that the hooks are still there. Facts: docs/agents/gptme.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gptme.hooks import ConfirmationResult, HookType, register_hook
+from gptme.logmanager import LogManager
+
+AGENT = "gptme"
+_PREFIX = "tallystick."
+_FIRST = 100_000
+_MOST_REFUSALS = 1000
+_refused: dict[int, tuple[Any, str]] = {}
+
+
+def _load_deliver() -> ModuleType:
+    """`tallystick.plugins.deliver`, by its place: this interpreter may not have the package."""
+    spec = spec_from_file_location("tallystick_deliver", Path(__file__).resolve().parents[3] / "deliver.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_deliver = _load_deliver()
+
+
+def register() -> None:
+    """Register all hooks in the current context. Twice is as once: gptme replaces a hook of the same name."""
+    for kind, hook in _HOOKS.items():
+        register_hook(f"{_PREFIX}{kind.value}", kind, hook, priority=_FIRST)
+
+
+def missing() -> list[str]:
+    """Which of our hooks the current context has not: other plugins may remove what they like."""
+    from gptme.hooks import get_hooks
+
+    present = {hook.name for hook in get_hooks()}
+    return [kind.value for kind in _HOOKS if f"{_PREFIX}{kind.value}" not in present]
+
+
+def _say(hook: str, logdir: Path | None, workspace: Any = None, **more: Any) -> dict[str, Any]:
+    """What is delivered: the hook's name, the conversation, and what is known besides."""
+    said: dict[str, Any] = {"hook": hook, "at": time.time_ns(), **more}
+    if logdir is None:
+        manager = LogManager.get_current_log()
+        logdir = Path(manager.logdir) if manager is not None else None
+    if logdir is not None:
+        said |= {"session": logdir.name, "transcript": str(logdir / "conversation.jsonl")}
+    if workspace is not None:
+        said["workspace"] = str(workspace)
+    return said
+
+
+def _tool(use: Any) -> dict[str, Any]:
+    """A call in all three shapes that gptme has, or two different calls would look the same."""
+    return {
+        "tool": use.tool,
+        "args": use.args,
+        "content": use.content,
+        "kwargs": use.kwargs,
+        "call_id": use.call_id,
+        "format": getattr(use, "_format", None),
+    }
+
+
+def _session_start(logdir: Any = None, workspace: Any = None, **_: Any) -> Iterator[Any]:
+    _deliver.deliver(AGENT, _say("session.start", Path(logdir) if logdir else None, workspace))
+    yield from ()
+
+
+def _session_end(logdir: Any = None, **_: Any) -> Iterator[Any]:
+    _deliver.deliver(AGENT, _say("session.end", Path(logdir) if logdir else None))
+    yield from ()
+
+
+def _turn(**_: Any) -> Iterator[Any]:
+    gone = missing()
+    if gone:
+        register()
+        _deliver.deliver(AGENT, _say("hooks.missing", None, missing=gone))
+    yield from ()
+
+
+def _pre(data: Any, **_: Any) -> Iterator[Any]:
+    use = data.tool_use
+    reason = _deliver.refusal(AGENT, _say("tool.execute.pre", None, data.workspace, **_tool(use)))
+    if reason is not None:
+        while len(_refused) >= _MOST_REFUSALS:
+            _refused.pop(next(iter(_refused)))
+        _refused[id(use)] = (use, reason)  # the call is kept, so that its id stays its own
+    yield from ()
+
+
+def _confirm(tool_use: Any, preview: Any = None, workspace: Any = None, **_: Any) -> Any:
+    found = _refused.get(id(tool_use)) or next((item for item in _refused.values() if item[0] == tool_use), None)
+    return None if found is None else ConfirmationResult.skip(found[1])
+
+
+def _post(data: Any, **_: Any) -> Iterator[Any]:
+    use = data.tool_use
+    found = _refused.pop(id(use), None)
+    output = [message.content for message in data.result_msgs or []]
+    said = _say("tool.execute.post", None, data.workspace, **_tool(use), output=output, refused=found is not None)
+    _deliver.deliver(AGENT, said)
+    yield from ()
+
+
+_HOOKS = {
+    HookType.SESSION_START: _session_start,
+    HookType.SESSION_END: _session_end,
+    HookType.TURN_PRE: _turn,
+    HookType.TOOL_EXECUTE_PRE: _pre,
+    HookType.TOOL_CONFIRM: _confirm,
+    HookType.TOOL_EXECUTE_POST: _post,
+}
