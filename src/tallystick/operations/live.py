@@ -7,7 +7,7 @@ events for which hooks give no ids. Must not know how deliveries reach us, nor a
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Protocol
 
@@ -30,6 +30,7 @@ _MOST_REMEMBERED = 4096
 _MOST_OPEN_CALLS = 256
 _QUIET_SECONDS = 2.0
 _LOOK_BACK = 64
+_MOST_FOLLOWED = 256
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +69,14 @@ class Transcripts(Protocol):
         """Record what is new in all of them, or in one session's; whether there was anything."""
         ...
 
+    def finish(self, agent: str, session: str) -> None:
+        """Record what is left of a session, and follow its files no longer."""
+        ...
+
+    def close(self) -> None:
+        """Record what is left of all sessions, and follow no file any more."""
+        ...
+
 
 class Counts(msgspec.Struct):
     """What the recorder did since it began."""
@@ -80,6 +89,15 @@ class Counts(msgspec.Struct):
     lost: int = 0
     """Deliveries that could not be recorded and of which only a gap tells."""
     last_error: str | None = None
+
+
+class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
+    """A session whose transcript is followed: which file, and whether its agent has ended it."""
+
+    agent: str
+    session: str
+    transcript: str
+    ending: bool = False
 
 
 class _Session(msgspec.Struct):
@@ -111,6 +129,9 @@ class Live:
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
         self._sessions: OrderedDict[tuple[str, str], _Session] = OrderedDict()
         self._ending: dict[tuple[str, str], float] = {}
+        self._followed: dict[tuple[str, str], str] = {}
+        self.changes = 0
+        """How often `unfinished` has changed."""
         self._unrecorded: list[str] = []
 
     # One delivery ---------------------------------------------------------------------------------------------------
@@ -161,6 +182,31 @@ class Live:
         self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
         return decision
 
+    # What goes on from one recorder to the next ---------------------------------------------------------------------
+
+    @property
+    def unfinished(self) -> list[Unfinished]:
+        """The sessions whose transcripts are followed, for the next recorder to go on if this one dies."""
+        return [
+            Unfinished(agent=agent, session=session, transcript=path, ending=(agent, session) in self._ending)
+            for (agent, session), path in self._followed.items()
+        ]
+
+    def resume(self, unfinished: Iterable[Unfinished]) -> None:
+        """Go on with what another recorder left."""
+        for item in unfinished:
+            self._follow(item.agent, item.session, item.transcript)
+            if item.ending:
+                self._ending[(item.agent, item.session)] = self._monotonic() + _QUIET_SECONDS
+
+    def _follow(self, agent: str, session: str, path: str) -> None:
+        self._transcripts.watch(agent, session, path)
+        self.changes += self._followed.get((agent, session)) != path
+        self._followed.pop((agent, session), None)
+        self._followed[(agent, session)] = path
+        while len(self._followed) > _MOST_FOLLOWED:
+            self._followed.pop(next(iter(self._followed)))
+
     # Recording ------------------------------------------------------------------------------------------------------
 
     def _record_or_note(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
@@ -177,12 +223,13 @@ class Live:
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
         agent = delivery.agent
         if payload.transcript is not None:
-            self._transcripts.watch(agent, payload.session, payload.transcript)
+            self._follow(agent, payload.session, payload.transcript)
         if payload.begins or payload.asks is not None:
             self._transcripts.poll(agent, payload.session)
         for event in payload.events:
             self._record_event(delivery, event, decision)
         if payload.ends:
+            self.changes += 1
             self._ending[(agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
 
     def _record_event(self, delivery: Delivery, event: Event, decision: Decision | None) -> None:
@@ -238,7 +285,7 @@ class Live:
                 values = {name: value for name, value in step.values.items() if name != "content.args"}
                 meta = {**meta, "corr": call}
                 return replace(step, source_id=f"{call}/result", after=(Ref(call),), meta=meta, values=values)
-        source_id = f"{UNNAMED}{record.journal.size}"
+        source_id = record.free_id(UNNAMED)
         if step.type == "tool_call":
             session.open_calls.append((source_id, _tool(step), _args(step)))
             del session.open_calls[:-_MOST_OPEN_CALLS]
@@ -299,11 +346,21 @@ class Live:
             for (agent, session), due in list(self._ending.items()):
                 if closing or (now >= due and not self._transcripts.poll(agent, session)):
                     del self._ending[(agent, session)]
+                    self._transcripts.finish(agent, session)
+                    self._followed.pop((agent, session), None)
                     self._end(agent, self._current(agent, session))
         except TallystickError as error:
             self.counts.last_error = str(error)
             return False
         return was_new
+
+    def close(self) -> None:
+        """Record and seal what is pending. Raises: JournalError: the store cannot be written."""
+        try:
+            self.tick(closing=True)
+            self._transcripts.close()
+        finally:
+            self.scribe.close()
 
     @property
     def unrecorded(self) -> int:

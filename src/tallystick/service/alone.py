@@ -12,7 +12,8 @@ from pathlib import Path
 from tallystick.agents.hooks import SILENT, Reply, hook_adapter
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.model.decision import NO_OPINION, Effect
+from tallystick.model.decision import Effect
+from tallystick.service.deciding import Deciding
 
 UNDECIDED = 65
 
@@ -29,7 +30,7 @@ def answer(home: Home, agent: str, event: str | None, data: bytes) -> Reply:
     payload = adapter.parse(data, event)
     if payload.asks is None:
         return SILENT
-    decision = NO_OPINION
+    decision = Deciding(home)(payload.asks)
     return adapter.reply(payload, decision) if decision.effect in (Effect.ASK, Effect.DENY) else SILENT
 
 

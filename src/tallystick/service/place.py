@@ -27,6 +27,7 @@ class Place:
         self.lock = self.run / "recorder.lock"
         self.python = self.run / "python"
         """The interpreter in which Tallystick is installed, for plugins that run in another one."""
+        self.unfinished = self.run / "unfinished.json"
         self.http = self.run / "http.json"
         self.spool = home.folder / "spool"
 

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 from tallystick.agents.hooks import SILENT, Reply
 from tallystick.errors import FormatError, TallystickError
 from tallystick.hook import VERSION
-from tallystick.operations.live import Delivery, Live
+from tallystick.operations.live import Delivery, Live, Unfinished
 from tallystick.service.place import SOCKET, Place
 from tallystick.service.spool import deliveries
+from tallystick.service.unfinished import read_unfinished, write_unfinished
 from tallystick.service.wire import MOST_HEADER, read_header, written
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Server:
         self._listener: Listener | None = None
         self.live = live
         self.began = time.time()
+        self._kept: list[Unfinished] = []
+        self._changes = 0
         self.last_delivery: str | None = None
         self._idle_seconds = idle_seconds
         self._last_use = time.monotonic()
@@ -67,6 +70,7 @@ class Server:
             loop.add_signal_handler(number, self._stopping.set)
         server = await asyncio.start_unix_server(self._serve, sock=self._listen(), limit=1 << 20)
         try:
+            self.live.resume(read_unfinished(self.place.unfinished))
             self._take_spooled()
             await self._open_port()
             while not self._stopping.is_set():
@@ -123,13 +127,21 @@ class Server:
 
     def _tick(self) -> bool:
         self._take_spooled()
-        return self.live.tick()
+        was_new = self.live.tick()
+        self._keep_unfinished()
+        return was_new
+
+    def _keep_unfinished(self) -> None:
+        unfinished = self.live.unfinished
+        if unfinished != self._kept:
+            with contextlib.suppress(TallystickError):
+                write_unfinished(self.place.unfinished, unfinished)
+                self._kept = unfinished
 
     def _finish(self) -> None:
         with contextlib.suppress(TallystickError):
-            self.live.tick(closing=True)
-        with contextlib.suppress(TallystickError):
-            self.live.scribe.close()
+            self.live.close()
+        self._keep_unfinished()
 
     def _take_spooled(self) -> None:
         for path, delivery in deliveries(self.place.spool, self.place.home.torn):
@@ -198,6 +210,9 @@ class Server:
         began = self._last_use = time.monotonic()
         self.last_delivery = delivery.received
         reply = self.live.take(delivery)
+        if self.live.changes != self._changes:
+            self._changes = self.live.changes
+            asyncio.get_running_loop().call_soon(self._keep_unfinished)  # after the answer
         self._took_ms.append((time.monotonic() - began) * 1000)
         return reply
 

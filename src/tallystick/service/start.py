@@ -18,10 +18,12 @@ from typing import Any
 
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.model.decision import NO_OPINION
+from tallystick.operations.adapters import adapters
 from tallystick.operations.config import read_setting
 from tallystick.operations.live import Live
 from tallystick.operations.scribe import Scribe
+from tallystick.operations.witness import Witness
+from tallystick.service.deciding import Deciding
 from tallystick.service.place import SOCKET, Place
 from tallystick.service.server import STATUS, STOP, Server
 
@@ -49,17 +51,13 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
 
 
 def make_live(home: Home) -> Live:
-    """What works on deliveries, with the store, the policy and the transcripts behind it."""
+    """What works on deliveries, with the store, the policies and the transcripts behind it.
+
+    Raises:
+        JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
+    """
     scribe = Scribe(home)
-    return Live(scribe, lambda _: NO_OPINION, _NoTranscripts(), monotonic=time.monotonic)
-
-
-class _NoTranscripts:
-    def watch(self, agent: str, session: str, path: str) -> None:
-        pass
-
-    def poll(self, agent: str | None = None, session: str | None = None) -> bool:
-        return False
+    return Live(scribe, Deciding(home), Witness(scribe, adapters()), monotonic=time.monotonic)
 
 
 # The client's side ---------------------------------------------------------------------------------------------------
