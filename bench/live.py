@@ -17,9 +17,9 @@ from typing import Any
 
 import tallystick.hook
 from bench.measure import Figure
+from tallystick.capture import recorder
 from tallystick.hook import VERSION
 from tallystick.journal.home import Home
-from tallystick.service import start
 
 HOOK = Path(tallystick.hook.__file__)
 _BARE = "python -I -S -c pass"
@@ -33,12 +33,12 @@ def figures(folder: Path) -> Iterator[Figure]:
     """Hook latency, the start on demand, and the load of 50 sessions."""
     home = Home(folder / "store")
     yield from _start(home)
-    start.start(home)
+    recorder.start(home.folder)
     try:
         yield from _latency(home)
         yield from _load(home)
     finally:
-        start.stop(home)
+        recorder.stop(home.folder)
 
 
 def event(session: str, number: int) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ def _latency(home: Home) -> Iterator[Figure]:
 def _start(home: Home) -> Iterator[Figure]:
     took = []
     for number in range(5):
-        start.stop(home)
+        recorder.stop(home.folder)
         data = json.dumps(event("start", number)[0]).encode()
         hook = [sys.executable, "-I", "-S", str(HOOK), "--home", str(home.folder), "claude-code"]
         took.append(_milliseconds(hook, data, home.folder))
@@ -102,7 +102,7 @@ def _start(home: Home) -> Iterator[Figure]:
 def _load(home: Home) -> Iterator[Figure]:
     os.chdir(home.folder / "run")
     took, seconds = asyncio.run(_sessions())
-    found = start.status(home) or {}
+    found = recorder.status(home.folder) or {}
     rate = len(took) / seconds
     yield Figure(
         "deliveries a second, 50 sessions", rate, "events", target=">= 2,000", met=rate >= _EVENTS_A_SECOND * 0.98

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import tallystick.hook
+from tallystick.capture import recorder
 from tallystick.journal.home import Home
-from tallystick.service import start
 
 HOOK = Path(tallystick.hook.__file__)
 Deliver = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     """A store's folder; whatever recorder a test leaves there is ended."""
     store = Home(tmp_path / "store")
     yield store
-    start.stop(store)
+    recorder.stop(store.folder)
 
 
 @pytest.fixture

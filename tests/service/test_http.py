@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
+from tallystick.capture import recorder
+from tallystick.capture.place import Place
 from tallystick.journal.home import Home
-from tallystick.service import start
 from tallystick.service.http import address
-from tallystick.service.place import Place
 from tests.service.conftest import pre_tool_use
 from tests.service.test_server import calls, wait_for
 
 
 @pytest.fixture
 def port(home: Home) -> tuple[int, str]:
-    start.start(home)
-    wait_for(lambda: (start.status(home) or {}).get("port"))
-    found = address(Place(home))
+    recorder.start(home.folder)
+    wait_for(lambda: (recorder.status(home.folder) or {}).get("port"))
+    found = address(Place(home.folder))
     assert found is not None
     return found
 
@@ -56,11 +56,11 @@ def test_nobody_else_is_answered(home: Home, port: tuple[int, str], headers: dic
 
 
 def test_port_and_token_stay_the_same_from_start_to_start(home: Home, port: tuple[int, str]) -> None:
-    start.stop(home)
-    start.start(home)
-    wait_for(lambda: (start.status(home) or {}).get("port"))
-    assert address(Place(home)) == port
-    assert Place(home).http.stat().st_mode & 0o777 == 0o600
+    recorder.stop(home.folder)
+    recorder.start(home.folder)
+    wait_for(lambda: (recorder.status(home.folder) or {}).get("port"))
+    assert address(Place(home.folder)) == port
+    assert Place(home.folder).http.stat().st_mode & 0o777 == 0o600
 
 
 def test_it_says_how_it_is(home: Home, port: tuple[int, str]) -> None:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.capture import recorder
+from tallystick.capture.place import Place
 from tallystick.errors import TallystickError
 from tallystick.hook import VERSION
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.operations.verify import verify_store
-from tallystick.service import start
-from tallystick.service.place import Place
+from tallystick.service.start import run
 from tests.service.conftest import Deliver, pre_tool_use
 
 
@@ -39,7 +40,7 @@ def calls(home: Home) -> list[str]:
 def test_the_first_hook_starts_the_recorder_and_is_recorded(home: Home, deliver: Deliver) -> None:
     done = deliver(pre_tool_use(1))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert start.status(home) is not None
+    assert recorder.status(home.folder) is not None
     assert calls(home) == ["toolu_0001"]
 
 
@@ -49,7 +50,7 @@ def test_there_is_one_recorder_however_many_hooks_start_one_at_once(home: Home, 
     with ThreadPoolExecutor(8) as threads:
         done = list(threads.map(lambda number: deliver(pre_tool_use(number)), range(8)))
     assert [item.returncode for item in done] == [0] * 8
-    start.start(home)
+    recorder.start(home.folder)
     wait_for(lambda: len(calls(home)) == 8)
     assert sorted(calls(home)) == [f"toolu_{number:04}" for number in range(8)]
     assert verify_store(home).exit_code in (0, 3)
@@ -68,18 +69,18 @@ def test_a_killed_recorder_loses_nothing_that_it_acknowledged(home: Home, delive
     for number in range(12):
         assert deliver(pre_tool_use(number)).returncode == 0
         if number % 4 == 3:
-            running = start.status(home)
+            running = recorder.status(home.folder)
             assert running is not None
             os.kill(int(running["pid"]), signal.SIGKILL)
-    start.start(home)
+    recorder.start(home.folder)
     wait_for(lambda: len(calls(home)) == 12)
     assert calls(home) == [f"toolu_{number:04}" for number in range(12)]
-    start.stop(home)
+    recorder.stop(home.folder)
     assert verify_store(home).exit_code in (0, 3)
 
 
 def test_a_hanging_recorder_costs_the_agent_no_more_than_two_seconds(home: Home, deliver: Deliver) -> None:
-    running = start.start(home)
+    running = recorder.start(home.folder)
     os.kill(running, signal.SIGSTOP)
     try:
         began = time.monotonic()
@@ -90,15 +91,15 @@ def test_a_hanging_recorder_costs_the_agent_no_more_than_two_seconds(home: Home,
     assert done.returncode == 0
     assert took < 3.0, "two seconds and the start of an interpreter"
     wait_for(lambda: calls(home) == ["toolu_0001"])
-    wait_for(lambda: not list(Place(home).spool.iterdir()))
+    wait_for(lambda: not list(Place(home.folder).spool.iterdir()))
 
 
 def test_a_removed_socket_is_made_anew_by_the_next_hook(home: Home, deliver: Deliver) -> None:
     deliver(pre_tool_use(1))
-    Place(home).socket.unlink()
+    Place(home.folder).socket.unlink()
     for number in (2, 3):
         assert deliver(pre_tool_use(number)).returncode == 0
-    start.start(home)
+    recorder.start(home.folder)
     wait_for(lambda: len(calls(home)) == 3)
 
 
@@ -129,7 +130,7 @@ def test_a_payload_of_50_megabytes_is_recorded_whole(home: Home, deliver: Delive
     text = "x" * (50 << 20)
     done = deliver(pre_tool_use(1, tool="Write", file_path="/p/big", content=text))
     assert done.returncode == 0
-    start.start(home)
+    recorder.start(home.folder)
     wait_for(lambda: calls(home) == ["toolu_0001"], 30)
     call = next(step for step in steps(home) if step.type == "tool_call")
     assert "content.args" in call.unloaded or len(call.values["content.args"]["content"]) == 50 << 20
@@ -142,7 +143,7 @@ def test_one_delivery_that_comes_twice_is_recorded_once(home: Home, deliver: Del
 
 
 def test_nonsense_on_the_socket_harms_nobody(home: Home, deliver: Deliver) -> None:
-    start.start(home)
+    recorder.start(home.folder)
     for words in (
         b"\0" * 10_000,
         b"GET / HTTP/1.1\r\n\r\n",
@@ -156,7 +157,7 @@ def test_nonsense_on_the_socket_harms_nobody(home: Home, deliver: Deliver) -> No
 
 
 def say(home: Home, words: bytes) -> None:
-    folder = os.open(Place(home).run, os.O_RDONLY)
+    folder = os.open(Place(home.folder).run, os.O_RDONLY)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(f"/proc/self/fd/{folder}/recorder.sock")
@@ -169,14 +170,14 @@ def test_another_version_ends_the_recorder_after_its_answer(home: Home, deliver:
     deliver(pre_tool_use(1))
     data = json.dumps(pre_tool_use(2)).encode()
     say(home, b"TALLY1 %d claude-code - 99.0 %d 1.1 -\n" % (len(data), time.time_ns()) + data)
-    wait_for(lambda: Place(home).owner() is None)
+    wait_for(lambda: Place(home.folder).owner() is None)
     assert calls(home) == ["toolu_0001", "toolu_0002"]
     assert VERSION != "99.0"
 
 
 def test_a_clock_that_jumps_back_stops_nothing(home: Home, deliver: Deliver) -> None:
     data = json.dumps(pre_tool_use(2)).encode()
-    start.start(home)
+    recorder.start(home.folder)
     say(home, b"TALLY1 %d claude-code - %s 1000 1.1 -\n" % (len(data), VERSION.encode()) + data)
     wait_for(lambda: len(calls(home)) == 1)
     assert deliver(pre_tool_use(3)).returncode == 0
@@ -186,7 +187,7 @@ def test_a_clock_that_jumps_back_stops_nothing(home: Home, deliver: Deliver) -> 
 def test_a_store_that_cannot_be_written_leaves_the_agent_alone_and_a_gap_behind(
     home: Home, deliver: Deliver, tmp_path: Path
 ) -> None:
-    running = start.start(home)
+    running = recorder.start(home.folder)
     deliver(pre_tool_use(1))
     limited = tmp_path / "limit"
     import resource
@@ -205,7 +206,7 @@ def test_a_store_that_cannot_be_written_leaves_the_agent_alone_and_a_gap_behind(
 
 def test_a_recorder_says_what_it_did(home: Home, deliver: Deliver) -> None:
     deliver(pre_tool_use(1))
-    found = start.status(home)
+    found = recorder.status(home.folder)
     assert found is not None
     assert found["deliveries"] == 1
     assert found["decisions"] == {"allow": 1}
@@ -213,19 +214,19 @@ def test_a_recorder_says_what_it_did(home: Home, deliver: Deliver) -> None:
 
 
 def test_an_idle_recorder_ends_by_itself(home: Home, tmp_path: Path) -> None:
-    assert start.run(home.folder, idle_seconds=0.0) == 0
-    assert start.status(home) is None
+    assert run(home.folder, idle_seconds=0.0) == 0
+    assert recorder.status(home.folder) is None
 
 
 def test_stopping_closes_the_sessions_that_the_agent_has_ended(home: Home, deliver: Deliver) -> None:
     deliver(pre_tool_use(1))
     deliver({"session_id": pre_tool_use()["session_id"], "hook_event_name": "SessionEnd", "reason": "other"})
-    assert start.stop(home)
+    assert recorder.stop(home.folder)
     assert [step.type for step in steps(home)][-1] == "session_end"
-    assert not start.stop(home)
+    assert not recorder.stop(home.folder)
 
 
 def test_a_recorder_that_cannot_start_says_so(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
     with pytest.raises(TallystickError):
-        start.run(tmp_path / "store")
+        run(tmp_path / "store")

@@ -28,9 +28,9 @@ service = Group(
 @pass_run
 def start(call: Run) -> None:
     """Start the recorder unless it runs, and wait until it answers."""
-    from tallystick.service import start as service_start
+    from tallystick.capture import recorder
 
-    pid = service_start.start(call.home)
+    pid = recorder.start(call.home.folder)
     call.answer("service", {"running": True, "pid": pid}, [f"the recorder answers; its pid is {pid}"])
 
 
@@ -38,9 +38,9 @@ def start(call: Run) -> None:
 @pass_run
 def stop(call: Run) -> None:
     """End the recorder. What it has taken is recorded and sealed first; the next hook starts it again."""
-    from tallystick.service import start as service_start
+    from tallystick.capture import recorder
 
-    stopped = service_start.stop(call.home)
+    stopped = recorder.stop(call.home.folder)
     text = "the recorder has ended" if stopped else "no recorder runs"
     call.answer("service", {"running": False, "stopped": stopped}, [text])
 
@@ -49,9 +49,9 @@ def stop(call: Run) -> None:
 @pass_run
 def status(call: Run) -> None:
     """Whether the recorder runs, what it did, and how long it took to answer. Exit code 1 if it does not run."""
-    from tallystick.service import start as service_start
+    from tallystick.capture import recorder
 
-    found = service_start.status(call.home)
+    found = recorder.status(call.home.folder)
     if found is None:
         call.answer("service", {"running": False}, ["no recorder runs; the next hook starts it"])
         raise SystemExit(1)
@@ -70,10 +70,10 @@ def _shown(value: object) -> str:
 @pass_run
 def run(call: Run, idle: int | None) -> None:
     """Be the recorder, in this terminal or under a supervisor, until Ctrl-C or until it is idle."""
-    from tallystick.service import start as service_start
+    from tallystick.service.start import run as run_recorder
 
     seconds = None if idle is None else float(idle * 60 or 10**12)
-    raise SystemExit(service_start.run(call.home.folder, idle_seconds=seconds))
+    raise SystemExit(run_recorder(call.home.folder, idle_seconds=seconds))
 
 
 @click.command("unit", cls=Command, example="tally service unit systemd > ~/.config/systemd/user/tallystick.service")

@@ -6,6 +6,7 @@ events for which hooks give no ids. Must not know how deliveries reach us, nor a
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -22,6 +23,8 @@ from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, 
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
 from tallystick.seal.canonical import canonical
+
+_LOG = logging.getLogger(__name__)
 
 RECORDER = "tallystick"
 """The agent whose session holds what the recorder has to say of itself: gaps, refused payloads."""
@@ -213,9 +216,11 @@ class Live:
         try:
             self._tell_gap()
             self._record(delivery, payload, decision)
-        except TallystickError as error:
+        except Exception as error:  # a fault of ours must not keep the agent from its answer either
+            if not isinstance(error, TallystickError):
+                _LOG.exception("a delivery of %s could not be recorded", delivery.agent)
             self.counts.lost += 1
-            self.counts.last_error = str(error)
+            self.counts.last_error = f"{type(error).__name__}: {error}"
             self._unrecorded.append(delivery.received)
             del self._unrecorded[1000:]
             self.scribe.recover()

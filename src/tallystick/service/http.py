@@ -18,10 +18,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tallystick.capture.http import Listener, Request, Response, serve
+from tallystick.capture.place import Place
 from tallystick.errors import SourceError, TallystickError
 from tallystick.journal.durable import replace_file
 from tallystick.operations.live import Delivery
-from tallystick.service.place import Place
 from tallystick.service.wire import moment
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -19,10 +20,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tallystick.agents.hooks import SILENT, Reply
+from tallystick.capture.place import SOCKET, Place
+from tallystick.capture.recorder import STATUS, STOP
 from tallystick.errors import FormatError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.operations.live import Delivery, Live, Unfinished
-from tallystick.service.place import SOCKET, Place
 from tallystick.service.spool import deliveries
 from tallystick.service.unfinished import read_unfinished, write_unfinished
 from tallystick.service.wire import MOST_HEADER, read_header, written
@@ -30,13 +32,12 @@ from tallystick.service.wire import MOST_HEADER, read_header, written
 if TYPE_CHECKING:
     from tallystick.capture.http import Listener
 
+_LOG = logging.getLogger(__name__)
 _TICK_SECONDS = 0.5
 _PORT_SECONDS = 0.1
 _READ_SECONDS = 10.0
 _MOST_WAITING_BYTES = 128 << 20
 _MOST_CONNECTIONS = 512
-STATUS = b"TALLY1 status\n"
-STOP = b"TALLY1 stop\n"
 
 
 class Server:
@@ -127,7 +128,11 @@ class Server:
 
     def _tick(self) -> bool:
         self._take_spooled()
-        was_new = self.live.tick()
+        try:
+            was_new = self.live.tick()
+        except Exception:
+            _LOG.exception("transcripts could not be read")
+            return False
         self._keep_unfinished()
         return was_new
 
@@ -144,7 +149,7 @@ class Server:
         self._keep_unfinished()
 
     def _take_spooled(self) -> None:
-        for path, delivery in deliveries(self.place.spool, self.place.home.torn):
+        for path, delivery in deliveries(self.place.spool, self.place.torn):
             if isinstance(delivery, FormatError):
                 self.live.note_gap({"reason": "bad-spool"}, {"content.error": str(delivery)})
                 continue
@@ -209,7 +214,12 @@ class Server:
         """Have a delivery recorded and answered."""
         began = self._last_use = time.monotonic()
         self.last_delivery = delivery.received
-        reply = self.live.take(delivery)
+        try:
+            reply = self.live.take(delivery)
+        except Exception:  # a fault of ours: the agent goes on, and the log has it
+            _LOG.exception("a delivery of %s failed", delivery.agent)
+            self.live.counts.lost += 1
+            return SILENT
         if self.live.changes != self._changes:
             self._changes = self.live.changes
             asyncio.get_running_loop().call_soon(self._keep_unfinished)  # after the answer

@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from tallystick.journal.home import FILE_MODE, Home
+from tallystick.errors import JournalError
 
 SOCKET = "recorder.sock"
 
@@ -19,17 +19,18 @@ SOCKET = "recorder.sock"
 class Place:
     """The recorder's files in a store: `run/recorder.sock`, `.pid`, `.lock`, `http.json`; and the spool."""
 
-    def __init__(self, home: Home) -> None:
-        self.home = home
-        self.run = home.folder / "run"
+    def __init__(self, store: Path) -> None:
+        self.run = store / "run"
         self.socket = self.run / SOCKET
         self.pid = self.run / "recorder.pid"
         self.lock = self.run / "recorder.lock"
         self.python = self.run / "python"
         """The interpreter in which Tallystick is installed, for plugins that run in another one."""
+        self.log = self.run / "recorder.log"
         self.unfinished = self.run / "unfinished.json"
         self.http = self.run / "http.json"
-        self.spool = home.folder / "spool"
+        self.spool = store / "spool"
+        self.torn = store / "torn"
 
     def claim(self) -> int | None:
         """Become the only recorder of the store: a descriptor that holds the claim; None if there is another one.
@@ -37,9 +38,14 @@ class Place:
         Raises:
             JournalError: the store's folder cannot be made. OSError: the lock's file cannot.
         """
-        self.home.make_folder(self.run)
-        self.home.make_folder(self.spool)
-        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        for folder in (self.run, self.spool):
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise JournalError(
+                    f"cannot make the folder {folder}: {error.strerror}", hint="choose another store with --home"
+                ) from error
+        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

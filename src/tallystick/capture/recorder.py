@@ -1,0 +1,101 @@
+"""The resident recorder as others see it: whether it runs, starting it, ending it.
+
+Owns the few lines that are said to it besides deliveries. Must not know what it does: `tallystick.service` is it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tallystick.capture.place import SOCKET, Place
+from tallystick.errors import TallystickError
+
+STATUS = b"TALLY1 status\n"
+STOP = b"TALLY1 stop\n"
+_START_SECONDS = 5.0
+
+
+def status(store: Path) -> dict[str, Any] | None:
+    """What the running recorder says of itself; None if there is none, or it does not answer within a second."""
+    try:
+        answer = _say(Place(store), STATUS)
+    except OSError:
+        return None
+    try:
+        found = json.loads(answer)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def start(store: Path) -> int:
+    """Start a recorder of its own, unless there is one; its pid once it answers.
+
+    Raises:
+        TallystickError: it does not answer.
+    """
+    if (running := status(store)) is not None:
+        return int(running["pid"])
+    _spawn(store)
+    until = time.monotonic() + _START_SECONDS
+    while time.monotonic() < until:
+        if (running := status(store)) is not None:
+            return int(running["pid"])
+        time.sleep(0.01)
+    raise TallystickError("the recorder does not answer", hint="`tally service run` shows why in this terminal")
+
+
+def stop(store: Path) -> bool:
+    """End the recorder and wait until it is gone; False if there was none.
+
+    Raises:
+        TallystickError: it is still there after ten seconds.
+    """
+    place = Place(store)
+    if place.owner() is None:
+        return False
+    with contextlib.suppress(OSError):
+        _say(place, STOP)
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        if place.owner() is None:
+            return True
+        time.sleep(0.02)
+    raise TallystickError("the recorder does not end", hint=f"`kill {place.owner()}` ends it; nothing recorded is lost")
+
+
+def _spawn(store: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-I", "-m", "tallystick.service", "--detach", str(store.absolute())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        check=False,
+    )
+
+
+def _say(place: Place, words: bytes) -> bytes:
+    """Send one line to the recorder; its whole answer."""
+    folder = os.open(place.run, os.O_RDONLY)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(1.0)
+            # The path may be too long for a socket; through the descriptor it is short, where there is /proc.
+            short = Path(f"/proc/self/fd/{folder}/{SOCKET}")
+            connection.connect(str(short if short.exists() else place.socket))
+            connection.sendall(words)
+            parts = []
+            while part := connection.recv(1 << 16):
+                parts.append(part)
+    finally:
+        os.close(folder)
+    return b"".join(parts)
