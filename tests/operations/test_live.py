@@ -1,0 +1,265 @@
+"""What one delivery after another becomes: recorded once, joined, decided, answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.agents.hooks import SILENT, HookAdapter, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks._payload import payload_of
+from tallystick.errors import JournalError
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Opening, Source, Step
+from tallystick.operations.live import Delivery, Live, Unfinished
+from tallystick.operations.scribe import Scribe
+
+
+class Nothing:
+    """No transcripts: what is asked of them is noted."""
+
+    def __init__(self) -> None:
+        self.watched: list[tuple[str, str, str]] = []
+        self.finished: list[tuple[str, str]] = []
+
+    def watch(self, agent: str, session: str, path: str) -> None:
+        self.watched.append((agent, session, path))
+
+    def poll(self, agent: str | None = None, session: str | None = None) -> bool:
+        return False
+
+    def finish(self, agent: str, session: str) -> None:
+        self.finished.append((agent, session))
+
+    def close(self) -> None:
+        pass
+
+
+class Nameless:
+    """An agent whose hooks have no ids: `{"session", "event", "tool", "args", "output"}`."""
+
+    NAME = "nameless"
+    EVENTS: tuple[str, ...] = ("before", "after", "end")
+
+    def settings(self, *, project: bool) -> tuple[SettingsFile, ...]:
+        return ()
+
+    def configure(self, file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
+        return content
+
+    def remove(self, file: SettingsFile, content: bytes) -> bytes:
+        return content
+
+    def hooked(self, file: SettingsFile, content: bytes) -> tuple[str, ...]:
+        return ()
+
+    def parse(self, data: bytes, event: str | None) -> Payload:
+        said = payload_of(data)
+        session, name = said.need("session"), said.need("event")
+        values = {"content.args": said.json.get("args")}
+        kind = {"before": "tool_call", "after": "tool_result"}.get(name)
+        steps: list[Any] = [Opening(session=session, agent=self.NAME, source=Source.HOOK)]
+        if kind is not None:
+            meta = said.members(("tool", "tool"))
+            if name == "after":
+                values["content.output"] = said.json.get("output")
+            steps.append(Step(session=session, type=kind, source=Source.HOOK, meta=meta, values=values))
+        asks = None
+        if name == "before":
+            asks = Call(agent=self.NAME, session=session, tool=said.text("tool") or "?", args=said.json.get("args"))
+        return Payload(
+            event=name,
+            session=session,
+            events=tuple(steps),
+            asks=asks,
+            transcript=said.text("file"),
+            ends=name == "end",
+            timed="at" in said.json,
+        )
+
+    def reply(self, payload: Payload, decision: Decision) -> Reply:
+        return Reply(stdout=decision.effect.value.encode())
+
+
+def adapter(agent: str) -> HookAdapter | None:
+    return Nameless() if agent == "nameless" else None
+
+
+class Recording:
+    """A Live over a store of its own, with a clock that stands still until it is moved."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = Home(folder)
+        self.transcripts = Nothing()
+        self.now = 0.0
+        self.decision = NO_OPINION
+        self.open()
+
+    def open(self) -> None:
+        self.scribe = Scribe(self.home)
+        self.live = Live(
+            self.scribe, lambda _: self.decision, self.transcripts, monotonic=lambda: self.now, adapter=adapter
+        )
+
+    def restart(self) -> None:
+        self.scribe.close()
+        self.open()
+
+    def tell(self, event: str, *, id: str = "-", spooled: bool = False, **said: Any) -> Reply:
+        data = json.dumps({"session": "s", "event": event, **said}).encode()
+        return self.live.take(
+            Delivery(agent="nameless", data=data, id=id, received="2026-11-22T02:00:00Z", spooled=spooled)
+        )
+
+    def steps(self, agent: str = "nameless") -> list[Recorded]:
+        sid = self.scribe.archive.find(agent, "s" if agent == "nameless" else "recorder")
+        return [] if sid is None else list(read_session(self.home, sid))
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Iterator[Recording]:
+    made = Recording(tmp_path / "store")
+    yield made
+    made.scribe.close()
+
+
+def corr(steps: list[Recorded], kind: str) -> list[object]:
+    return [step.member("corr") for step in steps if step.type == kind]
+
+
+def test_a_result_without_an_id_belongs_to_the_oldest_open_call_of_the_same_tool_and_arguments(
+    recording: Recording,
+) -> None:
+    recording.tell("before", tool="sh", args={"c": 1})
+    recording.tell("before", tool="sh", args={"c": 2})
+    recording.tell("before", tool="sh", args={"c": 1})
+    recording.tell("after", tool="sh", args={"c": 2}, output="two")
+    recording.tell("after", tool="sh", args={"c": 1}, output="one")
+    first, second, third = corr(recording.steps(), "tool_call")
+    assert corr(recording.steps(), "tool_result") == [second, first]
+    recording.tell("after", tool="sh", args={"c": 1}, output="one again")
+    assert corr(recording.steps(), "tool_result") == [second, first, third]
+
+
+def test_open_calls_are_known_again_after_a_restart(recording: Recording) -> None:
+    recording.tell("before", tool="sh", args={"c": 1})
+    recording.restart()
+    recording.tell("after", tool="sh", args={"c": 1}, output="one")
+    assert corr(recording.steps(), "tool_result") == corr(recording.steps(), "tool_call")
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2)), max_size=12), st.randoms())
+def test_every_result_finds_a_call_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, int]], random: Any
+) -> None:
+    recording = Recording(tmp_path_factory.mktemp("law") / "store")
+    for tool, number in calls:
+        recording.tell("before", tool=tool, args=number)
+    ended = list(calls)
+    random.shuffle(ended)
+    for tool, number in ended:
+        recording.tell("after", tool=tool, args=number)
+    steps = recording.steps()
+    asked = {
+        step.member("corr"): (step.meta["tool"], step.values["content.args"])
+        for step in steps
+        if step.type == "tool_call"
+    }
+    answered = [step.member("corr") for step in steps if step.type == "tool_result"]
+    assert len(set(answered)) == len(calls)
+    assert [asked[call] for call in answered] == ended
+    recording.scribe.close()
+
+
+def test_one_process_that_delivers_twice_is_recorded_once_even_by_two_recorders(recording: Recording) -> None:
+    recording.tell("before", id="7.1", tool="sh", args=1)
+    recording.tell("before", id="7.1", tool="sh", args=1)
+    recording.restart()
+    recording.tell("before", id="7.1", tool="sh", args=1, spooled=False)
+    recording.tell("before", id="8.1", tool="sh", args=1)
+    assert len(corr(recording.steps(), "tool_call")) == 2
+
+
+def test_the_same_event_told_by_two_handlers_is_recorded_once_and_answered_twice(recording: Recording) -> None:
+    recording.decision = Decision(effect=Effect.DENY, reason="no")
+    replies = [recording.tell("before", id=id, tool="sh", args=1, at=5) for id in ("7.1", "8.1")]
+    assert replies == [Reply(stdout=b"deny")] * 2
+    assert len(corr(recording.steps(), "tool_call")) == 1
+    recording.now = 60.0
+    recording.tell("before", id="9.1", tool="sh", args=1, at=5)
+    assert len(corr(recording.steps(), "tool_call")) == 2
+
+
+@pytest.mark.parametrize("effect", [Effect.WARN, Effect.ASK, Effect.DENY])
+def test_a_decision_is_a_step_within_its_call(recording: Recording, effect: Effect) -> None:
+    recording.decision = Decision(effect=effect, rules=("r1",), reason="because", policy="ab" * 32)
+    reply = recording.tell("before", tool="sh", args=1)
+    call, decided = recording.steps()[-2:]
+    assert (decided.type, decided.meta["effect"], decided.meta["parent"]) == ("decision", effect.value, call.n)
+    assert decided.member("rules") == ["r1"]
+    assert decided.text("content.text") == "because"
+    assert reply == (SILENT if effect is Effect.WARN else Reply(stdout=effect.value.encode()))
+
+
+def test_no_opinion_is_no_step_and_no_word(recording: Recording) -> None:
+    assert recording.tell("before", tool="sh", args=1) == SILENT
+    assert [step.type for step in recording.steps()] == ["session_start", "tool_call"]
+
+
+def test_an_ended_session_is_closed_when_its_transcript_is_quiet(recording: Recording) -> None:
+    recording.tell("before", tool="sh", args=1, file="/t.jsonl")
+    recording.tell("end")
+    recording.live.tick()
+    assert recording.steps()[-1].type != "session_end"
+    assert recording.live.unfinished == [Unfinished(agent="nameless", session="s", transcript="/t.jsonl", ending=True)]
+    recording.now = 3.0
+    recording.live.tick()
+    assert recording.steps()[-1].type == "session_end"
+    assert recording.transcripts.finished == [("nameless", "s")]
+    assert recording.live.unfinished == []
+
+
+def test_the_next_recorder_follows_and_closes_what_the_last_one_left(recording: Recording) -> None:
+    recording.tell("before", tool="sh", args=1, file="/t.jsonl")
+    recording.tell("end")
+    left = recording.live.unfinished
+    recording.restart()
+    recording.live.resume(left)
+    assert recording.transcripts.watched[-1] == ("nameless", "s", "/t.jsonl")
+    recording.now = 3.0
+    recording.live.tick()
+    assert recording.steps()[-1].type == "session_end"
+
+
+def test_what_cannot_be_written_is_answered_anyway_and_told_as_a_gap_later(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording.decision = Decision(effect=Effect.DENY, reason="no")
+    with monkeypatch.context() as failing:
+        failing.setattr(recording.scribe, "add_to", _full)
+        assert recording.tell("before", tool="sh", args=1) == Reply(stdout=b"deny")
+    assert recording.live.unrecorded == 1
+    recording.tell("before", tool="sh", args=2)
+    gap = recording.steps("tallystick")[-1]
+    assert (gap.type, gap.meta["reason"], gap.meta["events"]) == ("gap", "not-writable", 1)
+    assert recording.live.unrecorded == 0
+
+
+def _full(*_: object, **__: object) -> None:
+    raise JournalError("no space left on device", hint="make room")
+
+
+def test_a_payload_that_cannot_be_understood_is_a_gap(recording: Recording) -> None:
+    bad = Delivery(agent="nameless", data=b"{", received="2026-11-22T02:00:00Z")
+    unknown = Delivery(agent="nobody", data=b"{}", received="2026-11-22T02:00:00Z")
+    assert [recording.live.take(bad), recording.live.take(unknown)] == [SILENT, SILENT]
+    assert [step.meta["reason"] for step in recording.steps("tallystick") if step.type == "gap"] == ["bad-payload"] * 2
+    assert recording.live.counts.refused == 2
