@@ -28,7 +28,9 @@ _DECIDING = (
     b"beforeShellExecution",
     b"beforeMCPExecution",
     b"tool_call",
+    b"pre_tool_call",
     b"tool.execute.before",
+    b"tool.execute.pre",
 )
 _READ_ONLY = (
     b"Read",

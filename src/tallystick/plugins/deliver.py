@@ -22,19 +22,28 @@ _PATIENCE_SECONDS = 1.0
 _HOOK_SECONDS = 4.0
 _HOOK = Path(__file__).resolve().parent.parent / "hook.py"
 _numbers = itertools.count(1)
+_told: dict[str, str] = {}
 
 
-def refusal(agent: str, said: dict[str, Any]) -> str | None:
-    """Deliver what an agent is about to do; the reason if it must not."""
+def use(*, python: str | None = None, home: str | None = None) -> None:
+    """Say where Tallystick and its store are, if that is known better than by the environment."""
+    _told.update({name: value for name, value in (("python", python), ("home", home)) if value is not None})
+
+
+def verdict(agent: str, said: dict[str, Any]) -> tuple[str, str] | None:
+    """Deliver what an agent is about to do: `refuse` or `ask` with the reason; None if nothing speaks against it."""
     code, out, error = deliver(agent, said)
     if code == 2:
-        return error.decode("utf-8", "replace").strip() or "refused"
+        return "refuse", error.decode("utf-8", "replace").strip() or "refused"
     try:
         answer = json.loads(out) if out else {}
     except ValueError:
         return None
-    reason = answer.get("refuse") if isinstance(answer, dict) else None
-    return reason if isinstance(reason, str) else None
+    for word in ("refuse", "ask"):
+        reason = answer.get(word) if isinstance(answer, dict) else None
+        if isinstance(reason, str):
+            return word, reason
+    return None
 
 
 def deliver(agent: str, said: dict[str, Any]) -> tuple[int, bytes, bytes]:
@@ -50,8 +59,8 @@ def deliver(agent: str, said: dict[str, Any]) -> tuple[int, bytes, bytes]:
 
 
 def store() -> Path:
-    """The store's folder: TALLY_HOME, else ~/.tally."""
-    named = os.environ.get("TALLY_HOME")
+    """The store's folder: the one that `use` was told, else TALLY_HOME, else ~/.tally."""
+    named = _told.get("home") or os.environ.get("TALLY_HOME")
     return Path(named) if named else Path.home() / ".tally"
 
 
@@ -89,8 +98,8 @@ def _through_hook(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
 
 
 def _python() -> str:
-    try:
-        named = (store() / "run" / "python").read_text("utf-8").strip()
-    except OSError:
-        named = ""
+    named = _told.get("python", "")
+    if not named:
+        with contextlib.suppress(OSError):
+            named = (store() / "run" / "python").read_text("utf-8").strip()
     return named if named and Path(named).exists() else sys.executable

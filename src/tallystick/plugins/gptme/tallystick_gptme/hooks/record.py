@@ -96,11 +96,11 @@ def _turn(**_: Any) -> Iterator[Any]:
 
 def _pre(data: Any, **_: Any) -> Iterator[Any]:
     use = data.tool_use
-    reason = _deliver.refusal(AGENT, _say("tool.execute.pre", None, data.workspace, **_tool(use)))
-    if reason is not None:
+    verdict = _deliver.verdict(AGENT, _say("tool.execute.pre", None, data.workspace, **_tool(use)))
+    if verdict is not None:
         while len(_refused) >= _MOST_REFUSALS:
             _refused.pop(next(iter(_refused)))
-        _refused[id(use)] = (use, reason)  # the call is kept, so that its id stays its own
+        _refused[id(use)] = (use, verdict[1])  # the call is kept, so that its id stays its own
     yield from ()
 
 

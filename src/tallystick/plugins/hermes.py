@@ -1,0 +1,114 @@
+"""Hermes: a plugin that records what it does, and refuses what policy refuses.
+
+Owns the registration and what is said of each hook. Hermes finds it by the entry point `tallystick` in its own environment,
+or, where Tallystick is installed elsewhere, by the folder that `tally install hermes` makes. It imports the standard library
+only.
+An exception in a hook would be swallowed and the call would run, so nothing here raises.
+"""
+
+from __future__ import annotations
+
+import time
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+AGENT = "hermes"
+_OBSERVED = {
+    "post_tool_call": (
+        "tool_name",
+        "args",
+        "result",
+        "tool_call_id",
+        "turn_id",
+        "status",
+        "error_message",
+        "duration_ms",
+    ),
+    "on_session_start": ("model", "platform"),
+    "on_session_finalize": ("reason", "platform"),
+    "pre_llm_call": ("user_message", "is_first_turn", "turn_id", "model", "platform"),
+    "subagent_start": (
+        "parent_session_id",
+        "parent_turn_id",
+        "child_session_id",
+        "child_subagent_id",
+        "child_role",
+        "child_goal",
+    ),
+    "subagent_stop": ("parent_session_id", "child_session_id", "child_status", "child_summary", "duration_ms"),
+    "post_approval_response": (
+        "command",
+        "description",
+        "surface",
+        "choice",
+        "decided_by",
+        "tool_call_id",
+        "session_key",
+    ),
+}
+"""The hooks that are only told, and the members of each that are kept: the conversation's history is not."""
+
+
+def _load_deliver() -> ModuleType:
+    """`tallystick.plugins.deliver`, by its place: this interpreter may not have the package."""
+    spec = spec_from_file_location("tallystick_deliver", Path(__file__).resolve().with_name("deliver.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_deliver = _load_deliver()
+
+
+def use(python: str, home: str | None) -> None:
+    """Say where Tallystick and its store are."""
+    _deliver.use(python=python, home=home)
+
+
+def register(context: Any) -> None:
+    """Register all hooks with Hermes' plugin context."""
+    context.register_hook("pre_tool_call", pre_tool_call)
+    for name, members in _OBSERVED.items():
+        context.register_hook(name, _observer(name, members))
+
+
+def pre_tool_call(**named: Any) -> dict[str, str] | None:
+    """Have the call decided: a directive that blocks it or has a human asked, or nothing."""
+    kept = ("tool_name", "args", "tool_call_id", "turn_id")
+    verdict = _deliver.verdict(AGENT, _say("pre_tool_call", kept, named))
+    if verdict is None:
+        return None
+    return {"action": "block" if verdict[0] == "refuse" else "approve", "message": verdict[1]}
+
+
+def _observer(name: str, members: tuple[str, ...]) -> Any:
+    def observe(**named: Any) -> None:
+        _deliver.deliver(AGENT, _say(name, members, named))
+
+    return observe
+
+
+def _say(hook: str, members: tuple[str, ...], named: dict[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {"hook": hook, "at": time.time_ns(), "cwd": _folder(), "database": _database()}
+    said["session"] = named.get("session_id") or named.get("parent_session_id")
+    return said | {name: named[name] for name in members if named.get(name) is not None}
+
+
+def _folder() -> str | None:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None
+
+
+def _database() -> str | None:
+    try:
+        from hermes_constants import get_hermes_home
+
+        return str(Path(get_hermes_home()) / "state.db")
+    except Exception:  # another version keeps it elsewhere: the hooks are told all the same
+        return None
