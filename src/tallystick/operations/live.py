@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply, hook_adapter
+from tallystick.capture.probe import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.recorded import Recorded
@@ -141,6 +142,8 @@ class Live:
 
     def take(self, delivery: Delivery) -> Reply:
         """Record a delivery and give the agent's answer. Never raises for what an agent sent or a disk did."""
+        if delivery.data == PROBE:
+            return Reply(stdout=ANSWER)
         self.counts.deliveries += 1
         self.counts.spooled += delivery.spooled
         key = sha256(f"{delivery.agent}\0{delivery.event}\0".encode() + delivery.data).digest()

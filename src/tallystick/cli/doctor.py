@@ -1,0 +1,60 @@
+"""`tally doctor`: what could be wrong with live capture, and how to mend it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from tallystick.cli.frame import FAILED, Command
+from tallystick.cli.run import Run, pass_run
+from tallystick.cli.text import one_line
+from tallystick.operations.doctor import Check, State, examine
+from tallystick.operations.install import Surroundings
+
+_MARKS = {
+    State.OK: ("✓", "green"),
+    State.NOTE: ("·", "blue"),
+    State.WARN: ("!", "yellow"),
+    State.BAD: ("✕", "red"),
+}
+
+
+@click.command("doctor", cls=Command, example="tally doctor")
+@click.option("--project", is_flag=True, help="The hooks of the project in this folder, not the user's.")
+@pass_run
+def doctor(run: Run, project: bool) -> None:
+    """Check everything that live capture needs, and say how to mend what is wrong.
+
+    The store, the disk, the clock, settings, policies, the recorder, and of each agent that is found: its hooks, each tried
+    once with a payload that is not recorded. Exit code 1 if something is wrong that keeps steps from being recorded.
+    """
+    where = Surroundings(user=Path.home(), environment=dict(os.environ), project=Path.cwd() if project else None)
+    checks: list[Check] = []
+    if run.json:
+        checks = list(examine(run.home, where))
+        run.answer("doctor", checks, ())
+    else:
+        for check in examine(run.home, where):
+            checks.append(check)
+            run.write("".join(f"{line}\n" for line in _text(check)))
+        run.write(f"{_summary(checks)}\n")
+    if any(check.state is State.BAD for check in checks):
+        raise SystemExit(FAILED)
+
+
+def _text(check: Check) -> Iterator[str]:
+    mark, color = _MARKS[check.state]
+    yield f"{click.style(mark, fg=color)} {check.name:<12} {one_line(check.found)}"
+    if check.mend is not None and check.state is not State.OK:
+        yield f"  {'':<12} {click.style('mend:', dim=True)} {one_line(check.mend)}"
+
+
+def _summary(checks: list[Check]) -> str:
+    wrong = sum(check.state is State.BAD for check in checks)
+    doubtful = sum(check.state is State.WARN for check in checks)
+    if not wrong and not doubtful:
+        return "all is well"
+    return f"{wrong} wrong, {doubtful} to look at"

@@ -1,0 +1,55 @@
+"""`tally up`: everything that live capture needs, in one command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from tallystick.cli.frame import FAILED, Command
+from tallystick.cli.run import Run, counted, pass_run, path_text
+from tallystick.cli.text import one_line
+from tallystick.operations.install import Surroundings
+from tallystick.operations.up import Connected, Up, bring_up
+
+
+@click.command("up", cls=Command, example="tally up\ntally up --dry-run")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@pass_run
+def up(run: Run, dry_run: bool) -> None:
+    """Find the agents on this machine, connect to each, and start the recorder.
+
+    From then on everything they do is recorded as it happens. Nothing that they do changes, except that policy may refuse a
+    call. `tally uninstall --all` undoes it; `tally doctor` says whether it works.
+    """
+    where = Surroundings(user=Path.home(), environment=dict(os.environ))
+    done = bring_up(run.home, where, dry_run=dry_run)
+    run.answer("up", done, _text(done, dry_run=dry_run))
+    if done.recorder_error is not None or any(agent.error for agent in done.agents):
+        raise SystemExit(FAILED)
+
+
+def _text(done: Up, *, dry_run: bool) -> Iterator[str]:
+    if done.made_store:
+        yield f"{'would make' if dry_run else 'made'} a store at {path_text(done.store)}"
+    if not done.agents:
+        yield "no agent is found on this machine: see `tally agents`"
+    for agent in done.agents:
+        yield f"{click.style(agent.agent, bold=True)}: {one_line(_said(agent, dry_run=dry_run))}"
+    if done.recorder_error is not None:
+        yield f"the recorder does not run: {one_line(done.recorder_error)}"
+    elif not dry_run:
+        yield f"the recorder runs; its pid is {done.recorder}"
+    yield "next: `tally doctor` tries every hook, `tally log` shows what was recorded, `tally import` takes in the past"
+
+
+def _said(agent: Connected, *, dry_run: bool) -> str:
+    if agent.error is not None:
+        return agent.error
+    if not agent.can_be_hooked:
+        return "has no hooks; `tally import` reads its history"
+    verb = "would be connected" if dry_run and agent.is_changed else "connected" if agent.is_changed else "is connected"
+    said = f"{verb}, {counted(agent.events, 'event')}"
+    return f"{said}; {agent.afterwards}" if agent.afterwards and agent.is_changed else said

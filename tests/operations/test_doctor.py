@@ -1,0 +1,144 @@
+"""What the doctor finds: each fault that a user could have, made on purpose."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallystick.capture import recorder
+from tallystick.capture.place import Place
+from tallystick.journal.home import Home
+from tallystick.model.step import Source, Step
+from tallystick.operations.doctor import Check, State, examine
+from tallystick.operations.install import Surroundings, install
+from tallystick.operations.live import RECORDER
+from tallystick.operations.scribe import Scribe
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    store = Home(tmp_path / "user" / ".tally")
+    with Scribe(store):
+        pass
+    yield store
+    recorder.stop(store.folder)
+
+
+@pytest.fixture
+def where(home: Home) -> Surroundings:
+    user = home.folder.parent
+    (user / ".claude").mkdir()
+    return Surroundings(user=user, environment={"HOME": str(user), "PATH": "/usr/bin:/bin"})
+
+
+def found(home: Home, where: Surroundings) -> dict[str, list[Check]]:
+    checks: dict[str, list[Check]] = {}
+    for check in examine(home, where):
+        checks.setdefault(check.name, []).append(check)
+    return checks
+
+
+def states(checks: list[Check]) -> list[State]:
+    return [check.state for check in checks]
+
+
+def test_a_healthy_machine_is_said_to_be_well(home: Home, where: Surroundings) -> None:
+    install(home, "claude-code", where)
+    checks = found(home, where)
+    assert {name: states(each) for name, each in checks.items()} == {
+        name: [State.OK]
+        for name in ("store", "privacy", "disk", "key", "clock", "config", "policy", "recorder", "claude-code")
+    }
+    assert "reaches the recorder" in checks["claude-code"][0].found
+    assert recorder.status(home.folder)["deliveries"] == 0  # type: ignore[index]  # the probe is not recorded
+
+
+def test_an_agent_that_is_not_hooked_is_named_with_what_to_do(home: Home, where: Surroundings) -> None:
+    check = found(home, where)["claude-code"][0]
+    assert (check.state, check.mend) == (State.WARN, "tally install claude-code")
+
+
+def test_a_hook_that_reaches_nobody_is_found_by_running_it(home: Home, where: Surroundings) -> None:
+    install(home, "claude-code", where)
+    settings = where.user / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace(sys.executable, "/nowhere/python"))
+    check = found(home, where)["claude-code"][-1]
+    assert check.state is State.BAD
+    assert "does not reach" in check.found
+
+
+def test_damaged_settings_of_an_agent_are_found(home: Home, where: Surroundings) -> None:
+    (where.user / ".claude" / "settings.json").write_text('{\n "hooks": [}\n')
+    check = found(home, where)["claude-code"][0]
+    assert check.state is State.BAD
+    assert "2" in check.found
+
+
+def test_a_policy_that_cannot_be_used_is_found_with_its_line(home: Home, where: Surroundings) -> None:
+    (home.folder / "policy").mkdir()
+    (home.folder / "policy" / "mine.cedar").write_text("permit(principal, action, resource)\nwhen { nonsense };\n")
+    check = found(home, where)["policy"][0]
+    assert check.state is State.BAD
+    assert "mine.cedar" in check.found
+
+
+def test_a_damaged_config_and_a_key_that_is_gone_are_found(home: Home, where: Surroundings) -> None:
+    home.config.write_text("journal = [\n")
+    home.key.unlink()
+    checks = found(home, where)
+    assert states(checks["config"]) == states(checks["key"]) == [State.BAD]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_store_on_a_read_only_disk_is_found(home: Home, where: Surroundings) -> None:
+    home.folder.chmod(0o500)
+    try:
+        assert states(found(home, where)["store"]) == [State.BAD]
+    finally:
+        home.folder.chmod(0o700)
+
+
+def test_a_store_that_others_may_read_is_found(home: Home, where: Surroundings) -> None:
+    home.folder.chmod(0o755)
+    assert found(home, where)["privacy"][0].mend == f"chmod 700 {home.folder}"
+
+
+def test_a_clock_that_was_set_back_is_found(home: Home, where: Surroundings) -> None:
+    now = home.ledger.stat().st_mtime - 3600
+    checks = [check for check in examine(home, where, now=lambda: now) if check.name == "clock"]
+    assert states(checks) == [State.WARN]
+
+
+def test_a_recorder_that_hangs_is_found_and_named(home: Home, where: Surroundings) -> None:
+    pid = recorder.start(home.folder)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        check = found(home, where)["recorder"][0]
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert check.state is State.BAD
+    assert check.mend is not None
+    assert str(pid) in check.mend
+
+
+def test_gaps_and_deliveries_that_wait_are_found(home: Home, where: Surroundings) -> None:
+    with Scribe(home) as scribe:
+        scribe.add(RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta={"reason": "not-writable"}))
+    place = Place(home.folder)
+    recorder.start(home.folder)
+    (place.spool / "1-1.spool.part").write_bytes(b"")
+    checks = found(home, where)
+    assert "not-writable" in checks["gaps"][0].found
+    assert "spool" not in checks
+
+
+def test_what_is_found_is_plain_data(home: Home, where: Surroundings) -> None:
+    import msgspec
+
+    assert json.loads(msgspec.json.encode(list(examine(home, where))))
