@@ -41,6 +41,15 @@ class Appended(msgspec.Struct, frozen=True):
     hash: str
 
 
+class Unsynced(msgspec.Struct, frozen=True):
+    """What of a journal is not durable yet: a descriptor of the file as it was, and how much of it."""
+
+    descriptor: int
+    length: int
+    opened: int
+    is_first: bool
+
+
 class JournalFile:
     """A journal that can be appended to.
 
@@ -69,6 +78,7 @@ class JournalFile:
         self._depth = 0
         self._descriptor = -1
         self._was_opened = False
+        self._opened = 0
         self._held = _Held(self)
         self._name = str(path)
         self._followers: list[Follower] = []
@@ -158,6 +168,7 @@ class JournalFile:
         flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (0 if self._was_opened else os.O_CREAT)
         self._descriptor = os.open(self.path, flags, FILE_MODE)
         self._was_opened = True
+        self._opened += 1
 
     def close(self) -> None:
         """Close the file. It is opened again by the next `locked`."""
@@ -305,16 +316,40 @@ class JournalFile:
             JournalError: it could not be made durable; nothing may be signed over it, and this journal takes no more.
         """
         with self._mutex:
+            pending = self.unsynced()
+            return self.settle(pending) if pending is not None else set()
+
+    def unsynced(self) -> Unsynced | None:
+        """What is written and not durable yet, which `settle` makes so; None if there is nothing.
+
+        Raises:
+            JournalError: this process has too many files open.
+        """
+        with self._mutex:
             if self._descriptor < 0 or self._synced == self._length:
-                return set()
-            is_first = self._synced == 0
+                return None
             try:
-                os.fdatasync(self._descriptor)
+                descriptor = os.dup(self._descriptor)
             except OSError as error:
-                self.failed = f"fdatasync failed: {error.strerror}"
                 raise JournalError(f"cannot make {self.path} durable: {error.strerror}") from error
-            self._synced = self._length
-            return {self.path.parent} if is_first else set()
+            return Unsynced(descriptor, self._length, self._opened, self._synced == 0)
+
+    def settle(self, pending: Unsynced) -> set[Path]:
+        """Make durable what `unsynced` gave. Needs no lock: whoever appends need not wait for the disk.
+
+        Returns and raises what `sync` does.
+        """
+        try:
+            os.fdatasync(pending.descriptor)
+        except OSError as error:
+            self.failed = f"fdatasync failed: {error.strerror}"
+            raise JournalError(f"cannot make {self.path} durable: {error.strerror}") from error
+        finally:
+            os.close(pending.descriptor)
+        with self._mutex:
+            if self._opened == pending.opened:  # else it is another file, of which nothing is known
+                self._synced = max(self._synced, pending.length)
+        return {self.path.parent} if pending.is_first else set()
 
 
 def sync_alone(journal: JournalFile) -> None:

@@ -50,6 +50,12 @@ class Keeper:
         with self._changed:
             self._unsynced_at = self._unsealed_at = None
 
+    def hurry(self) -> None:
+        """Say that sealing is due now."""
+        with self._changed:
+            self._unsealed_at = time.monotonic() - SEAL_SECONDS
+            self._changed.notify()
+
     def stop(self) -> None:
         """End the thread. What is pending stays pending."""
         with self._changed:

@@ -10,7 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ _LOG = logging.getLogger(__name__)
 
 RECORDER = "tallystick"
 """The agent whose session holds what the recorder has to say of itself: gaps, refused payloads."""
+Settle: TypeAlias = Callable[[], None]
+"""Waits until what was recorded survives a loss of power."""
 _SAME_SECONDS = 10.0
 _MOST_REMEMBERED = 4096
 _MOST_OPEN_CALLS = 256
@@ -134,6 +136,7 @@ class Live:
         self._sessions: OrderedDict[tuple[str, str], _Session] = OrderedDict()
         self._ending: dict[tuple[str, str], float] = {}
         self._followed: dict[tuple[str, str], str] = {}
+        self._settle: Settle | None = None
         self.changes = 0
         """How often `unfinished` has changed."""
         self._unrecorded: list[str] = []
@@ -142,6 +145,25 @@ class Live:
 
     def take(self, delivery: Delivery) -> Reply:
         """Record a delivery and give the agent's answer. Never raises for what an agent sent or a disk did."""
+        reply, settle = self.begin(delivery)
+        if settle is not None:
+            self.settled(settle)
+        return reply
+
+    def settled(self, settle: Settle) -> None:
+        """Wait for the disk. Where it refuses, the agent has its answer all the same."""
+        try:
+            settle()
+        except TallystickError as error:
+            self.counts.last_error = str(error)
+
+    def begin(self, delivery: Delivery) -> tuple[Reply, Settle | None]:
+        """Record a delivery; the answer, and what must be waited for (`settled`, in any thread) before it is given."""
+        self._settle = None
+        reply = self._take(delivery)
+        return reply, self._settle
+
+    def _take(self, delivery: Delivery) -> Reply:
         if delivery.data == PROBE:
             return Reply(stdout=ANSWER)
         self.counts.deliveries += 1
@@ -262,7 +284,7 @@ class Live:
             if decision.effect is not Effect.ALLOW:
                 self.scribe.add_to(record, _decided(event, decision))
             # An intent is on disk before its call is let go: DESIGN 5.
-            self.scribe.make_durable(taken.session)
+            self._settle = self.scribe.unsettled(taken.session)
 
     def _current(self, agent: str, session: str) -> str:
         """The session that goes on under an id: its last continuation (docs/format.md 7)."""

@@ -8,12 +8,14 @@ programs all record through here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from types import TracebackType
 
 import msgspec
 
-from tallystick.journal.file import sync_alone
+from tallystick.journal.durable import sync_folder
+from tallystick.journal.file import JournalFile, Unsynced, sync_alone
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Loss, Opening, Step
@@ -42,12 +44,14 @@ class Scribe:
     Safe to use from several threads; several processes may record into one store and into one session.
     """
 
-    def __init__(self, home: Home, *, always_sync: bool | None = None) -> None:
+    def __init__(self, home: Home, *, always_sync: bool | None = None, aside: bool = False) -> None:
         """Open the store at `home`; it is made if it is not there.
 
         Args:
             always_sync: make every step survive a loss of power before the call that records it returns; None: what the
                 setting `journal.fsync` says.
+            aside: leave sealing and waiting for the disk to the thread of its own, also after 32 steps: who records, in an
+                event loop perhaps, waits for an append and never for a disk.
 
         Raises:
             JournalError: the store cannot be opened or made. FormatError: its config.toml is damaged.
@@ -60,7 +64,14 @@ class Scribe:
         self._always_sync = always_sync if always_sync is not None else read_setting(home, "journal.fsync") == "always"
         self._changed: dict[SessionId, SessionRecord] = {}
         self._unsealed: dict[SessionId, int] = {}
-        self._keeper = Keeper(self.sync, self.seal)
+        self._aside = aside
+        self._adding = 0
+        self._is_sealing = False
+        self._sealed = threading.Condition(self.lock)
+        self._keeper = self._new_keeper()
+
+    def _new_keeper(self) -> Keeper:
+        return Keeper(self._sync_aside, self._seal_aside) if self._aside else Keeper(self.sync, self.seal)
 
     def __enter__(self) -> Scribe:
         return self
@@ -86,10 +97,10 @@ class Scribe:
                 taken.append(self.add(agent, event))
         return taken
 
-    def open(self, opening: Opening) -> SessionRecord:
-        """The record of a session, begun with a `session_start` if it has none."""
+    def open(self, opening: Opening, *, fork_of: str | None = None) -> SessionRecord:
+        """The record of a session, begun with a `session_start` if it has none. `fork_of` is what Writer.open says."""
         with self.lock:
-            record, made = self.writer.open(opening)
+            record, made = self.writer.open(opening, fork_of=fork_of)
             record.callbacks = self.callbacks
             if made:
                 self._note(record)
@@ -109,7 +120,11 @@ class Scribe:
         """Record one step of a session that is open here."""
         with self.lock:
             record.callbacks = self.callbacks
-            outcome, n = record.add(step, lambda ref: self.writer.foreign(record.agent, ref))
+            self._adding += 1
+            try:
+                outcome, n = record.add(step, lambda ref: self.writer.foreign(record.agent, ref))
+            finally:
+                self._adding -= 1
             self._note(record)
             return Taken(record.sid, n, outcome)
 
@@ -119,19 +134,32 @@ class Scribe:
         self._changed[record.sid] = record
         if self._always_sync:
             sync_alone(record.journal)
-        if unsealed >= SEAL_STEPS:
+        if unsealed >= SEAL_STEPS and not self._aside:
             self.seal()  # of all sessions: one signature covers them
-        else:
-            self._keeper.note()
+            return
+        self._keeper.note()
+        if unsealed >= SEAL_STEPS:
+            self._keeper.hurry()
 
     # Promises -------------------------------------------------------------------------------------------------------
 
     def make_durable(self, sid: SessionId) -> None:
         """Make what is recorded of one session survive a loss of power, now: an intent before its call is let go."""
+        settle = self.unsettled(sid)
+        if settle is not None:
+            settle()
+
+    def unsettled(self, sid: SessionId) -> Callable[[], None] | None:
+        """What makes a session durable as it stands now, to be called once, in any thread; None: it is so already.
+
+        The call raises JournalError if the disk refuses.
+        """
         with self.lock:
             record = self._changed.get(sid)
-            if record is not None:
-                sync_alone(record.journal)
+            pending = record.journal.unsynced() if record is not None else None
+        if record is None or pending is None:
+            return None
+        return partial(_settle, record.journal, pending)
 
     def sync(self) -> None:
         """Make everything recorded so far survive a loss of power."""
@@ -142,6 +170,11 @@ class Scribe:
     def seal(self) -> None:
         """Make everything recorded so far durable, and sign a head that covers it."""
         with self.lock:
+            if self._adding and self._aside:  # a callback asks, while its step is still being written
+                self._keeper.hurry()
+                return
+            while self._is_sealing:
+                self._sealed.wait()
             for record in list(self._changed.values()):
                 record.flush_sightings()
             if self._changed:
@@ -149,6 +182,41 @@ class Scribe:
             self._changed, self._unsealed = {}, {}
             self._keeper.sealed()
             self._forget_some()
+
+    def _sync_aside(self) -> None:
+        """The same as `sync`, and nobody waits for it."""
+        with self.lock:
+            pending = [
+                (record.journal, unsynced)
+                for record in self._changed.values()
+                if (unsynced := record.journal.unsynced()) is not None
+            ]
+        folders = set().union(*(journal.settle(unsynced) for journal, unsynced in pending))
+        for folder in folders:
+            sync_folder(folder)
+
+    def _seal_aside(self) -> None:
+        """The same as `seal`, and nobody waits for it but who seals, too."""
+        with self.lock:
+            while self._is_sealing:
+                self._sealed.wait()
+            for record in list(self._changed.values()):
+                record.flush_sightings()
+            changed, unsealed = self._changed, self._unsealed
+            self._changed, self._unsealed, self._is_sealing = {}, {}, True
+        try:
+            self.archive.seal(list(changed))
+        except BaseException:
+            with self.lock:
+                self._changed, self._unsealed = changed | self._changed, unsealed | self._unsealed
+            raise
+        finally:
+            with self.lock:
+                self._is_sealing = False
+                if not self._changed:
+                    self._keeper.sealed()
+                    self._forget_some()
+                self._sealed.notify_all()
 
     def _forget_some(self) -> None:
         """Close the sessions that were not used for longest, so that memory does not grow: they can be read again."""
@@ -162,9 +230,9 @@ class Scribe:
             self.writer.release(record.sid)
 
     def recover(self) -> None:
-        """Keep promises again after a failure to write was reported: what was not sealed then is sealed with the next step."""
+        """Keep promises again after a failure to write was reported: what was not sealed then is sealed with the next."""
         self._keeper.stop()
-        self._keeper = Keeper(self.sync, self.seal)
+        self._keeper = self._new_keeper()
 
     def close(self) -> None:
         """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""
@@ -172,5 +240,11 @@ class Scribe:
         with self.lock:
             self._changed |= {record.sid: record for record in self.writer.records()}
             self.seal()
+            self.archive.sign()  # also a store whose maker died before it had signed
             self.writer.close()
             self.archive.close()
+
+
+def _settle(journal: JournalFile, pending: Unsynced) -> None:
+    for folder in journal.settle(pending):
+        sync_folder(folder)

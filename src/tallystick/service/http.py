@@ -67,18 +67,18 @@ class _Routes:
         """The response to one request that has passed the guards."""
         words = request.path.strip("/").split("/")
         if request.method == "POST" and words[0] == "hook" and len(words) in (2, 3):
-            return self._hook(words[1], words[2] if len(words) == 3 else None, request.body)
+            return await self._hook(words[1], words[2] if len(words) == 3 else None, request.body)
         if request.method == "POST" and words[0] == "v1":
             return self._otlp(request)
         if request.method in ("GET", "HEAD") and request.path in _PAGES:
             return _PAGES[request.path](self._server.status())
         return Response(status=404, body=b"no such page\n")
 
-    def _hook(self, agent: str, event: str | None, body: bytes) -> Response:
+    async def _hook(self, agent: str, event: str | None, body: bytes) -> Response:
         self._number += 1
         now = time.time_ns()
         delivery = Delivery(agent=agent, event=event, data=body, id=f"h{now}.{self._number}", received=moment(now))
-        reply = self._server.take(delivery)
+        reply = await self._server.take(delivery)
         return Response(headers=_JSON, body=reply.stdout)
 
     def _otlp(self, request: Request) -> Response:

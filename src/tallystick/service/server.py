@@ -1,7 +1,8 @@
 """The recorder's process: connections in, deliveries one after another to `operations.live`, answers out.
 
 Owns the socket, what is checked of whoever connects, idling and ending. Deliveries are worked on in the thread that reads
-them, in the order in which they came: a second thread costs more in waiting for the interpreter's lock than it saves.
+them, in the order in which they came: a second thread costs more in waiting for the interpreter's lock than it saves. Only
+the disk is waited for elsewhere.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import socket
 import struct
 import time
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from tallystick.capture.http import Listener
 
 _LOG = logging.getLogger(__name__)
+_DISK_THREADS = 8
 _TICK_SECONDS = 0.5
 _PORT_SECONDS = 0.1
 _READ_SECONDS = 10.0
@@ -54,6 +57,7 @@ class Server:
         self._changes = 0
         self.last_delivery: str | None = None
         self._idle_seconds = idle_seconds
+        self._disk = ThreadPoolExecutor(_DISK_THREADS, thread_name_prefix="tallystick-disk")
         self._last_use = time.monotonic()
         self._open = 0
         self._waiting_bytes = 0
@@ -86,6 +90,7 @@ class Server:
             if self._listener is not None:
                 await self._listener.close()
             await self._settle()
+            self._disk.shutdown()
             self._finish()
 
     async def _open_port(self) -> None:
@@ -197,7 +202,7 @@ class Server:
             self._waiting_bytes += header.length
         try:
             data = await asyncio.wait_for(reader.readexactly(header.length), _READ_SECONDS)
-            reply = self.take(header.delivery(data))
+            reply = await self.take(header.delivery(data))
         finally:
             async with self._room:
                 self._waiting_bytes -= header.length
@@ -210,19 +215,22 @@ class Server:
         """Somebody needs a recorder."""
         self._last_use = time.monotonic()
 
-    def take(self, delivery: Delivery) -> Reply:
-        """Have a delivery recorded and answered."""
+    async def take(self, delivery: Delivery) -> Reply:
+        """Have a delivery recorded and answered. Others are worked on while this one waits for the disk."""
         began = self._last_use = time.monotonic()
         self.last_delivery = delivery.received
         try:
-            reply = self.live.take(delivery)
+            reply, settle = self.live.begin(delivery)
         except Exception:  # a fault of ours: the agent goes on, and the log has it
             _LOG.exception("a delivery of %s failed", delivery.agent)
             self.live.counts.lost += 1
             return SILENT
+        loop = asyncio.get_running_loop()
+        if settle is not None:
+            await loop.run_in_executor(self._disk, self.live.settled, settle)
         if self.live.changes != self._changes:
             self._changes = self.live.changes
-            asyncio.get_running_loop().call_soon(self._keep_unfinished)  # after the answer
+            loop.call_soon(self._keep_unfinished)  # after the answer
         self._took_ms.append((time.monotonic() - began) * 1000)
         return reply
 

@@ -47,7 +47,7 @@ def make_live(home: Home) -> Live:
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
-    scribe = Scribe(home)
+    scribe = Scribe(home, aside=True)
     return Live(scribe, Deciding(home), Witness(scribe, adapters()), monotonic=time.monotonic)
 
 
