@@ -68,8 +68,8 @@ def imported() -> None:
     run("import")
 
 
-def run(command: str) -> str:
-    """What `tally COMMAND` prints."""
+def run(command: str, given: str | None = None) -> str:
+    """What `tally COMMAND` prints, with `given` on its stdin."""
     from tallystick.cli import main
 
     count_up()
@@ -82,23 +82,24 @@ def run(command: str) -> str:
         "TZ": "UTC",
     }
     words = shlex.split(command.replace("~/", f"{home()}/"))
-    result = CliRunner(env=environment).invoke(main, words, prog_name="tally")
+    result = CliRunner(env=environment).invoke(main, words, prog_name="tally", input=given)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.output.replace(str(home()), "/home/dev")
 
 
-def show(*commands: str, lines: int | None = None, fresh: bool = False) -> None:
+def show(*commands: str, lines: int | None = None, fresh: bool = False, given: str | None = None) -> None:
     """Print commands and what they say as a code block, for cog.
 
     Args:
         lines: how many lines of each output to show at most. fresh: do not import the samples first.
+        given: what stands on their stdin.
     """
     if not fresh:
         imported()
     say("```")
     for command in commands:
-        output = run(command).rstrip("\n").split("\n")
+        output = run(command, given).rstrip("\n").split("\n")
         if lines is not None and len(output) > lines:
             output = [*output[:lines], f"… {len(output) - lines} more lines"]
         say(f"$ tally {command}")

@@ -57,7 +57,7 @@ class HistoryFile:
         Raises:
             SourceError: the file cannot be read.
         """
-        reader = self.adapter.reader(SourceFile(str(self.path), self._companions()))
+        reader = open_reader(self.path, self.adapter)
         shape = self.adapter.SHAPE
         try:
             if shape is Shape.LINES:
@@ -70,37 +70,20 @@ class HistoryFile:
             raise SourceError(f"{self.path} cannot be read: {error.strerror}") from error
         yield Piece(tuple(reader.finish()), self.position, 0)
 
-    def _companions(self) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for pattern in self.adapter.COMPANIONS:
-            beside = self.path.with_name(pattern.replace("{stem}", self.path.stem))
-            try:
-                if beside.is_file() and beside.stat().st_size <= _COMPANION_BYTES:
-                    found[pattern] = beside.read_bytes()
-            except OSError:
-                continue
-        return found
-
     def _lines(self, reader: Reader) -> Iterator[Piece]:
         number = 0
         for line, size, has_end in split_lines(self.path, self._hash.update):
             number += 1
             offset = self.position
             self.position += size
-            if line is None:
-                self.offset = self.position
-                why = f"line {number} (byte {offset}) has {size} bytes, the limit is {MOST_LINE_BYTES}"
-                yield Piece((Loss(kind="line_too_long", detail=why, fault=True),), offset, number)
+            if line is not None and not has_end and not is_json(line):
+                yield half_line(line, offset, number)
                 continue
             if has_end:
                 self.offset = self.position
-            elif not _is_json(line):
-                why = f"line {number} (byte {offset}) is half a line of {size} bytes; it is read when it is whole"
-                yield Piece((Loss(kind="half_line", detail=why, fault=True),), offset, number)
-                continue
-            text = line.strip()
-            if text:
-                yield Piece(tuple(reader.feed(text, offset)), offset, number)
+            piece = read_line(line, size, offset, number, reader)
+            if piece is not None:
+                yield piece
 
     def _document(self, reader: Reader) -> Iterator[Piece]:
         size = self.path.stat().st_size
@@ -121,13 +104,44 @@ class HistoryFile:
             yield Piece(tuple(reader.feed(text, ordinal)), ordinal, ordinal + 1)
 
 
-def split_lines(path: Path, count: Callable[[bytes], None]) -> Iterator[tuple[bytes | None, int, bool]]:
+def open_reader(path: Path, adapter: Adapter) -> Reader:
+    """A reader for a file, given the files beside it that it asks for."""
+    found: dict[str, bytes] = {}
+    for pattern in adapter.COMPANIONS:
+        beside = path.with_name(pattern.replace("{stem}", path.stem))
+        try:
+            if beside.is_file() and beside.stat().st_size <= _COMPANION_BYTES:
+                found[pattern] = beside.read_bytes()
+        except OSError:
+            continue
+    return adapter.reader(SourceFile(str(path), found))
+
+
+def read_line(line: bytes | None, size: int, offset: int, number: int, reader: Reader) -> Piece | None:
+    """A whole line as the events it gave; a loss if it is too long (`line` None); nothing for a blank one."""
+    if line is None:
+        why = f"line {number} (byte {offset}) has {size} bytes, the limit is {MOST_LINE_BYTES}"
+        return Piece((Loss(kind="line_too_long", detail=why, fault=True),), offset, number)
+    text = line.strip()
+    return Piece(tuple(reader.feed(text, offset)), offset, number) if text else None
+
+
+def half_line(line: bytes, offset: int, number: int) -> Piece:
+    """The loss that the end of a file is if it is no whole line."""
+    why = f"line {number} (byte {offset}) is half a line of {len(line)} bytes; it is read when it is whole"
+    return Piece((Loss(kind="half_line", detail=why, fault=True),), offset, number)
+
+
+def split_lines(
+    path: Path, count: Callable[[bytes], None], *, start: int = 0
+) -> Iterator[tuple[bytes | None, int, bool]]:
     """The lines of a file: text without LF (None if it is too long), bytes with LF, and whether it had one.
 
     Args:
-        count: gets the bytes of every whole line.
+        count: gets the bytes of every whole line. start: the byte at which the first line begins.
     """
     with path.open("rb", buffering=_CHUNK) as file:
+        file.seek(start)
         while line := file.readline(MOST_LINE_BYTES + 1):
             if line.endswith(b"\n"):
                 count(line)
@@ -183,7 +197,8 @@ def prefix_digest(path: Path, size: int) -> str | None:
     return state.hexdigest()
 
 
-def _is_json(text: bytes) -> bool:
+def is_json(text: bytes) -> bool:
+    """Whether a line is whole although it has no end."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -13,8 +13,8 @@ from tallystick.agents.hooks import (
     Payload,
     Reply,
     SettingsFile,
-    _nested,
 )
+from tallystick.agents.hooks._answers import permission_reply
 from tallystick.agents.hooks._payload import Said, payload_of
 from msgspec.structs import replace
 
@@ -50,16 +50,22 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """The settings with one handler of ours an event."""
+    from tallystick.agents.hooks import _nested
+
     return _nested.configure(content, EVENTS, hook.shell(NAME), timeout=_TIMEOUT_SECONDS, matched=_MATCHED)
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
     """The settings without our handlers."""
+    from tallystick.agents.hooks import _nested
+
     return _nested.remove(content)
 
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """The events with a handler of ours."""
+    from tallystick.agents.hooks import _nested
+
     return _nested.hooked(content)
 
 
@@ -230,4 +236,4 @@ def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anybody to ask, Claude Code refuses too."""
     if payload.asks is None or decision.effect not in (Effect.ASK, Effect.DENY):
         return SILENT
-    return _nested.permission_reply(decision.effect.value, decision.reason)
+    return permission_reply(decision.effect.value, decision.reason)

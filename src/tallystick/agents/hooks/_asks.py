@@ -1,0 +1,42 @@
+"""What `ask` does to each agent, and what we answer instead where it does harm.
+
+Owns that table; observed by running each agent (docs/agents), or said to be documented only. Must not know how an answer is
+spelled.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+from tallystick.model.decision import Decision, Effect
+
+
+class Asking(enum.StrEnum):
+    """What becomes of a call on which we want a human's yes."""
+
+    PROMPT = "prompt"
+    """The agent asks its user, and refuses where nobody can answer."""
+    REFUSE = "refuse"
+    """The agent cannot be made to ask: it would run the call, or wait for ever. So we refuse it, and say why."""
+
+
+ASKS: Mapping[str, Asking] = {
+    "claude-code": Asking.PROMPT,
+    "codex": Asking.REFUSE,  # ignores the answer and runs the call
+    "gemini": Asking.REFUSE,  # without a terminal it waits until it is killed
+    "qwen": Asking.PROMPT,
+    "copilot": Asking.PROMPT,
+    "cursor": Asking.PROMPT,  # documented, not run
+    "cline": Asking.REFUSE,  # has no such answer
+}
+
+
+def told(agent: str, decision: Decision) -> Decision | None:
+    """The decision as the agent is told it; None if there is nothing to tell."""
+    if decision.effect not in (Effect.ASK, Effect.DENY):
+        return None
+    if decision.effect is Effect.DENY or ASKS.get(agent) is Asking.PROMPT:
+        return decision
+    reason = f"{decision.reason or 'A human must agree to this call'} (this agent cannot ask, so it is refused)"
+    return Decision(effect=Effect.DENY, rules=decision.rules, reason=reason, policy=decision.policy)

@@ -1,0 +1,139 @@
+"""Claude Code's log events (seen with 2.1.330; its documentation, "Monitoring").
+
+Owns their mapping. Events carry the ids of the session, of the prompt and of tool calls that hooks and the transcript give,
+and for a prompt the transcript's own. An answer carries the id of its message's last line, which need not be that of its
+text; a model call carries the request's. So these two are left to be joined by what they say.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.protocols._otlp_read import Record
+from tallystick.agents.protocols._otlp_steps import Case, Told, counts, micros, parsed
+from tallystick.model.step import Json, Ref, Step
+
+AGENT = "claude-code"
+_NOT_TYPED = "<task-notification>"
+_ANSWERS = {"accept": "allow", "reject": "deny"}
+
+
+def log(case: Case) -> Told:
+    """What one log record tells."""
+    make = _EVENTS.get(case.record.name.removeprefix("claude_code."))
+    if make is None:
+        yield from case.loss(case.record.name.removeprefix("claude_code.") or "log")
+    else:
+        yield from make(case)
+
+
+def family(record: Record, session: str) -> tuple[str, str, Ref] | None:
+    """The session of the record, if it is a sub-agent's: it, itself, and what it hangs on."""
+    agent = record.text("agent_id")
+    child = f"{session}/{agent}"
+    return (child, child, Ref(session=session)) if agent is not None else None
+
+
+def _run(case: Case) -> str | None:
+    return case.record.text("prompt.id")
+
+
+def _prompt(case: Case) -> Told:
+    record = case.record
+    run, text = _run(case), record.text("prompt")
+    step = case.prompt(text, record.text("message.uuid") or (f"{UNNAMED}{run}" if run else None), run=run)
+    if text is not None and text.lstrip().startswith(_NOT_TYPED):
+        step = _notified(step)
+    yield from case.told(step)
+
+
+def _notified(step: Step) -> Step:
+    return replace(step, opens_request=False, meta={**step.meta, "origin": "notification"})
+
+
+def _request(case: Case) -> Told:
+    record = case.record
+    request = record.text("request_id")
+    cost = record.number("cost_usd_micros")
+    meta: dict[str, Json] = {
+        "model": record.text("model"),
+        "tokens": counts(
+            input=record.number("input_tokens"),
+            output=record.number("output_tokens"),
+            cache_read=record.number("cache_read_tokens"),
+            cache_write=record.number("cache_creation_tokens"),
+        ),
+        "duration_ms": record.number("duration_ms"),
+        "ttft_ms": record.number("ttft_ms"),
+        "cost_microusd": cost if cost is not None else micros(record.at.get("cost_usd")),
+        "request_id": request,
+        "effort": record.text("effort"),
+        "query_source": record.text("query_source"),
+        "run": _run(case),
+    }
+    yield from case.told(case.model_call(f"{UNNAMED}{request}/usage" if request else None, meta))
+
+
+def _error(case: Case) -> Told:
+    record = case.record
+    meta: dict[str, Json] = {
+        "model": record.text("model"),
+        "status": record.number("status_code"),
+        "attempt": record.number("attempt"),
+        "duration_ms": record.number("duration_ms"),
+        "run": _run(case),
+    }
+    yield from case.told(case.warning("api-error", record.text("error"), **meta))
+
+
+def _answer(case: Case) -> Told:
+    message = case.record.text("message.uuid")
+    source_id = f"{UNNAMED}{message}" if message else None
+    yield from case.told(*case.answer(case.record.text("response"), source_id, run=_run(case)))
+
+
+def _decision(case: Case) -> Told:
+    record = case.record
+    call, said = record.text("tool_use_id"), record.text("decision")
+    meta: dict[str, Json] = {
+        "tool": record.text("tool_name"),
+        "corr": call,
+        "decision": _ANSWERS.get(said or "", said),
+        "decided_by": record.text("source"),
+        "permission_mode": record.text("permission_mode"),
+        "run": _run(case),
+    }
+    yield from case.told(case.step("permission", f"{call}/decision" if call else None, meta, after=_after(call)))
+
+
+def _after(call: str | None) -> tuple[Ref, ...]:
+    return (Ref(call),) if call else ()
+
+
+def _result(case: Case) -> Told:
+    """A call with its end. Arguments are shown with OTEL_LOG_TOOL_DETAILS; long ones are cut, as their size tells."""
+    record = case.record
+    tool, shown = record.text("tool_name"), record.text("tool_input")
+    size = record.number("tool_input_size_bytes")
+    is_whole = shown is not None and (size is None or len(shown.encode("utf-8", "replace")) >= size)
+    run = _run(case)
+    step, call = case.tool_call(record.text("tool_use_id"), tool, parsed(shown) if is_whole else None, run=run)
+    yield from case.told(step)
+    meta: dict[str, Json] = {
+        "success": record.flag("success"),
+        "duration_ms": record.number("duration_ms"),
+        "output_bytes": record.number("tool_result_size_bytes"),
+        "run": run,
+    }
+    yield from case.told(case.tool_result(call, tool, meta, {"content.error": record.text("error")}))
+
+
+_EVENTS = {
+    "user_prompt": _prompt,
+    "api_request": _request,
+    "api_error": _error,
+    "assistant_response": _answer,
+    "tool_decision": _decision,
+    "tool_result": _result,
+}

@@ -1,0 +1,434 @@
+"""The Agent Client Protocol as events: what an editor and an agent say to each other over stdio.
+
+Owns the pairing of requests with their answers, which session a message belongs to, and what is worth a step. Must not know
+how lines travel or where steps go. Source: the protocol's schema v1.19.0 and the traffic of seven agents.
+
+Nothing here depends on a message being as it should: what is not understood becomes a step that shows it, or a Loss.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from tallystick.agents.protocols._acp_calls import Call as SeenCall
+from tallystick.agents.protocols._acp_calls import Calls
+from tallystick.agents.protocols._acp_effects import permitted, ran, touched
+from tallystick.agents.protocols._acp_session import Session, known, moment
+from tallystick.agents.protocols._acp_words import agent_name
+from tallystick.agents.reading import BadJson, dict_of, int_of, list_of, loads, text_of
+from tallystick.model.decision import Decision
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source
+
+__all__ = [
+    "OPENING",
+    "Acp",
+    "Calls",
+    "Hello",
+    "Key",
+    "SeenCall",
+    "Side",
+    "agent_name",
+    "key_of",
+    "opening",
+    "session_id",
+]
+
+OPENING = frozenset(("session/new", "session/load", "session/resume", "session/fork"))
+"""Requests of the editor whose result begins or continues a session."""
+_REPLAYING = ("session/load", "session/resume")
+_MOST_PENDING = 10_000
+_MOST_TEXT = 4096
+_SILENT = frozenset(("session/list", "session/delete", "authenticate", "logout", "initialize"))
+# Root members of `_meta` that some libraries merge over the parameters of the same name: harmless keys have a domain.
+_PARAMETERS = frozenset(
+    (
+        "additionaldirectories", "args", "capabilities", "clientcapabilities", "clientinfo", "command", "configid",
+        "content", "cursor", "cwd", "env", "limit", "line", "mcpservers", "methodid", "modeid", "modelid", "options",
+        "outputbytelimit", "path", "prompt", "protocolversion", "sessionid", "terminalid", "toolcall", "update", "value",
+    )
+)  # fmt: skip
+
+
+class Side(enum.StrEnum):
+    """Who said it."""
+
+    EDITOR = "editor"
+    AGENT = "agent"
+
+    @property
+    def other(self) -> Side:
+        """The one it was said to."""
+        return Side.AGENT if self is Side.EDITOR else Side.EDITOR
+
+
+Key: TypeAlias = tuple[Side, str, str]
+"""A request: who sent it, and its id with the id's type. Both sides count from 0, and "1" is not 1."""
+
+
+def key_of(side: Side, request_id: Json) -> Key:
+    """The key of a request that `side` sent."""
+    return side, type(request_id).__name__, str(request_id)
+
+
+class Hello(msgspec.Struct):
+    """What both sides say of themselves in `initialize`."""
+
+    agent: str
+    monitor: str | None = None
+    """The session of the run under which the agent works."""
+    version: str | None = None
+    client: str | None = None
+    client_version: str | None = None
+    protocol: int | None = None
+
+    def take_request(self, params: Mapping[str, Json]) -> None:
+        """The editor introduces itself."""
+        client = dict_of(params.get("clientInfo"))
+        self.client, self.client_version = text_of(client.get("name")), text_of(client.get("version"))
+
+    def take_result(self, result: Mapping[str, Json]) -> None:
+        """The agent introduces itself. One that does not keeps the name of its command."""
+        agent = dict_of(result.get("agentInfo"))
+        self.agent = agent_name(text_of(agent.get("name")) or self.agent)
+        self.version = text_of(agent.get("version"))
+        self.protocol = int_of(result.get("protocolVersion"))
+
+
+def opening(hello: Hello, method: str, params: Mapping[str, Json], session: str, at_ns: int) -> Opening:
+    """The start of a session. Of MCP servers only names are kept, theirs and those of their variables and headers."""
+    parent = text_of(params.get("sessionId")) if method == "session/fork" else None
+    meta = {
+        "agent_version": hello.version,
+        "client": hello.client,
+        "client_version": hello.client_version,
+        "acp_protocol": hello.protocol,
+        "reason": method.removeprefix("session/"),
+    }
+    values = {
+        "personal.cwd": text_of(params.get("cwd")),
+        "content.directories": params.get("additionalDirectories") or None,
+        "content.mcp_servers": [_server(server) for server in list_of(params.get("mcpServers"))] or None,
+    }
+    kind, above = SessionKind.ROOT, None
+    if parent is not None:
+        kind, above = SessionKind.FORK, Ref(session=parent)
+    elif hello.monitor is not None:
+        kind, above = SessionKind.CHILD, Ref(session=hello.monitor, agent="run")
+    return Opening(
+        session=session,
+        agent=hello.agent,
+        kind=kind,
+        parent=above,
+        source=Source.ACP,
+        ts=moment(at_ns),
+        meta=known(meta),
+        values=known(values),
+    )
+
+
+def _server(server: Json) -> dict[str, Json]:
+    members = dict_of(server)
+    said = {"name": members.get("name"), "type": members.get("type", "stdio")}
+    for key in ("env", "headers"):
+        names = [dict_of(item).get("name") for item in list_of(members.get(key))]
+        said |= {f"{key}_names": names} if names else {}
+    return said
+
+
+class _Pending(msgspec.Struct):
+    method: str
+    params: dict[str, Json]
+    at_ns: int
+    session: Session | None
+    replays: Session | None = None
+    """The session whose history the agent tells until it answers."""
+    call: SeenCall | None = None
+
+
+class Acp:
+    """A conversation between an editor and an agent. Feed it every line, in the order in which they were read."""
+
+    def __init__(self, fallback: str, monitor: str | None = None) -> None:
+        """`fallback`: what the agent is called if it does not say: its command. `monitor`: the run it is part of."""
+        self.hello = Hello(agent_name(fallback), monitor)
+        self.sessions: dict[str, Session] = {}
+        self._pending: dict[Key, _Pending] = {}
+        self._last: Session | None = None
+
+    @property
+    def agent(self) -> str:
+        """The agent's name."""
+        return self.hello.agent
+
+    # Lines --------------------------------------------------------------------------------------------------------------
+
+    def take(self, side: Side, line: bytes, at_ns: int, *, policy: Decision | None = None) -> Iterator[Event]:
+        """The events in one line.
+
+        Args:
+            side: who sent it.
+            at_ns: when, in ns since 1970.
+            policy: the decision that made this answer to a permission request, if we gave it.
+        """
+        if not line.strip():
+            return
+        try:
+            parsed = loads(line.strip())
+        except BadJson as error:
+            yield from self._unreadable(side, line, str(error), at_ns)
+            return
+        for message in parsed.value if isinstance(parsed.value, list) else [parsed.value]:
+            if isinstance(message, dict):
+                yield from self._message(side, message, at_ns, len(line), policy)
+            else:
+                yield Loss(kind="no_message", detail=f"from the {side}")
+
+    def cut(self, side: Side, head: bytes, size: int, at_ns: int) -> Iterator[Event]:
+        """A line too long to be read whole: its first bytes, and its size."""
+        yield from self._noted("line_too_long", side, {"bytes": size}, head, at_ns)
+
+    def missed(self, count: int, at_ns: int) -> Iterator[Event]:
+        """So many lines were not seen: a gap in every session that is open."""
+        for session in self.sessions.values():
+            if not session.closed:
+                yield session.step("gap", at_ns, {"lines": count, "reason": "queue_full"})
+
+    def end(self, at_ns: int, *, returncode: int, reason: str = "exit") -> Iterator[Event]:
+        """The agent has exited. Questions without an answer and prompts without an end are told."""
+        for pending in self._pending.values():
+            if pending.method == "session/request_permission" and pending.session is not None:
+                times = pending.at_ns, at_ns
+                yield permitted(pending.session, pending.call, pending.params, None, times, None)
+        self._pending.clear()
+        members: dict[str, Json] = {"exit_code": returncode} if returncode >= 0 else {"signal": -returncode}
+        for session in self.sessions.values():
+            if not session.closed:
+                yield from session.ended(reason, at_ns, members)
+
+    def _unreadable(self, side: Side, line: bytes, why: str, at_ns: int) -> Iterator[Event]:
+        yield from self._noted("not_json", side, {}, line, at_ns, why)
+
+    def _noted(
+        self, subtype: str, side: Side, meta: dict[str, Json], data: bytes, at_ns: int, why: str | None = None
+    ) -> Iterator[Event]:
+        """A warning in the session that was spoken of last; without one it is a loss."""
+        text = data[:_MOST_TEXT].decode("utf-8", "replace")
+        if self._last is None:
+            yield Loss(kind=subtype, detail=f"from the {side}: {text[:80]!r}", fault=True)
+            return
+        values = {"content.text": text, "content.error": why}
+        yield self._last.step("warning", at_ns, {"subtype": subtype, "from": side.value, **meta}, values)
+
+    def _message(
+        self, side: Side, message: dict[str, Json], at_ns: int, size: int, policy: Decision | None
+    ) -> Iterator[Event]:
+        method = text_of(message.get("method"))
+        if method is None:
+            yield from self._response(side, message, at_ns, policy)
+            return
+        params = dict_of(message.get("params"))
+        session = self._session_of(method, params)
+        if session is not None and not session.opened and not session.replaying and method not in OPENING:
+            yield from self._seen(session, at_ns)
+        yield from self._shadows(session, side, method, params, at_ns)
+        if message.get("id") is not None:
+            yield from self._request(side, method, params, key_of(side, message["id"]), session, at_ns)
+        else:
+            yield from self._notification(side, method, params, session, at_ns, size)
+
+    # Sessions -----------------------------------------------------------------------------------------------------------
+
+    def _session_of(self, method: str, params: dict[str, Json]) -> Session | None:
+        """The session that a message is about. `session/list` and the like are about none; a fork's id is its parent's."""
+        name = text_of(params.get("sessionId"))
+        if name is None or method in _SILENT or (method in OPENING and name not in self.sessions):
+            return None
+        self._last = self.sessions.setdefault(name, Session(name, self.agent))
+        return self._last
+
+    def _seen(self, session: Session, at_ns: int) -> Iterator[Event]:
+        """The agent speaks of a session before it has answered the request that begins it. Of a fork it tells history."""
+        found = [pending for pending in self._pending.values() if pending.method in OPENING]
+        begun = found[0] if len(found) == 1 else None
+        if begun is not None and begun.method == "session/fork" and begun.replays is None:
+            begun.replays, session.replaying = session, session.replaying + 1
+        yield self._open(session, *((begun.method, begun.params) if begun is not None else ("session/seen", {})), at_ns)
+
+    def _open(self, session: Session, method: str, params: dict[str, Json], at_ns: int) -> Opening:
+        session.opened, session.closed = True, False
+        return opening(self.hello, method, params, session.name, at_ns)
+
+    def _shadows(
+        self, session: Session | None, side: Side, what: str, members: dict[str, Json], at_ns: int
+    ) -> Iterator[Event]:
+        """Keys at the root of `_meta` that a careless receiver takes for parameters: a mistake, or an attack."""
+        names = [key for key in dict_of(members.get("_meta")) if key.replace("_", "").lower() in _PARAMETERS]
+        if not names:
+            return
+        if session is None:
+            yield Loss(kind="meta_shadow", detail=f"{what} from the {side}: {', '.join(names)}", fault=True)
+            return
+        meta = {"subtype": "meta_shadow", "from": side.value, "method": what}
+        yield session.step("warning", at_ns, meta, {"content.names": names, "content.raw": members["_meta"]})
+
+    # Requests and notifications -----------------------------------------------------------------------------------------
+
+    def _request(
+        self, side: Side, method: str, params: dict[str, Json], key: Key, session: Session | None, at_ns: int
+    ) -> Iterator[Event]:
+        if len(self._pending) >= _MOST_PENDING:
+            del self._pending[next(iter(self._pending))]
+        pending = self._pending[key] = _Pending(method, params, at_ns, session)
+        if method == "initialize" and side is Side.EDITOR:
+            self.hello.take_request(params)
+        elif method in _REPLAYING and side is Side.EDITOR:
+            self._await_replay(pending)
+        elif session is None:
+            return
+        elif method == "session/prompt":
+            yield from session.prompted(key, params, at_ns)
+        elif method == "session/request_permission":
+            pending.call, events = session.asked(params, at_ns)
+            yield from events
+
+    def _await_replay(self, pending: _Pending) -> None:
+        """What the agent says of the session until it answers is history."""
+        name = text_of(pending.params.get("sessionId"))
+        if name is not None:
+            pending.session = pending.replays = self.sessions.setdefault(name, Session(name, self.agent))
+            pending.replays.replaying += 1
+
+    def _notification(
+        self, side: Side, method: str, params: dict[str, Json], session: Session | None, at_ns: int, size: int
+    ) -> Iterator[Event]:
+        if session is None:
+            if not method.startswith("$/"):
+                yield Loss(kind="no_session", detail=method[:80])
+        elif method == "session/update":
+            update = dict_of(params.get("update"))
+            yield from session.updated(update, at_ns, size)
+        elif method == "session/cancel":
+            yield from session.cancelled(at_ns)
+        else:
+            meta = {"subtype": "rpc", "from": side.value, "method": method}
+            yield session.step("system", at_ns, meta, {"content.params": params})
+
+    # Responses ----------------------------------------------------------------------------------------------------------
+
+    def _response(self, side: Side, message: dict[str, Json], at_ns: int, policy: Decision | None) -> Iterator[Event]:
+        pending = self._pending.pop(key_of(side.other, message.get("id")), None)
+        if pending is None:
+            yield Loss(kind="no_request", detail=f"an answer of the {side} to nothing that was asked")
+            return
+        result, error = message.get("result"), message.get("error")
+        if side is Side.AGENT:
+            key = key_of(side.other, message.get("id"))
+            yield from self._from_agent(pending, key, dict_of(result), error, at_ns)
+        elif pending.session is not None:
+            yield from self._from_editor(pending.session, pending, result, error, at_ns, policy)
+
+    def _from_agent(
+        self, pending: _Pending, key: Key, result: dict[str, Json], error: Json, at_ns: int
+    ) -> Iterator[Event]:
+        method, session = pending.method, pending.session
+        if pending.replays is not None:
+            pending.replays.replaying -= 1
+        if error is not None:
+            if session is not None and session.opened:
+                yield from session.failed(key, method, dict_of(error), at_ns)
+            else:
+                yield Loss(kind="rpc_error", detail=f"{method}: {text_of(dict_of(error).get('message'))}")
+        elif method == "initialize":
+            self.hello.take_result(result)
+        elif method in OPENING:
+            yield from self._opened(pending, result, at_ns)
+        elif session is not None:
+            yield from self._done(session, pending, key, result, at_ns)
+
+    def _opened(self, pending: _Pending, result: dict[str, Json], at_ns: int) -> Iterator[Event]:
+        """A session was begun, or goes on. `session/resume` of an unknown id makes a new one in some agents."""
+        name = session_id(self.agent, pending.method, pending.params, result)
+        if name is None:
+            yield Loss(kind="no_session", detail=pending.method)
+            return
+        session = self._last = self.sessions.setdefault(name, Session(name, self.agent))
+        if not session.opened:
+            yield self._open(session, pending.method, pending.params, at_ns)
+        yield from session.replayed(pending.method.removeprefix("session/"), at_ns)
+        session.configure(result.get("configOptions"))
+        modes, models = dict_of(result.get("modes")), dict_of(result.get("models"))
+        meta = {
+            "subtype": pending.method.removeprefix("session/"),
+            "mode": modes.get("currentModeId"),
+            "model": models.get("currentModelId"),
+            "duration_ms": max(0, (at_ns - pending.at_ns) // 1_000_000),
+        }
+        settings = {key: value for key, value in session.settings().items() if value is not None}
+        yield session.step("system", at_ns, meta, {"content.settings": settings or None})
+
+    def _done(
+        self, session: Session, pending: _Pending, key: Key, result: dict[str, Json], at_ns: int
+    ) -> Iterator[Event]:
+        """The agent did what the editor asked of a session."""
+        method, params = pending.method, pending.params
+        if method == "session/prompt":
+            yield from session.answered(key, result, at_ns)
+        elif method == "session/set_mode":
+            yield from session.set("mode", params.get("modeId"), at_ns, by="user")
+        elif method == "session/set_model":
+            yield from session.set("model", params.get("modelId"), at_ns, by="user")
+        elif method == "session/set_config_option":
+            yield from session.set(params.get("configId"), params.get("value"), at_ns, by="user")
+        elif method == "session/close":
+            yield from session.ended("close", at_ns, {})
+        else:
+            yield self._called(session, Side.EDITOR, pending, result, None, at_ns)
+
+    def _from_editor(
+        self,
+        session: Session,
+        pending: _Pending,
+        result: Json,
+        error: Json,
+        at_ns: int,
+        policy: Decision | None,
+    ) -> Iterator[Event]:
+        method, params, times = pending.method, pending.params, (pending.at_ns, at_ns)
+        if method == "session/request_permission":
+            yield permitted(session, pending.call, params, dict_of(result), times, policy)
+        elif method in ("fs/read_text_file", "fs/write_text_file"):
+            yield from touched(session, method, params, result, error, times)
+        elif method.startswith("terminal/"):
+            yield from ran(session, method, params, result, error, times)
+        else:
+            yield self._called(session, Side.AGENT, pending, result, error, at_ns)
+
+    def _called(self, session: Session, side: Side, pending: _Pending, result: Json, error: Json, at_ns: int) -> Event:
+        """A request that the protocol does not have, or that has no step of its own."""
+        meta = {
+            "subtype": "rpc",
+            "from": side.value,
+            "method": pending.method,
+            "success": error is None,
+            "duration_ms": max(0, (at_ns - pending.at_ns) // 1_000_000),
+        }
+        values = {"content.params": pending.params or None, "content.result": result or None}
+        return session.step("system", at_ns, meta, {**values, "content.error": error})
+
+
+def session_id(agent: str, method: str, params: Mapping[str, Json], result: Mapping[str, Json]) -> str | None:
+    """The session that a result is about; None: there is none.
+
+    Hermes answers `session/load` of an unknown id with nothing, and `session/resume` with a new session, whose id stands in
+    its provenance alone.
+    """
+    named = text_of(result.get("sessionId"))
+    if named is not None or method in ("session/new", "session/fork"):
+        return named
+    provenance = dict_of(dict_of(dict_of(result.get("_meta")).get("hermes")).get("sessionProvenance"))
+    told = text_of(provenance.get("acpSessionId"))
+    return told if told is not None or agent == "hermes" else text_of(params.get("sessionId"))

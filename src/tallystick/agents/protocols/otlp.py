@@ -1,0 +1,130 @@
+"""OpenTelemetry's logs and spans as steps (OTLP 1.x; what each agent sends: docs/commands/otlp.md).
+
+Owns whose record it is, which session it belongs to, and which mapping it takes. An agent that exports logs and spans tells
+the same in both: its logs are recorded, its spans counted. Metrics are sums over events that are told here one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from tallystick.agents.protocols import _otlp_claude, _otlp_codex, _otlp_gemini, _otlp_genai
+from tallystick.agents.protocols._otlp_read import Record, Signal, records
+from tallystick.agents.protocols._otlp_steps import Case, Memory, Names, Told
+from tallystick.model.step import Json, Loss, Opening, Ref, Step
+
+__all__ = ["Memory", "Signal", "events_of"]
+
+OTHER = "otel"
+"""The agent of telemetry that does not say what sent it."""
+
+_LOGS: dict[str, Callable[[Case], Told]] = {
+    _otlp_claude.AGENT: _otlp_claude.log,
+    _otlp_codex.AGENT: _otlp_codex.log,
+    _otlp_gemini.GEMINI: _otlp_gemini.log,
+    _otlp_gemini.QWEN: _otlp_gemini.log,
+}
+_FAMILIES = {
+    _otlp_claude.AGENT: _otlp_claude.family,
+    _otlp_codex.AGENT: _otlp_codex.family,
+    _otlp_gemini.QWEN: _otlp_gemini.family,
+}
+_SERVICES = {
+    "claude-code": _otlp_claude.AGENT,
+    "gemini-cli": _otlp_gemini.GEMINI,
+    "qwen-code": _otlp_gemini.QWEN,
+    "github-copilot": _otlp_genai.COPILOT,
+}
+_SESSION = ("gen_ai.conversation.id", "session.id", "conversation.id")
+_DETAILS = "gen_ai.client.inference.operation.details"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+
+
+def events_of(
+    signal: Signal, payload: Json, memory: Memory | None = None
+) -> Iterator[tuple[str, Step | Opening | Loss]]:
+    """The events in an export request (`ExportLogsServiceRequest` and its like, as OTLP/JSON), with the agent each is of.
+
+    Args:
+        memory: what earlier requests told that this one may need; it is added to.
+    """
+    memory = memory if memory is not None else Memory()
+    found = list(records(signal, payload))
+    for record in found:
+        if record is not None:
+            _note(record, memory)
+    told = _all_told(signal, found, memory)
+    return iter(sorted(told, key=_when)) if signal == "traces" else told
+
+
+def _note(record: Record, memory: Memory) -> None:
+    """What other records of this request, or a later one, need to know of this one."""
+    said = _said_session(record)
+    if said is None:
+        return
+    memory.note_trace(record.trace, said)
+    family = _family(record, said)
+    if family is not None:
+        memory.note_child(*family[1:])
+
+
+def _family(record: Record, session: str) -> tuple[str, str, Ref] | None:
+    """The record's session, a sub-agent's session of which it tells, and what that hangs on; None: it tells of none."""
+    find = _FAMILIES.get(agent_of(record))
+    return find(record, session) if find is not None else None
+
+
+def _when(told: tuple[str, Step | Opening | Loss]) -> str:
+    """Spans arrive as they end: a turn after its calls, a call after those that it made."""
+    return told[1].ts or "" if isinstance(told[1], Step) else ""
+
+
+def _all_told(signal: Signal, found: list[Record | None], memory: Memory) -> Told:
+    names, opened = Names(), set[tuple[str, str]]()
+    for record in found:
+        if record is None:
+            yield OTHER, Loss(kind="no_record", fault=True)
+            continue
+        for agent, event in _told(signal, record, memory, names):
+            if isinstance(event, Step) and (agent, event.session) not in opened:
+                yield agent, Case(record, agent, event.session, memory, names).opening()
+            if not isinstance(event, Loss):
+                opened.add((agent, event.session))
+            yield agent, event
+
+
+def _told(signal: Signal, record: Record, memory: Memory, names: Names) -> Told:
+    agent = agent_of(record)
+    session = _said_session(record) or memory.traces.get(record.trace) or record.trace or record.span
+    family = _family(record, session)
+    case = Case(record, agent, family[0] if family is not None else session, memory, names)
+    if not session or signal == "metrics":
+        yield from case.loss("no_session" if signal != "metrics" else "metric")
+    elif signal == "traces":
+        yield from case.loss("span_of_logs") if agent in _LOGS else _otlp_genai.span(case)
+    elif agent in _LOGS:
+        yield from _LOGS[agent](case)
+    elif record.name == _DETAILS:
+        yield from _otlp_genai.span(case)
+    else:
+        yield from case.loss(record.name or "log")
+
+
+def _said_session(record: Record) -> str | None:
+    resource = record.resource.get("session.id")
+    return record.text(*_SESSION) or (resource if isinstance(resource, str) and resource else None)
+
+
+def agent_of(record: Record) -> str:
+    """The agent by the name under which it reports."""
+    service = record.resource.get("service.name")
+    known = _SERVICES.get(service) if isinstance(service, str) else None
+    if known is not None:
+        return known
+    if record.name.startswith("codex.") or record.scope.startswith("codex"):
+        return _otlp_codex.AGENT
+    if record.name.startswith("claude_code."):  # a service name of the user's own
+        return _otlp_claude.AGENT
+    names = (service if not str(service).startswith("unknown_service") else None, record.at.get("gen_ai.agent.name"))
+    return next((name for name in names if isinstance(name, str) and _NAME.match(name)), OTHER)

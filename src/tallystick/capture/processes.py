@@ -1,0 +1,140 @@
+"""The processes that a command starts, seen by looking again and again.
+
+Owns the tree of one command's processes. Limits: a process that begins and ends between two looks is not seen, and on macOS
+one whose parent has ended before the first look is nobody's. Environments are never read. Must not know what is recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+import psutil
+
+_LEAST_PAUSE_S = 0.02
+_MOST_PAUSE_S = 0.25
+_MOST_LOOKING = 0.03
+"""The share of time that looking may take."""
+_YOUNG_S = 1.0
+"""For how long a process may still become another program: a command begins as a copy of its parent."""
+_MOST_ARGS_BYTES = 64 << 10
+_SET_CHILD_SUBREAPER = 36
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A process: who it is (a number may be given again, so with its beginning in epoch milliseconds), and what it runs.
+
+    `parent` is the process of the tree that it hangs on, None for the first one.
+    """
+
+    pid: int
+    began_ms: int
+    args: tuple[str, ...]
+    parent: tuple[int, int] | None
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What names it in its tree."""
+        return self.pid, self.began_ms
+
+
+class ProcessTree:
+    """The processes that descend from one, as far as they are seen. Make it before the first one is started."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._own = os.getpid()
+        self._there = set(psutil.pids())
+        self._root: Seen | None = None
+        self._tree: dict[int, Seen] = {}
+        self._young: dict[int, float] = {}
+        self._took = 0.0
+
+    def begin(self, pid: int, args: Sequence[str]) -> Seen:
+        """The first process, which was just started with `args`; it may have ended already."""
+        began = time.time()
+        with contextlib.suppress(psutil.Error, OSError):
+            began = psutil.Process(pid).create_time()
+        self._root = Seen(pid, round(began * 1000), tuple(args), None)
+        self._tree[pid] = self._root
+        self._young[pid] = self._clock()
+        self._there.add(pid)
+        return self._root
+
+    @property
+    def pause(self) -> float:
+        """How many seconds to wait before the next look, so that looking costs little."""
+        return min(max(_LEAST_PAUSE_S, self._took / _MOST_LOOKING), _MOST_PAUSE_S)
+
+    def look(self) -> list[Seen]:
+        """The processes that are new, parents first, and young ones that run something else than when they were seen."""
+        began = self._clock()
+        now = set(psutil.pids())
+        new, self._there = now - self._there, now
+        for gone in self._tree.keys() - now:
+            del self._tree[gone]
+            self._young.pop(gone, None)
+        found = self._changed(began)
+        while adopted := [seen for pid in sorted(new) if (seen := self._belonging(pid)) is not None]:
+            for seen in adopted:
+                self._tree[seen.pid] = seen
+                self._young[seen.pid] = began
+                new.discard(seen.pid)
+            found += adopted
+        self._took = self._clock() - began
+        return found
+
+    def _belonging(self, pid: int) -> Seen | None:
+        """The process, if it is of the tree: its parent is, or it lost its parent and became ours."""
+        with contextlib.suppress(psutil.Error, OSError):
+            process = psutil.Process(pid)
+            above = process.ppid()
+            parent = self._root if above == self._own else self._tree.get(above)
+            if parent is not None:
+                return _seen(process, parent.key)
+        return None
+
+    def _changed(self, now: float) -> list[Seen]:
+        found = []
+        for pid, since in list(self._young.items()):
+            known = self._tree[pid]
+            with contextlib.suppress(psutil.Error, OSError):
+                again = _seen(psutil.Process(pid), known.parent)
+                if again != known and again.key == known.key and again.args:
+                    self._tree[pid] = again
+                    found.append(again)
+            if now - since > _YOUNG_S:
+                del self._young[pid]
+        return found
+
+    def left(self) -> int:
+        """How many processes of the tree were there at the last look, the first one apart, that have not ended."""
+        count = 0
+        for pid in self._tree.keys() - {self._root.pid if self._root is not None else 0}:
+            with contextlib.suppress(psutil.Error, OSError):
+                count += psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        return count
+
+
+def _seen(process: psutil.Process, parent: tuple[int, int] | None) -> Seen:
+    args, left = [], _MOST_ARGS_BYTES
+    for arg in process.cmdline() or [process.name()]:  # one that has just ended has a name only
+        args.append(arg[:left])
+        left -= len(arg)
+        if left <= 0:
+            break
+    return Seen(process.pid, round(process.create_time() * 1000), tuple(args), parent)
+
+
+def adopt_orphans() -> bool:
+    """Have processes that lose their parent become this process's, on Linux: they stay in sight. Whether that worked."""
+    if sys.platform != "linux":
+        return False
+    with contextlib.suppress(OSError, AttributeError):
+        return bool(ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    return False

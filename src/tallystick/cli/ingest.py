@@ -1,0 +1,102 @@
+"""`tally ingest`: record what scripts and programs say, as lines of JSON.
+
+Parses, calls one operation, renders.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from tallystick.cli.frame import FAILED, Command
+from tallystick.cli.run import Run, counted, pass_run
+
+if TYPE_CHECKING:
+    from tallystick.operations.ingest import Ingested
+
+_MOST_TOLD = 100
+
+
+@click.command(
+    cls=Command,
+    example='echo \'{"type": "user", "session": "nightly", "text": "Update the index"}\' | tally ingest --stdin',
+)
+@click.option("--stdin", is_flag=True, help="Read lines from stdin until it ends, recording each as it comes.")
+@click.option("--agent", metavar="A", help="The agent of lines that name none.  [default: script]")
+@click.option("--session", metavar="S", help="The session of lines that name none.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a line, and nothing else.")
+@pass_run
+def ingest(run: Run, stdin: bool, agent: str | None, session: str | None, schema: bool) -> None:
+    """Record events that a program writes as lines of JSON.
+
+    A line has a type and a session; an id makes it safe to send twice. Exit code 1: a line was refused.
+    """
+    from tallystick.errors import UsageError
+
+    if stdin == schema:
+        raise UsageError("say either --stdin or --schema")
+    if schema:
+        _print_schema(run)
+        return
+    counts = _record(run, sys.stdin.buffer, agent, session)
+    run.answer("ingest", _data(counts), _text(counts))
+    if counts.refused:
+        raise SystemExit(FAILED)
+
+
+def _print_schema(run: Run) -> None:
+    import json
+
+    from tallystick.agents.protocols.ingest import schema
+
+    run.write(json.dumps(schema(), indent=2) + "\n")
+
+
+def _record(run: Run, stream: BinaryIO, agent: str | None, session: str | None) -> Ingested:
+    import os
+
+    from tallystick.agents.protocols.ingest import AGENT, Defaults
+    from tallystick.operations.ingest import Ingested, Refused, ingest
+    from tallystick.operations.scribe import Scribe
+
+    defaults = Defaults(agent or AGENT, session, os.environ.get("TALLY_SESSION") or None)
+    counts = Ingested()
+    with Scribe(run.home) as scribe:
+        for result in ingest(scribe, _lines(stream), defaults, counts):
+            if isinstance(result, Refused) and counts.refused <= _MOST_TOLD:
+                run.warn(f"line {result.number}: {result.why}" + (f" ({result.hint})" if result.hint else ""))
+    if counts.refused > _MOST_TOLD:
+        run.warn(f"and {counted(counts.refused - _MOST_TOLD, 'more line')} were refused")
+    return counts
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a stream as they come; of one that is too long its beginning, which is refused for its length."""
+    from tallystick.operations.ingest import MOST_BYTES
+
+    while line := stream.readline(MOST_BYTES + 1):
+        rest = line
+        while len(rest) > MOST_BYTES and not rest.endswith(b"\n"):
+            rest = stream.readline(MOST_BYTES + 1)
+        yield line
+
+
+def _data(counts: Ingested) -> dict[str, object]:
+    return {
+        "lines": counts.lines,
+        "empty": counts.empty,
+        "refused": counts.refused,
+        "sessions": sorted(counts.sessions),
+        "steps": dict(counts.steps),
+    }
+
+
+def _text(counts: Ingested) -> Iterator[str]:
+    new = sum(count for outcome, count in counts.steps.items() if outcome not in ("known", "corroborated"))
+    known = counts.steps["known"] + counts.steps["corroborated"]
+    yield f"recorded {counted(new, 'step')} of {counted(len(counts.sessions), 'session')}; {known:,} were known"
+    if counts.refused:
+        yield f"refused {counted(counts.refused, 'line')}"

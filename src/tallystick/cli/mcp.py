@@ -1,0 +1,43 @@
+"""`tally mcp`: an MCP server, recorded on its way to the agent.
+
+Owns the words of the command. stdin and stdout are the protocol's: nothing of ours is printed there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, pass_run
+
+_EXAMPLE = """tally mcp -- npx -y @modelcontextprotocol/server-everything
+claude mcp add notes -- tally mcp --name notes -- notes-server --stdio"""
+
+
+@click.command(
+    "mcp",
+    cls=Command,
+    example=_EXAMPLE,
+    context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": False},
+)
+@click.argument("command", metavar="-- SERVER [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--name", metavar="NAME", help="What the agent calls the server.  [default: as it calls itself]")
+@pass_run
+def mcp(run: Run, command: tuple[str, ...], name: str | None) -> None:
+    """Run an MCP server between its client and itself, and record what they say.
+
+    Put `tally mcp --` before the server's command in the agent's settings. Every byte goes on as it came, both ways, and the
+    exit code is the server's. Each run is a session of its own.
+    """
+    from tallystick.capture.relay import end_as
+    from tallystick.operations.mcp import proxy
+
+    proxied = proxy(run.home, command, name=name, within=os.environ.get("TALLY_SESSION") or None)
+    for fault in proxied.faults:
+        run.warn(f"mcp: {fault}")
+    if proxied.ended.missed:
+        run.warn(f"mcp: {proxied.ended.missed} lines were not recorded; gaps in the session say so")
+    sys.exit(end_as(proxied.ended.returncode))

@@ -1,0 +1,189 @@
+"""Deciding on a call before it runs.
+
+Owns which paths of this machine are protected, where policies come from, and what is answered when they cannot be used. Must
+not know what speaks against a call: the policies say that.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+
+from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
+from tallystick.errors import PolicyError
+from tallystick.journal.home import Home
+from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.script import Script
+from tallystick.policy.engine import PolicySet, load
+from tallystick.policy.facts import Facts, Shell, facts
+from tallystick.policy.places import Kind, Places, Protected
+from tallystick.policy.recorder import Recorder
+from tallystick.shell import Environment, read_argv, read_script
+
+UNDECIDED = "tally.undecided"
+"""The rule that a decision names which no policy made."""
+_SCHEMA = "tallystick.cedarschema"
+_ALSO_OF_USER = (".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
+_ALSO_IN_PROJECTS = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
+"""Files that nothing of ours is written to, but that can switch hooks off."""
+
+
+class Decider:
+    """The policies in force for one store, and what is protected on this machine. Safe for several threads.
+
+    Loading takes some 100 ms, mostly for the engine's library; a decision well under a millisecond. Policies are read once:
+    a changed file needs a new Decider.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        user_home: Path,
+        projects: Sequence[Path] = (),
+        *,
+        environment: Mapping[str, str] | None = None,
+        package: Path | None = None,
+        adapters: Iterable[HookAdapter] | None = None,
+    ) -> None:
+        """Load the shipped policies and those in the store.
+
+        Args:
+            home: The store. It need not exist.
+            user_home: The home folder of the user that agents run as.
+            projects: Folders whose settings count wherever an agent works.
+            environment: Of the agents: variables that move an agent's settings elsewhere are looked up in it.
+            package: The folder of Tallystick's own files; by default where this module is.
+            adapters: The agents whose settings are protected; by default all.
+
+        Raises:
+            PolicyError: a policy cannot be used. The caller answers with `undecided`.
+        """
+        variables = dict(environment or {})
+        known = list(adapters) if adapters is not None else list(hook_adapters().values())
+        self._policies = load([*_shipped(), *_of_user(home)], _schema())
+        self._places = Places(
+            _protected(home, user_home, variables, known, package or Path(__file__).parent.parent),
+            home=str(user_home),
+            in_projects=list(dict.fromkeys((*_paths(known, project=True), *_ALSO_IN_PROJECTS))),
+            projects=[str(project) for project in projects],
+            resolve=_without_links,
+            ignores_case=sys.platform == "darwin",
+        )
+        line = f"{sys.executable} -I -m tallystick.service {home.folder}"
+        self._recorder = Recorder(process=lambda: _process(home), line=line)
+        self._shell = _shell(home, user_home, variables)
+
+    @property
+    def policies(self) -> PolicySet:
+        """The policies in force."""
+        return self._policies
+
+    def facts(self, call: Call) -> Facts:
+        """What is known of a call."""
+        return facts(call, self._places, self._recorder, self._shell)
+
+    def decide(self, call: Call) -> Decision:
+        """What the policies say of a call.
+
+        Raises:
+            PolicyError: they cannot judge it. The caller answers with `undecided`.
+        """
+        return self._policies.decide(call, self.facts(call))
+
+
+def undecided(on_error: Effect, error: PolicyError) -> Decision:
+    """The answer when there is no policy to decide with: what the setting `hooks.on_error` says, and why."""
+    return Decision(effect=on_error, rules=(UNDECIDED,), reason=f"Tallystick could not decide on this call: {error}")
+
+
+# Policies ------------------------------------------------------------------------------------------------------------
+
+
+def _shipped() -> Iterator[tuple[str, str]]:
+    folder = resources.files("tallystick.policy") / "shipped"
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".cedar"):
+            yield file.name, file.read_text("utf-8")
+
+
+def _schema() -> str:
+    return (resources.files("tallystick.policy") / "shipped" / _SCHEMA).read_text("utf-8")
+
+
+def _of_user(home: Home) -> Iterator[tuple[str, str]]:
+    """The user's policies, after the shipped ones: they can add to what is refused, and take nothing from it."""
+    for path in sorted((home.folder / "policy").glob("*.cedar")):
+        try:
+            yield str(path), path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise PolicyError(f"{path}: it cannot be read: {error}") from error
+
+
+# Places --------------------------------------------------------------------------------------------------------------
+
+
+def _protected(
+    home: Home, user_home: Path, variables: Mapping[str, str], adapters: Iterable[HookAdapter], package: Path
+) -> Iterator[Protected]:
+    store = posixpath.abspath(home.folder)
+    yield Protected(Kind.STORE, store, is_folder=True)
+    yield Protected(Kind.KEYS, posixpath.join(store, "keys"), is_folder=True)
+    for path in _of_user_settings(user_home, variables, adapters):
+        yield Protected(Kind.HOOK_SETTINGS, path, is_folder=False)
+    is_installed = bool({"site-packages", "dist-packages"} & set(package.parts))
+    yield Protected(Kind.PROGRAM if is_installed else Kind.CHECKOUT, posixpath.abspath(package), is_folder=True)
+
+
+def _of_user_settings(user_home: Path, variables: Mapping[str, str], adapters: Iterable[HookAdapter]) -> Iterator[str]:
+    files = [file for adapter in adapters for file in adapter.settings(project=False)]
+    for file in [*files, *(SettingsFile(path=path) for path in _ALSO_OF_USER)]:
+        yield posixpath.join(str(user_home), file.path)
+        moved = variables.get(file.variable) if file.variable is not None else None
+        if moved:
+            yield posixpath.join(moved, *Path(file.path).parts[1:])
+
+
+def _paths(adapters: Iterable[HookAdapter], *, project: bool) -> Iterator[str]:
+    yield from (file.path for adapter in adapters for file in adapter.settings(project=project))
+
+
+def _without_links(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
+        return posixpath.normpath(path)
+
+
+def _process(home: Home) -> int | None:
+    try:
+        return int((home.folder / "run" / "recorder.pid").read_text("ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+# Commands ------------------------------------------------------------------------------------------------------------
+
+
+def _shell(home: Home, user_home: Path, variables: Mapping[str, str]) -> Shell:
+    known = {"HOME": str(user_home), "TALLY_HOME": str(home.folder), "USER": user_home.name, "LOGNAME": user_home.name}
+    moving = {
+        name: value
+        for name, value in variables.items()
+        if name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME")
+    }
+
+    def environment(folder: str | None) -> Environment:
+        here = {"PWD": folder, "CLAUDE_PROJECT_DIR": folder} if folder is not None else {}
+        return Environment(variables={**moving, **known, **here}, folder=folder)
+
+    def script(text: str, folder: str | None) -> Script:
+        return read_script(text, environment(folder))
+
+    def argv(words: Sequence[str], folder: str | None) -> Script:
+        return read_argv(words, environment(folder))
+
+    return Shell(script, argv)

@@ -1,0 +1,71 @@
+"""Ingest: lines of JSON into the record, one after another as they come.
+
+Owns what happens to each line: recorded, known, or refused with its number. One bad line stops nothing. Must not know where
+lines come from, nor what stands in them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from tallystick.agents.protocols.ingest import Defaults, events_of, parse
+from tallystick.errors import FormatError
+from tallystick.model.step import Loss, Opening
+from tallystick.operations.scribe import Scribe, Taken
+
+MOST_BYTES = 64 << 20
+"""The longest line, in bytes."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A line that is not recorded."""
+
+    number: int
+    """Counted from 1."""
+    why: str
+    hint: str | None = None
+
+
+class Ingested(msgspec.Struct):
+    """What became of the lines so far."""
+
+    lines: int = 0
+    empty: int = 0
+    refused: int = 0
+    sessions: set[str] = set()
+    """Ids of the journals that were written or read."""
+    steps: Counter[str] = msgspec.field(default_factory=Counter)
+    """By the words of `Outcome`."""
+
+
+def ingest(scribe: Scribe, lines: Iterable[bytes], defaults: Defaults, counts: Ingested) -> Iterator[Taken | Refused]:
+    """Record each line as it comes; gives what became of it once it is recorded. `counts` is kept up to date.
+
+    Raises:
+        JournalError: the store cannot be written. What was given before is recorded.
+    """
+    for line in lines:
+        counts.lines += 1
+        if not line.strip():
+            counts.empty += 1
+            continue
+        try:
+            yield from _record(scribe, line, defaults, counts)
+        except FormatError as error:
+            counts.refused += 1
+            yield Refused(counts.lines, str(error), error.hint)
+
+
+def _record(scribe: Scribe, line: bytes, defaults: Defaults, counts: Ingested) -> Iterator[Taken]:
+    if len(line) > MOST_BYTES:
+        raise FormatError(f"a line has at most {MOST_BYTES} bytes")
+    for agent, event in list(events_of(parse(line), defaults)):
+        if isinstance(event, Opening):
+            counts.sessions.add(scribe.open(event).sid)
+        elif not isinstance(event, Loss):
+            taken = scribe.add(agent, event)
+            counts.steps[taken.outcome.value] += 1
+            yield taken

@@ -1,0 +1,250 @@
+"""Which paths are protected, and whether a path or a text means one of them.
+
+Owns Kind, Protected and Places. Must not know tools or programs. Links are resolved by a function that the caller gives.
+"""
+
+from __future__ import annotations
+
+import enum
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import msgspec
+
+from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
+
+
+class Kind(enum.StrEnum):
+    """What a protected place is."""
+
+    STORE = "store"
+    KEYS = "keys"
+    HOOK_SETTINGS = "hook_settings"
+    """Settings that make an agent call the hook: the user's, and those of the project that the agent works in."""
+    OTHER_SETTINGS = "other_settings"
+    """The same file of a project elsewhere."""
+    PROGRAM = "program"
+    """The files of Tallystick itself, the hook among them."""
+    CHECKOUT = "checkout"
+    """The same, where they are a checkout that somebody develops."""
+
+
+class Protected(msgspec.Struct, frozen=True):
+    """A path that agents may not change: absolute, normal, no link in it."""
+
+    kind: Kind
+    path: str
+    is_folder: bool
+
+
+_MARKS = re.compile(f"[{HOLE}{STAR}{ANY_ONE}{CLASS}]")
+_BESIDE = r"""[\s"'`/\\,+()\[\]]+"""
+"""What stands between the parts of a path in code: `/`, or `" / "`, `", "`."""
+_END = r"(?![\w-]|\.\w)"
+
+
+class Places:
+    """All protected places, and the questions about them."""
+
+    def __init__(
+        self,
+        protected: Iterable[Protected],
+        *,
+        home: str,
+        in_projects: Sequence[str] = (),
+        projects: Sequence[str] = (),
+        resolve: Callable[[str], str] = posixpath.normpath,
+        ignores_case: bool = False,
+    ) -> None:
+        """Bind the places.
+
+        Args:
+            protected: The places with a fixed path.
+            home: The user's home folder, absolute.
+            in_projects: Settings files of projects, relative to a project.
+            projects: Projects whose settings count wherever an agent works, absolute.
+            resolve: An absolute path, any way it is spelled → the same without links.
+            ignores_case: Whether names that differ in case alone are one file.
+        """
+        self.home = home
+        self._ignores_case = ignores_case
+        self._resolve = resolve
+        self._protected = tuple(
+            (place.kind, self._segments(path), place.is_folder)
+            for place in protected
+            for path in dict.fromkeys((place.path, resolve(place.path)))
+        )
+        self._in_projects = tuple(self._segments(path) for path in in_projects)
+        self._projects = tuple(self._segments(path) for path in projects)
+
+    def _segments(self, path: str) -> tuple[str, ...]:
+        return tuple(part for part in (path.lower() if self._ignores_case else path).split("/") if part)
+
+    # Paths ----------------------------------------------------------------------------------------------------------
+
+    def absolute(self, text: str, folders: Sequence[str]) -> list[str]:
+        """A path as it is written → every absolute path that it may mean, normal, wildcards marked."""
+        if text == "~" or text.startswith("~/"):
+            text = self.home + text[1:]
+        text = text.removeprefix("file://")
+        raw = [text] if text.startswith("/") else [posixpath.join(folder, text) for folder in folders]
+        found: dict[str, None] = {}
+        for path in raw:
+            found["/" + posixpath.normpath(path).lstrip("/")] = None
+            found[self._without_links(path)] = None
+        return list(found)
+
+    def _without_links(self, path: str) -> str:
+        mark = _MARKS.search(path)
+        if mark is None:
+            return self._resolve(path)
+        cut = path.rfind("/", 0, mark.start()) + 1
+        return posixpath.join(self._resolve(path[:cut]), path[cut:]) if cut else path
+
+    def touched(self, text: str, folders: Sequence[str], *, deep: bool) -> set[Kind]:
+        """The places that a change of a path would change.
+
+        Args:
+            text: The path as it is written, with the marks of `model.script`.
+            folders: Where relative paths begin.
+            deep: Whether everything below the path changes as well.
+        """
+        if not text or len(text) > 4096:
+            return set()
+        return {kind for path in self.absolute(text, folders) for kind in self._kinds(path, folders, deep=deep)}
+
+    def _kinds(self, path: str, folders: Sequence[str], *, deep: bool) -> Iterator[Kind]:
+        parts = self._segments(path)
+        for kind, place, is_folder in self._protected:
+            if _meets(parts, place, is_folder=is_folder, deep=deep):
+                yield kind
+        for place in self._in_projects:
+            yield from self._in_project(parts, place, folders, deep=deep)
+
+    def _in_project(
+        self, parts: tuple[str, ...], place: tuple[str, ...], folders: Sequence[str], *, deep: bool
+    ) -> Iterator[Kind]:
+        """A settings file of some project; with `deep`, the folder in the project that holds it as well."""
+        if not deep and parts[-1:] != place[-1:] and not _MARKS.search(parts[-1] if parts else ""):
+            return
+        for size in range(1 if deep else len(place), len(place) + 1):
+            root, tail = parts[: len(parts) - size], parts[len(parts) - size :]
+            if len(parts) >= size and all(map(_fits, tail, place)):
+                if self._is_ours(root, folders):
+                    yield Kind.HOOK_SETTINGS
+                elif size == len(place):
+                    yield Kind.OTHER_SETTINGS
+
+    def _is_ours(self, root: tuple[str, ...], folders: Sequence[str]) -> bool:
+        """Whether a folder is one of the projects, or holds the folder that the agent works in."""
+        places = [*self._projects, *(self._segments(path) for path in folders[:1])]
+        places += [self._segments(self._resolve(path)) for path in folders[:1]]
+        return any(place[: len(root)] == root for place in places)
+
+    def names_below(self, text: str, folders: Sequence[str]) -> set[tuple[str, Kind]]:
+        """What `find` would meet below a folder: names of protected files and of those on the way to them."""
+        found: set[tuple[str, Kind]] = set()
+        for path in self.absolute(text, folders):
+            parts = self._segments(path)
+            for kind, place, is_folder in self._protected:
+                if _meets(parts, place, is_folder=is_folder, deep=True):
+                    names = place[len(parts) :] + (_STORE_NAMES if is_folder else ())
+                    found |= {(name, kind) for name in names}
+            found |= {(name, Kind.HOOK_SETTINGS) for place in self._in_projects for name in place}
+        return found
+
+    # Texts ----------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _mentions(self) -> tuple[tuple[Kind, str, re.Pattern[str]], ...]:
+        """Kind, what must be in a text at least, and the pattern: most texts have none of the former."""
+        flags = re.IGNORECASE if self._ignores_case else re.NOFLAG
+        found = [(Kind.STORE, "TALLY_HOME", r"(?<!\w)TALLY_HOME(?!\w)")]
+        home = self._segments(self.home)
+        for kind, place, _ in self._protected:
+            found.append((kind, place[-1], "/" + "/+(?:\\./+)*".join(map(re.escape, place)) + _END))
+            if place[: len(home)] == home and place[len(home) :] and place[len(home)].startswith("."):
+                found.append((kind, place[-1], _spelled(place[len(home) :])))
+        found += [(Kind.HOOK_SETTINGS, place[-1], _spelled(place)) for place in self._in_projects]
+        return tuple((kind, part, re.compile(pattern, flags)) for kind, part, pattern in dict.fromkeys(found))
+
+    def mentioned(self, text: str) -> set[Kind]:
+        """The places that a text of any kind names: code, a patch, the words of a command."""
+        known = text.lower() if self._ignores_case else text
+        return {
+            kind
+            for kind, part, pattern in self._mentions
+            if (part in known or part == "TALLY_HOME") and pattern.search(text)
+        }
+
+    def of_word(self, word: Word, folders: Sequence[str], *, deep: bool) -> set[Kind]:
+        """The places that a change of what a word means would change, as far as that is told."""
+        found = {kind for text in _readings(word.text) for kind in self.touched(text, folders, deep=deep)}
+        if not word.is_known or not folders:
+            found |= self.mentioned(word.text)
+        if word.hidden:
+            found |= self.mentioned(word.hidden)
+            for text in word.hidden.split()[:64]:
+                found |= self.touched(text.strip("\"'`()$"), folders, deep=deep)
+        return found
+
+
+_STORE_NAMES = ("config.toml", "graph.db", "ledger.jsonl", "ledger.note", "log.key", "00000000.jsonl", "recorder.pid")
+"""Names as there are in a store, for patterns of `find`."""
+
+
+def _spelled(parts: Sequence[str]) -> str:
+    """A pattern for the parts of a path as code may have them."""
+    return r"(?<![\w.-])" + _BESIDE.join(map(re.escape, parts)) + _END
+
+
+def _meets(parts: tuple[str, ...], place: tuple[str, ...], *, is_folder: bool, deep: bool) -> bool:
+    """Whether a path, maybe with wildcards, is a place, lies in it, or (`deep`) holds it."""
+    if len(parts) < len(place):
+        return deep and all(map(_fits, parts, place))
+    return (is_folder or len(parts) == len(place)) and all(map(_fits, parts, place))
+
+
+def _fits(part: str, name: str) -> bool:
+    """Whether one part of a path may mean a name."""
+    if part == name:
+        return True
+    if not _MARKS.search(part) or (name.startswith(".") and part[0] in (STAR, ANY_ONE, CLASS)):
+        return False
+    if HOLE in part and len(part.strip(HOLE + STAR + ANY_ONE)) < 2:
+        return False  # nothing but an unknown: it may be any name, and nearly always is another
+    return fnmatchcase(name, _pattern(part))
+
+
+def matches_name(name: str, pattern: str) -> bool:
+    """Whether `find -name PATTERN` finds a name. The pattern may have marks, or wildcards that were quoted."""
+    return fnmatchcase(name, pattern.replace(STAR, "*").replace(ANY_ONE, "?").replace(HOLE, "*").replace(CLASS, "["))
+
+
+def _pattern(part: str) -> str:
+    """A part of a path with marks as a pattern of `fnmatch`."""
+    escaped = re.sub(r"[*?[]", lambda found: f"[{found[0]}]", part)
+    return (
+        escaped.replace(STAR, "*")
+        .replace(ANY_ONE, "?")
+        .replace(HOLE, "*")
+        .replace(CLASS + "^", "[!")
+        .replace(CLASS, "[")
+    )
+
+
+def _readings(text: str) -> list[str]:
+    """What of a word may be a path: all of it, what follows `=` or an option's letter, what stands between colons."""
+    found = [text]
+    if "=" in text:
+        found.append(text.partition("=")[2].removeprefix("@"))
+    if text.startswith("-") and len(text) > 2 and text[1] != "-":
+        found.append(text[2:])
+    if text.startswith("@"):
+        found.append(text[1:])
+    if ":" in text:
+        found += text.split(":")[:8]
+    return found

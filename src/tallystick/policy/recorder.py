@@ -1,0 +1,111 @@
+"""Commands that would stop the recorder or weaken the record.
+
+Owns which signals, service commands and commands of `tally` those are. Must not know paths or policies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from tallystick.model.script import Command, Word
+
+
+class Recorder(msgspec.Struct, frozen=True, kw_only=True):
+    """The resident recorder, as a process."""
+
+    process: Callable[[], int | None]
+    """Its process id, asked only when a command sends a signal; None if it does not run."""
+    line: str = "python -I -m tallystick.service"
+    """Its command line, as `pkill -f` sees it."""
+
+
+_OWN = re.compile(r"(?<![\w.-])(?:tally(?:stick)?(?![\w-])|recorder\.(?:pid|sock)(?!\w))")
+_META = re.compile(r"\\?[^\w\s/:.,=-]+|\\\w|\.\*|\.\+")
+_TALLY = {
+    "erase": None,
+    "uninstall": None,
+    "retention": None,
+    "key": ("show", "list"),
+    "signer": ("status",),
+    "trust": ("list", "show"),
+    "policy": ("list", "show", "check", "test", "explain", "backtest", "suggest"),
+    "config": ("show", "get", "path"),
+    "service": ("status", "run", "start"),
+}
+"""Commands that agents may not run; of those with a tuple, these are harmless."""
+_LAUNCHER = re.compile(r"python[\d.]*|pypy[\d.]*|npx|uvx|uv|pipx|poetry|pdm|hatch|rye")
+_NAME = re.compile(r"(?:.*/)?(?:tally|tallystick(?:\.cli)?)")
+_INSTALLERS = frozenset({"pip", "pip3", "pipx", "uv", "brew", "apt", "apt-get", "conda", "poetry", "python", "python3"})
+_STOPPING = frozenset({"stop", "disable", "mask", "kill", "restart", "unload", "bootout", "remove"})
+
+
+def stops(command: Command, recorder: Recorder) -> bool:
+    """Whether a command ends the recorder's process or takes Tallystick away."""
+    name = command.program.rpartition("/")[2]
+    texts = [word.text for word in command.arguments]
+    match name:
+        case "kill" | "skill":
+            return _kills(command.arguments, recorder)
+        case "pkill" | "killall" | "killall5":
+            return any(_is_meant(text, recorder, whole="-f" in texts) for text in texts if not text.startswith("-"))
+        case "systemctl" | "launchctl" | "service":
+            return bool(_STOPPING & set(texts)) and any("tally" in text for text in texts)
+        case _:
+            return name in _INSTALLERS and "uninstall" in texts and any("tallystick" in text for text in texts)
+
+
+def weakens(command: Command) -> bool:
+    """Whether a command is one of Tallystick's own that agents may not run."""
+    words = [word.plain for word in command.words]
+    launched = _LAUNCHER.fullmatch(words[0].rpartition("/")[2]) if words else None
+    at = next((n for n, word in enumerate(words[: 6 if launched else 1]) if _NAME.fullmatch(word)), None)
+    if at is None:
+        return False
+    rest = _after_home(words[at + 1 :])
+    if not rest or rest[0] not in _TALLY or "--help" in rest:
+        return False
+    harmless = _TALLY[rest[0]]
+    return harmless is None or (len(rest) > 1 and rest[1] not in harmless)
+
+
+def _after_home(words: list[str]) -> list[str]:
+    while words and words[0].startswith("-"):
+        words = words[2:] if words[0] == "--home" else words[1:]
+    return words
+
+
+def names_process(code: str, recorder: Recorder) -> bool:
+    """Whether code in any language sends a signal to the recorder, as far as its text tells."""
+    process = recorder.process() if "kill" in code else None
+    return process is not None and re.search(rf"(?<!\d){process}(?!\d)", code) is not None
+
+
+def _kills(arguments: tuple[Word, ...], recorder: Recorder) -> bool:
+    targets = [word for n, word in enumerate(arguments) if not (n == 0 and word.text.startswith("-"))]
+    if any(_OWN.search(f"{word.text} {word.hidden}") for word in targets):
+        return True
+    numbers = {word.text.lstrip("-") for word in targets}
+    if "-1" in {word.text for word in targets}:
+        return True
+    process = recorder.process()
+    return process is not None and str(process) in numbers
+
+
+def _is_meant(pattern: str, recorder: Recorder, *, whole: bool) -> bool:
+    """Whether `pkill PATTERN` would find the recorder.
+
+    Expressions are compared by their plain pieces, in order: one that an agent wrote is never run, it may take forever.
+    """
+    if _OWN.search(pattern):
+        return True
+    line = recorder.line if whole else "python"
+    at = 0
+    for piece in _META.split(pattern):
+        found = line.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

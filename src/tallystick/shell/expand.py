@@ -1,0 +1,183 @@
+"""Variables, substitutions and quotes of one word.
+
+Owns nodes of the tree → Words, and what is known of variables and folders at that place. Must not know commands: the text
+of a substitution is handed to a function that the reader gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from tallystick.model.script import HOLE, STAR, Word
+from tallystick.shell.grammar import Node, parse, text_of
+from tallystick.shell.quotes import SPLIT, alternatives, ansi, bare, in_quotes, splitting
+
+Inner = Callable[[Node], Word]
+"""Reads the commands of a substitution; what it stands for."""
+_TILDE = re.compile(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
+_MOST_WORDS = 128
+_NAMED = ("variable_name", "special_variable_name", "subscript")
+_UNSET_TAKES = (":-", "-", ":=", "=")
+
+
+class Scope(msgspec.Struct):
+    """What is known where a command stands."""
+
+    variables: dict[str, Word]
+    folders: list[str]
+    """Where it may run: the folder that is surely meant comes last. A `cd` may fail, so none is forgotten."""
+
+    def copy(self) -> Scope:
+        """The same for a subshell, which changes nothing outside."""
+        return Scope(dict(self.variables), list(self.folders))
+
+
+class Expander:
+    """Makes words of nodes in one scope."""
+
+    def __init__(self, scope: Scope, inner: Inner) -> None:
+        self.scope = scope
+        self._inner = inner
+
+    def words(self, node: Node) -> list[Word]:
+        """The words that an argument becomes: braces and unquoted variables may make several, or none."""
+        word = self.word(node)
+        texts = [text for whole in alternatives(word.text) for text in whole.split(SPLIT) if text or not whole]
+        return [Word(text, word.hidden) for text in texts[:_MOST_WORDS]]
+
+    def value(self, node: Node | None) -> Word:
+        """What an assignment gives a variable: neither braces nor blanks make more than one word of it."""
+        if node is None:
+            return Word("")
+        if node.type == "array":
+            return joined([self.value(child) for child in node.named_children], between=" ")
+        word = self.word(node)
+        return Word(" ".join(part.replace(SPLIT, " ") for part in alternatives(word.text)), word.hidden)
+
+    def word(self, node: Node, *, quoted: bool = False, first: bool = True) -> Word:
+        """One node, with the marks of `quotes` still in it."""
+        match node.type:
+            case "concatenation":
+                return joined([self.word(part, first=n == 0) for n, part in enumerate(_parts(node))])
+            case "string":
+                return joined(list(self._between_quotes(node)))
+            case "translated_string":
+                return joined([self.word(part) for part in node.named_children])
+            case "raw_string":
+                return Word(text_of(node)[1:-1])
+            case "ansi_c_string":
+                return Word(ansi(text_of(node)[2:-1]))
+            case "simple_expansion" | "expansion":
+                return _as_found(self._variable(node), quoted=quoted)
+            case "command_substitution" | "process_substitution":
+                return _as_found(self._inner(node), quoted=quoted)
+            case "arithmetic_expansion":
+                return Word(HOLE, " ".join(self._inner(found).hidden for found in _substitutions(node)))
+            case "regex":  # the pattern of `${X%…}`, which the grammar does not look into
+                return Word(HOLE, " ".join(self._inner(found).hidden for found in _substitutions(parse(text_of(node)))))
+            case "brace_expression":
+                return Word(STAR)
+            case _:
+                return Word(self._tilde(bare(text_of(node)), first=first))
+
+    def _between_quotes(self, node: Node) -> Iterator[Word]:
+        """The parts of a string, and the blanks between them, which are no nodes."""
+        source, begin = node.text or b"", node.start_byte
+        at = 1
+        for child in node.named_children:
+            yield Word(in_quotes(source[at : child.start_byte - begin].decode("utf-8", "replace")))
+            at = child.end_byte - begin
+            yield Word(in_quotes(text_of(child))) if child.type == "string_content" else self.word(child, quoted=True)
+        yield Word(in_quotes(source[at:].removesuffix(b'"').decode("utf-8", "replace")))
+
+    def _tilde(self, text: str, *, first: bool) -> str:
+        return _TILDE.sub(lambda found: self._home(found), text) if first and "~" in text else text
+
+    def _home(self, found: re.Match[str]) -> str:
+        if found[1] in ("+", "-"):
+            known = self.scope.variables.get("PWD" if found[1] == "+" else "OLDPWD")
+            return known.text if known is not None else HOLE
+        home = self.scope.variables["HOME"].text
+        return home if not found[1] or home.endswith(f"/{found[1]}") else found[0]
+
+    # Variables ------------------------------------------------------------------------------------------------------
+
+    def _variable(self, node: Node) -> Word:
+        name = next((child for child in node.named_children if child.type in _NAMED), None)
+        if name is None:
+            return Word(HOLE, text_of(node))
+        key = text_of(name.named_children[0] if name.type == "subscript" else name)
+        known = self.scope.variables.get(key)
+        if name.type == "subscript" and known is not None and " " in known.text:
+            known = Word(HOLE, f"{known.text} {known.hidden}")
+        operator = next((text_of(child) for child in node.children_by_field_name("operator")), "")
+        if not operator:
+            return known or Word(HOLE)
+        rest = node.named_children[node.named_children.index(name) + 1 :]
+        return self._changed(key, known, operator, rest) or Word(HOLE, " ".join([text_of(node), *_texts(known)]))
+
+    def _changed(self, name: str, known: Word | None, operator: str, rest: list[Node]) -> Word | None:
+        """`${NAME…}` with an operator; None where its value is not told by the text."""
+        words = [self.word(part) for part in rest]  # whatever comes of it, a substitution in it runs
+        if operator in _UNSET_TAKES:
+            default = joined(words)
+            if known is None and "=" in operator:
+                self.scope.variables[name] = default
+            return default if known is None else Word(known.text, f"{known.hidden} {default.text} {default.hidden}")
+        if known is None or not known.is_known:
+            return None
+        return _edited(known.text, operator, [text_of(part) for part in rest])
+
+
+def _edited(value: str, operator: str, rest: list[str]) -> Word | None:
+    """What an operator with plain words makes of a value."""
+    what = rest[0] if rest else ""
+    match operator:
+        case "%" | "%%" if not set("*?[") & set(what):
+            return Word(value.removesuffix(what))
+        case "#" | "##" if not set("*?[") & set(what):
+            return Word(value.removeprefix(what))
+        case "/" | "//" if not set("*?[") & set(what):
+            return Word(value.replace(what, rest[1] if len(rest) > 1 else "", 1 if operator == "/" else -1))
+        case ":" if all(part.isdecimal() for part in rest) and rest:
+            start = int(what)
+            return Word(value[start : start + int(rest[1])] if len(rest) > 1 else value[start:])
+        case ",," | "^^":
+            return Word(value.lower() if operator == ",," else value.upper())
+        case _:
+            return None
+
+
+def _substitutions(node: Node) -> Iterator[Node]:
+    """Substitutions anywhere in an arithmetic expression, those in others apart."""
+    for child in node.named_children:
+        if child.type in ("command_substitution", "process_substitution"):
+            yield child
+        else:
+            yield from _substitutions(child)
+
+
+def _texts(known: Word | None) -> list[str]:
+    return [] if known is None else [known.text, known.hidden]
+
+
+def _as_found(word: Word, *, quoted: bool) -> Word:
+    return word if quoted else Word(splitting(word.text), word.hidden)
+
+
+def _parts(node: Node) -> list[Node]:
+    """The parts of a concatenation; the `$` of `$"…"` is none."""
+    children = node.children
+    return [
+        child
+        for child, after in zip(children, [*children[1:], None], strict=True)
+        if not (after is not None and child.type == "$" and after.type == "string")
+    ]
+
+
+def joined(words: list[Word], between: str = "") -> Word:
+    """Words in a row as one."""
+    return Word(between.join(word.text for word in words), " ".join(word.hidden for word in words if word.hidden))
