@@ -43,3 +43,7 @@ class SourceError(TallystickError):
 
 class UsageError(TallystickError):
     """The words of a command do not fit together."""
+
+
+class PolicyError(TallystickError):
+    """A set of policies cannot be loaded whole, or used, so nothing is decided with it."""

@@ -75,11 +75,13 @@ class PolicySet:
             "context": facts.context(),
         }
         result = cedarpy.is_authorized(request, self._parsed, self._entities)
-        if result.diagnostics.errors or result.decision is cedarpy.Decision.NoDecision:
+        spoke = [self._rules[name] for name in result.diagnostics.reasons]
+        is_allowed = result.decision is cedarpy.Decision.Allow
+        decision = Decision(policy=self.digest) if is_allowed else self._refusal(spoke)
+        # A policy that failed might have said more, but nothing outweighs a denial that others agree on.
+        if result.diagnostics.errors and not (spoke and decision.effect is Effect.DENY):
             raise PolicyError(f"the policies cannot judge a call: {'; '.join(result.diagnostics.errors)}")
-        if result.decision is cedarpy.Decision.Allow:
-            return Decision(policy=self.digest)
-        return self._refusal([self._rules[name] for name in result.diagnostics.reasons])
+        return decision
 
     def _refusal(self, spoke: Sequence[Rule]) -> Decision:
         """What rules that spoke against a call make together: the strongest decides."""

@@ -41,7 +41,7 @@ class Protected(msgspec.Struct, frozen=True):
 
 
 _MARKS = re.compile(f"[{HOLE}{STAR}{ANY_ONE}{CLASS}]")
-_BESIDE = r"""[\s"'`/\\,+()\[\]]+"""
+_BESIDE = r"""(?:[\s"'`/\\,+()\[\]]|(?<=/)\.(?=/))+"""
 """What stands between the parts of a path in code: `/`, or `" / "`, `", "`."""
 _END = r"(?![\w-]|\.\w)"
 
@@ -153,8 +153,17 @@ class Places:
                 if _meets(parts, place, is_folder=is_folder, deep=True):
                     names = place[len(parts) :] + (_STORE_NAMES if is_folder else ())
                     found |= {(name, kind) for name in names}
-            found |= {(name, Kind.HOOK_SETTINGS) for place in self._in_projects for name in place}
+            found |= {(name, Kind.HOOK_SETTINGS) for name in self._names_in_project(parts, folders)}
         return found
+
+    def _names_in_project(self, parts: tuple[str, ...], folders: Sequence[str]) -> Iterator[str]:
+        for place in self._in_projects:
+            if self._is_ours(parts, folders):
+                yield from place
+            for size in range(1, len(place)):
+                root, tail = parts[: len(parts) - size], parts[len(parts) - size :]
+                if tail == place[:size] and self._is_ours(root, folders):
+                    yield from place[size:]
 
     # Texts ----------------------------------------------------------------------------------------------------------
 

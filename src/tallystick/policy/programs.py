@@ -211,10 +211,33 @@ def _find(arguments: Words) -> Changes:
     ]
     if not _find_changes(arguments, texts):
         return Changes(tuple(written))
-    named = [texts[n + 1] for n, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    names = tuple(named) if named and not {"!", "-not", "-o", "-or"} & set(texts) else ("*",)
+    names = _names(texts)
     below = [Change(word, deep=True, names=names) for word in starts or [Word(".")]]
     return Changes((*written, *below))
+
+
+def _names(texts: list[str]) -> tuple[str, ...]:
+    """Patterns, one of which every file that `find` acts on has as its name; all of them if that cannot be said."""
+    groups: list[list[str]] = [[]]
+    for text in texts:
+        if text in ("-o", "-or") and "(" not in texts:
+            groups.append([])
+        else:
+            groups[-1].append(text)
+    found: list[str] = []
+    for group in groups:
+        if not _ACTIONS & set(group):
+            continue
+        named = [
+            group[n + 1]
+            for n, text in enumerate(group[:-1])
+            if text in ("-name", "-iname") and group[n - 1 : n] not in (["!"], ["-not"])
+        ]
+        found += named or ["*"]
+    return tuple(found) or ("*",)
+
+
+_ACTIONS = frozenset({"-delete", "-exec", "-execdir", "-ok", "-okdir"})
 
 
 def _find_changes(arguments: Words, texts: list[str]) -> bool:
@@ -295,7 +318,8 @@ def _git(arguments: Words) -> Changes:
     )
     name = line.operands[0].text if line.operands else ""
     settings = tuple(line.values("-c"))  # some of them are commands
-    if name in _GIT_READS or not name:
+    is_index = name == "rm" and "--cached" in [word.text for word in arguments]
+    if name in _GIT_READS or not name or is_index:
         written = _taken(arguments[command + 1 :], "-o --output").values("-o", "--output")
         return Changes(tuple(Change(word) for word in written), settings)
     within = next(_taken(arguments[:command], "-C -c --git-dir --work-tree").values("-C"), None)

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tallystick.model.script import HOLE, STAR, Word
-from tallystick.shell.grammar import Node, parse, text_of
+from tallystick.shell.grammar import Node, glued, parse, text_of
 from tallystick.shell.quotes import SPLIT, alternatives, ansi, bare, in_quotes, splitting
 
 Inner = Callable[[Node], Word]
 """Reads the commands of a substitution; what it stands for."""
 _TILDE = re.compile(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _MOST_WORDS = 128
+_MOST_CHARACTERS = 64 << 10
 _NAMED = ("variable_name", "special_variable_name", "subscript")
 _UNSET_TAKES = (":-", "-", ":=", "=")
 
@@ -42,18 +44,34 @@ class Expander:
         self.scope = scope
         self._inner = inner
 
-    def words(self, node: Node) -> list[Word]:
-        """The words that an argument becomes: braces and unquoted variables may make several, or none."""
-        word = self.word(node)
+    def words(self, nodes: list[Node]) -> list[Word]:
+        """The words that arguments become: braces and unquoted variables may make several of one, or none."""
+        return [word for group in glued(nodes) for word in self._words(group)]
+
+    def _words(self, group: list[Node]) -> list[Word]:
+        word = joined(list(self._glued(group)))
         texts = [text for whole in alternatives(word.text) for text in whole.split(SPLIT) if text or not whole]
         return [Word(text, word.hidden) for text in texts[:_MOST_WORDS]]
+
+    def _glued(self, group: list[Node]) -> Iterator[Word]:
+        """The parts of one word. A `$` that the grammar cut off its name, as in `_''$NAME`, is put back."""
+        parts = [part for node in group for part in (_parts(node) if node.type == "concatenation" else [node])]
+        is_cut = False
+        for n, part in enumerate(parts):
+            name = _NAME.match(text_of(part)) if is_cut and part.type == "word" else None
+            is_cut = part.type == "$" and n + 1 < len(parts)
+            if name is not None:
+                yield _as_found(self.scope.variables.get(name[0], Word(HOLE)), quoted=False)
+                yield Word(bare(text_of(part)[name.end() :]))
+            elif not is_cut:
+                yield self.word(part, first=n == 0)
 
     def value(self, node: Node | None) -> Word:
         """What an assignment gives a variable: neither braces nor blanks make more than one word of it."""
         if node is None:
             return Word("")
         if node.type == "array":
-            return joined([self.value(child) for child in node.named_children], between=" ")
+            return joined(self.words(node.named_children), between=" ")
         word = self.word(node)
         return Word(" ".join(part.replace(SPLIT, " ") for part in alternatives(word.text)), word.hidden)
 
@@ -63,7 +81,7 @@ class Expander:
             case "concatenation":
                 return joined([self.word(part, first=n == 0) for n, part in enumerate(_parts(node))])
             case "string":
-                return joined(list(self._between_quotes(node)))
+                return self.quoted(node, 1, -1)
             case "translated_string":
                 return joined([self.word(part) for part in node.named_children])
             case "raw_string":
@@ -74,24 +92,28 @@ class Expander:
                 return _as_found(self._variable(node), quoted=quoted)
             case "command_substitution" | "process_substitution":
                 return _as_found(self._inner(node), quoted=quoted)
-            case "arithmetic_expansion":
-                return Word(HOLE, " ".join(self._inner(found).hidden for found in _substitutions(node)))
-            case "regex":  # the pattern of `${X%…}`, which the grammar does not look into
-                return Word(HOLE, " ".join(self._inner(found).hidden for found in _substitutions(parse(text_of(node)))))
+            case "arithmetic_expansion" | "regex":
+                return self._untold(node)
             case "brace_expression":
                 return Word(STAR)
             case _:
-                return Word(self._tilde(bare(text_of(node)), first=first))
+                return Word(bare(self._tilde(text_of(node), first=first)))
 
-    def _between_quotes(self, node: Node) -> Iterator[Word]:
-        """The parts of a string, and the blanks between them, which are no nodes."""
-        source, begin = node.text or b"", node.start_byte
-        at = 1
+    def _untold(self, node: Node) -> Word:
+        """A count, or the pattern of `${X%…}`, which the grammar does not look into: what is substituted in it runs."""
+        tree = parse(text_of(node)) if node.type == "regex" else node
+        return Word(HOLE, " ".join(self._inner(found).hidden for found in _substitutions(tree)))
+
+    def quoted(self, node: Node, start: int = 0, end: int | None = None) -> Word:
+        """What stands in a string or a here-document: some bytes of a node, in which only `$` and back-quotes mean more."""
+        source, begin, at, parts = node.text or b"", node.start_byte, start, []
         for child in node.named_children:
-            yield Word(in_quotes(source[at : child.start_byte - begin].decode("utf-8", "replace")))
-            at = child.end_byte - begin
-            yield Word(in_quotes(text_of(child))) if child.type == "string_content" else self.word(child, quoted=True)
-        yield Word(in_quotes(source[at:].removesuffix(b'"').decode("utf-8", "replace")))
+            if child.type not in ("string_content", "heredoc_content"):
+                raw = child.text or b""  # it takes the blanks before it along
+                first = child.start_byte - begin + len(raw) - len(raw.lstrip())
+                parts += [_plain(source[at:first]), self.word(child, quoted=True)]
+                at = child.end_byte - begin
+        return joined([*parts, _plain(source[at:end])])
 
     def _tilde(self, text: str, *, first: bool) -> str:
         return _TILDE.sub(lambda found: self._home(found), text) if first and "~" in text else text
@@ -164,6 +186,10 @@ def _texts(known: Word | None) -> list[str]:
     return [] if known is None else [known.text, known.hidden]
 
 
+def _plain(text: bytes) -> Word:
+    return Word(in_quotes(text.decode("utf-8", "replace")))
+
+
 def _as_found(word: Word, *, quoted: bool) -> Word:
     return word if quoted else Word(splitting(word.text), word.hidden)
 
@@ -179,5 +205,7 @@ def _parts(node: Node) -> list[Node]:
 
 
 def joined(words: list[Word], between: str = "") -> Word:
-    """Words in a row as one."""
-    return Word(between.join(word.text for word in words), " ".join(word.hidden for word in words if word.hidden))
+    """Words in a row as one, cut where it grows without bounds: `X=$X$X` a few times over is a gigabyte."""
+    text = between.join(word.text for word in words)
+    hidden = " ".join(word.hidden for word in words if word.hidden)
+    return Word(text[:_MOST_CHARACTERS], hidden[:_MOST_CHARACTERS])

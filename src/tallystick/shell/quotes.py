@@ -24,6 +24,7 @@ _ANSI = re.compile(
 _CONTROLS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _BRACES = re.compile(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
 _MOST_ALTERNATIVES = 64
+_MOST_STEPS = 128
 
 
 def bare(text: str) -> str:
@@ -64,11 +65,11 @@ def splitting(value: str) -> str:
 def alternatives(text: str) -> list[str]:
     """The words that a word with braces stands for, at most 64."""
     found = [text]
-    while len(found) < _MOST_ALTERNATIVES:
+    for _ in range(_MOST_STEPS):
         position, braces = next(
             ((n, match) for n, word in enumerate(found) if (match := _BRACES.search(word)) is not None), (0, None)
         )
-        if braces is None:
+        if braces is None or len(found) >= _MOST_ALTERNATIVES:
             break
         word = found[position]
         found[position : position + 1] = [

@@ -16,14 +16,18 @@ from msgspec.structs import replace
 
 from tallystick.model.script import HOLE, Command, Redirect, Script, Word
 from tallystick.shell import wrappers
-from tallystick.shell.expand import Expander, Scope
-from tallystick.shell.grammar import Node, parse, text_of
-from tallystick.shell.quotes import ansi, in_quotes
+from tallystick.shell.expand import Expander, Scope, joined
+from tallystick.shell.grammar import Node, glued, parse, text_of
+from tallystick.shell.quotes import ansi
 
 _MOST_BYTES = 64 << 10
-_MOST_COMMANDS = 4000
+_SLOW, _MOST_SLOW = "|()<>{$", 1500
+"""Of texts made to hurt, the parser takes time by the square of how many of these are in them: 0.1 s for 1,500."""
+_MOST_COMMANDS = 1000
+_MOST_CHARACTERS = 1 << 20
+"""In all words together, after variables have their values."""
 _MOST_NESTED = 60
-_MOST_FOLDERS = 8
+_MOST_FOLDERS = 16
 _MOST_TEXTS = 6
 _DESCRIPTOR = re.compile(r"\d+-?|-")
 _SKIPPED = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor"})
@@ -72,6 +76,7 @@ class _Reader:
         self._shadowed: set[str] = set()
         self._nested = 0
         self._texts = 0
+        self._characters = 0
         self._has_own_path = False
 
     def script(self) -> Script:
@@ -86,13 +91,14 @@ class _Reader:
 
     def text(self, text: str, scope: Scope) -> None:
         """Read a text, or one that a command of it runs."""
-        if len(text) > _MOST_BYTES or self._texts >= _MOST_TEXTS:
-            self._opaque["size" if len(text) > _MOST_BYTES else "depth"] = None
+        is_large = len(text) > _MOST_BYTES or sum(map(text.count, _SLOW)) > _MOST_SLOW
+        if is_large or self._texts >= _MOST_TEXTS:
+            self._opaque["size" if is_large else "depth"] = None
             self._commands.append(Command(words=(), fed=text[:_MOST_BYTES]))
             return
         self._texts += 1
         root = parse(text)
-        if root.has_error:
+        if root.has_error or "``" in text or "\\`" in text:  # the grammar loses its way among back-quotes
             self._opaque["syntax"] = None
         self._walk(root, scope, _Feed())
         self._texts -= 1
@@ -101,8 +107,7 @@ class _Reader:
 
     def _walk(self, node: Node, scope: Scope, feed: _Feed) -> None:
         """Read what stands below a node, in order."""
-        if self._nested >= _MOST_NESTED or len(self._commands) >= _MOST_COMMANDS:
-            self._opaque["depth" if self._nested >= _MOST_NESTED else "size"] = None
+        if self._is_enough(len(self._commands) >= _MOST_COMMANDS):
             return
         self._nested += 1
         known = _READERS.get(node.type)
@@ -111,6 +116,16 @@ class _Reader:
         else:
             self._children(node, scope, feed)
         self._nested -= 1
+
+    def _is_enough(self, is_large: bool = False) -> bool:
+        """Whether what comes is left unread: a text that nests or grows without end says so, and is opaque."""
+        if self._nested >= _MOST_NESTED:
+            self._opaque["depth"] = None
+        elif is_large or self._characters > _MOST_CHARACTERS:
+            self._opaque["size"] = None
+        else:
+            return False
+        return True
 
     def _children(self, node: Node, scope: Scope, feed: _Feed) -> None:
         for child in node.named_children:
@@ -164,27 +179,23 @@ class _Reader:
             elif child.type == "heredoc_redirect":
                 nested, _ = self._redirects(child, scope, feed, words)
                 found += nested
-                words += [
-                    word for item in child.children_by_field_name("argument") for word in self._words(item, scope)
-                ]
+                words += self._expander(scope).words(child.children_by_field_name("argument"))
                 feed = _Feed(self._heredoc(child, scope), is_exact=True)
             elif child.type == "herestring_redirect":
                 word = self._expander(scope).value(child.named_children[-1] if child.named_children else None)
                 feed = _Feed(f"{word.plain} {word.hidden}", is_exact=True)
         return found, feed
 
-    def _words(self, node: Node, scope: Scope) -> list[Word]:
-        return self._expander(scope).words(node)
-
     def _file(self, node: Node, scope: Scope, words: list[Word]) -> list[Redirect]:
         """One redirect. What follows its file belongs to the command: the grammar takes it along."""
-        operator = next((child.type for child in node.children if not child.is_named), ">")
-        nodes = node.children_by_field_name("destination")
-        words += [word for item in nodes[1:] for word in self._words(item, scope)]
-        targets = [word for item in nodes[:1] for word in self._words(item, scope)]
+        operator = "".join(text_of(child) for child in node.children if not child.is_named or child.is_error)
+        groups = glued(node.children_by_field_name("destination"))
+        expander = self._expander(scope)
+        words += [word for group in groups[1:] for word in expander.words(group)]
+        targets = [word for group in groups[:1] for word in expander.words(group)]
         if operator in (">&", "<&"):
             targets = [word for word in targets if not _DESCRIPTOR.fullmatch(word.text)]
-        return [Redirect(word, operator not in ("<", "<&")) for word in targets]
+        return [Redirect(word, ">" in operator) for word in targets]
 
     def _heredoc(self, node: Node, scope: Scope) -> str:
         body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
@@ -193,16 +204,8 @@ class _Reader:
             return ""
         if set(start) & set("'\"\\"):
             return text_of(body)
-        source, begin, at, parts = body.text or b"", body.start_byte, 0, []
-        expander = self._expander(scope)
-        for child in body.named_children:
-            if child.type == "heredoc_content":
-                continue
-            parts.append(in_quotes(source[at : child.start_byte - begin].decode("utf-8", "replace")))
-            word = expander.word(child, quoted=True)
-            parts.append(f"{word.plain} {word.hidden}" if word.hidden else word.plain)
-            at = child.end_byte - begin
-        return "".join(parts) + in_quotes(source[at:].decode("utf-8", "replace"))
+        word = self._expander(scope).quoted(body)
+        return f"{word.plain} {word.hidden}" if word.hidden else word.plain
 
     def _after_heredoc(self, node: Node, scope: Scope, feed: _Feed) -> None:
         """What stands on the line of a here-document after it: the grammar hangs it below."""
@@ -222,14 +225,22 @@ class _Reader:
             is_more = any(child.type == "+=" for child in node.children) and key in scope.variables
             self._assign(scope, key, _appended(scope.variables[key], value) if is_more else value)
 
+    def _lengthen(self, node: Node, tail: list[Node], scope: Scope) -> None:
+        """Append to the value of an assignment what the grammar cut off."""
+        name = node.child_by_field_name("name")
+        more = self._expander(scope).words(tail)
+        if name is not None and more and text_of(name) in scope.variables:
+            scope.variables[text_of(name)] = _appended(scope.variables[text_of(name)], more[0])
+
     def _assign(self, scope: Scope, name: str, value: Word) -> None:
         scope.variables[name] = value
+        self._characters += len(value.text) + len(value.hidden)
         self._has_own_path |= name == "PATH"
 
     def _loop(self, node: Node, scope: Scope, feed: _Feed) -> None:
         """`for NAME in WORDS`: inside, the variable is one of the words."""
         name = node.child_by_field_name("variable")
-        words = [word for item in node.children_by_field_name("value") for word in self._expander(scope).words(item)]
+        words = self._expander(scope).words(node.children_by_field_name("value"))
         if name is not None:
             value = (
                 words[0] if len(words) == 1 else Word(HOLE, " ".join(f"{word.text} {word.hidden}" for word in words))
@@ -252,7 +263,7 @@ class _Reader:
             if child.type == "variable_assignment":
                 self._assignment(child, scope, feed)
             else:
-                self._words(child, scope)
+                self._expander(scope).words([child])
 
     def _alone(self, node: Node, scope: Scope, feed: _Feed) -> None:
         """A substitution where no word is read: in a test, the value of a case, a count."""
@@ -270,30 +281,36 @@ class _Reader:
         if around is not None:
             outer, feed = self._redirects(around, scope, feed, late)
             redirects += outer
-        expander = self._expander(scope, feed.text)
-        words: list[Word] = []
-        own = scope
-        for child in node.named_children:
-            if child.type == "variable_assignment":
-                own = scope.copy() if own is scope else own
-                self._assignment(child, own, feed)
-            elif child.type == "command_name":
-                words += [word for part in child.children for word in expander.words(part)]
-            elif not child.type.endswith("_redirect"):
-                words += expander.words(child)
-        self.command((*words, *late), scope, feed, tuple(redirects))
+        assigned = [child for child in node.named_children if child.type == "variable_assignment"]
+        parts = [
+            part
+            for child in node.named_children
+            for part in (child.children if child.type == "command_name" else [child])
+            if child.type != "variable_assignment" and not child.type.endswith("_redirect")
+        ]
+        # What is glued to the last value belongs to it.
+        tail = glued([assigned[-1], *parts])[0][1:] if assigned else []
+        words = (*self._expander(scope, feed.text).words(parts[len(tail) :]), *late)
+        own = Scope(dict(scope.variables), scope.folders) if words else scope
+        for child in assigned:
+            self._assignment(child, own, feed)
+        if tail:
+            self._lengthen(assigned[-1], tail, own)
+        self.command(words, own if assigned else scope, feed, tuple(redirects))
         return feed
 
     def command(self, words: tuple[Word, ...], scope: Scope, feed: _Feed, redirects: tuple[Redirect, ...] = ()) -> None:
         """Take a simple command: what it wraps is read in its place."""
         found = Command(words=words, redirects=redirects, folders=tuple(scope.folders), fed=feed.text)
-        if not words:
+        if not words or self._is_enough():
             self._commands.append(found)
             return
         name = found.program
         scope.variables["_"] = words[-1]
-        if HOLE in name:
+        self._characters += len(feed.text) + sum(len(word.text) + len(word.hidden) for word in words)
+        if not words[0].is_known:
             self._opaque["program"] = None
+        self._nested += 1
         if self._is_builtin(name, found.arguments, scope, feed):
             self._commands.append(found)
         elif not self._is_wrapper(found, scope, feed):
@@ -301,6 +318,7 @@ class _Reader:
             if name == "find":
                 for inner in wrappers.executed(found.arguments):
                     self.command(inner, scope, _Feed())
+        self._nested -= 1
 
     def _is_builtin(self, name: str, arguments: tuple[Word, ...], scope: Scope, feed: _Feed) -> bool:
         """What changes the shell itself."""
@@ -329,11 +347,11 @@ class _Reader:
             path = scope.folders[-2] if len(scope.folders) > 1 else ""
         if target is not None and not target.is_known:
             return
-        new = [posixpath.join(folder, path) for folder in scope.folders[-2:]] or [path]
-        for folder in new:
-            if folder.startswith("/") and folder not in scope.folders[-1:]:
-                scope.folders.append(folder)
-        del scope.folders[1:-_MOST_FOLDERS]
+        new = [posixpath.normpath(posixpath.join(folder, path)) for folder in scope.folders] or [path]
+        told = [folder for folder in dict.fromkeys(new) if folder.startswith("/")]
+        before = [folder for folder in scope.folders[1:] if folder not in told]
+        scope.folders[1:] = [*before, *told][-_MOST_FOLDERS:] if scope.folders else []
+        scope.folders += told[:1] if not scope.folders else []
         if scope.folders:
             scope.variables["PWD"] = Word(posixpath.normpath(scope.folders[-1]))
 
@@ -390,6 +408,8 @@ def _output(inner: list[Command], scope: Scope) -> Word | None:
     if len(inner) != 1 or inner[0].redirects or not all(word.is_known for word in inner[0].words):
         return None
     command = inner[0]
+    if command.program == "cat" and not command.arguments and command.fed:
+        return Word(command.fed.rstrip("\n"))
     if command.program == "pwd" and scope.folders:
         return Word(scope.folders[-1])
     if command.program in ("echo", "printf") and "%" not in (command.arguments[:1] or (Word(""),))[0].text:
@@ -400,13 +420,20 @@ def _output(inner: list[Command], scope: Scope) -> Word | None:
 
 def _said(command: Command) -> str:
     """All words of a command and what it is fed, as one text."""
-    parts = [f"{word.text} {word.hidden}" if word.hidden else word.text for word in command.words]
-    return " ".join([*parts, command.fed]) if command.fed else " ".join(parts)
+    return f"{_worded(command)} {command.fed}" if command.fed else _worded(command)
+
+
+def _worded(command: Command) -> str:
+    """All words of a command, and what their holes were made from."""
+    return " ".join(f"{word.text} {word.hidden}" if word.hidden else word.text for word in command.words)
 
 
 def _carried(commands: list[Command], feed: _Feed) -> _Feed:
     """What a pipe carries on: the text that the commands before it name."""
-    return _Feed(" ".join(part for part in (*map(_said, commands), feed.text) if part)[:_MOST_BYTES])
+    said = [
+        part for command in commands for part in (_worded(command), command.fed if command.fed != feed.text else "")
+    ]
+    return _Feed(" ".join(part for part in (*said, feed.text) if part)[:_MOST_BYTES])
 
 
 def _read_from(redirects: list[Redirect], feed: _Feed) -> _Feed:
@@ -427,4 +454,4 @@ def _number(scope: Scope, words: tuple[Word, ...], *, first: int) -> None:
 
 
 def _appended(old: Word, more: Word) -> Word:
-    return Word(old.text + more.text, f"{old.hidden} {more.hidden}".strip())
+    return joined([old, more])

@@ -1,0 +1,70 @@
+import pytest
+
+from tallystick.model.script import HOLE, Command, Word
+from tallystick.policy.recorder import Recorder, names_process, stops, weakens
+
+RECORDER = Recorder(process=lambda: 4711, line="/usr/bin/python3 -I -m tallystick.service /dev/.tally")
+
+
+def command(text: str) -> Command:
+    return Command(words=tuple(map(Word, text.split())))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["kill 4711", "kill -9 4711", "kill -s TERM 4711", "kill -- -4711", "kill -9 -1", "pkill python", "killall python",
+     "pkill -f tallystick", "pkill -f service", "pkill -9 -f ython3.*service", "pkill -f .*", "pkill -f t[a]llystick",
+     "systemctl --user stop tally.service", "launchctl bootout gui/1/tallystick", "pip uninstall -y tallystick",
+     "uv pip uninstall tallystick", "pipx uninstall tallystick", "python3 -m pip uninstall tallystick"],
+)  # fmt: skip
+def test_what_would_end_the_recorder_is_found(text: str) -> None:
+    assert stops(command(text), RECORDER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["kill 47110", "kill %1", "kill -l", "pkill node", "pkill -f vite", "pkill -f manage.py", "killall -u somebody",
+     "systemctl status tallystick", "systemctl stop nginx", "pip install tallystick", "pip uninstall requests", "echo 4711"],
+)  # fmt: skip
+def test_what_ends_something_else_is_not(text: str) -> None:
+    assert not stops(command(text), RECORDER)
+
+
+def test_a_signal_to_what_a_search_for_it_found_is_found() -> None:
+    assert stops(Command(words=(Word("kill"), Word(HOLE, "pgrep -f tallystick"))), RECORDER)
+    assert stops(Command(words=(Word("kill"), Word(HOLE, "cat /x/run/recorder.pid"))), RECORDER)
+    assert not stops(Command(words=(Word("kill"), Word(HOLE, "pgrep -f tally-app"))), RECORDER)
+
+
+def test_the_process_is_looked_up_only_for_a_signal() -> None:
+    def fail() -> int:
+        raise AssertionError
+
+    assert not stops(command("ls 4711"), Recorder(process=fail))
+    assert not names_process("print(4711)", Recorder(process=fail))
+    assert names_process("os.kill(4711, 9)", RECORDER)
+    assert not names_process("os.kill(14711, 9)", RECORDER)
+
+
+def test_a_hostile_expression_costs_nothing() -> None:
+    assert not stops(command("pkill -f " + "(a*)*" * 1000 + "b$"), RECORDER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tally erase s1", "tally --home /x erase s1", "tally uninstall --all", "tally config set a b", "tally service stop",
+     "tally key rotate", "tally policy add x", "/usr/bin/tally erase s", ".venv/bin/tally erase s", "uvx tallystick erase s",
+     "python -m tallystick erase s", "python3.12 -I -m tallystick.cli erase s", "tally retention run"],
+)  # fmt: skip
+def test_commands_that_are_for_the_user_alone_are_found(text: str) -> None:
+    assert weakens(command(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tally", "tally log", "tally verify", "tally config show", "tally config get a", "tally config", "tally service status",
+     "tally key list", "tally policy explain x", "tally erase --help", "tally install claude-code", "tally show erase",
+     "npm run tally erase", "echo tally erase", "./tallyho erase", "git tally erase"],
+)  # fmt: skip
+def test_commands_that_read_are_not(text: str) -> None:
+    assert not weakens(command(text))
