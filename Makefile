@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check bench soak mutate docs lock clean
+.PHONY: all demo test check bench soak agents test-agents mutate docs lock clean
 
 all: check test
 
@@ -40,6 +40,16 @@ bench: .venv/ready
 
 soak: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -m soak $(TESTS)
+
+# The agents themselves, in the versions of tests/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
+# AGENTS="codex gptme" installs some of them. npm and pip read the settings of whoever runs this: a registry, a proxy.
+agents: .venv/ready
+	@$(BIN)/python -m tests.live.install $(AGENTS)
+
+# Real agents, sealed off, against a scripted model; what they let us see and refuse goes into docs/agents/matrix.json.
+test-agents: .venv/ready
+	@$(IN_A_CLEAN_HOME) $${TALLY_AGENTS:+TALLY_AGENTS="$$TALLY_AGENTS"} TALLY_MATRIX=docs/agents/matrix.json \
+		pytest -m agents tests/live $(TESTS)
 
 # Results are kept in mutants/, so a run can be stopped and goes on later. MUTANTS="tallystick.seal.merkle*" narrows it.
 # A mutant that makes the tests run for ever is noticed too, so it counts as killed.

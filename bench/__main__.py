@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import imports, seal, start
+from bench import api, imports, seal, start
 from bench.measure import Figure
 
 
@@ -17,6 +17,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from seal.figures(folder / "seal")
     yield from imports.figures(folder / "imports", full=full)
     yield from start.figures(folder / "start")
+    yield from api.figures(folder / "api")
 
 
 def row(figure: Figure) -> str:

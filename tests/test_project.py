@@ -19,7 +19,7 @@ SOURCE = ROOT / "src" / "tallystick"
 TESTS = ROOT / "tests"
 
 # What .gitignore names, and git's own folder.
-NOT_OURS = {".git", ".venv", "__pycache__", "mutants", ".hypothesis"} | {
+NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "mutants", ".hypothesis"} | {
     f".{tool}_cache" for tool in ("import_linter", "mypy", "pytest", "ruff")
 }
 
@@ -28,6 +28,8 @@ TESTS_WITHOUT_SOURCE = {
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
+    "live/test_harness.py": "the harness of the real agents",
+    "live/test_agents.py": "the whole program, with the real agents that it records",
     "test_pages.py": "the pages of agents and exports, against the code",
     "test_project.py": "the project itself",
 }
@@ -42,14 +44,22 @@ LONGER: dict[str, str] = {
     "tests/seal/test_standalone.py": "it brings a writer of its own, so that it shares nothing with what it checks",
 }
 
-CORE = ("agents", "errors.py", "exports", "model", "seal", "sessions")
+CORE = ("agents", "errors.py", "exports", "model", "policy", "scrubbing", "seal", "sessions", "shell")
 
 PUBLIC = {
     "Recorder",
+    "Session",
     "context_hash",
+    "current_session",
     "follow",
     "input_hash",
+    "model_call",
     "output_hash",
+    "record_anthropic",
+    "record_openai",
+    "request",
+    "subagent",
+    "tool_call",
     "verify",
     "verify_session",
     "walk_dag",
@@ -274,7 +284,7 @@ def test_contributing_lists_each_target_of_make() -> None:
     declared = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     assert declared
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `make (\w+)` \|", page, re.MULTILINE)) == set(declared[1].split()) - {"all"}
+    assert set(re.findall(r"^\| `make ([\w-]+)` \|", page, re.MULTILINE)) == set(declared[1].split()) - {"all"}
 
 
 def test_ci_runs_what_contributors_run() -> None:

@@ -12,17 +12,46 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallystick.operations.dag import context_hash, input_hash, output_hash, walk_dag
     from tallystick.operations.follow import follow
-    from tallystick.operations.recorder import Recorder
+    from tallystick.operations.instrument import model_call, request, subagent, tool_call
+    from tallystick.operations.recorder import Recorder, Session
+    from tallystick.operations.strands import current_session
     from tallystick.operations.verify_named import verify, verify_session
+    from tallystick.plugins.anthropic import record_anthropic
+    from tallystick.plugins.openai import record_openai
 
-__all__ = ["Recorder", "context_hash", "follow", "input_hash", "output_hash", "verify", "verify_session", "walk_dag"]
+__all__ = [
+    "Recorder",
+    "Session",
+    "context_hash",
+    "current_session",
+    "follow",
+    "input_hash",
+    "model_call",
+    "output_hash",
+    "record_anthropic",
+    "record_openai",
+    "request",
+    "subagent",
+    "tool_call",
+    "verify",
+    "verify_session",
+    "walk_dag",
+]
 
 _HOMES = {
     "Recorder": "tallystick.operations.recorder",
+    "Session": "tallystick.operations.recorder",
     "context_hash": "tallystick.operations.dag",
+    "current_session": "tallystick.operations.strands",
     "follow": "tallystick.operations.follow",
     "input_hash": "tallystick.operations.dag",
+    "model_call": "tallystick.operations.instrument",
     "output_hash": "tallystick.operations.dag",
+    "record_anthropic": "tallystick.plugins.anthropic",
+    "record_openai": "tallystick.plugins.openai",
+    "request": "tallystick.operations.instrument",
+    "subagent": "tallystick.operations.instrument",
+    "tool_call": "tallystick.operations.instrument",
     "verify": "tallystick.operations.verify_named",
     "verify_session": "tallystick.operations.verify_named",
     "walk_dag": "tallystick.operations.dag",

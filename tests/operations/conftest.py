@@ -13,6 +13,9 @@ from tallystick.capture.discover import recognise
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.operations.import_ import Importer, ImportReport
+from tallystick.operations.scribe import Scribe
+from tallystick.operations.witness import Witness
+from tests.operations.following import Clock
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 
@@ -46,3 +49,23 @@ def import_paths(home: Home) -> ImportPaths:
             archive.close()
 
     return run
+
+
+@pytest.fixture
+def scribe(home: Home) -> Iterator[Scribe]:
+    """What records live events into `home`."""
+    with Scribe(home) as scribe:
+        yield scribe
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def witness(scribe: Scribe, clock: Clock) -> Iterator[Witness]:
+    """What follows transcripts, by a clock that can be put forward."""
+    witness = Witness(scribe, adapters(), clock=clock)
+    yield witness
+    witness.close()

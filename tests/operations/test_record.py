@@ -11,7 +11,8 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Opening, Ref, SessionKind, Source, Step
-from tallystick.operations.record import Outcome, SessionRecord, Writer, normal_ts
+from tallystick.operations.record import SessionRecord, Writer, normal_ts
+from tallystick.operations.tellings import Outcome
 from tallystick.operations.verify import verify_store
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import math
+import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from tallystick.errors import FormatError
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Ref
+from tallystick.operations.keeper import SEAL_SECONDS
 
 
 def steps(recorder: Recorder, sid: str) -> list[Recorded]:
@@ -56,6 +60,8 @@ def test_forks_children_and_continuations_hang_where_they_began(tmp_path: Path) 
         session = recorder.session("demo", "main")
         session.prompt("one")
         child, fork = session.child(), session.fork()
+        other = session.child("another-agent")
+        assert steps(recorder, other.id)[0].parents == (f"{session.id}#{steps(recorder, session.id)[1].hash}",)
         fork.step("assistant", content={"text": "another way"})
         following = session.compact("all that was said")
         following.close()
@@ -115,9 +121,61 @@ def test_thirty_two_steps_are_sealed_without_asking(tmp_path: Path) -> None:
     session = recorder.session("demo")
     for _ in range(40):
         session.step("assistant", content={"text": "x"})
-    assert verify(home=tmp_path / "store").unsealed < 10
+    until = time.monotonic() + SEAL_SECONDS / 2  # sooner than if nobody had counted
+    while verify(home=tmp_path / "store").unsealed >= 10:
+        assert time.monotonic() < until
+        time.sleep(0.02)
     recorder.close()
     assert verify(home=tmp_path / "store").unsealed == 0
+
+
+def test_who_records_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    durable = os.fdatasync
+
+    def slow(descriptor: int) -> None:
+        time.sleep(0.3)
+        durable(descriptor)
+
+    with Recorder(tmp_path / "store") as recorder:
+        session = recorder.session("demo")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fdatasync", slow)
+            waited = []
+            for _ in range(300):
+                began = time.monotonic()
+                session.step("assistant", content={"text": "x"})
+                waited.append(time.monotonic() - began)
+                time.sleep(0.002)
+    assert max(waited) < 0.2
+    verdict = verify(home=tmp_path / "store")
+    assert (verdict.exit_code, verdict.unsealed, verdict.steps) == (0, 0, 301)
+
+
+def test_a_callback_may_ask_for_a_seal_while_its_step_is_being_written(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "store") as recorder:
+        recorder.on_step(lambda step: recorder.seal())
+        session = recorder.session("demo")
+        for _ in range(100):
+            session.step("assistant")
+    assert (verify(home=tmp_path / "store").exit_code, verify(home=tmp_path / "store").unsealed) == (0, 0)
+
+
+def test_more_sessions_than_are_kept_open_are_all_sealed(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "store") as recorder:
+        sessions = [recorder.session("demo", f"s{number}") for number in range(150)]
+
+        def work(part: int) -> None:
+            for turn in range(3):
+                for session in sessions[part::2]:
+                    session.step("assistant", content={"text": f"turn {turn}"})
+
+        threads = [threading.Thread(target=work, args=(part,)) for part in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    verdict = verify(home=tmp_path / "store")
+    assert (verdict.exit_code, verdict.unsealed, verdict.steps) == (0, 0, 600)
 
 
 def test_walking_the_dag_gives_what_follows_from_a_step(tmp_path: Path) -> None:

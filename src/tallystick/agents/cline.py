@@ -77,7 +77,8 @@ class _Reader:
     def _opening(self, document: dict[str, Json]) -> Opening:
         origin = dict_of(document.get("origin"))
         self._session = word(document.get("sessionId")) or self._session
-        parent = word(origin.get("parentSessionId")) or word(origin.get("sessionId"))
+        parents = (origin.get("parentSessionId"), origin.get("parentThreadId"), origin.get("sessionId"))
+        parent = next((name for each in parents if (name := word(each)) is not None), None)
         self._parent = parent if parent != self._session else None
         meta = {
             "agent_version": origin.get("version"),
@@ -161,7 +162,7 @@ class _Reader:
         call_id = word(block.get("tool_use_id"))
         call = self._calls.get(call_id, call_id) if call_id is not None else None
         output, raw = take_out(block.get("content"))
-        meta = {"tool": block.get("name"), "corr": call_id, **_outcome(block)}
+        meta = {"tool": block.get("name"), "corr": call_id, **outcome(block)}
         name = f"{call}/result" if call is not None else source_id
         step = self._along("tool_result", name, message, meta, {"content.output": output}, answers=call)
         return msgspec.structs.replace(step, raw=raw)
@@ -197,7 +198,7 @@ def _tokens(metrics: dict[str, Json]) -> dict[str, int] | None:
     return found if any(found.values()) else None
 
 
-def _outcome(block: dict[str, Json]) -> dict[str, Json]:
+def outcome(block: dict[str, Json]) -> dict[str, Json]:
     """Whether a call succeeded: its parts say so, and commands that fail say with which code."""
     content = block.get("content")
     told = parsed(content) if isinstance(content, str) else content

@@ -10,26 +10,38 @@ from tallystick.cli.frame import Main
 
 _COMMANDS = {
     "init": ("start:init", "Make a store."),
+    "up": ("up:up", "Find the agents on this machine, connect to each, start the recorder."),
     "demo": ("demo:demo", "See it at work on recorded sessions, in a throw-away store."),
+    "doctor": ("doctor:doctor", "What could be wrong with live capture, and how to mend it."),
     "status": ("start:status", "What the store holds, and whether anything is pending."),
     "version": ("start:version", "The versions of the program and of the record format."),
     "config": ("config:config", "Show and change settings."),
+    "run": ("run_command:run", "Run a command, and record what it runs and does to the files here."),
     "import": ("import_:import_", "Take in the histories that agents keep on this machine."),
+    "ingest": ("ingest:ingest", "Record what a script or a program of your own says, as lines of JSON."),
+    "otlp": ("otlp:otlp", "Receive the telemetry that agents export, and record it."),
+    "acp": ("acp:acp", "Stand between an editor and an agent, and record what passes."),
+    "mcp": ("mcp:mcp", "Stand between an agent and an MCP server, and record what passes."),
     "session": ("sessions:session", "List sessions, show one, draw their tree."),
     "log": ("log:log", "Steps of all sessions, newest first."),
     "show": ("show:show", "Everything about one step."),
     "replay": ("replay:replay", "A session step by step, as it happened."),
     "search": ("search:search", "Find steps by the words in them."),
     "export": ("export:export", "Write a session in another format."),
+    "coverage": ("coverage:coverage", "What the record lacks: calls without results, steps told by one source alone."),
     "verify": ("verify:verify", "Check that the record is whole, unchanged and signed."),
+    "install": ("install:install", "Have an agent call our hook."),
+    "uninstall": ("install:uninstall", "Take our hook out of an agent's settings."),
+    "agents": ("install:agents", "The agents on this machine, and what is seen of them."),
     "service": ("service:service", "The resident recorder, which answers the agents' hooks."),
     "erase": ("erase:erase", "Remove a value for good; the record still verifies."),
     "rebuild": ("rebuild:rebuild", "Make the index anew from the journals."),
 }
 _AREAS = {
-    "Start": ("init", "demo", "status", "version", "config"),
-    "Record": ("import", "service"),
+    "Start": ("init", "up", "demo", "status", "doctor", "version", "config"),
+    "Record": ("agents", "install", "uninstall", "import", "run", "service", "ingest", "otlp", "acp", "mcp"),
     "Look": ("session", "log", "show", "replay", "search", "export"),
+    "Ask": ("coverage",),
     "Trust": ("verify", "erase", "rebuild"),
 }
 
@@ -37,5 +49,5 @@ main = Main(
     "tally",
     lazy={name: (f"tallystick.cli.{place}", does) for name, (place, does) in _COMMANDS.items()},
     areas=_AREAS,
-    help="A sealed record of what AI agents did. Start with `tally demo`, or with `tally import`.",
+    help="A sealed record of what AI agents did. Start with `tally demo`, or with `tally up`.",
 )

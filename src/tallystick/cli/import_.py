@@ -122,6 +122,7 @@ def _also(files: list[FileReport]) -> str:
     """What is out of the ordinary, in words."""
     counts = (
         (sum(file.steps.revised for file in files), "revised"),
+        (sum(file.steps.extended for file in files), "said more of"),
         (sum(file.steps.contradicted for file in files), "contradicted"),
         (sum(file.state == "rewritten" for file in files), "files rewritten"),
         (sum(file.state == "failed" for file in files), "failed"),

@@ -116,7 +116,7 @@ def _parts(step: Recorded) -> Iterator[str]:
         case _:
             yield _decision(step)
             yield _said(
-                step, "content.text", "content.error", "content.label", "content.goal", "content.reason"
+                step, "content.text", "content.error", "content.label", "content.goal", "content.reason", "content.path"
             ) or _any(step)
     yield _gone(step)
 

@@ -82,6 +82,10 @@ class Archive:
             self._index_new()
         return self._by_key.get((agent, source_session))
 
+    def look_anew(self) -> None:
+        """Take note of the journals that other processes have made meanwhile, for `find`."""
+        self._index_new()
+
     def _index_new(self) -> None:
         for sid in self.home.session_ids() - self._indexed:
             self._indexed.add(sid)
@@ -157,12 +161,13 @@ class Archive:
         unsynced: set[Path] = set()
         for file in files:
             with file.locked():
-                unsynced |= file.sync()
+                pending = file.unsynced()
                 covered = self.ledger.view.heads.get(file.sid)
-                if covered and covered[-1].size >= file.size and covered[-1].closed == file.ended:
-                    continue
-                heads.append((file, file.size, file.tree.root().hex(), file.ended, file.own))
-                file.own = 0
+                if not (covered and covered[-1].size >= file.size and covered[-1].closed == file.ended):
+                    heads.append((file, file.size, file.tree.root().hex(), file.ended, file.own))
+                    file.own = 0
+            if pending is not None:  # the head covers what was there then: who appends now does not wait for the disk
+                unsynced |= file.settle(pending)
         for folder in sorted(unsynced):
             sync_folder(folder)
         with self.ledger.locked():

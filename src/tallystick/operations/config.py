@@ -56,6 +56,12 @@ SETTINGS = (
         does="Whether text that does not fit on the terminal goes through $PAGER.",
     ),
     Setting(
+        key="secrets.scrub",
+        default="on",
+        choices=("on", "off"),
+        does="Whether secrets are replaced before a step is sealed.",
+    ),
+    Setting(
         key="service.http",
         default="on",
         choices=("on", "off"),

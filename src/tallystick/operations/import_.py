@@ -6,7 +6,7 @@ know any agent's format.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from tallystick.journal.archive import Archive
 from tallystick.journal.ledger import Watermark
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Loss, Opening, Ref, Step
-from tallystick.operations.record import Outcome, SessionRecord, StepCount, Writer
+from tallystick.operations.record import SessionRecord, StepCount, Writer
+from tallystick.operations.tellings import Outcome
 from tallystick.seal.names import is_meta_string
 
 Elsewhere = Callable[[str, str], tuple[str, str] | None]
@@ -66,7 +67,8 @@ class ImportReport(msgspec.Struct):
     @property
     def recorded(self) -> int:
         """How many steps were added to the record."""
-        return sum(file.steps.recorded + file.steps.revised + file.steps.contradicted for file in self.files)
+        counts = (file.steps for file in self.files)
+        return sum(steps.recorded + steps.revised + steps.extended + steps.contradicted for steps in counts)
 
     @property
     def has_errors(self) -> bool:
@@ -310,18 +312,34 @@ class _FileImport:
         return self._writer.foreign(self._agent(ref.session or ""), ref)
 
     def _note_import(self, file: HistoryFile) -> None:
-        skipped = _counted(self._report.losses)
-        sessions: list[tuple[str, SessionId | None]] = [*self._sids.items()] or [("", None)]
-        for position, (session, sid) in enumerate(sessions):
-            meta: dict[str, Json] = {
-                "type": "import",
-                "agent": self._adapter.NAME,
-                "offset": file.offset,
-                "steps": self._steps.get(session, 0),
-            }
-            if sid is not None:
-                meta["session"] = sid
-            if skipped and position == 0:
-                meta["skipped"] = skipped
-            source = {"path": str(self._found.path), "digest": file.digest}
-            self._importer._entries.append((meta, {"local.source": source}))
+        read = ReadTo(self._found.path, self._adapter.NAME, file.offset, file.digest)
+        self._importer._entries += import_entries(read, self._sids, self._steps, self._report.losses)
+
+
+class ReadTo(msgspec.Struct, frozen=True):
+    """A file of an agent, how far it was read, and SHA-256 of that (13.4)."""
+
+    path: Path
+    agent: str
+    offset: int
+    digest: str
+
+
+def import_entries(
+    read: ReadTo, sids: Mapping[str, SessionId], steps: Mapping[str, int], losses: Mapping[str, LossCount]
+) -> Iterator[tuple[dict[str, Json], dict[str, Json]]]:
+    """What the ledger says of a file that was read: an entry a session, with the steps it gained; losses in the first."""
+    skipped = _counted(losses)
+    sessions: list[tuple[str, SessionId | None]] = [*sids.items()] or [("", None)]
+    for position, (session, sid) in enumerate(sessions):
+        meta: dict[str, Json] = {
+            "type": "import",
+            "agent": read.agent,
+            "offset": read.offset,
+            "steps": steps.get(session, 0),
+        }
+        if sid is not None:
+            meta["session"] = sid
+        if skipped and position == 0:
+            meta["skipped"] = skipped
+        yield meta, {"local.source": {"path": str(read.path), "digest": read.digest}}

@@ -1,7 +1,8 @@
 """What a journal already holds, compactly, so that an event is recorded once (docs/format.md 13).
 
-Owns the map from source ids to entries of one journal, and the paths that led to each entry. Costs about 200 bytes a
-step. Must not decide what to do about an event that is known: record.py does.
+Owns the map from source ids to entries of one journal, which entries tell the same event, who else has seen it, and the
+paths that led to each entry. Costs about 200 bytes a step. Must not decide what to do about an event that is known:
+record.py does.
 """
 
 from __future__ import annotations
@@ -39,19 +40,40 @@ class KnownSteps:
         self._offsets = array("Q")
         self._main_parents = array("q")
         self._by_source: dict[str, int] = {}
+        self._ids: list[str | None] = []
+        self._first: dict[int, int] = {}
+        """For entries that revise or corroborate another: the first telling of the event."""
+        self._later: dict[int, list[int]] = {}
+        """By first telling: the entries that tell the event again."""
+        self._names: dict[int, list[str]] = {}
+        """By first telling: its source ids, where sources name it differently."""
+        self._seen: dict[str, set[int]] = {}
+        """By source: the first tellings of events that it has seen too, and recorded nothing of."""
         self._paths: OrderedDict[int, _Path] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def add(self, digest: bytes, *, offset: int, parents: tuple[str, ...], source_id: str | None) -> None:
-        """Take the next entry: its hash, where its line begins, its parents as they stand, and its source id."""
+    def add(
+        self, digest: bytes, *, offset: int, parents: tuple[str, ...], source_id: str | None, tells: int | None = None
+    ) -> None:
+        """Take the next entry: its hash, where its line begins, its parents as they stand, and its source id.
+
+        Args:
+            tells: the entry that it revises or corroborates.
+        """
         n = len(self)
+        self._ids.append(source_id)
         self._main_parents.append(self._main_parent(n, parents))
         self._hashes += digest
         self._offsets.append(offset)
         if source_id is not None:
             self._by_source[source_id] = n
+        if tells is not None and 0 <= tells < n:
+            first = self.first(tells)
+            self._first[n] = first
+            self._later.setdefault(first, []).append(n)
+            self._name(first, source_id)
 
     def _main_parent(self, n: int, parents: tuple[str, ...]) -> int:
         if not parents:
@@ -62,8 +84,61 @@ class KnownSteps:
         return n - 1 if found is None else found
 
     def find(self, source_id: str) -> int | None:
-        """The number of the newest entry with this source id."""
-        return self._by_source.get(source_id)
+        """The number of the newest entry that tells the event with this source id, whichever source gave it that."""
+        n = self._by_source.get(source_id)
+        if n is None and self._names:
+            n = self._under_another_name(source_id)
+        return None if n is None else self.tellings(n)[-1]
+
+    def _under_another_name(self, source_id: str) -> int | None:
+        """What belongs to an event (`<call id>/result`) that another source names differently."""
+        base, _, rest = source_id.rpartition("/")
+        event = self._by_source.get(base)
+        names = self._names.get(self.first(event), ()) if event is not None else ()
+        return next((n for name in names if (n := self._by_source.get(f"{name}/{rest}")) is not None), None)
+
+    # Several tellings of one event ------------------------------------------------------------------------------------
+
+    def first(self, n: int) -> int:
+        """The first telling of the event that entry `n` tells."""
+        return self._first.get(n, n)
+
+    def tellings(self, n: int) -> tuple[int, ...]:
+        """The entries that tell the same event as entry `n`, oldest first."""
+        first = self.first(n)
+        return (first, *self._later.get(first, ()))
+
+    def see(self, n: int, source: str, source_id: str | None) -> None:
+        """Note that `source`, which calls it `source_id`, has seen the event of entry `n` too."""
+        first = self.first(n)
+        self._seen.setdefault(source, set()).add(first)
+        if source_id is not None:
+            self._by_source.setdefault(source_id, first)
+            self._name(first, source_id)
+
+    def is_seen(self, n: int, source: str) -> bool:
+        """Whether `source` has seen the event of entry `n`, and recorded nothing of it."""
+        return self.first(n) in self._seen.get(source, ())
+
+    def id_of(self, n: int) -> str | None:
+        """The source id of entry `n`."""
+        return self._ids[n]
+
+    def names(self, n: int) -> tuple[str, ...]:
+        """The ids that sources give the event of entry `n`."""
+        first = self.first(n)
+        own = self._ids[first]
+        return tuple(self._names.get(first, () if own is None else (own,)))
+
+    def _name(self, first: int, name: str | None) -> None:
+        own = self._ids[first]
+        if name is None or own is None or name == own:
+            return
+        names = self._names.setdefault(first, [own])
+        if name not in names:
+            names.append(name)
+
+    # Places -----------------------------------------------------------------------------------------------------------
 
     def hash_at(self, n: int) -> str:
         """The hash of entry `n`, in hex."""

@@ -6,7 +6,7 @@ Owns the rules by which an event becomes an entry once and only once: identity, 
 
 from __future__ import annotations
 
-import enum
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
 
@@ -20,9 +20,12 @@ from tallystick.model.ids import SessionId
 from tallystick.model.moments import normal_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
+from tallystick.operations.config import read_setting
+from tallystick.operations.join import compared
 from tallystick.operations.known import KnownSteps, PathInput
+from tallystick.operations.tellings import Outcome, Tellings, links, without_same
+from tallystick.scrubbing.step import scrub_opening, scrub_recorded, scrub_step
 from tallystick.seal import limits
-from tallystick.seal.canonical import canonical
 from tallystick.seal.names import fit_meta
 from tallystick.seal.tagged import tag, tag_cut
 
@@ -31,33 +34,20 @@ _MOST_RUNS = 200
 _SIGHTINGS = 256
 
 
-class Outcome(enum.StrEnum):
-    """What became of an event."""
-
-    RECORDED = "recorded"
-    KNOWN = "known"
-    """The same source said the same before."""
-    REVISED = "revised"
-    """The same source said otherwise before: recorded as a revision."""
-    CORROBORATED = "corroborated"
-    """Another source said the same: it will be in the next sighting."""
-    CONTRADICTED = "contradicted"
-    """Another source said otherwise: both stand."""
-
-
 class SessionRecord:
     """One session's journal, and what is needed to add to it. Use while holding `journal.locked()` for speed."""
 
-    def __init__(self, archive: Archive, journal: JournalFile, zone: tzinfo, agent: str) -> None:
+    def __init__(self, archive: Archive, journal: JournalFile, zone: tzinfo, agent: str, *, scrub: bool = True) -> None:
         self.archive = archive
+        self._scrub = scrub
         self.journal = journal
         self.agent = agent
-        self.known = KnownSteps()
         self.request: int | None = None
         self.callbacks: list[OnStep] = []
         self._zone = zone
-        self._sightings: list[dict[str, Json]] = []
-        self._sighting_source = ""
+        self._sightings: dict[str, list[dict[str, Json]]] = {}
+        self._tellings = Tellings(self._read_clean)
+        self._end: dict[str, Json] = {}
         self._offset = 0
         journal.on_entry(self._take)
         self._read_from_start()
@@ -70,18 +60,27 @@ class SessionRecord:
 
     def _take(self, n: int, digest: bytes, text: bytes) -> None:
         if n == 0:
-            self.known, self.request, self._offset = KnownSteps(), None, 0
+            self._tellings, self.request, self._offset = Tellings(self._read_clean), None, 0
         step = read_line(self.archive.home, text)
-        source_id = step.meta.get("source_id")
-        self.known.add(
-            digest,
-            offset=self._offset,
-            parents=step.parents,
-            source_id=source_id if isinstance(source_id, str) else _overflowed_id(step),
-        )
+        found, tells = step.member("source_id"), _link(step)
+        source_id = found if isinstance(found, str) else None
+        self.known.add(digest, offset=self._offset, parents=step.parents, source_id=source_id, tells=tells)
         self._offset += len(text) + 1
+        if step.type == "sighting":
+            self._tellings.take_sighting(step)
+        else:
+            if step.unloaded and self._tellings.needs_blobs(source_id):
+                step = read_line(self.archive.home, text, load_blobs=True)
+            self._tellings.take(n, source_id, tells, step)
         if opens_request(step):
             self.request = n
+        elif step.type == "session_end":
+            self._end = _ending(step.meta)
+
+    @property
+    def known(self) -> KnownSteps:
+        """The entries of the journal."""
+        return self._tellings.known
 
     @property
     def sid(self) -> SessionId:
@@ -103,32 +102,45 @@ class SessionRecord:
             FormatError: the step cannot be sealed.
             JournalError: the journal cannot be written.
         """
+        if self._scrub:
+            step = scrub_step(step)
         with self.journal.locked():
-            before = self.known.find(step.source_id) if step.source_id is not None else None
-            if before is None:
+            n = self._tellings.find(step)
+            if n is None:
                 return Outcome.RECORDED, self._append(step, foreign, {})
-            recorded = self.read(before)
-            same = recorded is None or recorded.withheld or _comparable(recorded) == _comparable_step(step)
-            if recorded is None or recorded.meta.get("source") == step.source.value:
-                if same:
-                    return Outcome.KNOWN, before
-                return Outcome.REVISED, self._append(step, foreign, {"revises": before})
-            if same:
-                self._note_sighting(step, before)
-                return Outcome.CORROBORATED, before
-            return Outcome.CONTRADICTED, self._append(step, foreign, {"corroborates": before})
+            judgement = self._tellings.judge(_as_sealed(step), n, _comparable_step(step))
+            if judgement.outcome is Outcome.KNOWN:
+                return Outcome.KNOWN, judgement.n
+            if judgement.outcome is Outcome.CORROBORATED:
+                self._note_sighting(step, judgement.n)
+                return Outcome.CORROBORATED, judgement.n
+            return judgement.outcome, self._append(without_same(step, judgement), foreign, links(judgement))
+
+    def free_id(self, beginning: str) -> str:
+        """A source id that no event of the session has, for one whose source gives it none."""
+        number = self.journal.size
+        while self.known.find(f"{beginning}{number}") is not None:  # an event that was only seen again made no entry
+            number += 1
+        return f"{beginning}{number}"
 
     def read(self, n: int) -> Recorded | None:
         """Entry `n` as it stands on disk, blobs loaded; None if the file was rewritten meanwhile."""
         step = read_at(self.archive.home, self.journal.path, self.known.offset_of(n), load_blobs=True)
         return step if step is not None and step.n == n else None
 
-    def _append(self, step: Step, foreign: Callable[[Ref], str | None], links: Mapping[str, Json]) -> int:
+    def _read_clean(self, n: int) -> Recorded | None:
+        """Entry `n` as it would be recorded now, for comparing: it may be older than the setting `secrets.scrub`."""
+        step = self.read(n)
+        return scrub_recorded(step) if step is not None and self._scrub else step
+
+    def _append(self, step: Step, foreign: Callable[[Ref], str | None], linked: Mapping[str, Json]) -> int:
         if self.journal.ended:  # section 7: a session that goes on is resumed, not copied
             resumed = {"agent": self.agent, "resumed": True}
             self._write("session_start", step.source.value, resumed, {}, {}, ())
+        if step.type == "session_end":
+            self.flush_sightings()  # later they would have to reopen the session
         parents = self._parents(step.after, foreign)
-        members: dict[str, Json] = {**step.meta, **links, **self._input(step, parents)}
+        members: dict[str, Json] = {**step.meta, **linked, **self._input(step, parents)}
         if step.source_id is not None:
             members["source_id"] = step.source_id
         if step.ts is not None:
@@ -136,10 +148,11 @@ class SessionRecord:
         enclosing = self._enclosing(step.within)
         if enclosing is not None:
             members["parent"] = enclosing
-        if self.request is not None and not step.opens_request:
-            members["request"] = self.request
+        if self.request is not None and (not step.opens_request or "corroborates" in linked):
+            members.setdefault("request", self.request)  # given by a program that serves several requests at once
         n = self._write(step.type, step.source.value, members, step.values, step.raw, parents)
-        if step.opens_request:
+        self._tellings.take(n, step.source_id, linked.get("revises", linked.get("corroborates")), step)
+        if step.opens_request and "corroborates" not in linked:
             self.request = n
         return n
 
@@ -159,10 +172,17 @@ class SessionRecord:
         appended = self.journal.append(meta, sealed, fit_raw(raw, sealed), parents)
         source_id = members.get("source_id")
         digest = bytes.fromhex(appended.hash)
+        tells = members.get("revises", members.get("corroborates"))
         self.known.add(
-            digest, offset=offset, parents=parents, source_id=source_id if isinstance(source_id, str) else None
+            digest,
+            offset=offset,
+            parents=parents,
+            source_id=source_id if isinstance(source_id, str) else None,
+            tells=tells if type(tells) is int else None,
         )
         self._offset = self.journal.length
+        if kind == "session_end":
+            self._end = _ending(meta)
         if self.callbacks:
             self.call_back(appended.n)
         return appended.n
@@ -184,13 +204,19 @@ class SessionRecord:
         return () if found == [self.last] else tuple(found)
 
     def _local(self, ref: Ref) -> str | None:
-        if ref.source_id is None:
+        if ref.source_id is None and ref.n is None:
             return self.last if self.journal.size else None
-        n = self.known.find(ref.source_id)
+        n = self.number_of(ref)
         return None if n is None else self.known.hash_at(n)
 
+    def number_of(self, ref: Ref) -> int | None:
+        """The number of the entry that a reference names by its source id or its number; None if it is not here."""
+        if ref.n is not None:
+            return ref.n if 0 <= ref.n < len(self.known) else None
+        return self.known.find(ref.source_id) if ref.source_id is not None else None
+
     def _enclosing(self, within: Ref | None) -> int | None:
-        return self.known.find(within.source_id) if within is not None and within.source_id is not None else None
+        return self.number_of(within) if within is not None else None
 
     def _input(self, step: Step, parents: tuple[str, ...]) -> dict[str, Json]:
         """What a model call was given, as runs of entry numbers with a digest over their hashes."""
@@ -204,28 +230,44 @@ class SessionRecord:
         return {"input": written_input(self.known.path_to(tip), tip)}
 
     def _note_sighting(self, step: Step, n: int) -> None:
-        if self._sightings and (self._sighting_source != step.source.value or len(self._sightings) >= _SIGHTINGS):
+        seen = self._sightings.setdefault(step.source.value, [])
+        seen.append({"n": n, "source_id": step.source_id})
+        self._tellings.see(n, step.source.value, step.source_id)
+        if len(seen) >= _SIGHTINGS:
             self.flush_sightings()
-        self._sighting_source = step.source.value
-        self._sightings.append({"n": n, "source_id": step.source_id})
 
     def flush_sightings(self) -> None:
-        """Record what a second witness confirmed since the last time (13.5)."""
+        """Record what second witnesses confirmed since the last time (13.5). A session that has ended stays ended."""
         if not self._sightings:
             return
-        steps, self._sightings = self._sightings, []
+        sightings, self._sightings = self._sightings, {}
         with self.journal.locked():
-            self._write("sighting", self._sighting_source, {"steps": steps}, {}, {}, ())
+            ending = self._end if self.journal.ended else None
+            if ending is not None:
+                resumed = {"agent": self.agent, "resumed": True, "reason": "sighting"}
+                self._write("session_start", next(iter(sightings)), resumed, {}, {}, ())
+            for source, steps in sightings.items():
+                self._write("sighting", source, {"steps": steps}, {}, {}, ())
+            if ending is not None:
+                self._write("session_end", next(iter(sightings)), ending, {}, {}, ())
 
 
 def opens_request(step: Recorded) -> bool:
     """Whether a recorded step is a prompt that a human gave."""
-    return step.type == "user" and "origin" not in step.meta and "revises" not in step.meta
+    return step.type == "user" and not {"origin", "revises", "corroborates"} & step.meta.keys()
 
 
-def _overflowed_id(step: Recorded) -> str | None:
-    found = step.member("source_id")
-    return found if isinstance(found, str) else None
+def _link(step: Recorded) -> int | None:
+    """The entry that a step revises or corroborates."""
+    found = step.meta.get("revises", step.meta.get("corroborates"))
+    return found if type(found) is int else None
+
+
+def _ending(meta: Mapping[str, Json]) -> dict[str, Json]:
+    """What an end says that holds as well for the end after a late sighting."""
+    return {
+        key: value for key, value in meta.items() if key not in ("type", "source", "recorded", "source_id", "request")
+    }
 
 
 def written_input(path: PathInput, tip: int) -> Json:
@@ -267,10 +309,10 @@ def sealable(values: Mapping[str, Json]) -> dict[str, Json]:
     return {name: tag(value) for name, value in values.items()}
 
 
-def _comparable(step: Recorded) -> bytes:
-    """What 13.3 compares of a step: `content.*`, `tokens` and `success`."""
-    values = {name: value for name, value in step.values.items() if name.startswith("content.")}
-    return _comparable_text(values, step.raw, step.meta)
+def _as_sealed(step: Step) -> Step:
+    """A step with its values as they would be sealed."""
+    values = fit_values(step.values, {})
+    return msgspec.structs.replace(step, raw=fit_raw(step.raw, values), values=values)
 
 
 def _comparable_step(step: Step) -> bytes:
@@ -280,18 +322,7 @@ def _comparable_step(step: Step) -> bytes:
     meta, rest = fit_meta(members)
     sealed = fit_values(step.values, rest)
     values = {name: value for name, value in sealed.items() if name.startswith("content.")}
-    return _comparable_text(values, fit_raw(step.raw, values), meta)
-
-
-def _comparable_text(values: Mapping[str, Json], raw: Mapping[str, bytes], meta: Mapping[str, Json]) -> bytes:
-    shown = {name: value for name, value in values.items() if name != "content.meta"}
-    rest = {key: value for key, value in (values.get("content.meta") or {}).items() if key not in _NOT_COMPARED}
-    return canonical([shown, rest, meta.get("tokens"), meta.get("success")]) + b"".join(
-        name.encode() + data for name, data in sorted(raw.items())
-    )
-
-
-_NOT_COMPARED = frozenset(("ts_text", "source_id", "corr", "input"))
+    return compared(values, fit_raw(step.raw, values), meta)
 
 
 # Opening sessions ----------------------------------------------------------------------------------------------------
@@ -314,25 +345,28 @@ def opening_members(opening: Opening, kind: SessionKind, claimed: Ref | None, zo
 
 
 class Writer:
-    """Records events of any number of sessions of one store."""
+    """Records events of any number of sessions of one store. Finding a session is safe from several threads."""
 
     def __init__(self, archive: Archive, zone: tzinfo, *, keep_open: int = 8) -> None:
         self.archive = archive
         self.zone = zone
+        self._scrub = read_setting(archive.home, "secrets.scrub") == "on"
         self._records: dict[SessionId, SessionRecord] = {}
         self._keep_open = keep_open
+        self._lock = threading.RLock()
 
     def record_of(self, sid: SessionId, agent: str) -> SessionRecord:
         """The session with a journal, ready to be added to."""
-        record = self._records.get(sid)
-        if record is None:
-            while len(self._records) >= self._keep_open:
-                self.release(next(iter(self._records)))
-            record = SessionRecord(self.archive, self.archive.journal(sid), self.zone, agent)
-        else:
-            del self._records[sid]
-        self._records[sid] = record  # the last one used is the last one closed
-        return record
+        with self._lock:
+            record = self._records.get(sid)
+            if record is None:
+                while len(self._records) >= self._keep_open:
+                    self.release(next(iter(self._records)))
+                record = SessionRecord(self.archive, self.archive.journal(sid), self.zone, agent, scrub=self._scrub)
+            else:
+                del self._records[sid]
+            self._records[sid] = record  # the last one used is the last one closed
+            return record
 
     def release(self, sid: SessionId) -> None:
         """Forget a session: what it knows can be read again."""
@@ -360,6 +394,8 @@ class Writer:
         sid = self.archive.find(opening.agent, opening.session)
         if sid is not None:
             return self.record_of(sid, opening.agent), False
+        if self._scrub:
+            opening = scrub_opening(opening)
         parents: tuple[str, ...] = ()
         kind, claimed = opening.kind, opening.parent
         if fork_of is not None:
@@ -379,11 +415,12 @@ class Writer:
         """`<sid>#<hash>` for a reference to a step of another session of `agent`; None if it is not recorded."""
         if ref.session is None:
             return None
+        agent = ref.agent or agent
         for session in self._with_continuations(agent, ref.session):
             record = self.find(agent, session)
             if record is None or not record.journal.size:
                 return None
-            n = record.known.find(ref.source_id) if ref.source_id is not None else None
+            n = record.number_of(ref)
             if n is not None:
                 return f"{record.sid}#{record.known.hash_at(n)}"
             if ref.source_id is None:
@@ -419,6 +456,7 @@ class StepCount(msgspec.Struct):
     known: int = 0
     revised: int = 0
     corroborated: int = 0
+    extended: int = 0
     contradicted: int = 0
 
     def count(self, outcome: Outcome) -> None:

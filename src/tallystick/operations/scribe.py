@@ -183,6 +183,10 @@ class Scribe:
             self._keeper.sealed()
             self._forget_some()
 
+    def seal_soon(self) -> None:
+        """Have it sealed by the thread of its own, now; nobody waits for that."""
+        self._keeper.hurry()
+
     def _sync_aside(self) -> None:
         """The same as `sync`, and nobody waits for it."""
         with self.lock:

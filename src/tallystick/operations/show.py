@@ -152,14 +152,13 @@ def given_to(home: Home, call: Recorded) -> Given:
     if not isinstance(digest, str):
         raise FormatError(f"step {call.n}: its input cannot be read")
     wanted = _numbers(home, call, said)
-    state, steps, count = sha256(), [], 0
-    for step in _steps(home, call.session, set(wanted)):
-        state.update(bytes.fromhex(step.hash))
-        count += 1
-        if step.type not in _NOT_GIVEN:
-            steps.append(step)
-    matches = count == len(wanted) and state.hexdigest() == digest
-    return Given(visible=True, steps=tuple(steps), on_path=len(wanted), digest=digest, matches=matches)
+    found = {step.n: step for step in _steps(home, call.session, set(wanted))}
+    # In the order in which the model was given them, which need not be that of the journal.
+    given = [found[n] for n in wanted if n in found]
+    state = sha256(b"".join(bytes.fromhex(step.hash) for step in given))
+    matches = len(given) == len(wanted) and state.hexdigest() == digest
+    steps = tuple(step for step in given if step.type not in _NOT_GIVEN)
+    return Given(visible=True, steps=steps, on_path=len(wanted), digest=digest, matches=matches)
 
 
 def _steps(home: Home, session: str, wanted: set[int]) -> Iterator[Recorded]:

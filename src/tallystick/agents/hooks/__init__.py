@@ -38,6 +38,8 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     """The agent began, resumed or compacted the session: its transcript is read before the events are recorded."""
     ends: bool = False
     """The agent ends the session: it is closed once its transcript is quiet."""
+    never_asks: bool = False
+    """In the mode that the agent is in, it asks nobody: it would run a call on which we answer `ask`."""
     timed: bool = False
     """The payload holds the time of the event, so that the same bytes again are the same event told twice."""
 
@@ -69,8 +71,9 @@ class HookCommand(msgspec.Struct, frozen=True, kw_only=True):
         return [self.python, "-I", "-S", self.hook, *place, agent, *([event] if event is not None else [])]
 
     def shell(self, agent: str, event: str | None = None) -> str:
-        """A command for /bin/sh. It ends silently with 0 where Tallystick was removed: several agents would block every
-        call because of an interpreter or a script that is not there.
+        """A command for /bin/sh, which ends silently with 0 where Tallystick was removed.
+
+        Several agents would block every call because of an interpreter or a script that is not there.
         """
         python, hook = shlex.quote(self.python), shlex.quote(self.hook)
         return f"[ -x {python} ] && [ -f {hook} ] || exit 0; exec {shlex.join(self.words(agent, event))}"
@@ -131,7 +134,19 @@ class HookAdapter(Protocol):
         ...
 
 
-NAMES: tuple[str, ...] = ("claude_code", "gptme", "opencode", "pi")
+NAMES: tuple[str, ...] = (
+    "claude_code",
+    "codex",
+    "gemini",
+    "qwen",
+    "copilot",
+    "cursor",
+    "cline",
+    "gptme",
+    "hermes",
+    "opencode",
+    "pi",
+)
 """The modules of this package that are adapters."""
 
 

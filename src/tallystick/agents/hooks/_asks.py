@@ -22,21 +22,25 @@ class Asking(enum.StrEnum):
 
 
 ASKS: Mapping[str, Asking] = {
-    "claude-code": Asking.PROMPT,
+    "claude-code": Asking.PROMPT,  # but for the mode bypassPermissions, in which a shell call just runs
     "codex": Asking.REFUSE,  # ignores the answer and runs the call
     "gemini": Asking.REFUSE,  # without a terminal it waits until it is killed
     "qwen": Asking.PROMPT,
     "copilot": Asking.PROMPT,
-    "cursor": Asking.PROMPT,  # documented, not run
+    "cursor": Asking.REFUSE,  # documented as not enforced before a tool; not run
     "cline": Asking.REFUSE,  # has no such answer
 }
 
 
-def told(agent: str, decision: Decision) -> Decision | None:
-    """The decision as the agent is told it; None if there is nothing to tell."""
+def told(agent: str, decision: Decision, *, never_asks: bool = False) -> Decision | None:
+    """The decision as the agent is told it; None if there is nothing to tell.
+
+    Args:
+        never_asks: the agent is in a mode in which it asks nobody.
+    """
     if decision.effect not in (Effect.ASK, Effect.DENY):
         return None
-    if decision.effect is Effect.DENY or ASKS.get(agent) is Asking.PROMPT:
+    if decision.effect is Effect.DENY or (ASKS.get(agent) is Asking.PROMPT and not never_asks):
         return decision
-    reason = f"{decision.reason or 'A human must agree to this call'} (this agent cannot ask, so it is refused)"
+    reason = f"{decision.reason or 'A human must agree to this call.'} Nobody can be asked here, so it is refused."
     return Decision(effect=Effect.DENY, rules=decision.rules, reason=reason, policy=decision.policy)

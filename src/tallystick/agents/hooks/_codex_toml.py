@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 import tomlkit
 import tomlkit.exceptions
 
-from tallystick.agents.hooks._handlers import is_ours
+from tallystick.agents.hooks.ours import is_ours
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 

@@ -6,18 +6,17 @@ a list of handlers under `hooks`. Must not know what an agent calls its events, 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from tallystick.agents.hooks import _json_text as json_text
 from tallystick.agents.hooks._json_text import Dialect, Document, Entry, Node
+from tallystick.agents.hooks.ours import is_ours
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 
 _COMMANDS = ("command", "bash")
-_SCRIPT = "/tallystick/hook.py"
 
 
 class _Place(msgspec.Struct):
@@ -31,15 +30,6 @@ class _Place(msgspec.Struct):
     @property
     def node(self) -> Node:
         return self.path[-1][1].node
-
-
-def is_ours(command: str) -> bool:
-    """Whether a shell command calls our hook, wherever Tallystick was installed when it was written."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return False
-    return "-I" in words and any(word.endswith(_SCRIPT) for word in words[words.index("-I") :])
 
 
 def configure(

@@ -6,6 +6,9 @@ The payload names tool calls by the model's ids, so that hooks and transcript ag
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from tallystick.agents._claude_results import added_by
 from tallystick.agents.hooks import (
     SILENT,
     UNNAMED,
@@ -15,10 +18,9 @@ from tallystick.agents.hooks import (
     SettingsFile,
 )
 from tallystick.agents.hooks._answers import permission_reply
+from tallystick.agents.hooks._asks import told
 from tallystick.agents.hooks._payload import Said, payload_of
-from msgspec.structs import replace
-
-from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
 
 NAME = "claude-code"
@@ -40,6 +42,8 @@ EVENTS = (
 )
 _MATCHED = frozenset(("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"))
 _TIMEOUT_SECONDS = 10
+_ASKS_NOBODY = "bypassPermissions"
+"""In this mode a shell call that we want asked about just runs (observed)."""
 _NOT_TYPED = "<task-notification>"
 
 
@@ -85,6 +89,7 @@ def parse(data: bytes, event: str | None) -> Payload:
         transcript=said.text("transcript_path"),
         begins=name in ("SessionStart", "PostCompact"),
         ends=name == "SessionEnd",
+        never_asks=said.text("permission_mode") == _ASKS_NOBODY,
     )
 
 
@@ -146,7 +151,8 @@ def _tool_call(said: Said, root: str, session: str) -> Step:
 def _tool_result(said: Said, root: str, session: str) -> Step:
     response = said.json.get("tool_response")
     output, result = _output(response)
-    return _result(said, session, {"success": True}, output=output, result=result)
+    rest, _ = added_by(result, said.json.get("tool_input"), output)
+    return _result(said, session, {"success": True}, output=output, result=rest)
 
 
 def _output(response: Json) -> tuple[Json, Json]:
@@ -156,7 +162,7 @@ def _output(response: Json) -> tuple[Json, Json]:
     if isinstance(response.get("stdout"), str) and isinstance(response.get("stderr"), str):
         shown = [text for text in (response["stdout"], response["stderr"]) if text]
         rest = {key: value for key, value in response.items() if key not in ("stdout", "stderr") and value}
-        return "\n".join(shown), rest or None
+        return "\n".join(shown) or None, rest or None
     return None, response
 
 
@@ -180,7 +186,9 @@ def _permission(said: Said, root: str, session: str) -> Step:
     meta["decision"] = "deny" if denied else "ask"
     options = said.json.get("permission_suggestions")
     reason = said.text("reason")
-    return _step(said, session, "permission", None, meta, args=said.json.get("tool_input"), options=options, text=reason)
+    return _step(
+        said, session, "permission", None, meta, args=said.json.get("tool_input"), options=options, text=reason
+    )
 
 
 def _subagent_start(said: Said, root: str, session: str) -> Step:
@@ -234,6 +242,5 @@ _STEPS = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anybody to ask, Claude Code refuses too."""
-    if payload.asks is None or decision.effect not in (Effect.ASK, Effect.DENY):
-        return SILENT
-    return permission_reply(decision.effect.value, decision.reason)
+    answer = told(NAME, decision, never_asks=payload.never_asks) if payload.asks is not None else None
+    return SILENT if answer is None else permission_reply(answer.effect.value, answer.reason)

@@ -24,7 +24,7 @@ from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json, Ref, Step
 
 NAME = "codex"
-EVENTS = (
+EVENTS: tuple[str, ...] = (
     "SessionStart",
     "UserPromptSubmit",
     "PreToolUse",
@@ -41,6 +41,7 @@ EVENTS = (
 _TIMEOUTS = {event: 3 if event in ("Interrupt", "SessionEnd") else 10 for event in EVENTS}
 """Seconds. Codex warns at every start if these two are asked for more than 3."""
 _SHELL = "Bash"
+_MCP_RESULT = frozenset(("content", "isError", "structuredContent", "_meta"))
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
@@ -151,6 +152,8 @@ def _tool_result(telling: Telling) -> list[Event]:
     said = telling.said
     tool, output = said.text("tool_name"), said.json.get("tool_response")
     meta = {} if tool == _SHELL else from_output(output).meta()
+    if isinstance(output, dict) and output.keys() <= _MCP_RESULT and isinstance(output.get("content"), list):
+        meta, output = {"success": output.get("isError") is not True}, output["content"]
     return [telling.result(tool, said.text("tool_use_id"), meta, output=output)]
 
 

@@ -1,8 +1,9 @@
 """gptme's hooks: a plugin of ours (`tallystick.plugins.gptme`) that runs inside gptme, found by a path in its settings.
 
-Owns the settings, what each payload of the plugin says, and how a call is refused: `tool.confirm` skips it. Tools that never
-ask (`read`, `complete`…) cannot be refused. Calls in gptme's native form have the model's ids; others have none, neither here nor
-in the log, and are joined by tool, arguments and order. Facts observed with version 0.35.1: docs/agents/gptme.md.
+Owns the settings, what each payload of the plugin says, and how a call is refused: `tool.confirm` skips it. Tools that
+never ask (`read`, `complete`…) cannot be refused. Calls in gptme's native form have the model's ids; others have none,
+neither here nor in the log, and are joined by tool, arguments and order. Facts observed with version 0.35.1:
+docs/agents/gptme.md.
 """
 
 from __future__ import annotations

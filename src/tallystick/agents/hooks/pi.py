@@ -1,7 +1,8 @@
 """pi's hooks: an extension of ours in its folder, which runs inside pi.
 
 Owns the extension's text, what each of its payloads says, and how a call is refused: `tool_call` gives `{block, reason}`.
-Facts observed with version 0.73.1: docs/agents/pi.md. Calls have the model's ids, as in the transcript; prompts have none here.
+Facts observed with version 0.73.1: docs/agents/pi.md. Calls have the model's ids, as in the transcript; prompts have none
+here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,75 @@
+"""Secrets: how many of the labelled set are found, what is replaced by mistake, and what it costs.
+
+`python -m bench.scrub` prints the figures of docs/secrets.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.corpus import lengthened_sample
+from bench.measure import Figure
+from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
+from tests.scrubbing.labelled_set import labelled_set, remains
+
+ROOT = Path(__file__).parents[1]
+OURS = ("src", "tests/recordings", "docs")
+"""Folders of the project with no secret in them: code, prose, and what real agents recorded."""
+
+
+class Rate(NamedTuple):
+    """So many of so many."""
+
+    what: str
+    found: int
+    of: int
+
+
+def rates() -> list[Rate]:
+    """Recall by part of the labelled set, and how many innocent lines were changed. The same on every machine."""
+    found: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for line in labelled_set():
+        total[line.part] += 1
+        clean = scrub_text(line.text, Counter())
+        found[line.part] += clean != line.text if line.secret is None else not remains(line.secret, clean)
+    return [Rate(part, found[part], total[part]) for part in ("shapes", "named", "innocent")]
+
+
+def mistakes() -> tuple[int, int]:
+    """What is replaced in the project's own files, where there is no secret: how many, in how many bytes."""
+    counts: Counter[str] = Counter()
+    size = 0
+    for folder in OURS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix in {".py", ".md", ".json", ".jsonl", ".sql", ".toml", ".txt"}:
+                data = path.read_bytes()
+                size += len(data)
+                scrub_bytes(data, counts)
+    return counts.total(), size
+
+
+def figures() -> Iterator[Figure]:
+    """Speed: of the quick look that every step gets, and of scrubbing a text in which there is something."""
+    data = lengthened_sample() * 8
+    for name, run in (("the quick look", may_hold_secrets), ("scrubbing", lambda text: scrub_bytes(text, Counter()))):
+        began = time.process_time()
+        run(data)
+        yield Figure(f"{name}, transcripts of agents", len(data) / (time.process_time() - began) / 1e6, "MB/s")
+
+
+def main() -> None:
+    for rate in rates():
+        print(f"{rate.what:<10} {rate.found:>5} of {rate.of:<5} {rate.found / rate.of:7.1%}")
+    count, size = mistakes()
+    print(f"replaced in {size / 1e6:.1f} MB of our own files: {count}")
+    for figure in figures():
+        print(f"{figure.name:<40} {figure.value:8,.0f} {figure.unit}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""`tally acp`: an agent that speaks the Agent Client Protocol, recorded on its way to the editor.
+
+Owns the words of the command. stdin and stdout are the protocol's: nothing of ours is printed there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, pass_run
+
+_EXAMPLE = """tally acp -- claude-agent-acp
+tally acp --decide -- gemini --acp"""
+
+
+@click.command(
+    "acp",
+    cls=Command,
+    example=_EXAMPLE,
+    context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": False},
+)
+@click.argument("command", metavar="-- AGENT [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--decide", is_flag=True, help="Let policy refuse permission requests; what it does not refuse is asked.")
+@click.option("--untouched", is_flag=True, help="Add nothing: not even where a session comes from.")
+@click.option(
+    "--hermes-meta",
+    type=click.Choice(["0.19.0", "later"]),
+    metavar="RULE",
+    help="Tell it in the words of Hermes too, by its rule `0.19.0` or `later`, for editors that know these.",
+)
+@pass_run
+def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, hermes_meta: str | None) -> None:
+    """Run an agent between its editor and itself, and record what they say.
+
+    Put `tally acp --` before the agent's command in the editor's settings. Every byte goes on as it came; results that begin
+    or continue a session get one member of `_meta`, "tallystick.dev/provenance". The exit code is the agent's.
+    """
+    from tallystick.capture.relay import end_as
+    from tallystick.operations.acp import policy, tap
+    from tallystick.sessions.provenance import Rule
+
+    decider = policy(run.home, Path.home(), os.environ) if decide else None
+    rule = Rule(hermes_meta) if hermes_meta is not None else None
+    tapped = tap(
+        run.home,
+        command,
+        decide=decider,
+        inject=not untouched,
+        hermes_rule=rule,
+        within=os.environ.get("TALLY_SESSION") or None,
+        user_home=Path.home(),
+    )
+    for fault in tapped.faults:
+        run.warn(f"acp: {fault}")
+    if tapped.ended.missed:
+        run.warn(f"acp: {tapped.ended.missed} lines were not recorded; gaps in the sessions say so")
+    sys.exit(end_as(tapped.ended.returncode))

@@ -1,0 +1,153 @@
+"""`tally coverage`: what the record of sessions lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, labelled, pass_run, table
+from tallystick.cli.steps import short
+from tallystick.cli.text import cut, one_line, width_of
+
+if TYPE_CHECKING:
+    from tallystick.operations.coverage import Alone, Coverage, StepName
+
+_COLORS = {"complete": "blue", "partial": "yellow", "degraded": "red"}
+_LISTED = 20
+BELOW = 3
+
+
+@click.command(
+    "coverage", cls=Command, example="tally coverage\ntally coverage 3f9a\ntally coverage 3f9a --require complete"
+)
+@click.argument("name", metavar="[SESSION]", required=False)
+@limit_option("sessions")
+@click.option("--agent", "agents", multiple=True, metavar="A", help="Sessions of this agent. May be repeated.")
+@time_option("--since", "Sessions with a step from this time on: 2026-11-21, 3h, today (UTC).")
+@click.option("--require", type=click.Choice(["complete", "partial"]), help="Exit with 3 if a session is below that.")
+@pass_run
+def coverage(
+    run: Run, name: str | None, limit: int | None, agents: tuple[str, ...], since: str | None, require: str | None
+) -> None:
+    r"""What the record lacks: calls without results, steps that one source alone told, gaps.
+
+    One session in full, or a line for each, the one with the newest step first.
+
+    \b
+    complete   two or more sources told of the session, and they agree
+    partial    only one did, or something that one of them should have told is missing
+    degraded   something is known to be lost, or was taken from under us
+    """
+    from tallystick.operations.coverage import State, coverage_of
+    from tallystick.operations.names import find_session
+    from tallystick.operations.project import open_index
+    from tallystick.operations.sessions import list_sessions
+    from tallystick.store.queries import SessionFilter
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        if name is not None:
+            named = [find_session(index, name)]
+        else:
+            wanted = SessionFilter(agents=agents, since=since, limit=run.limit(limit) + 1)
+            named = [row.session for row in list_sessions(index, wanted)]
+    most = run.limit(limit) if name is None else 1
+    found = [coverage_of(run.home, session) for session in named[:most]]
+    if name is not None:
+        run.answer("coverage", found[0], detail_text(found[0]))
+    else:
+        has_more = len(named) > most
+        run.answer("coverages", {"sessions": found, "has_more": has_more}, list_text(found, run.width))
+        if has_more:
+            run.note(f"there are more than these {most}: --limit N shows N")
+    order = (State.DEGRADED, State.PARTIAL, State.COMPLETE)
+    if require is not None and any(order.index(each.state) < order.index(State(require)) for each in found):
+        raise SystemExit(BELOW)
+
+
+_HEAD = ("SESSION", "AGENT", "COVERAGE", "CALLS", "RESULTS", "TOLD BY", "BECAUSE")
+
+
+def list_text(found: list[Coverage], width: int) -> Iterator[str]:
+    """A line for each session."""
+    if not found:
+        yield "no sessions"
+        return
+    cells = [_cells(each) for each in found]
+    used = sum(max(map(width_of, column)) + 2 for column in list(zip(_HEAD, *cells, strict=True))[:-1])
+    yield from table(
+        [(*row[:-1], cut(row[-1], max(width - used, 30))) for row in cells], head=_HEAD, right=frozenset((3, 4))
+    )
+
+
+def _cells(each: Coverage) -> tuple[str, ...]:
+    return (
+        short(each.session),
+        cut(one_line(each.agent), 16),
+        each.state.value,
+        f"{each.calls:,}",
+        f"{each.results:,}",
+        ", ".join(map(one_line, each.sources)),
+        one_line("; ".join(each.reasons)),
+    )
+
+
+def _state(each: Coverage) -> str:
+    return click.style(each.state.value, fg=_COLORS[each.state.value])
+
+
+def detail_text(found: Coverage) -> Iterator[str]:
+    """One session for a person: the outcome, then what there is of each kind of lack."""
+    yield f"{_state(found)}: {short(found.session)}, {one_line(found.agent)}{', still open' if found.is_open else ''}"
+    for reason in found.reasons:
+        yield f"  {one_line(reason)}"
+    yield from labelled(_facts(found), indent="  ")
+    yield from _listed("calls without a result", found.without_result)
+    yield from _listed("results without a call", found.without_call)
+    yield from _alone_text(found.alone)
+    yield from _listed("told differently", found.contradictions)
+    yield from _listed("gaps and warnings", found.gaps)
+    if found.blind_spots:
+        yield "  known of this agent, and perhaps the reason"
+        yield from (f"    {one_line(spot)}" for spot in found.blind_spots)
+
+
+def _facts(found: Coverage) -> Iterator[tuple[str, str]]:
+    refused = f", {found.refused:,} refused" if found.refused else ""
+    yield "calls", f"{counted(found.calls, 'call')}, {counted(found.results, 'result')}{refused}"
+    yield "told by", ", ".join(f"{one_line(source)} ({count:,})" for source, count in found.sources.items())
+    for source, counts in found.only.items():
+        said = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in counts.items())
+        yield f"only {one_line(source)}", said
+    if found.late:
+        yield "late", f"{counted(found.late, 'step')} came by way of the spool"
+    skipped = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in found.skipped.items())
+    yield "left out", skipped
+
+
+def _listed(title: str, names: tuple[StepName, ...]) -> Iterator[str]:
+    if names:
+        yield f"  {title}"
+        yield from (f"    {_step(name)}" for name in names[:_LISTED])
+        yield from _more(len(names))
+
+
+def _alone_text(alone: tuple[Alone, ...]) -> Iterator[str]:
+    if alone:
+        yield "  told by one source and not by another"
+        for item in alone[:_LISTED]:
+            yield f"    {_step(item.step)}: by {', '.join(map(one_line, item.told_by))}, not by {one_line(item.missing)}"
+        yield from _more(len(alone))
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > _LISTED:
+        yield f"    … and {count - _LISTED:,} more; --json has them all"
+
+
+def _step(name: StepName) -> str:
+    return f"{name.n} {one_line(name.type)}{f' {one_line(name.tool)}' if name.tool else ''}"

@@ -1,0 +1,196 @@
+"""`tally install`, `tally uninstall`, `tally agents`: parse, ask `operations.install` and `operations.agents`, render."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
+from tallystick.cli.text import one_line
+from tallystick.errors import TallystickError, UsageError
+from tallystick.operations.agents import Agent, find_agents
+from tallystick.operations.agents import agents as known_agents
+from tallystick.operations.install import AFTERWARDS, FileReport, Report, Surroundings
+from tallystick.operations.install import install as do_install
+from tallystick.operations.install import uninstall as do_uninstall
+
+_NOT_RUN = {"cursor": "what Cursor does with hooks is taken from its documentation: it was never run here"}
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What `install` and `uninstall` take."""
+    for option in (
+        click.option("--dry-run", is_flag=True, help="Show what would change as a diff, and change nothing."),
+        click.option("--project", is_flag=True, help="The settings of the project in this folder, not the user's."),
+        click.option("--all", "all_agents", is_flag=True, help="All agents that are found."),
+        click.argument("agent", required=False),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("install", cls=Command, example="tally install claude-code\ntally install --all --dry-run")
+@_options
+@pass_run
+def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool) -> None:
+    """Have an agent call our hook: from its next start on, what it does is recorded as it happens.
+
+    Its settings keep their order, comments and permissions, and are backed up; a second time changes nothing.
+    """
+    where = _surroundings(project)
+    names = _asked(
+        agent, all_agents, [each.agent for each in find_agents(where) if each.is_found and each.can_be_hooked]
+    )
+    _each(run, names, lambda name: do_install(run.home, name, where, dry_run=dry_run), "install", dry_run=dry_run)
+
+
+@click.command("uninstall", cls=Command, example="tally uninstall claude-code\ntally uninstall --all")
+@_options
+@pass_run
+def uninstall(run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool) -> None:
+    """Take our hook out of an agent's settings: of the user's and of all projects', or with --project of this one's.
+
+    A file that nobody else has changed since is as it was before, to the byte. What was recorded stays.
+    """
+    where = _surroundings(project)
+    names = _asked(agent, all_agents, [each.agent for each in find_agents(where) if each.can_be_hooked])
+    _each(run, names, lambda name: do_uninstall(run.home, name, where, dry_run=dry_run), "uninstall", dry_run=dry_run)
+
+
+def _surroundings(project: bool) -> Surroundings:
+    return Surroundings(user=Path.home(), environment=os.environ, project=Path.cwd() if project else None)
+
+
+def _asked(agent: str | None, all_agents: bool, found: list[str]) -> list[str]:
+    """The agents that are meant."""
+    if (agent is not None) == all_agents:
+        raise UsageError("name one agent, or say --all", hint="`tally agents` lists them")
+    if agent is not None:
+        return [agent]
+    return found
+
+
+def _each(run: Run, names: list[str], do: Callable[[str], Report], schema: str, *, dry_run: bool) -> None:
+    """Do it for each agent. One that fails does not keep the others from it; the exit code is 1 then."""
+    reports, failures = [], []
+    for name in names:
+        try:
+            reports.append(do(name))
+        except TallystickError as error:
+            if len(names) == 1:
+                raise
+            failures.append(name)
+            run.warn(f"{name}: {error}")
+    data = {"dry_run": dry_run, "agents": [_data(report) for report in reports], "failed": failures}
+    shown = [report for report in reports if report.is_changed or len(names) == 1 or schema == "install"]
+    lines = [line for report in shown for line in _lines(report, schema, dry_run=dry_run)]
+    run.answer(schema, data, lines or [_nothing(schema, names, failures)])
+    if failures:
+        raise SystemExit(1)
+
+
+def _nothing(schema: str, names: list[str], failures: list[str]) -> str:
+    """Why there is nothing to tell."""
+    if failures:
+        return "nothing was done"
+    if schema == "uninstall":
+        return "nothing of ours is there"
+    return "nothing would change" if names else "no agent is found"
+
+
+def _data(report: Report) -> dict[str, Any]:
+    files = [{"path": str(file.path), "changed": file.is_changed, "restored": file.restored} for file in report.files]
+    return {"agent": report.agent, "files": files, "events": report.events, "unhooked": report.unhooked}
+
+
+def _lines(report: Report, schema: str, *, dry_run: bool) -> Iterator[str]:
+    if dry_run:
+        for file in report.files:
+            yield from map(one_line, file.diff())
+        return
+    for file in report.files:
+        yield f"{report.agent}: {path_text(file.path)} {_what_happened(file, schema)}"
+    if schema == "install":
+        yield from (f"  {line}" for line in _remarks(report))
+
+
+def _what_happened(file: FileReport, schema: str) -> str:
+    if not file.is_changed:
+        return "calls our hook already" if schema == "install" else "holds nothing of ours"
+    if schema == "install":
+        return "calls our hook now" if file.before is not None else "made; it calls our hook"
+    if file.after is None:
+        return "removed, as it was not there before" if file.restored else "removed"
+    return "is as it was before" if file.restored else "does not call our hook any more"
+
+
+def _remarks(report: Report) -> Iterator[str]:
+    yield f"{counted(len(report.events), 'event')}: {', '.join(report.events)}"
+    if report.unhooked:
+        yield f"not seen, for something of yours stands in the way: {', '.join(report.unhooked)}"
+    for remarks in (AFTERWARDS, _NOT_RUN):
+        if report.agent in remarks:
+            yield remarks[report.agent]
+
+
+# Agents ---------------------------------------------------------------------------------------------------------------
+
+
+@click.command("agents", cls=Command, example="tally agents\ntally agents --all --json")
+@click.option("--all", "show_all", is_flag=True, help="Also those that are not on this machine.")
+@click.option("--project", is_flag=True, help="Ask for the hooks of the project in this folder, not the user's.")
+@pass_run
+def agents(run: Run, show_all: bool, project: bool) -> None:
+    """The agents on this machine: version, whether they call our hook, the last event, and what is not seen of them.
+
+    Each agent is run once for its version, and Codex once more for whether its user trusts our hook.
+    """
+    found = known_agents(run.home, _surroundings(project))
+    shown = [agent for agent in found if show_all or agent.is_found]
+    lines = [line for agent in shown for line in _described(agent)] or ["no agent is found on this machine"]
+    run.answer("agents", [_agent_data(agent) for agent in shown], lines)
+
+
+def _agent_data(agent: Agent) -> dict[str, Any]:
+    return {
+        "agent": agent.agent,
+        "found": agent.is_found,
+        "program": None if agent.program is None else str(agent.program),
+        "folder": None if agent.folder is None else str(agent.folder),
+        "version": agent.version,
+        "can_be_hooked": agent.can_be_hooked,
+        "hooked": agent.hooked,
+        "unhooked": agent.unhooked,
+        "trusted": agent.trusted,
+        "last_event": agent.last_event,
+        "unseen": agent.unseen,
+        "problem": agent.problem,
+    }
+
+
+def _described(agent: Agent) -> Iterator[str]:
+    yield click.style(agent.agent, bold=True) + (f" {one_line(agent.version)}" if agent.version else "")
+    rows = [
+        ("program", path_text(agent.program) if agent.program is not None else ""),
+        ("files", path_text(agent.folder) if agent.folder is not None else ""),
+        ("hooked", _hooked(agent)),
+        ("last event", agent.last_event or ("none yet" if agent.hooked else "")),
+        ("problem", one_line(agent.problem or "")),
+        *(("not seen", spot) for spot in agent.unseen),
+    ]
+    yield from labelled(rows, indent="  ")
+
+
+def _hooked(agent: Agent) -> str:
+    if not agent.can_be_hooked:
+        return "cannot be: its history is read"
+    if not agent.hooked:
+        return f"no: `tally install {agent.agent}`" if agent.is_found else "no"
+    missing = f", not for {', '.join(agent.unhooked)}" if agent.unhooked else ""
+    trust = {False: "; untrusted, so it calls none: type /hooks in codex", True: "; trusted", None: ""}[agent.trusted]
+    return f"{counted(len(agent.hooked), 'event')}{missing}{trust}"

@@ -1,0 +1,45 @@
+"""`tally run`: a command, recorded as a session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.steps import short
+
+
+@click.command(
+    "run",
+    cls=Command,
+    example="tally run -- make test\ntally run --no-files -- claude",
+    # What follows the command's name is the command's, `--help` among it.
+    context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": False},
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+@click.option("--no-files", is_flag=True, help="Do not look at the files of the folder before and after.")
+@pass_run
+def run(run: Run, command: tuple[str, ...], no_files: bool) -> None:
+    """Run a command and record it: its processes, what it did to the files of this folder, how it ended.
+
+    The command has the terminal, gets the signals, and its exit code is ours. Sessions of agents below it hang on its
+    session. With --json the report follows the command's own output.
+    """
+    from tallystick.operations.run import run_command
+
+    done = run_command(run.home, command, cwd=Path.cwd(), environment=os.environ, files=not no_files)
+    run.take(done.remarks)
+    if run.json:
+        run.answer("run", done, ())
+    elif done.session is not None:
+        changes = ", ".join(f"{count:,} {kind}" for kind, count in done.effects.items())
+        run.note(
+            f"tally: recorded as session {short(done.session)}: {counted(done.processes, 'process', 'processes')}, "
+            f"files: {changes or 'none touched'}"
+        )
+    else:
+        run.warn("the command was not recorded")
+    raise SystemExit(done.exit_code)

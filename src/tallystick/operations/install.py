@@ -1,0 +1,312 @@
+"""Installing our hooks into agents' settings, and taking them out again.
+
+Owns what happens to each settings file: read, changed by the agent's adapter, shown or written, and put back as it was. Must
+not know any agent's format: `agents.hooks` does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from tallystick.agents.hooks import HookAdapter, HookCommand, SettingsFile, hook_adapter, hook_adapters
+from tallystick.capture.place import Place
+from tallystick.capture.settings_files import (
+    ChangedError,
+    read_settings,
+    remove_folders,
+    remove_settings,
+    write_settings,
+)
+from tallystick.errors import FormatError, SourceError, UsageError
+from tallystick.journal.home import Home
+from tallystick.operations.backups import (
+    Backup,
+    changed_files,
+    digest,
+    forget,
+    keep,
+    read_backup,
+    read_before,
+)
+from tallystick.operations.nearest import nearest
+
+_T = TypeVar("_T")
+_TRIES = 5
+AFTERWARDS = {
+    "codex": "Codex runs hooks only once you trust them: start codex, type /hooks, and agree",
+    "gptme": "it is loaded by the next gptme that starts",
+}
+"""What the user must do besides, by agent."""
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where agents' settings are looked for."""
+
+    user: Path
+    """The user's home folder."""
+    environment: Mapping[str, str] = {}
+    """What may name other folders."""
+    project: Path | None = None
+    """The project whose settings are meant, instead of the user's."""
+
+    def path(self, file: SettingsFile) -> Path:
+        """Where a settings file is."""
+        if self.project is not None:
+            return self.project / file.path
+        named = self.environment.get(file.variable) if file.variable else None
+        if named:
+            return Path(named).expanduser() / Path(*Path(file.path).parts[1:])
+        return self.user / file.path
+
+
+class FileReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done, or would be done, to one file. `before` and `after` None: it is not there."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    restored: bool = False
+    """It is again as it was before us, to the byte."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is done to it."""
+        return self.before != self.after
+
+    def diff(self) -> list[str]:
+        """The change as a unified diff, line by line."""
+        old, new = ((content or b"").decode("utf-8", "replace").splitlines() for content in (self.before, self.after))
+        names = [str(self.path) if content is not None else "/dev/null" for content in (self.before, self.after)]
+        return list(difflib.unified_diff(old, new, names[0], names[1], lineterm=""))
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done to one agent's settings, or would be done."""
+
+    agent: str
+    files: tuple[FileReport, ...]
+    events: tuple[str, ...] = ()
+    """The events that call our hook now."""
+    unhooked: tuple[str, ...] = ()
+    """Those that we would like to see as well: something of the user's stands in the way."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is done."""
+        return any(file.is_changed for file in self.files)
+
+
+def adapter_of(agent: str) -> HookAdapter:
+    """The adapter of an agent.
+
+    Raises:
+        UsageError: there is no such agent, or nothing can be installed into it.
+    """
+    adapter = hook_adapter(agent)
+    if adapter is None:
+        names = sorted(hook_adapters())
+        raise UsageError(
+            f"nothing can be installed into {agent!r}{nearest(agent, names)}", hint="`tally agents` lists them"
+        )
+    return adapter
+
+
+def hook_command(home: Home, user: Path) -> HookCommand:
+    """How agents are to call this installation's hook for a store."""
+    import tallystick.hook
+
+    hook = Path(tallystick.hook.__file__).resolve()
+    is_default = home.folder.resolve() == (user / ".tally").resolve()
+    return HookCommand(python=sys.executable, hook=str(hook), home=None if is_default else str(home.folder.resolve()))
+
+
+# Installing -----------------------------------------------------------------------------------------------------------
+
+
+def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = False) -> Report:
+    """Put our hook into an agent's settings. A second time changes nothing.
+
+    Raises:
+        UsageError: there is no such agent, or it has no settings of a project.
+        FormatError: a settings file is not what the agent would read; the message has its path and line.
+        SourceError: it cannot be read or written. JournalError: the backup cannot.
+    """
+    adapter, hook = adapter_of(agent), hook_command(home, where.user)
+    files = _files(adapter, where)
+    if not files:
+        raise UsageError(f"{agent} has no hooks of a project", hint="install it without --project")
+    chosen = _chosen(adapter, files, where)
+    reports = [_configured(home, adapter, hook, where.path(file), file, dry_run=dry_run) for file in chosen]
+    for file in files:
+        # Once more elsewhere, an event would be told twice.
+        if file not in chosen and _events(adapter, (file,), where, {}):
+            reports.append(_removed(home, adapter, where.path(file), file, dry_run=dry_run))
+    if not dry_run:
+        _remember_python(home, hook)
+    events = _events(adapter, files, where, {report.path: report.after for report in reports})
+    left = tuple(event for event in adapter.EVENTS if event not in events)
+    return Report(agent=agent, files=tuple(reports), events=events, unhooked=left)
+
+
+def _remember_python(home: Home, hook: HookCommand) -> None:
+    """Leave word where Tallystick is installed, for plugins that run in another interpreter."""
+    home.make_folder(home.folder / "run")
+    with contextlib.suppress(OSError):
+        Place(home.folder).python.write_text(f"{hook.python}\n", "utf-8")
+
+
+def _files(adapter: HookAdapter, where: Surroundings) -> tuple[SettingsFile, ...]:
+    return adapter.settings(project=where.project is not None)
+
+
+def _chosen(adapter: HookAdapter, files: tuple[SettingsFile, ...], where: Surroundings) -> list[SettingsFile]:
+    """The files that ours belong into: all, unless the adapter has a choice to make."""
+    choose: Callable[[dict[str, bytes]], frozenset[str]] | None = getattr(adapter, "chosen", None)
+    if choose is None:
+        return list(files)
+    contents = {file.name: read_settings(where.path(file)) or b"" for file in files}
+    names = _at(where.path(files[0]).parent, lambda: choose(contents))
+    return [file for file in files if file.name in names]
+
+
+def _configured(
+    home: Home, adapter: HookAdapter, hook: HookCommand, path: Path, file: SettingsFile, *, dry_run: bool
+) -> FileReport:
+    def change(content: bytes | None) -> FileReport:
+        after = _at(path, lambda: adapter.configure(file, content or b"", hook))
+        return FileReport(path=path, before=content, after=after if after or content is not None else None)
+
+    if dry_run:
+        return change(read_settings(path))
+    return _tried(path, lambda content: _install_file(home, adapter, file, change(content)))
+
+
+def _install_file(home: Home, adapter: HookAdapter, file: SettingsFile, change: FileReport) -> FileReport:
+    if change.is_changed and change.after is not None:
+        before, backup = _base(home, adapter, file, change)
+        keep(home, adapter.NAME, backup, before)
+        made = write_settings(change.path, change.after, expected=change.before, executable=file.executable)
+        if made:
+            folders = tuple(map(str, made))
+            keep(home, adapter.NAME, msgspec.structs.replace(backup, folders=folders), before)
+    return change
+
+
+def _base(home: Home, adapter: HookAdapter, file: SettingsFile, change: FileReport) -> tuple[bytes, Backup]:
+    """What the file is without us, and the note of that."""
+    assert change.after is not None, "something is written"
+    note = Backup(path=str(change.path), after=digest(change.after), existed=False)
+    if change.before is None:
+        return b"", note
+    known = read_backup(home, adapter.NAME, change.path)
+    if known is not None and known.is_untouched(change.before):
+        note = msgspec.structs.replace(known, after=note.after)
+        return read_before(home, adapter.NAME, change.path) or b"", note
+    before = change.before
+    if _at(change.path, lambda: adapter.hooked(file, before)):
+        before = _at(change.path, lambda: adapter.remove(file, before))
+    folders = known.folders if known is not None else ()
+    return before, msgspec.structs.replace(note, existed=bool(before) or before == change.before, folders=folders)
+
+
+# Uninstalling ---------------------------------------------------------------------------------------------------------
+
+
+def uninstall(home: Home, agent: str, where: Surroundings, *, dry_run: bool = False) -> Report:
+    """Take our hook out of an agent's settings: of a project's, or of the user's and all projects' that we know of.
+
+    Raises what `install` raises.
+    """
+    adapter = adapter_of(agent)
+    found = {where.path(file): file for file in _files(adapter, where)}
+    if where.project is None:
+        projects = {file.path: file for file in adapter.settings(project=True)}
+        for path in changed_files(home, agent):
+            file = next((file for name, file in projects.items() if path.match(f"*/{name}")), None)
+            if file is not None:
+                found.setdefault(path, file)
+    backups = [backup for path in found if (backup := read_backup(home, agent, path)) is not None]
+    reports = tuple(_removed(home, adapter, path, file, dry_run=dry_run) for path, file in found.items())
+    if not dry_run:
+        remove_folders(sorted({Path(folder) for backup in backups for folder in backup.folders}))
+    return Report(agent=agent, files=tuple(report for report in reports if report.before is not None))
+
+
+def _removed(home: Home, adapter: HookAdapter, path: Path, file: SettingsFile, *, dry_run: bool) -> FileReport:
+    if dry_run:
+        return _without(home, adapter, path, file, read_settings(path))
+    return _tried(path, lambda content: _remove_file(home, adapter, _without(home, adapter, path, file, content)))
+
+
+def _without(home: Home, adapter: HookAdapter, path: Path, file: SettingsFile, content: bytes | None) -> FileReport:
+    """The file without us: as it was, if nobody else has changed it since; else less what is ours."""
+    if content is None:
+        return FileReport(path=path, before=None, after=None)
+    backup = read_backup(home, adapter.NAME, path)
+    if backup is not None and backup.is_untouched(content):
+        before = read_before(home, adapter.NAME, path) if backup.existed else None
+        if before is not None or not backup.existed:
+            return FileReport(path=path, before=content, after=before, restored=True)
+    after: bytes | None = _at(path, lambda: adapter.remove(file, content))
+    if not after and after != content:
+        after = read_before(home, adapter.NAME, path) if backup is not None and backup.existed else None
+    return FileReport(path=path, before=content, after=after)
+
+
+def _remove_file(home: Home, adapter: HookAdapter, change: FileReport) -> FileReport:
+    if change.is_changed and change.before is not None:
+        if change.after is None:
+            remove_settings(change.path, expected=change.before)
+        else:
+            write_settings(change.path, change.after, expected=change.before)
+    forget(home, adapter.NAME, change.path)
+    return change
+
+
+# What is there --------------------------------------------------------------------------------------------------------
+
+
+def hooked_events(agent: str, where: Surroundings) -> tuple[str, ...]:
+    """The events of an agent that call our hook, in the adapter's order. Raises what `install` raises."""
+    adapter = adapter_of(agent)
+    return _events(adapter, _files(adapter, where), where, {})
+
+
+def _events(
+    adapter: HookAdapter,
+    files: tuple[SettingsFile, ...],
+    where: Surroundings,
+    contents: Mapping[Path, bytes | None],
+) -> tuple[str, ...]:
+    found: set[str] = set()
+    for file in files:
+        path = where.path(file)
+        content = contents[path] if path in contents else read_settings(path)
+        found.update(_at(path, partial(adapter.hooked, file, content or b"")))
+    return tuple(event for event in adapter.EVENTS if event in found)
+
+
+def _tried(path: Path, write: Callable[[bytes | None], FileReport]) -> FileReport:
+    """Change a file that its agent may be writing at the same moment."""
+    for _ in range(_TRIES):
+        try:
+            return write(read_settings(path))
+        except ChangedError:
+            continue
+    raise SourceError(f"{path} changes all the time", hint="end the agent, then try again")
+
+
+def _at(path: Path, do: Callable[[], _T]) -> _T:
+    """Do something with a file's content, and name the file if it is bad."""
+    try:
+        return do()
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}", hint=error.hint or "mend the file, then try again") from error

@@ -1,0 +1,213 @@
+"""Joining what two witnesses say: whether it is the same event, and whether they agree on it (docs/format.md 13.3, 13.5).
+
+Owns the normalisation under which the tellings of different sources are compared, and which events of a source without ids
+wait for those of another. Must not know how steps are read or written.
+
+The normalisation, stated: text is compared without blanks around it; blocks of text, and an object with nothing but one text
+in it, count as that text; of a tool's output, the lines `Exit code: …` and the like before `Output:` are left out; arguments
+that are, or hold, nothing but one command count as that command; and objects, but for arguments, are compared in the members
+that both have, which must be one at least.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from hashlib import blake2b
+
+import msgspec
+
+from tallystick.agents.hooks import UNNAMED
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json, Step
+from tallystick.seal.canonical import canonical
+
+_MOST_WAITING = 10_000
+_COMMANDS = frozenset(("command", "cmd"))
+_FRAME = re.compile(r"(?:(?:[A-Z][A-Za-z ]{0,30}: [^\n]{0,200}|Process exited with code -?\d+)\n){1,8}Output:(?:\s|\Z)")
+
+
+class Agreement(enum.StrEnum):
+    """How one source's telling of an event stands to another's."""
+
+    SAME = "same"
+    MORE = "more"
+    """It agrees in what both say, and says something that the other does not."""
+    OTHER = "other"
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What 13.3 compares of a step: its `content.*` values but `content.meta`, raw values, `tokens` and `success`."""
+
+    values: Mapping[str, Json]
+    raw: Mapping[str, bytes] = {}
+    tokens: Json = None
+    success: Json = None
+
+    def names(self) -> frozenset[str]:
+        """The names of its values."""
+        return frozenset((*self.values, *self.raw))
+
+
+def told_by(step: Step | Recorded, values: Mapping[str, Json], raw: Mapping[str, bytes]) -> Told:
+    """What is compared of a step with these values."""
+    shown = {
+        name: value
+        for name, value in values.items()
+        if name.startswith("content.") and name != "content.meta" and value is not None
+    }
+    kept = {name: data for name, data in raw.items() if name.startswith("content.")}
+    return Told(shown, kept, step.meta.get("tokens"), step.meta.get("success"))
+
+
+def agreement(first: Told, second: Told) -> Agreement:
+    """How `second`, of another source, stands to `first`."""
+    both = (first.values.keys() | first.raw.keys()) & second.names()
+    relations = {_relation_at(name, first, second) for name in both}
+    if Agreement.OTHER in relations or not _compatible(first, second):
+        return Agreement.OTHER
+    is_more = second.names() - first.names() or (first.tokens is None and second.tokens is not None)
+    return Agreement.MORE if is_more or Agreement.MORE in relations else Agreement.SAME
+
+
+def _compatible(first: Told, second: Told) -> bool:
+    pairs = ((first.tokens, second.tokens), (first.success, second.success))
+    return all(mine is None or yours is None or mine == yours for mine, yours in pairs)
+
+
+def told_already(first: Told, second: Told) -> frozenset[str]:
+    """The names of values of `second` that say nothing that those of `first` do not."""
+    both = first.names() & second.names()
+    return frozenset(name for name in both if _relation_at(name, first, second) is Agreement.SAME)
+
+
+def _relation_at(name: str, first: Told, second: Told) -> Agreement:
+    if name in first.raw or name in second.raw:
+        is_same = name in first.raw and first.raw[name] == second.raw.get(name)
+        return Agreement.SAME if is_same else Agreement.OTHER
+    return _relation(name, first.values[name], second.values[name])
+
+
+def _relation(name: str, first: Json, second: Json) -> Agreement:
+    """How a value stands to another source's. An object may leave out members that the other has: what both have counts."""
+    if normal(name, first) == normal(name, second):
+        return Agreement.SAME
+    if name == "content.args" or not (isinstance(first, dict) and isinstance(second, dict)):
+        return Agreement.OTHER
+    relations = {_relation(name, first[key], second[key]) for key in first.keys() & second.keys()}
+    if Agreement.OTHER in relations or not relations:
+        return Agreement.OTHER
+    return Agreement.MORE if second.keys() - first.keys() or Agreement.MORE in relations else Agreement.SAME
+
+
+def normal(name: str, value: Json) -> bytes:
+    """A value as it is compared: canonical bytes of its normalised form."""
+    if name == "content.args":
+        command = _command(value)
+        return canonical(command.strip() if command is not None else value)
+    text = _text(value)
+    if text is None:
+        return canonical(value)
+    return canonical(_unframed(text.strip()) if name == "content.output" else text.strip())
+
+
+def _command(args: Json) -> str | None:
+    """The command that arguments are, or that is all they hold."""
+    if isinstance(args, str):
+        return args
+    if isinstance(args, dict) and len(args) == 1:
+        (name, value) = next(iter(args.items()))
+        return value if name in _COMMANDS and isinstance(value, str) else None
+    return None
+
+
+def _text(value: Json) -> str | None:
+    """The text that a value is: itself, blocks of text, or the only thing in an object."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(block, dict) for block in value):
+        texts = [block.get("text") for block in value if block.keys() <= {"type", "text"}]
+        whole = [text for text in texts if isinstance(text, str)]
+        return "\n".join(whole) if len(whole) == len(value) else None
+    if isinstance(value, dict) and len(value) == 1:
+        (only,) = value.values()
+        return only if isinstance(only, str) else None
+    return None
+
+
+def _unframed(text: str) -> str:
+    frame = _FRAME.match(text)
+    return text[frame.end() :].strip() if frame is not None else text
+
+
+# The same source again -------------------------------------------------------------------------------------------------
+
+_NOT_COMPARED = frozenset(("ts_text", "source_id", "corr", "input", "same"))
+
+
+def said_exactly(step: Recorded) -> bytes:
+    """What 13.3 compares of a step with what the same source says again: `content.*`, `tokens` and `success`."""
+    values = {name: value for name, value in step.values.items() if name.startswith("content.")}
+    return compared(values, step.raw, step.meta)
+
+
+def compared(values: Mapping[str, Json], raw: Mapping[str, bytes], meta: Mapping[str, Json]) -> bytes:
+    """Canonical bytes of the `content.*` values, raw values and members that are compared."""
+    shown = {name: value for name, value in values.items() if name != "content.meta"}
+    rest = {key: value for key, value in (values.get("content.meta") or {}).items() if key not in _NOT_COMPARED}
+    return canonical([shown, rest, meta.get("tokens"), meta.get("success")]) + b"".join(
+        name.encode() + data for name, data in sorted(raw.items())
+    )
+
+
+# Events without ids --------------------------------------------------------------------------------------------------
+
+
+def is_unnamed(source_id: str | None) -> bool:
+    """Whether an id is one of ours, for an event whose source gives none."""
+    return source_id is not None and source_id.startswith(UNNAMED)
+
+
+def join_key(step: Step | Recorded, values: Mapping[str, Json]) -> bytes | None:
+    """What an event of a source without ids has in common with another source's telling of it; None: nothing to go by.
+
+    A result is not found so: it belongs to its call, whatever it says.
+    """
+    name = next((name for name in ("content.args", "content.text") if values.get(name) is not None), None)
+    if name is None or step.type == "tool_result":
+        return None
+    tool = step.meta.get("tool")
+    key = canonical([step.type, tool.casefold() if isinstance(tool, str) else None])
+    return blake2b(key + normal(name, values[name]), digest_size=16).digest()
+
+
+class Waiting:
+    """Entries that wait for another source to tell the same event, by what they would have in common. The oldest first."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[bytes, deque[int]] = {}
+        self._keys: OrderedDict[int, bytes] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def add(self, key: bytes, n: int) -> None:
+        """Let entry `n` wait. Of very many, the oldest waits no longer."""
+        self._by_key.setdefault(key, deque()).append(n)
+        self._keys[n] = key
+        if len(self._keys) > _MOST_WAITING:
+            self.remove(next(iter(self._keys)))
+
+    def remove(self, n: int) -> None:
+        """Let entry `n` wait no longer, if it does."""
+        key = self._keys.pop(n, None)
+        if key is not None:
+            self._by_key[key].remove(n)
+            if not self._by_key[key]:
+                del self._by_key[key]
+
+    def candidates(self, key: bytes) -> tuple[int, ...]:
+        """The entries that wait under a key, the oldest first."""
+        return tuple(self._by_key.get(key, ()))

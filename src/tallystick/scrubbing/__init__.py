@@ -1,0 +1,6 @@
+"""Taking secrets out of what is about to be sealed: a value in, the value without them and how many there were out.
+
+`step.scrub_step` and `step.scrub_opening` are what the recorder calls. A secret is known by its own form (`shapes`, `places`)
+or by the name it stands under (`names`, `assignments`, `judging`); `finding` joins these over one string, `json_values` goes
+through a whole value. docs/secrets.md says what is replaced, what is not, and how well it does.
+"""

@@ -1,0 +1,179 @@
+"""Secrets in JSON values and in raw bytes.
+
+Owns the way through a value: members whose key says "secret", pairs of a name and a value, options in lists of arguments, and
+the tagged strings of docs/format.md 3.2. Must not know what a step is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from tallystick.model.step import Json
+from tallystick.scrubbing.finding import Counts, scrub_bytes, scrub_text
+from tallystick.scrubbing.judging import Stands, is_secret
+from tallystick.scrubbing.markers import marker
+from tallystick.scrubbing.names import KIND, Says, says
+from tallystick.seal.tagged import MARK, tag_text
+
+_DEEPEST = 200
+"""Deeper values cannot be sealed (docs/format.md 3.2): their deeper parts are text by then."""
+_UTF16 = f"{MARK}utf16:"
+_HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
+_NAMES = ("name", "key", "Name", "Key", "header", "variable")
+_LEAST_NUMBER = 1000
+
+
+def scrub_json(value: Json, counts: Counts, *, depth: int = 0) -> Json:
+    """A JSON value with a marker for each secret; the very same object if there is none."""
+    if type(value) is str:
+        return scrub_string(value, counts)
+    if depth >= _DEEPEST:
+        return value
+    if isinstance(value, dict):
+        return _object(value, counts, depth)
+    if isinstance(value, list | tuple):
+        return _array(value, counts, depth)
+    return value
+
+
+def scrub_string(text: str, counts: Counts) -> str:
+    """A string, which may be a tagged one, with a marker for each secret."""
+    if not text.startswith(_UTF16):
+        return scrub_text(text, counts)
+    try:
+        real = bytes.fromhex(text[len(_UTF16) :]).decode("utf-16-be", "surrogatepass")
+    except ValueError:
+        return scrub_text(text, counts)
+    clean = scrub_text(real, counts)
+    return text if clean is real else tag_text(clean)
+
+
+def scrub_raw(data: bytes, counts: Counts) -> bytes:
+    """Raw bytes with a marker for each secret. In bytes that are no text only what is known by its form is one."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return _utf16(data, counts)
+    return scrub_bytes(data, counts, by_form_alone=not _is_text(data))
+
+
+def _utf16(data: bytes, counts: Counts) -> bytes:
+    encoding = "utf-16-le" if data[:1] == b"\xff" else "utf-16-be"
+    try:
+        text = data[2:].decode(encoding)
+    except UnicodeDecodeError:
+        return scrub_bytes(data, counts, by_form_alone=True)
+    clean = scrub_text(text, counts)
+    return data if clean is text else data[:2] + clean.encode(encoding)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in data
+
+
+# Objects and lists ---------------------------------------------------------------------------------------------------
+
+
+def _object(value: dict[str, Json], counts: Counts, depth: int) -> dict[str, Json]:
+    changed: dict[str, Json] = {}
+    name = _pair_name(value)
+    for key, item in value.items():
+        named = name if name is not None and key in ("value", "Value") else key
+        clean = _member(named, item, counts, depth)
+        if clean is not item:
+            changed[key] = clean
+    clean_keys = {key: scrub_string(key, counts) for key in value}
+    if all(clean is key for key, clean in clean_keys.items()):
+        return {**value, **changed} if changed else value
+    return _with_keys({**value, **changed}, clean_keys)
+
+
+def _with_keys(value: dict[str, Json], clean_keys: dict[str, str]) -> dict[str, Json]:
+    """The object with its keys replaced. Keys that are the same by then get a number, so that no member is lost."""
+    made: dict[str, Json] = {}
+    for key, item in value.items():
+        clean, number = clean_keys[key], 1
+        while clean in made or (clean != key and clean in value):
+            number += 1
+            clean = f"{clean_keys[key]}~{number}"
+        made[clean] = item
+    return made
+
+
+def _pair_name(value: dict[str, Json]) -> str | None:
+    """The name in `{"name": "API_KEY", "value": "…"}`."""
+    if "value" in value or "Value" in value:
+        for key in _NAMES:
+            if isinstance(value.get(key), str):
+                return str(value[key])
+    return None
+
+
+def _member(name: str, item: Json, counts: Counts, depth: int) -> Json:
+    if not isinstance(item, str | int) or isinstance(item, bool):
+        return scrub_json(item, counts, depth=depth + 1)
+    if isinstance(item, int):
+        return _number(name, item, counts)
+    if _is_header(name):
+        return _header(name, item, counts)
+    clearly = says(name)
+    if is_secret(item.encode("utf-8", "surrogatepass"), clearly, Stands.MEMBER):
+        return _under_name(item, clearly, counts)
+    return scrub_string(item, counts)
+
+
+def _under_name(item: str, clearly: Says, counts: Counts) -> str:
+    """The marker for a value that is a secret because of its name: of the kind that its form says, if it says one."""
+    own: Counts = Counts()
+    by_form = scrub_string(item, own)
+    if by_form in map(marker, own):
+        counts.update(own)
+        return by_form
+    counts[KIND[clearly]] += 1
+    return marker(KIND[clearly])
+
+
+def _number(name: str, item: int, counts: Counts) -> Json:
+    if abs(item) < _LEAST_NUMBER or says(name) is not Says.PASSWORD:
+        return item
+    counts[KIND[Says.PASSWORD]] += 1
+    return marker(KIND[Says.PASSWORD])
+
+
+@lru_cache(maxsize=4096)
+def _is_header(name: str) -> bool:
+    return name.lower() in _HEADERS
+
+
+def _header(name: str, item: str, counts: Counts) -> str:
+    """The value of a header, read as the line it would be."""
+    line = f"{name}: {item}"
+    clean = scrub_text(line, counts)
+    return item if clean is line else clean.removeprefix(f"{name}: ")
+
+
+def _array(value: list[Json] | tuple[Json, ...], counts: Counts, depth: int) -> Json:
+    items = [_item(before, item, counts, depth) for before, item in zip(_before(value), value, strict=True)]
+    return value if all(clean is item for clean, item in zip(items, value, strict=True)) else items
+
+
+def _before(value: list[Json] | tuple[Json, ...]) -> Iterable[Json]:
+    return [None, *value[:-1]] if value else []
+
+
+def _item(before: Json, item: Json, counts: Counts, depth: int) -> Json:
+    """An item of a list; after `--token`, or as the second of a pair of two texts, it is the value of a name."""
+    is_named = isinstance(before, str) and isinstance(item, str) and len(before) <= 100 and not item.startswith("-")
+    if is_named and before.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        if _is_header(before):
+            return _header(before, item, counts)
+        clearly = says(before)
+        is_option = before.startswith("-") and clearly is not Says.NOTHING
+        stands = Stands.MEMBER if is_option else Stands.QUOTED
+        clearly = max(clearly, Says.SECRET) if is_option else clearly
+        if is_secret(item.encode("utf-8", "surrogatepass"), clearly, stands):
+            return _under_name(item, clearly, counts)
+    return scrub_json(item, counts, depth=depth + 1)

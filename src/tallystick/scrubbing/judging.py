@@ -1,0 +1,124 @@
+"""Whether a value that stands under a secret's name is the secret: not a placeholder, a path, an expression or plain words.
+
+Owns that judgement. Must not know where name and value were found.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import math
+import re
+from collections import Counter
+
+from tallystick.scrubbing.markers import OPEN_BYTES
+from tallystick.scrubbing.names import Says
+
+
+class Stands(enum.Enum):
+    """How a value stands beside its name."""
+
+    MEMBER = "a member of an object, a line of an environment file: it can be nothing but the value of that name"
+    QUOTED = "in quotes, in text or code"
+    BARE = "in text or code, without quotes: it may be an expression or a word of a sentence"
+
+
+LONGEST = 8192
+_UUID = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+_HASH = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\Z")
+_LOCK_DIGEST = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5|blake[23][a-z0-9]*|h1)[-:=]", re.IGNORECASE)
+_NO_VALUE = re.compile(
+    rb"""[$<{\[(*%#@]                                   # a variable, a template, a tag, stars
+    | (?:true|false|null|nil|none|undefined|yes|no|string|str|bytes|text|any|optional|required|hidden|secret|token|password
+        |passwd|passphrase|credentials?|key|basic|bearer|default|empty|unset|env|unknown|invalid|missing|void)\Z
+    | (?:https?|file|git|ssh|ftp|wss?)://
+    | [.~]{0,2}/ | [A-Za-z]:\\                          # a path
+    | x{3,} | \.{3} | -{3} | _{3} | (?:\\u[0-9a-f]{4})+\Z
+    | (?:process|os|self|this|env|config|settings|args|opts|options|params|ctx|request|req|secrets|vault|op|arn|urn|ref|file
+        |state|props|data|user|response|res|client|app|obj|e|t|n)[.:]""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PLACEHOLDER = re.compile(
+    rb"(?<![A-Za-z0-9])(?:your|my-?own|example|placeholder|change-?_?me|dummy|redacted|masked|insert|replace|todo|fake|sample|elided)"
+    rb"(?![A-Za-z0-9])|\*{4}|x{6}|\.\.\.|\xe2\x80\xa6|\$\{|\{\{|<[A-Za-z]",
+    re.IGNORECASE,
+)
+_PART = rb"(?:[A-Za-z]{1,24}[0-9]{0,3}|[0-9]{1,4})"
+_IDENTIFIER = re.compile(_PART + rb"(?:[-_./:@]{1,4}" + _PART + rb")*\Z")
+_CAMEL = re.compile(rb"[A-Z]{0,6}[a-z]+(?:[A-Z]{1,6}[a-z]+)*[0-9]{0,2}\Z")
+_CLASSES = (re.compile(rb"[0-9]"), re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"))
+_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
+_SYMBOL = re.compile(rb"[!-,;-@\[-^`{-~]")
+_SHORT, _LEAST_SHORT, _LEAST = 20, 2.8, 3.0
+"""Bits a byte: random hex of 16 digits has about 3.2, English words written together about 3.3 but one class."""
+
+
+def is_secret(value: bytes, name: Says, stands: Stands) -> bool:
+    """Whether `value` is a secret, given what its name says and how it stands."""
+    if not 4 <= len(value) <= LONGEST or name is Says.NOTHING or _is_no_value(value):
+        return False
+    if name is Says.PASSWORD:
+        return _is_password(value, stands)
+    if name is Says.SECRET:
+        return _is_outright(value, stands)
+    return len(value) >= 16 and not _UUID.match(value) and not _HASH.match(value) and looks_random(value)
+
+
+def _is_no_value(value: bytes) -> bool:
+    if OPEN_BYTES in value or b" " in value or b"\n" in value or len(set(value)) < 3:
+        return True
+    return bool(_NO_VALUE.match(value) or _LOCK_DIGEST.match(value) or _PLACEHOLDER.search(value))
+
+
+def _is_password(value: bytes, stands: Stands) -> bool:
+    if stands is Stands.MEMBER:
+        return True
+    if stands is Stands.QUOTED:
+        return len(value) >= 5 and (_is_mixed(value) or looks_random(value))
+    return len(value) >= 6 and _is_mixed(value) and not is_words(value)
+
+
+def _is_outright(value: bytes, stands: Stands) -> bool:
+    if len(value) < 8 or is_words(value):
+        return False
+    if stands is Stands.BARE:
+        return len(value) >= 12 and looks_random(value)
+    return _is_mixed(value) or looks_random(value)
+
+
+def _is_mixed(value: bytes) -> bool:
+    """Letters, and digits or signs that words do not have."""
+    if _LETTER.search(value) is None:
+        return False
+    return _CLASSES[0].search(value) is not None or _SYMBOL.search(value) is not None
+
+
+def is_words(value: bytes) -> bool:
+    """Words with signs between them, as names are: `my-app-secret-v2`, `getUserToken`, `config.api_key`."""
+    if len(value) > 200 or _is_one_run(value):
+        return False
+    return _IDENTIFIER.match(value) is not None or _CAMEL.match(value) is not None
+
+
+def _is_one_run(value: bytes) -> bool:
+    """A run of letters that is no word: too many changes between capitals and small letters."""
+    if not value.isalpha():
+        return False
+    text = value.decode()
+    changes = sum(first.isupper() != second.isupper() for first, second in itertools.pairwise(text))
+    capitals = sum(letter.isupper() for letter in text)
+    return changes * 3 >= len(value) and 0.3 <= capitals / len(value) <= 0.7
+
+
+def looks_random(value: bytes) -> bool:
+    """Whether a value looks made by chance: enough different characters, of several classes, and not words."""
+    if len(value) < 10 or is_words(value):
+        return False
+    several = sum(kind.search(value) is not None for kind in _CLASSES)
+    return several >= 2 and entropy(value) >= (_LEAST_SHORT if len(value) < _SHORT else _LEAST)
+
+
+def entropy(value: bytes) -> float:
+    """Shannon's entropy of the bytes, in bits a byte."""
+    size = len(value)
+    return -sum(count / size * math.log2(count / size) for count in Counter(value).values())

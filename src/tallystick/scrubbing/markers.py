@@ -1,0 +1,23 @@
+"""What stands in the place of a secret.
+
+Owns its text. It is the same for every secret of a kind: anything computed from the secret, even under a key, would let
+whoever holds that key try guesses against a record that is kept for years (docs/secrets.md).
+"""
+
+from __future__ import annotations
+
+import re
+
+OPEN = "‹secret:"
+CLOSE = "›"
+OPEN_BYTES = OPEN.encode()
+MARKERS = re.compile(OPEN_BYTES + rb"[a-z0-9-]{1,40}" + CLOSE.encode())
+"""Markers in a text in UTF-8."""
+
+
+def marker(kind: str) -> str:
+    """The text that replaces a secret of this kind: `‹secret:github-token›`.
+
+    It needs no escape in JSON, YAML, TOML, XML, URLs shown to people, or a shell word.
+    """
+    return f"{OPEN}{kind}{CLOSE}"

@@ -1,0 +1,97 @@
+"""Whether a name says that its value is a secret: `DB_PASSWORD`, `x-api-key`, `clientSecret`.
+
+Owns the words. Must not know what the value is or in which notation the name stands.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from functools import lru_cache
+
+
+class Says(enum.IntEnum):
+    """How clearly a name says "secret"; the clearer, the less its value must look like one."""
+
+    NOTHING = 0
+    MAYBE = 1
+    """`token`, `…_key`: the value must look random, and must not be a UUID or the hex of a hash."""
+    SECRET = 2
+    """`client_secret`, `api_key`, `access_token`: any value that is no word, path or expression."""
+    PASSWORD = 3
+    """`password`: people choose these, so any value that is no placeholder."""
+
+
+KIND = {Says.MAYBE: "token", Says.SECRET: "secret", Says.PASSWORD: "password"}
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_JOINED = re.compile(
+    r"(api|access|auth|private|secret|account|client|signing|encryption|master|storage|shared|ssh|app)(key|token|secret)(?![a-z])"
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What such a name ends in when it names something about a secret.
+_ABOUT = _words("""
+    id ids name names type types count limit file filename path dir url uri endpoint length len size expires expiry
+    expiration ttl hash hashes digest digests version label field fields required prefix suffix regex pattern policy
+    provider manager usage budget max min index at status format env var variable ref arn store enabled mode scope
+    scopes bucket alg algorithm reset hint error errors valid ok encoding input output prompt message description
+    title help text placeholder strength rotation age config settings schema kind source location host port user
+    username email owner ring set list map table column row rows rate cost price per in out sha checksum fingerprint
+    thumbprint class component page form view handler func function
+""")
+_ABOUT_FIRST = _words(
+    "is has no without show hide toggle forgot reset set get validate check verify require requires needs"
+)
+_NO_TOKEN = _words(
+    "next prev page continuation sync max min last cursor pagination start design eos bos pad unk mask stop count"
+)
+_NO_KEY = _words("""
+    public pub cache primary foreign sort partition idempotency routing object s3 config dict hash map group row range lookup
+    unique index shard state react data translation registry hot short arrow enter ctrl query item meta composite natural
+    candidate dedupe dedup sorting order event message metric label tag field column property attribute json yaml toml env
+""")
+_PASSWORD = re.compile(
+    r"passw(?:or)?d(?!less)|passphrase|passcode|contrase|_pwd_|_[a-z0-9]+_pass_|_userpass_|_dbpass_|_sshpass_"
+)
+_SECRET = re.compile(
+    r"_(?:secret|pass|credential|credentials|pat|jwt|connection_string|shared_access_signature|mnemonic|seed_phrase"
+    r"|(?:api|access|private|signing|encryption|master|account|storage|service|auth|secret|client|db|database|shared|ssh|consumer|app"
+    r"|deploy|webhook|license|vault|admin|root|hmac)_(?:key|token)"
+    r"|(?:refresh|bearer|session|id|bot|security|sas|oauth|github|gitlab|slack|npm|pypi|hf)_token"
+    r"|[a-z0-9]*apikey|authtoken|(?:openai|anthropic|gemini|google|groq|mistral|cohere|datadog|sendgrid|stripe|twilio)_key)_"
+)
+
+
+@lru_cache(maxsize=8192)
+def says(name: str) -> Says:
+    """What a name says of its value. Any notation: snake, kebab, camel, dotted, with `--` before it or not."""
+    if len(name) > 200:
+        return Says.NOTHING
+    split = "_".join(word.lower() for word in _WORDS.findall(name))
+    words = _JOINED.sub(r"\1_\2", split).split("_")
+    if words[-1] in _ABOUT or words[0] in _ABOUT_FIRST:
+        return Says.NOTHING
+    joined = f"_{'_'.join(words)}_"
+    if _PASSWORD.search(joined):
+        return Says.PASSWORD
+    if _SECRET.search(joined) and not _is_public(words):
+        return Says.SECRET
+    return Says.MAYBE if _may_be(words) else Says.NOTHING
+
+
+def _is_public(words: list[str]) -> bool:
+    return "public" in words or "publishable" in words
+
+
+def _may_be(words: list[str]) -> bool:
+    before = words[-2] if len(words) > 1 else ""
+    if words[-1] == "token":
+        return before not in _NO_TOKEN
+    if words[-1] == "key":
+        return before != "" and before not in _NO_KEY
+    return words[-1] in ("auth", "csrf", "xsrf", "otp", "sig")

@@ -1,0 +1,260 @@
+r"""Secrets that are known by where they stand: key blocks, addresses with a password, headers, webhooks, command options.
+
+Owns those places, one function each: given where its literal is and how far to read, it gives the secrets there. All patterns
+are bounded, so that no text makes them slow. Must not know of names and values in general: those are assignments.py's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from tallystick.scrubbing.judging import Stands, is_secret, looks_random
+from tallystick.scrubbing.markers import OPEN_BYTES
+from tallystick.scrubbing.names import Says
+from tallystick.scrubbing.shapes import begins_word
+
+
+class Place(NamedTuple):
+    """A secret where one is expected: from where to where it goes, and its kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+# Key blocks ----------------------------------------------------------------------------------------------------------
+
+_BLOCK = re.compile(
+    rb"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    rb"(?P<body>(?:[^-(){};<]|-(?!----)){0,20000})(?P<end>-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+)
+_KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{24}")
+_KEY_LINES = re.compile(
+    rb"(?:[A-Za-z0-9+/=]{16,}|[ \t\r\n>|+]|\\+[nr]|[A-Z][A-Za-z-]{2,16}: [^\n\\]{0,80}|[0-9]{1,6}(?:\t|\xe2\x86\x92|:)"
+    rb"|[A-Za-z0-9+/=]{1,15}(?=[\s\\\"']|\Z)){0,4000}"
+)
+
+
+def key_block(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A PEM block of a private key, whole; without its end, as far as it has lines of a key."""
+    found = _BLOCK.match(data, start, limit)
+    if found is None or _KEY_TEXT.search(data, found.start("body"), found.end("body")) is None:
+        return
+    stop = found.end()
+    if found["end"] is None:
+        lines = _KEY_LINES.match(data, found.start("body"))
+        stop = lines.end() if lines is not None and lines.end() > lines.start() else stop
+    yield Place(start, stop, "private-key")
+
+
+_PUTTY = re.compile(
+    rb"Private-Lines:[ ]{0,4}[0-9]{1,4}(?P<body>(?:(?:[\s>|+]|\\+[nr]){1,24}[A-Za-z0-9+/=]{4,76}){1,400})"
+)
+
+
+def putty_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The private lines of a PuTTY key."""
+    found = _PUTTY.match(data, start, limit)
+    if found is not None:
+        yield Place(found.start("body"), found.end("body"), "private-key")
+
+
+# Addresses -----------------------------------------------------------------------------------------------------------
+
+_ADDRESS = re.compile(rb"""://[^\s/?#@:"'`<>\\|]{0,128}:(?P<password>[^\s/?#@"'`<>\\|]{1,512})@(?=[\w\[$<{.-])""")
+_NO_PASSWORD = re.compile(
+    rb"(?:[$<{%*\[]|\xe2\x80\xb9|pass(?:w(?:or)?d|code)?\Z|pw\Z|pwd\Z|secret\Z|token\Z|key\Z|api_?key\Z|x+\Z|\.+\Z|your|user|example|redacted|port\Z|[0-9]{1,5}\Z)",
+    re.IGNORECASE,
+)
+
+
+def address_password(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The password in `scheme://user:password@host`."""
+    found = _ADDRESS.match(data, start, limit)
+    if found is not None and _NO_PASSWORD.match(found["password"]) is None:
+        yield Place(*found.span("password"), "url-password")
+
+
+_HOOK_TAIL = rb"(?P<secret>[A-Za-z0-9@_%./-]{12,512})"
+_WEBHOOKS = (
+    (
+        "slack-webhook",
+        "hooks.slack.com/",
+        re.compile(rb"hooks\.slack\.com/(?:services|workflows|triggers)/" + _HOOK_TAIL),
+    ),
+    ("discord-webhook", "/api/webhooks/", re.compile(rb"/api/webhooks/[0-9]{6,24}/(?P<secret>[A-Za-z0-9_-]{20,128})")),
+    ("teams-webhook", "webhook.office.com/", re.compile(rb"webhook\.office\.com/webhookb2/" + _HOOK_TAIL)),
+    (
+        "telegram-token",
+        "api.telegram.org/bot",
+        re.compile(rb"api\.telegram\.org/bot(?P<secret>[0-9]{6,12}:[A-Za-z0-9_-]{20,64})"),
+    ),
+    ("signed-url", "X-Amz-Signature=", re.compile(rb"X-Amz-Signature=(?P<secret>[a-f0-9]{64})")),
+    ("signed-url", "X-Goog-Signature=", re.compile(rb"X-Goog-Signature=(?P<secret>[a-f0-9]{64,1024})")),
+    (
+        "signed-url",
+        "x-amz-security-token=",
+        re.compile(rb"(?i:x-amz-security-token)=(?P<secret>[A-Za-z0-9%+/=]{40,4096})"),
+    ),
+    ("signed-url", "&sig=", re.compile(rb"&(?:amp;)?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
+    ("signed-url", "?sig=", re.compile(rb"\?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
+)
+
+
+def _webhook(kind: str, pattern: re.Pattern[bytes]) -> Find:
+    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
+        found = pattern.match(data, start, limit)
+        if found is not None and len(set(found["secret"])) >= 8 and OPEN_BYTES not in found["secret"]:
+            yield Place(*found.span("secret"), kind)
+
+    return find
+
+
+# Headers -------------------------------------------------------------------------------------------------------------
+
+_QUOTES = rb"""(?:\\{0,7}["'`])?"""
+_AUTHORIZATION = re.compile(
+    rb"authorization" + _QUOTES + rb"\]?[ \t]{0,8}(?:[:=,]|=>)[ \t]{0,8}" + _QUOTES
+    + rb"(?P<scheme>(?:basic|bearer|token|digest|apikey|api-key|key|bot|jwt|negotiate|ntlm|splunk|sso-key|geniekey)"
+    rb"[ =:]{1,4})?"
+    rb"(?P<secret>[A-Za-z0-9._~+/%@-]{6,8192}={0,2})",
+    re.IGNORECASE,
+)  # fmt: skip
+_SCHEME_SAYS = {b"": Says.MAYBE, b"basic": Says.PASSWORD}
+_BEARER = re.compile(rb"bearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,8192}={0,2})", re.IGNORECASE)
+
+
+def authorization(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """What an `Authorization` header says after its scheme."""
+    found = _AUTHORIZATION.match(data, start, limit)
+    if found is None:
+        return
+    clearly = _SCHEME_SAYS.get((found["scheme"] or b"").strip(b" =:").lower(), Says.SECRET)
+    if is_secret(found["secret"], clearly, Stands.MEMBER):
+        yield Place(*found.span("secret"), "authorization")
+
+
+def bearer(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A token after the word `Bearer`, wherever that stands."""
+    found = _BEARER.match(data, start, limit)
+    if found is not None and is_secret(found["secret"], Says.SECRET, Stands.BARE):
+        yield Place(*found.span("secret"), "authorization")
+
+
+_COOKIES = re.compile(
+    rb"cookie" + _QUOTES + rb"[ \t]{0,8}[:=,][ \t]{0,8}" + _QUOTES + rb"(?P<pairs>[^\r\n\"'`\\]{8,8192})", re.IGNORECASE
+)
+_COOKIE = re.compile(rb"=(?P<value>[^;\s(){}<>,]{16,4096})")
+
+
+def cookies(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The values of a `Cookie` or `Set-Cookie` header that look made by chance."""
+    found = _COOKIES.match(data, start, limit)
+    if found is None:
+        return
+    for pair in _COOKIE.finditer(data, *found.span("pairs")):
+        if looks_random(pair["value"]) and OPEN_BYTES not in pair["value"]:
+            yield Place(*pair.span("value"), "cookie")
+
+
+# Options of commands -------------------------------------------------------------------------------------------------
+
+_USER_OPTION = re.compile(
+    rb"""(?:-u|--user|--proxy-user)[ =]{1,2}\\{0,7}["']?[\w.@+%-]{1,64}:(?P<password>[^\s"'`\\]{3,256})"""
+)
+_PASSWORD_OPTION = re.compile(rb"""-p ?\\{0,7}["']?(?P<password>[^\s"'`\\-][^\s"'`\\]{3,128})""")
+
+
+def user_option(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`curl -u user:password`."""
+    found = _USER_OPTION.match(data, start + 1, limit)
+    line = data[max(0, start - 400) : start]
+    if found is None or not (b"curl" in line or b"http " in line or b"wget" in line):
+        return
+    if is_secret(found["password"], Says.PASSWORD, Stands.MEMBER):
+        yield Place(*found.span("password"), "password")
+
+
+def password_option(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`mysql -pPASSWORD`, `sshpass -p PASSWORD`."""
+    found = _PASSWORD_OPTION.match(data, start + 1, limit)
+    line = data[max(0, start - 200) : start]
+    glued = found is not None and data[start + 3 : start + 4] != b" "
+    if found is None or not (
+        b"sshpass" in line
+        or (glued and re.search(rb"\b(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n;|&]{0,190}\Z", line))
+    ):
+        return
+    if is_secret(found["password"], Says.PASSWORD, Stands.MEMBER):
+        yield Place(*found.span("password"), "password")
+
+
+# Forms whose literal is in their middle ------------------------------------------------------------------------------
+
+_TELEGRAM = re.compile(rb"[0-9]{8,11}:AA[A-Za-z0-9_-]{32,36}(?![A-Za-z0-9_-])")
+_AZURE_SECRET = re.compile(rb"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])")
+_AWS_PAIR = re.compile(
+    rb"""(?:AKIA|ASIA)[A-Z0-9]{16}[\s"'\\:,;|/]{1,12}(?:[A-Za-z_]{0,32}["'\\ =:]{1,8})?"""
+    rb"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+)
+
+
+def telegram(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A bot token: digits, a colon, `AA…`."""
+    digits = data[max(0, start - 12) : start]
+    yield from _whole(_TELEGRAM, "telegram-token", data, start - (len(digits) - len(digits.rstrip(b"0123456789"))))
+
+
+def azure_secret(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The secret of an application in Entra ID: three characters, a digit, `Q~`."""
+    yield from _whole(_AZURE_SECRET, "azure-secret", data, start - 4)
+
+
+def _whole(pattern: re.Pattern[bytes], kind: str, data: bytes, start: int) -> Iterator[Place]:
+    found = pattern.match(data, start) if start >= 0 else None
+    if found is not None and begins_word(data, start):
+        yield Place(found.start(), found.end(), kind)
+
+
+def aws_pair(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The secret key that stands right after its key id, as in a credentials file or a table."""
+    found = _AWS_PAIR.match(data, start, limit)
+    if found is not None and looks_random(found["secret"]):
+        yield Place(*found.span("secret"), "aws-secret-key")
+
+
+_ENCODED_KEY = re.compile(
+    rb"LS0tLS1CRUdJTi[A-Za-z0-9+/]{0,48}(?:UFJJVkFURS|BSSVZBVE|QUklWQVRF)[A-Za-z0-9+/=]{16,40000}"
+)
+
+
+def encoded_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A PEM block of a private key in base64, as Kubernetes keeps it."""
+    found = _ENCODED_KEY.match(data, start, limit)
+    if found is not None:
+        yield Place(found.start(), found.end(), "private-key")
+
+
+Find = Callable[[bytes, int, int], Iterator[Place]]
+
+PLACES: tuple[tuple[str, Find], ...] = (
+    ("-----BEGIN ", key_block),
+    ("Private-Lines:", putty_key),
+    ("://", address_password),
+    *((spelling, authorization) for spelling in ("authorization", "Authorization", "AUTHORIZATION")),
+    *((spelling, bearer) for spelling in ("bearer ", "Bearer ", "BEARER ")),
+    *((spelling, cookies) for spelling in ("cookie", "Cookie", "COOKIE")),
+    (" -u ", user_option),
+    (" --user", user_option),
+    (" --proxy-user", user_option),
+    (" -p", password_option),
+    (":AA", telegram),
+    ("Q~", azure_secret),
+    ("AKIA", aws_pair),
+    ("ASIA", aws_pair),
+    ("LS0tLS1CRUdJTi", encoded_key),
+    *((literal, _webhook(kind, pattern)) for kind, literal, pattern in _WEBHOOKS),
+)
+"""Each place with a literal that it has in it."""

@@ -1,0 +1,124 @@
+"""Our provenance, looked up: in journals, and in Hermes' own store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tallystick.journal.home import Home
+from tallystick.model.step import Json, Opening, Ref, SessionKind, Step
+from tallystick.operations.acp_lineage import Lineage
+from tallystick.operations.scribe import Scribe
+from tallystick.sessions.provenance import KEY, Rule
+
+AGENT = "some-agent"
+
+
+@pytest.fixture
+def scribe(home: Home) -> Iterator[Scribe]:
+    with Scribe(home) as scribe:
+        yield scribe
+
+
+def hermes_store(folder: Path, *rows: tuple[str, str | None, str | None, str | None]) -> Path:
+    """A `state.db` with these sessions: id, parent, end_reason, model_config."""
+    path = folder / "state.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE sessions (id TEXT, source TEXT, parent_session_id, end_reason, model_config)")
+        database.executemany("INSERT INTO sessions VALUES (?, 'acp', ?, ?, ?)", rows)
+        database.commit()
+    return path
+
+
+def ours(members: dict[str, Json] | None) -> dict[str, Json]:
+    """Our member of what is to be added."""
+    assert members is not None
+    assert list(members) == [KEY]
+    return dict(members[KEY])
+
+
+def opened(session: str, kind: SessionKind = SessionKind.ROOT, parent: str | None = None) -> Opening:
+    return Opening(session=session, agent=AGENT, kind=kind, parent=Ref(session=parent) if parent else None)
+
+
+def test_a_new_session_is_a_root_and_its_journal_is_named(scribe: Scribe) -> None:
+    account = ours(Lineage(scribe).of_opened(opened("s"), "s"))
+    record = scribe.writer.find(AGENT, "s")
+    assert record is not None
+    assert (account["kind"], account["parentSessionId"]) == ("root", None)
+    assert account["sealed"] == {"session": record.sid, "size": 1, "head": record.last}
+
+
+def test_a_fork_hangs_on_its_parent_by_a_sealed_edge(scribe: Scribe) -> None:
+    lineage = Lineage(scribe)
+    lineage.of_opened(opened("s"), "s")
+    account = ours(lineage.of_opened(opened("f", SessionKind.FORK, "s"), "f"))
+    assert (account["kind"], account["parentSessionId"], account["lineageRoot"]) == ("fork", "s", "s")
+    assert "claimed" not in account
+
+
+def test_a_parent_that_is_not_recorded_is_a_claim(scribe: Scribe) -> None:
+    account = ours(Lineage(scribe).of_opened(opened("f", SessionKind.FORK, "gone"), "f"))
+    assert (account["parentSessionId"], account["claimed"], account["missing"]) == ("gone", True, "gone")
+
+
+def test_a_continuation_that_another_process_recorded_is_a_rotation_and_told_once(home: Home, scribe: Scribe) -> None:
+    lineage = Lineage(scribe)
+    lineage.of_opened(opened("s"), "s")
+    assert lineage.of_rotation(AGENT, "s") is None
+    with Scribe(home) as other:
+        other.add(AGENT, Step(session="s", type="compaction", source_id="k"))
+        other.open(Opening(session="s~1", agent=AGENT, kind=SessionKind.CONTINUATION, parent=Ref("k", "s")))
+    account = ours(lineage.of_rotation(AGENT, "s"))
+    assert (account["currentSessionId"], account["kind"], account["depth"]) == ("s~1", "continuation", 1)
+    assert account["rotations"] == [{"from": "s", "to": "s~1"}]
+    assert lineage.of_rotation(AGENT, "s") is None
+
+
+def test_hermes_rows_tell_each_rotation_and_its_reason(scribe: Scribe, tmp_path: Path) -> None:
+    rows = [("a", None, "compression", None), ("b", "a", "turn_boundary_rollover", None), ("c", "b", None, "{}")]
+    lineage = Lineage(scribe, hermes_store(tmp_path, *rows))
+    begun = Opening(session="a", agent="hermes")
+    lineage.of_opened(begun, "a", "a")
+    account = ours(lineage.of_rotation("hermes", "a", "c"))
+    assert account["rotations"] == [
+        {"from": "a", "to": "b", "reason": "compression"},
+        {"from": "b", "to": "c", "reason": "turn_boundary_rollover"},
+    ]
+    assert (account["depth"], account["continuationRoot"]) == (2, "a")
+
+
+def test_a_fork_of_which_hermes_keeps_no_parent_is_told_from_our_journal(scribe: Scribe, tmp_path: Path) -> None:
+    lineage = Lineage(scribe, hermes_store(tmp_path, ("a", None, None, None), ("f", None, None, None)))
+    lineage.of_opened(Opening(session="a", agent="hermes"), "a")
+    begun = Opening(session="f", agent="hermes", kind=SessionKind.FORK, parent=Ref(session="a"))
+    account = ours(lineage.of_opened(begun, "f"))
+    assert (account["kind"], account["parentSessionId"]) == ("fork", "a")
+
+
+def test_a_store_of_hermes_that_cannot_be_read_leaves_what_we_recorded(scribe: Scribe, tmp_path: Path) -> None:
+    (tmp_path / "state.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 200)
+    account = ours(Lineage(scribe, tmp_path / "state.db").of_opened(Opening(session="a", agent="hermes"), "a"))
+    assert account["kind"] == "root"
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_it_can_be_told_in_hermes_words_too(scribe: Scribe, rule: Rule) -> None:
+    lineage = Lineage(scribe, hermes_rule=rule)
+    first = lineage.of_opened(opened("s"), "s")
+    assert first is not None
+    assert first["hermes"]["sessionProvenance"]["sessionKind"] == "root"
+    scribe.add(AGENT, Step(session="s", type="compaction", source_id="k"))
+    scribe.open(Opening(session="s~1", agent=AGENT, kind=SessionKind.CONTINUATION, parent=Ref("k", "s")))
+    members = lineage.of_rotation(AGENT, "s")
+    assert members is not None
+    told = members["hermes"]["sessionProvenance"]
+    assert (told["sessionKind"], told["reason"], told["previousHermesSessionId"]) == (
+        "continuation",
+        "compression",
+        "s",
+    )

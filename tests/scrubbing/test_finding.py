@@ -1,0 +1,147 @@
+"""Finding secrets in one string: how many of the labelled set, at what cost, and never otherwise twice."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
+from tests.scrubbing.labelled_set import Labelled, filled, labelled_set, remains, secrets_of_every_kind
+from tests.scrubbing.scrubbing import kinds, scrubbed
+
+LABELLED = list(labelled_set())
+PARTS = st.lists(
+    st.one_of(
+        st.sampled_from([line.text for line in LABELLED]),
+        st.text(max_size=40),
+        st.sampled_from(["\n", "\\n", '"', "\\", "‹secret:", "›", "token=", "=", "…", "password: ", "://u:", "@h"]),
+    ),
+    max_size=6,
+).map("".join)
+
+
+def missed(part: str) -> list[Labelled]:
+    return [
+        line
+        for line in LABELLED
+        if line.part == part and line.secret is not None and remains(line.secret, scrubbed(line.text))
+    ]
+
+
+def test_every_key_with_a_form_of_its_own_is_found_in_every_context() -> None:
+    assert missed("shapes") == []
+
+
+def test_nine_of_ten_secrets_under_a_name_are_found() -> None:
+    """Which are missed is written down in docs/secrets.md: words as passwords, and secrets with no name beside them."""
+    named = [line for line in LABELLED if line.part == "named"]
+    assert len(missed("named")) <= 0.1 * len(named)
+
+
+def test_innocent_lines_stay_as_they_are() -> None:
+    innocent = [line.text for line in LABELLED if line.part == "innocent"]
+    assert len(innocent) > 300
+    assert [text for text in innocent if scrubbed(text) != text] == []
+
+
+def test_a_secret_is_replaced_under_the_kind_it_has() -> None:
+    found = [line for line in LABELLED if line.secret is not None and not remains(line.secret, scrubbed(line.text))]
+    assert [line for line in found if line.kind not in kinds(line.text)] == []
+
+
+def detectors() -> Iterator[object]:
+    """The plugins of detect-secrets that know a form or a name; not those for entropy alone and for addresses."""
+    plugins: dict[str, type] = get_mapping_from_secret_type_to_class()
+    for plugin in plugins.values():
+        if "Entropy" not in plugin.__name__ and "IP" not in plugin.__name__:
+            yield plugin()
+
+
+def test_little_that_detect_secrets_finds_in_the_labelled_set_is_missed() -> None:
+    found = [
+        line
+        for line in labelled_set(1)
+        if line.secret is not None
+        and "\n" not in line.text
+        and any(line.secret in set(_secrets(plugin, line.text)) for plugin in detectors())
+    ]
+    assert len(found) > 100
+    assert [line.text for line in found if remains(str(line.secret), scrubbed(line.text))] == []
+
+
+def _secrets(plugin: object, text: str) -> Iterator[str]:
+    analyze = plugin.analyze_string  # type: ignore[attr-defined]
+    yield from (found if isinstance(found, str) else "" for found in analyze(text))
+
+
+@given(PARTS)
+def test_scrubbing_twice_is_scrubbing_once(text: str) -> None:
+    once = scrubbed(text)
+    assert scrubbed(once) == once
+
+
+@given(PARTS)
+def test_a_text_in_which_nothing_is_worth_a_look_holds_no_secret(text: str) -> None:
+    counts: Counter[str] = Counter()
+    scrub_text(text, counts)
+    if counts:
+        assert may_hold_secrets(json.dumps({"content.text": text}, ensure_ascii=False).encode())
+
+
+@given(st.binary(max_size=2000))
+def test_any_bytes_can_be_scrubbed(data: bytes) -> None:
+    assert scrub_bytes(data, Counter()) is not None
+
+
+@pytest.mark.parametrize("at", [0, 65_500, 65_536, 999_950])
+def test_a_secret_in_a_megabyte_is_found_wherever_it_stands(at: int) -> None:
+    for kind, secret in secrets_of_every_kind(random.Random(at)):
+        text = "lorem ipsum " * 83_334
+        text = f"{text[:at]}\n{secret}\n{text[at:]}"
+        counts: Counter[str] = Counter()
+        assert secret not in scrub_text(text, counts)
+        assert counts[kind] == 1
+
+
+FLOODS = """
+    password= Private_Key= token:_ "token":" :// ://a: authorization= Authorization:_Bearer_ cookie= sk-ant- eyJa.eyJ AKIA
+    fm1r_ -----BEGIN_PRIVATE_KEY----- -----BEGIN_PRIVATE_KEY-----AAAAAAAAAAAAAAAAAAAAAAAAAAAA cGFzc3dvcmQ _-u_a: :AA 1Q~ xoxb-
+    a.b-token. hooks.slack.com/services/ FwoGZXIvYXdzE \\\\"token
+"""
+
+
+@pytest.mark.parametrize("flood", FLOODS.split())
+def test_no_text_takes_more_than_its_length(flood: str) -> None:
+    """Twice the text takes about twice the time: patterns are bounded, and so is what each place looks at."""
+    least = []
+    for size in (125_000, 500_000):
+        data = (flood.replace("_", " ") * (size // len(flood))).encode()
+        times = []
+        for _ in range(2):
+            began = time.process_time()
+            scrub_bytes(data, Counter())
+            times.append(time.process_time() - began)
+        least.append(min(times))
+    assert least[1] < 8 * least[0] + 0.1
+    assert least[1] < 3
+
+
+def test_a_long_text_of_one_sort_takes_little() -> None:
+    for text in ("a" * 5_000_000, "A1b2" * 1_250_000, "\\" * 5_000_000, " " * 5_000_000, "=" * 5_000_000):
+        began = time.process_time()
+        scrub_bytes(text.encode(), Counter())
+        assert time.process_time() - began < 1
+
+
+def test_findings_that_meet_are_one() -> None:
+    token = filled("gh{}p_{alnum:36}", random.Random(5))
+    assert kinds(f'{{"Authorization": "Bearer {token}"}}') == {"github-token": 1}
+    assert kinds(f"GITHUB_TOKEN={token}") == {"github-token": 1}

@@ -1,0 +1,102 @@
+"""Secrets in JSON values and raw bytes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.model.step import Json
+from tallystick.scrubbing.json_values import scrub_json, scrub_raw
+from tallystick.seal.tagged import tag_text
+from tests.scrubbing.labelled_set import filled, labelled_set
+from tests.scrubbing.scrubbing import scrubbed_value
+
+TOKEN = filled("gh{}p_{alnum:36}", random.Random(6))
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.text(max_size=12),
+        st.sampled_from([line.text for line in labelled_set(1)]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["password", "token", "name", "value", "key", "n", TOKEN]), inner, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "clean"),
+    [
+        ({"password": "hunter2", "n": 1}, {"password": "‹secret:password›", "n": 1}),
+        ({"password": 123456}, {"password": "‹secret:password›"}),
+        ({"a": [{"clientSecret": "aZ3kQ9xW2mV7"}]}, {"a": [{"clientSecret": "‹secret:secret›"}]}),
+        (
+            {"headers": {"Authorization": "Basic dXNlcjpwYXNz"}},
+            {"headers": {"Authorization": "Basic ‹secret:authorization›"}},
+        ),
+        (
+            {"env": [{"name": "API_KEY", "value": "aZ3kQ9xW2"}]},
+            {"env": [{"name": "API_KEY", "value": "‹secret:secret›"}]},
+        ),
+        (["tool", "--token", "aZ3kQ9xW2mV7", "-v"], ["tool", "--token", "‹secret:secret›", "-v"]),
+        ([["X-Api-Key", "aZ3kQ9xW2mV7"]], [["X-Api-Key", "‹secret:secret›"]]),
+        ({"token": TOKEN}, {"token": "‹secret:github-token›"}),
+        ({TOKEN: 1}, {"‹secret:github-token›": 1}),
+        ({"private_key": "-" * 5 + "no key"}, {"private_key": "-" * 5 + "no key"}),
+        ({"password": {"type": "string"}, "token_type": "bearer", "max_tokens": 4096}, None),
+        (
+            {"sha": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "session_id": "0b1f6c1e-9d3a-4a6e-8f0a-3f1d2c4b5a69"},
+            None,
+        ),
+    ],
+)
+def test_a_member_is_replaced_if_its_key_or_its_form_says_so(value: Json, clean: Json) -> None:
+    assert scrubbed_value(value) == (clean if clean is not None else value)
+
+
+def test_keys_that_become_the_same_keep_their_members() -> None:
+    other = filled("gh{}p_{alnum:36}", random.Random(8))
+    assert scrubbed_value({TOKEN: 1, other: 2}) == {"‹secret:github-token›": 1, "‹secret:github-token›~2": 2}
+
+
+def test_a_tagged_string_that_cannot_be_read_otherwise_is_looked_into() -> None:
+    tagged = tag_text(f"\ud800 {TOKEN}")
+    clean = scrubbed_value({"output": tagged})["output"]
+    assert clean == tag_text("\ud800 ‹secret:github-token›")
+
+
+def test_a_value_without_secrets_is_the_very_same_object() -> None:
+    value = {"a": ["b", {"c": "no token here"}], "password": ""}
+    assert scrub_json(value, Counter()) is value
+
+
+@given(VALUES)
+def test_scrubbing_a_value_twice_is_scrubbing_it_once(value: Json) -> None:
+    once = scrubbed_value(value)
+    assert scrubbed_value(once) == once
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_raw_text_is_scrubbed_in_its_own_encoding(encoding: str) -> None:
+    data = f"line\nTOKEN={TOKEN}\nend\n".encode(encoding)
+    assert scrub_raw(data, Counter()).decode(encoding) == "line\nTOKEN=‹secret:github-token›\nend\n"
+
+
+def test_bytes_that_are_no_text_lose_only_what_is_known_by_its_form() -> None:
+    data = b"\x00\xff\x01password=hunter2x9 " + TOKEN.encode() + b"\x00"
+    clean = scrub_raw(data, Counter())
+    assert TOKEN.encode() not in clean
+    assert b"hunter2x9" in clean
+
+
+def test_a_picture_stays_as_it_is() -> None:
+    picture = b"\x89PNG\r\n\x1a\n" + random.Random(9).randbytes(2_000_000)
+    assert scrub_raw(picture, Counter()) is picture

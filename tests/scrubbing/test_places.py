@@ -1,0 +1,81 @@
+"""Secrets that are known by where they stand."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.scrubbing.labelled_set import filled
+from tests.scrubbing.scrubbing import scrubbed
+
+KEY = filled("-----BEGIN{} RSA PRIVATE{} KEY-----\n{pem:12}\n-----END{} RSA PRIVATE{} KEY-----", random.Random(2))
+
+
+def numbered(text: str) -> str:
+    return "\n".join(f"{number:6}→{line}" for number, line in enumerate(text.splitlines(), 1))
+
+
+def test_a_private_key_is_replaced_whole() -> None:
+    assert scrubbed(f"cat key\n{KEY}\n$ ") == "cat key\n‹secret:private-key›\n$ "
+
+
+@pytest.mark.parametrize(
+    "written", [numbered, lambda key: key.replace("\n", "\\n"), lambda key: key.replace("\n", "\n+")]
+)
+def test_a_private_key_is_found_with_line_numbers_escapes_and_in_a_diff(written: object) -> None:
+    assert callable(written)
+    assert not any(line in scrubbed(written(KEY)) for line in KEY.splitlines()[1:-1])
+
+
+def test_a_private_key_that_was_cut_is_replaced_as_far_as_it_goes() -> None:
+    cut = "\n".join(KEY.splitlines()[:7])
+    assert scrubbed(f"{cut}\n\n(The file goes on.)") == "‹secret:private-key›(The file goes on.)"
+
+
+def test_code_that_looks_for_private_keys_has_none() -> None:
+    text = f'if line.startswith("{KEY.splitlines()[0]}"): raise ValueError("{KEY.splitlines()[-1]}")'
+    assert scrubbed(text) == text
+
+
+def test_an_address_loses_its_password_alone() -> None:
+    assert scrubbed("postgres://app:s3cr3t@db:5432/x") == "postgres://app:‹secret:url-password›@db:5432/x"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://user:password@example.org/",
+        "postgres://${USER}:${PASS}@db/x",
+        "http://localhost:8080/a@b",
+        "git@host.org:a/b.git",
+    ],
+)
+def test_an_address_without_a_real_password_stays(text: str) -> None:
+    assert scrubbed(text) == text
+
+
+@pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "Basic ", "token ", "Bot "])
+def test_what_an_authorization_header_says_is_replaced_and_its_scheme_stays(scheme: str) -> None:
+    assert scrubbed(f"-H 'Authorization: {scheme}aB3dE6gH9jK2mN5p' x") == (
+        f"-H 'Authorization: {scheme}‹secret:authorization›' x"
+    )
+
+
+def test_of_cookies_only_values_made_by_chance_are_replaced() -> None:
+    text = "Cookie: theme=dark; lang=en-GB; sid=aB3dE6gH9jK2mN5pQ8rS"
+    assert scrubbed(text) == "Cookie: theme=dark; lang=en-GB; sid=‹secret:cookie›"
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("curl -u admin:s3cret! https://x", "curl -u admin:‹secret:password› https://x"),
+        ("mysql -uroot -pS3cretPw db", "mysql -uroot -p‹secret:password› db"),
+        ("sshpass -p S3cretPw ssh x", "sshpass -p ‹secret:password› ssh x"),
+        ("docker run -u www-data:www-data x", "docker run -u www-data:www-data x"),
+        ("mkdir -p src/tests", "mkdir -p src/tests"),
+    ],
+)
+def test_passwords_among_the_options_of_commands(text: str, clean: str) -> None:
+    assert scrubbed(text) == clean
