@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import api, imports, seal, start
+from bench import acp, api, decide, imports, live, scrub, seal, start
 from bench.measure import Figure
 
 
@@ -18,6 +18,10 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from imports.figures(folder / "imports", full=full)
     yield from start.figures(folder / "start")
     yield from api.figures(folder / "api")
+    yield from live.figures(folder / "live")
+    yield from decide.figures(folder / "decide")
+    yield from acp.figures(folder / "acp")
+    yield from scrub.figures()
 
 
 def row(figure: Figure) -> str:

@@ -5,6 +5,7 @@ Owns the order: cover foreign settings, start the model, lay out files, run the 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -33,6 +34,7 @@ def main(plan_file: Path, ended_file: Path) -> None:
     with FakeModel(plan.script, Path(plan.out) / "model.jsonl") as model:
         _lay_out(plan, model.port)
         ended = [_run(plan, command, _environment(plan, model.port), model.port) for command in plan.commands]
+        _end_what_is_left(plan)
     ended_file.write_bytes(msgspec.json.encode(ended))
 
 
@@ -65,6 +67,15 @@ def _environment(plan: Plan, port: int) -> dict[str, str]:
         "LANG": "C.UTF-8",
     }
     return fixed | {name: value.replace(PORT, str(port)) for name, value in plan.env.items()}
+
+
+def _end_what_is_left(plan: Plan) -> None:
+    """End the daemons that agents leave behind: those with the run's HOME. A process namespace would end them anyway."""
+    mark = f"HOME={plan.home}".encode()
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended, or is not ours to look at
+            if mark in (place / "environ").read_bytes().split(b"\0") and int(place.name) != os.getpid():
+                os.kill(int(place.name), signal.SIGKILL)
 
 
 def _run(plan: Plan, command: Command, env: dict[str, str], port: int) -> Ended:

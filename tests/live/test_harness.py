@@ -141,3 +141,15 @@ def test_a_command_is_interrupted_when_its_file_is_there_and_killed_at_its_limit
     ran = box.run(plan(tmp_path, waits, stays))
     assert (ran.command("waits").interrupted, ran.command("waits").exit_code) == (True, -2)
     assert (ran.command("stays").killed, ran.command("stays").exit_code) == (True, -9)
+
+
+def test_without_namespaces_nothing_is_left_running_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path("/proc/self/environ").exists():
+        pytest.skip("no /proc here")
+    monkeypatch.setattr(box, "namespaces_permitted", lambda: False)
+    pid = tmp_path / "pid"
+    leaves = Command(name="leaves", argv=("sh", "-c", f"setsid sleep 60 & echo $! > {pid}"))
+    ran = box.run(plan(tmp_path, leaves))
+    assert not ran.sealed
+    state = Path(f"/proc/{pid.read_text().strip()}/status")
+    assert not state.exists() or "zombie" in state.read_text()

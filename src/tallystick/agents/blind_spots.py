@@ -52,6 +52,7 @@ BLIND_SPOTS: dict[str, tuple[BlindSpot, ...]] = {
     ),
     "gemini": (
         _unseen(CALL, "in ACP mode (under an editor) no hook is called for tools"),
+        _unseen(CALL, "what a sub-agent does is told to hooks under its parent's session"),
         _unwritten(
             CALL, "hooks tell a sub-agent's calls as its parent's; the transcript has them in the sub-agent's session"
         ),
@@ -71,6 +72,7 @@ BLIND_SPOTS: dict[str, tuple[BlindSpot, ...]] = {
         _unwritten(RESULT, "a call that the user then rejected has a beginning and no end"),
         _unseen(RESULT, "a call that the user then rejected has a beginning and no end"),
     ),
+    "cline": (_unseen(PROMPT, "the prompt that a run begins with has no hook of its own"),),
     "cursor": (_unwritten(RESULT, "its transcripts hold no results of tools"),),
     "aider": (_unseen(EVERYTHING, "it has no hooks: only its history file and git are seen"),),
     "mini-swe-agent": (_unseen(EVERYTHING, "it has no hooks: only its trajectory is seen"),),

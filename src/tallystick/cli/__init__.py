@@ -34,12 +34,13 @@ _COMMANDS = {
     "uninstall": ("install:uninstall", "Take our hook out of an agent's settings."),
     "agents": ("install:agents", "The agents on this machine, and what is seen of them."),
     "service": ("service:service", "The resident recorder, which answers the agents' hooks."),
+    "hook": ("hook:hook", "Deliver a payload as an agent's hook does."),
     "erase": ("erase:erase", "Remove a value for good; the record still verifies."),
     "rebuild": ("rebuild:rebuild", "Make the index anew from the journals."),
 }
 _AREAS = {
     "Start": ("init", "up", "demo", "status", "doctor", "version", "config"),
-    "Record": ("agents", "install", "uninstall", "import", "run", "service", "ingest", "otlp", "acp", "mcp"),
+    "Record": ("agents", "install", "uninstall", "import", "run", "service", "ingest", "otlp", "acp", "mcp", "hook"),
     "Look": ("session", "log", "show", "replay", "search", "export"),
     "Ask": ("coverage",),
     "Trust": ("verify", "erase", "rebuild"),

@@ -14,7 +14,7 @@ from tallystick.cli.text import one_line
 from tallystick.cli.version import FORMAT, VERSION
 
 if TYPE_CHECKING:
-    from tallystick.operations.status import Status
+    from tallystick.operations.status import LiveSession, Status
 
 
 @click.command(cls=Command, example="tally version")
@@ -84,6 +84,23 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     )
     yield "torn", f"{counted(sizes.torn_files, 'half-written line')} kept aside" if sizes.torn_files else ""
     yield "index", one_line(found.index)
+    yield "recorder", _recorder(found)
+    for number, session in enumerate(found.live):
+        yield "live" if number == 0 else "", _live(session)
+
+
+def _recorder(found: Status) -> str:
+    said = found.recorder
+    if said is None:
+        return "none runs; the next hook starts one"
+    return f"runs, pid {int(said['pid'])}, {counted(int(said['deliveries']), 'delivery', 'deliveries')}"
+
+
+def _live(session: LiveSession) -> str:
+    """One line of an open session: id, agent, when it last did something, steps, and what it is about."""
+    about = one_line(session.title or session.cwd or "")
+    steps = counted(session.steps, "step")
+    return f"{session.session[:8]}  {one_line(session.agent)}  {session.last[11:19]} UTC  {steps}  {about}".rstrip()
 
 
 def _head(found: Status) -> str:

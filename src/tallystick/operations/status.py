@@ -9,10 +9,13 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from tallystick.capture import recorder
 from tallystick.errors import FormatError, JournalError, NotFoundError
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
@@ -20,9 +23,12 @@ from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_line
 from tallystick.model.recorded import Recorded
 from tallystick.operations.ledger import ledger_entries, sealed_sizes
+from tallystick.operations.live import RECORDER
 from tallystick.operations.project import open_index
 from tallystick.store.graph import GraphError
 from tallystick.store.queries import SessionFilter, SessionRow, list_sessions
+
+_LIVE = timedelta(minutes=30)
 
 
 class StoreIdentity(msgspec.Struct, frozen=True):
@@ -59,6 +65,17 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     torn_files: int
 
 
+class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that is open, and in which something happened within the last half hour."""
+
+    session: str
+    agent: str
+    last: str
+    steps: int
+    title: str | None
+    cwd: str | None
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Where a store stands.
 
@@ -79,10 +96,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     erasures: int
     sizes: Sizes
     index: str
+    live: tuple[LiveSession, ...] = ()
+    recorder: dict[str, Any] | None = None
+    """What the recorder says of itself; None if none runs."""
 
 
-def store_status(home: Home) -> Status:
-    """Where a store stands, as its files say.
+def store_status(home: Home, *, now: datetime | None = None) -> Status:
+    """Where a store stands, as its files say, and what its recorder says.
 
     Raises:
         NotFoundError: there is no store. FormatError: its ledger begins with something else.
@@ -109,7 +129,19 @@ def store_status(home: Home) -> Status:
         erasures=sum(entry.type == "erasure" for entry in ledger),
         sizes=_sizes(home),
         index=state,
+        live=tuple(_live(rows, now or datetime.now(UTC))),
+        recorder=recorder.status(home.folder),
     )
+
+
+def _live(rows: tuple[SessionRow, ...], now: datetime) -> Iterator[LiveSession]:
+    for row in rows:
+        if row.status != "active" or row.agent == RECORDER or row.last is None:
+            continue
+        if now - datetime.fromisoformat(row.last) < _LIVE:
+            yield LiveSession(
+                session=row.session, agent=row.agent, last=row.last, steps=row.steps, title=row.title, cwd=row.cwd
+            )
 
 
 def _recorded(ledger: list[Recorded]) -> str | None:
