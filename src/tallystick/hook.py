@@ -59,9 +59,18 @@ def arguments(words: list[str]) -> tuple[str, str, str]:
     if len(words) > 1 and words[0] == "--home":
         home, words = words[1], words[2:]
     if home is None:
-        named = posix.environ.get(b"TALLY_HOME", b"").decode("utf-8", "surrogateescape")
-        home = named or posix.environ.get(b"HOME", b"").decode("utf-8", "surrogateescape") + "/.tally"
+        named = posix.environ.get(b"TALLY_HOME") or (posix.environ.get(b"HOME") or own_folder()) + b"/.tally"
+        home = named.decode(sys.getfilesystemencoding(), "surrogateescape")
+    if not home.startswith("/"):  # the working directory changes
+        home = posix.getcwd() + "/" + home
     return home, words[0] if words else "-", words[1] if len(words) > 1 else ""
+
+
+def own_folder() -> bytes:
+    """The user's home folder where the environment has none."""
+    import pwd
+
+    return pwd.getpwuid(posix.getuid()).pw_dir.encode(sys.getfilesystemencoding(), "surrogateescape")
 
 
 def read_all(source: int) -> bytes:

@@ -22,34 +22,43 @@ Ask: TypeAlias = Callable[[str, bytes, float], Answer]
 DEADLINE_SECONDS = 2.0
 START_SECONDS = 0.4
 _DECIDING = (
-    b"PreToolUse",
-    b"preToolUse",
-    b"BeforeTool",
-    b"beforeShellExecution",
-    b"beforeMCPExecution",
-    b"tool_call",
-    b"pre_tool_call",
-    b"tool.execute.before",
-    b"tool.execute.pre",
+    "PreToolUse",
+    "preToolUse",
+    "BeforeTool",
+    "beforeShellExecution",
+    "beforeMCPExecution",
+    "tool_call",
+    "pre_tool_call",
+    "tool.execute.before",
+    "tool.execute.pre",
 )
 _READ_ONLY = (
-    b"Read",
-    b"Glob",
-    b"Grep",
-    b"LS",
-    b"TodoWrite",
-    b"read",
-    b"view",
-    b"glob",
-    b"grep",
-    b"list",
-    b"read_file",
-    b"list_directory",
+    "Read",
+    "Glob",
+    "Grep",
+    "LS",
+    "TodoWrite",
+    "read",
+    "view",
+    "glob",
+    "grep",
+    "list",
+    "read_file",
+    "list_directory",
 )
-_CAN_ASK = ("claude-code",)
-_ASK_FORM = (
-    '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"%s"}}'
-)
+_NESTED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse",%s}}'
+_PERMISSION = '"permissionDecision":"ask","permissionDecisionReason":"%s"'
+_ASKING = {
+    "claude-code": _NESTED % _PERMISSION,
+    "qwen": _NESTED % _PERMISSION,
+    "copilot": "{" + _PERMISSION + "}",
+    "hermes": '{"ask":"%s"}',
+}
+"""How an agent is made to ask its user; who is not here cannot be (agents/hooks/_asks.py), and is refused the call."""
+_REFUSING = {"cline": '{"cancel":true,"errorMessage":"%s"}'}
+"""How an agent is refused a call that heeds no exit code. All others take 2, and words on stderr."""
+_REASON = "Tallystick could not decide on this call. `tally doctor` says why."
+_MOST_DATA = 64 << 20
 
 
 def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, began: float) -> Answer:
@@ -58,17 +67,18 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
     if not is_listening(home):
         start_recorder(home)
         until = time.monotonic() + START_SECONDS
-        while time.monotonic() < until:
+        while len(data) <= _MOST_DATA and time.monotonic() < until:
             try:
                 return ask(home, request, began + DEADLINE_SECONDS / 2)
             except OSError:
                 time.sleep(0.01)
-    spooled = spool(home, request)
-    if not is_deciding(event, data):
+    spooled = spool(home, request, len(data))
+    said = told(data)
+    if not is_deciding(event, said):
         return 0, b"", b""
     answer = decide_alone(home, agent, event, data, began + DEADLINE_SECONDS - 0.1)
     if answer is None:
-        effect, answer = on_error(home, agent)
+        effect, answer = on_error(home, agent, said)
         mark(spooled, "on_error-" + effect)
     else:
         mark(spooled, "alone")
@@ -87,7 +97,7 @@ def is_listening(home: str) -> bool:
             connection.connect("recorder.sock")
         finally:
             connection.close()
-    except TimeoutError:
+    except (TimeoutError, BlockingIOError):  # too many wait there already
         return True
     except OSError:
         return False
@@ -115,8 +125,13 @@ def start_recorder(home: str) -> None:
         os._exit(1)
 
 
-def spool(home: str, request: bytes) -> Path | None:
-    """Keep a delivery on disk, for the recorder to take in later; its path, None if that is impossible too."""
+def spool(home: str, request: bytes, size: int) -> Path | None:
+    """Keep a delivery on disk, for the recorder to take in later; its path, None if that is impossible too.
+
+    Of a payload of more `size` than the recorder takes, only the line before it is kept: it tells of the gap.
+    """
+    if size > _MOST_DATA:
+        request = request[: len(request) - size]
     folder = Path(home, "spool")
     part = folder / f"{time.time_ns()}-{os.getpid()}.part"
     try:
@@ -141,11 +156,22 @@ def mark(spooled: Path | None, decided: str) -> None:
             spooled.rename(spooled.with_suffix(f".{decided}.spool"))
 
 
-def is_deciding(event: str, data: bytes) -> bool:
+def told(data: bytes) -> dict[str, object]:
+    """The payload; empty if it is none, as for the recorder, which has no answer to such a one either."""
+    import json
+
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def is_deciding(event: str, said: dict[str, object]) -> bool:
     """Whether the agent waits for leave to do something that may have effects."""
-    deciding = event.encode() in _DECIDING if event else any(b'"%s"' % name in data for name in _DECIDING)
-    tools = (b'"tool_name":"%s"', b'"tool_name": "%s"', b'"toolName":"%s"', b'"toolName": "%s"')
-    return deciding and not any(form % name in data for form in tools for name in _READ_ONLY)
+    name = event or said.get("hook_event_name") or said.get("hook")
+    tool = said.get("tool_name") or said.get("toolName") or said.get("tool")
+    return bool(said) and name in _DECIDING and not (isinstance(tool, str) and tool in _READ_ONLY)
 
 
 def decide_alone(home: str, agent: str, event: str, data: bytes, until: float) -> Answer | None:
@@ -163,11 +189,11 @@ def decide_alone(home: str, agent: str, event: str, data: bytes, until: float) -
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    # 65 says "I could not": other codes are the answer's own.
-    return None if done.returncode in (1, 65) else (done.returncode, done.stdout, done.stderr)
+    # 65 says "I could not", 1 that it broke, less than 0 that it was killed: other codes are the answer's own.
+    return None if done.returncode in (1, 65) or done.returncode < 0 else (done.returncode, done.stdout, done.stderr)
 
 
-def on_error(home: str, agent: str) -> tuple[str, Answer]:
+def on_error(home: str, agent: str, said: dict[str, object]) -> tuple[str, Answer]:
     """The effect and the answer when nobody could decide: what the setting hooks.on_error says."""
     wanted = "ask"
     try:
@@ -178,7 +204,9 @@ def on_error(home: str, agent: str) -> tuple[str, Answer]:
         pass
     if wanted == "allow":
         return "allow", (0, b"", b"")
-    reason = "Tallystick could not decide on this call. `tally doctor` says why."
-    if wanted == "ask" and agent in _CAN_ASK:
-        return "ask", (0, (_ASK_FORM % reason).encode(), b"")
-    return "deny", (2, b"", reason.encode() + b"\n")
+    # In this mode Claude Code asks nobody, and runs the call.
+    if wanted == "ask" and agent in _ASKING and said.get("permission_mode") != "bypassPermissions":
+        return "ask", (0, (_ASKING[agent] % _REASON).encode(), b"")
+    if agent in _REFUSING:
+        return "deny", (0, (_REFUSING[agent] % _REASON).encode(), b"")
+    return "deny", (2, b"", _REASON.encode() + b"\n")

@@ -27,11 +27,11 @@ def shell(script: str) -> list[str]:
     return ["/bin/sh", "-c", script]
 
 
-def seen_until(tree: ProcessTree, wanted: int) -> dict[tuple[int, int], Seen]:
-    """What is seen, until so many processes were, or a long time has passed."""
+def seen_until(tree: ProcessTree, *wanted: tuple[str, ...]) -> dict[tuple[int, int], Seen]:
+    """What is seen, until processes with these arguments were, or a long time has passed."""
     found: dict[tuple[int, int], Seen] = {}
     until = time.monotonic() + PATIENCE_S
-    while len(found) < wanted and time.monotonic() < until:
+    while not {seen.args for seen in found.values()} >= set(wanted) and time.monotonic() < until:
         found |= {seen.key: seen for seen in tree.look()}
         time.sleep(tree.pause)
     return found
@@ -43,7 +43,7 @@ def test_the_processes_below_a_command_are_seen_with_their_parents(started: list
     started.append(subprocess.Popen(command))
     root = tree.begin(started[0].pid, command)
     assert (root.pid, root.args, root.parent) == (started[0].pid, tuple(command), None)
-    found = seen_until(tree, 3)
+    found = seen_until(tree, ("sleep", "60"), ("sleep", "61"))
     below = {seen.args: seen for seen in found.values()}
     assert below["sleep", "60"].parent == root.key
     inner = below["sleep", "61"].parent
@@ -63,7 +63,7 @@ def test_other_processes_are_nobodys(started: list[subprocess.Popen[bytes]]) -> 
         other.stdin.write(b"go\n")
         other.stdin.flush()
         stranger = int(other.stdout.readline())
-        pids = {seen.pid for seen in seen_until(tree, 1).values()}
+        pids = {seen.pid for seen in seen_until(tree, ("sleep", "61")).values()}
         assert pids
         assert not pids & {stranger, other.pid}
         os.kill(stranger, signal.SIGKILL)

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.step import Json, Source, Step
-from tallystick.operations.join import Agreement, Told, Waiting, agreement, is_unnamed, join_key, normal, told_already
+from tallystick.operations.join import (
+    Agreement,
+    Told,
+    Waiting,
+    agreement,
+    is_unnamed,
+    join_key,
+    normal,
+    seconds_apart,
+    told_already,
+)
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 JSON: st.SearchStrategy[Json] = st.recursive(
@@ -144,3 +154,11 @@ def test_of_very_many_the_oldest_waits_no_longer() -> None:
         waiting.add(b"same", n)
     assert len(waiting) == 10_000
     assert waiting.candidates(b"same")[0] == 1
+
+
+def test_times_are_apart_only_where_both_are_known() -> None:
+    assert seconds_apart("2026-01-01T00:00:00Z", "2026-01-01T02:00:01+01:00") == 3601
+    assert seconds_apart("2026-01-01T00:00:02Z", "2026-01-01T00:00:00Z") == -2
+    assert seconds_apart("2026-01-01T00:00:00", "2026-01-01T00:00:00Z") is None
+    assert seconds_apart(None, "2026-01-01T00:00:00Z") is None
+    assert seconds_apart("2026-01-01T00:00:00Z", "soon") is None

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,8 +62,6 @@ def result(call_id: str, output: Json, *, source: Source = Source.TRANSCRIPT, **
 
 def hook(step: Step, source_id: str) -> Step:
     """The event as a hook without ids tells it."""
-    import msgspec
-
     return msgspec.structs.replace(step, source=Source.HOOK, source_id=source_id, meta={"tool": step.meta.get("tool")})
 
 
@@ -127,6 +126,19 @@ def test_equal_calls_are_joined_in_order_and_each_once(record: SessionRecord) ->
     assert record.add(call("c2", {"command": "ls"})) == (Outcome.CORROBORATED, 2)
     assert record.add(call("c3", {"command": "ls"})) == (Outcome.RECORDED, 3)
     assert record.add(call("c2", {"command": "ls"})) == (Outcome.KNOWN, 2)
+
+
+def test_an_equal_call_of_another_time_is_another_call(record: SessionRecord) -> None:
+    def at(step: Step, ts: str) -> Step:
+        return msgspec.structs.replace(step, ts=ts)
+
+    record.add(at(call("c1", "go on"), "2026-01-01T10:00:00Z"))
+    late = at(hook(call("-", "go on"), "hook/1"), "2026-01-02T10:00:00Z")
+    assert record.add(late) == (Outcome.RECORDED, 2)
+    early = at(hook(call("-", "go on"), "hook/0"), "2026-01-01T10:00:02Z")
+    assert record.add(early) == (Outcome.RECORDED, 3)  # a day later, nobody waits for it any more
+    assert record.add(at(call("c2", "go on"), "2026-01-02T09:59:59+00:00")) == (Outcome.CORROBORATED, 2)
+    assert record.add(at(call("c0", "go on"), "2026-01-01T10:00:01")) == (Outcome.CORROBORATED, 3)  # no zone: no time
 
 
 def test_what_a_second_witness_adds_stands_beside_without_what_is_the_same(home: Home, record: SessionRecord) -> None:

@@ -38,7 +38,7 @@ class Place:
         Raises:
             JournalError: the store's folder cannot be made. OSError: the lock's file cannot.
         """
-        for folder in (self.run, self.spool):
+        for folder in (self.run.parent, self.run, self.spool):  # each for this user only, which `parents` are not
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
@@ -51,16 +51,24 @@ class Place:
         except OSError:
             os.close(descriptor)
             return None
-        self.pid.write_text(f"{os.getpid()}\n", "ascii")
-        self.python.write_text(f"{sys.executable}\n", "utf-8")
+        with contextlib.suppress(OSError):  # a full disk keeps nobody from deciding
+            self.pid.write_text(f"{os.getpid()}\n", "ascii")
+            self.python.write_bytes(os.fsencode(sys.executable) + b"\n")
         return descriptor
 
     def leave(self, descriptor: int) -> None:
         """Give the claim up. The socket and the pid go first, so that nobody finds what is no more."""
-        for path in (self.socket, self.pid):
-            with contextlib.suppress(FileNotFoundError):
-                path.unlink()
+        if self._is_lock(descriptor):  # else `run/` was removed, and what is there now is another recorder's
+            for path in (self.socket, self.pid):
+                with contextlib.suppress(OSError):
+                    path.unlink()
         os.close(descriptor)
+
+    def _is_lock(self, descriptor: int) -> bool:
+        try:
+            return os.path.samestat(self.lock.stat(), os.fstat(descriptor))
+        except OSError:
+            return False
 
     def owner(self) -> int | None:
         """The pid of the recorder that holds the claim; None if nobody does."""

@@ -23,7 +23,7 @@ from tallystick.cli.steps import short
 @click.option("--no-files", is_flag=True, help="Do not look at the files of the folder before and after.")
 @pass_run
 def run(run: Run, command: tuple[str, ...], no_files: bool) -> None:
-    """Run a command and record it: its processes, what it did to the files of this folder, how it ended.
+    """Run a command and record it: its processes, its effects on files, its end.
 
     The command has the terminal, gets the signals, and its exit code is ours. Sessions of agents below it hang on its
     session. With --json the report follows the command's own output.

@@ -15,11 +15,13 @@ import enum
 import re
 from collections import OrderedDict, deque
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from hashlib import blake2b
 
 import msgspec
 
 from tallystick.agents.hooks import UNNAMED
+from tallystick.model.moments import normal_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Step
 from tallystick.seal.canonical import canonical
@@ -74,7 +76,14 @@ def agreement(first: Told, second: Told) -> Agreement:
 
 def _compatible(first: Told, second: Told) -> bool:
     pairs = ((first.tokens, second.tokens), (first.success, second.success))
-    return all(mine is None or yours is None or mine == yours for mine, yours in pairs)
+    return all(mine is None or yours is None or _same_where_both_say(mine, yours) for mine, yours in pairs)
+
+
+def _same_where_both_say(first: Json, second: Json) -> bool:
+    """Token counts agree in those that both sources give; one may not know of caches or of reasoning."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return all(first[name] == second[name] for name in first.keys() & second.keys())
+    return bool(first == second)
 
 
 def told_already(first: Told, second: Told) -> frozenset[str]:
@@ -175,12 +184,33 @@ def join_key(step: Step | Recorded, values: Mapping[str, Json]) -> bytes | None:
 
     A result is not found so: it belongs to its call, whatever it says.
     """
+    if step.type == "model_call":
+        return _usage_key(step.meta.get("tokens"))
     name = next((name for name in ("content.args", "content.text") if values.get(name) is not None), None)
     if name is None or step.type == "tool_result":
         return None
     tool = step.meta.get("tool")
     key = canonical([step.type, tool.casefold() if isinstance(tool, str) else None])
     return blake2b(key + normal(name, values[name]), digest_size=16).digest()
+
+
+def seconds_apart(first: Json, second: Json) -> float | None:
+    """How many seconds lie between two times; None if one of them is none, or has no zone."""
+    moments = []
+    for text in (first, second):
+        found = normal_time(text, UTC) if isinstance(text, str) else None
+        if found is None or found[1]:
+            return None
+        moments.append(datetime.fromisoformat(found[0]))
+    return (moments[1] - moments[0]).total_seconds()
+
+
+def _usage_key(tokens: Json) -> bytes | None:
+    """Calls of a model with the same counts, in the order in which they were told."""
+    if not isinstance(tokens, dict) or tokens.get("input") is None or tokens.get("output") is None:
+        return None
+    counts = [tokens["input"], tokens["output"], tokens.get("cache_read", 0)]
+    return blake2b(canonical(["model_call", *counts]), digest_size=16).digest()
 
 
 class Waiting:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Protocol, TypeAlias
 
@@ -144,7 +144,10 @@ class Live:
     # One delivery ---------------------------------------------------------------------------------------------------
 
     def take(self, delivery: Delivery) -> Reply:
-        """Record a delivery and give the agent's answer. Never raises for what an agent sent or a disk did."""
+        """Record a delivery and give the agent's answer. Never raises for what an agent sent or a disk did.
+
+        A spooled one raises JournalError if the store cannot be written: it is not lost, but stays in the spool.
+        """
         reply, settle = self.begin(delivery)
         if settle is not None:
             self.settled(settle)
@@ -242,6 +245,9 @@ class Live:
             self._tell_gap()
             self._record(delivery, payload, decision)
         except Exception as error:  # a fault of ours must not keep the agent from its answer either
+            if delivery.spooled:
+                self.scribe.recover()
+                raise
             if not isinstance(error, TallystickError):
                 _LOG.exception("a delivery of %s could not be recorded", delivery.agent)
             self.counts.lost += 1
@@ -271,18 +277,22 @@ class Live:
             if self.scribe.writer.archive.find(agent, event.session) is None:
                 self.scribe.open(_under(event, delivery.monitor))
             return
-        record = self._record_of(agent, event)
-        if event.source_id is None or event.source_id.startswith(UNNAMED):
-            named = self._named(agent, record, event, delivery.id)
+        with self.scribe.lock:  # or the session might be let go of in between
+            self._add(delivery, event, decision)
+
+    def _add(self, delivery: Delivery, step: Step, decision: Decision | None) -> None:
+        record = self._record_of(delivery.agent, step)
+        if step.source_id is None or step.source_id.startswith(UNNAMED):
+            named = self._named(delivery.agent, record, step, delivery.id)
             if named is None:
                 return
-            event = named
+            step = named
         if delivery.spooled:
-            event = replace(event, meta={**event.meta, "spooled": True})
-        taken = self.scribe.add_to(record, event)
-        if event.type == "tool_call" and decision is not None:
+            step = replace(step, meta={**step.meta, "spooled": True})
+        taken = self.scribe.add_to(record, step)
+        if step.type == "tool_call" and decision is not None:
             if decision.effect is not Effect.ALLOW:
-                self.scribe.add_to(record, _decided(event, decision))
+                self.scribe.add_to(record, _decided(step, decision))
             # An intent is on disk before its call is let go: DESIGN 5.
             self._settle = self.scribe.unsettled(taken.session)
 
@@ -466,14 +476,33 @@ def _remembered(steps: list[Recorded]) -> _Session:
         token = step.member("delivery")
         if isinstance(token, str):
             session.deliveries.add(f"{token}/{step.type}")
+        if step.type == "sighting":
+            session.open_calls += _sighted(step, steps)
         source_id = step.member("source_id")
         if not isinstance(source_id, str) or not source_id.startswith(UNNAMED):
             continue
         if step.type == "tool_call":
-            tool = step.meta.get("tool")
-            args = sha256(canonical(step.values.get("content.args"))).digest()
-            session.open_calls.append((source_id, tool if isinstance(tool, str) else None, args))
+            session.open_calls.append(_open_call(source_id, step))
         elif step.type == "tool_result":
             call = source_id.removesuffix("/result")
             session.open_calls = [item for item in session.open_calls if item[0] != call]
     return session
+
+
+def _open_call(source_id: str, call: Recorded) -> tuple[str, str | None, bytes]:
+    tool = call.meta.get("tool")
+    return (
+        source_id,
+        tool if isinstance(tool, str) else None,
+        sha256(canonical(call.values.get("content.args"))).digest(),
+    )
+
+
+def _sighted(sighting: Recorded, steps: list[Recorded]) -> Iterator[tuple[str, str | None, bytes]]:
+    """The calls that we named and that another source had told before: their entry has the other's id."""
+    by_number = {step.n: step for step in steps if step.type == "tool_call"}
+    said = sighting.member("steps")
+    for item in said if isinstance(said, list) else []:
+        name, call = item.get("source_id"), by_number.get(item.get("n"))
+        if isinstance(name, str) and name.startswith(UNNAMED) and call is not None:
+            yield _open_call(name, call)

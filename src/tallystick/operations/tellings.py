@@ -21,11 +21,14 @@ from tallystick.operations.join import (
     is_unnamed,
     join_key,
     said_exactly,
+    seconds_apart,
     told_already,
     told_by,
 )
 from tallystick.operations.known import KnownSteps
 
+_MOST_APART_S = 600.0
+"""Two sources that tell of one event do so within ten minutes: an equal prompt of yesterday is another one."""
 _LOOK_BACK = 4096
 """How many entries back an event is looked for that a source without ids tells after another source."""
 
@@ -117,16 +120,21 @@ class Tellings:
             return None
         waiting = self._waiting_named() if is_unnamed(step.source_id) else self._unnamed
         for n in waiting.candidates(key):
-            if not self._is_told_by(n, step.source.value):
+            told = [self._read(each) for each in self.known.tellings(n)]
+            first = told[0]
+            if first is None or self._is_told_by(n, told, step.source.value):
+                continue
+            apart = seconds_apart(first.meta.get("ts"), step.ts)
+            if apart is None or abs(apart) <= _MOST_APART_S:
                 waiting.remove(n)
                 return self.known.tellings(n)[-1]
+            if apart > 0:  # its other half is not coming any more
+                waiting.remove(n)
         return None
 
-    def _is_told_by(self, n: int, source: str) -> bool:
-        if self.known.is_seen(n, source):
-            return True
-        tellings = (self._read(each) for each in self.known.tellings(n))
-        return any(each is None or each.meta.get("source") == source for each in tellings)
+    def _is_told_by(self, n: int, told: list[Recorded | None], source: str) -> bool:
+        is_seen = self.known.is_seen(n, source)
+        return is_seen or any(each is None or each.meta.get("source") == source for each in told)
 
     def _waiting_named(self) -> Waiting:
         """What sources with ids told of late; gathered when a source without is first heard."""

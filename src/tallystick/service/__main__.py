@@ -17,6 +17,7 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if words[:1] == ["--detach"]:
         detach()
-    from tallystick.service.start import run
+    from tallystick.service.start import bear_much, run
 
+    bear_much()
     sys.exit(run(words[-1]))

@@ -6,6 +6,7 @@ Owns when they are loaded, and that a policy that cannot be used never leaves a 
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.operations.config import read_setting
 from tallystick.operations.decide import Decider, undecided
 
+_LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 1.0
 
 
@@ -27,7 +29,7 @@ class Deciding:
         """Why the policies cannot be used; None if they can."""
         self._home = home
         self._decider: Decider | None = None
-        self._state: tuple[tuple[str, int, int], ...] = ()
+        self._state: tuple[tuple[str, int, int], ...] | None = None
         self._looked_at = float("-inf")
 
     def __call__(self, call: Call) -> Decision:
@@ -37,13 +39,17 @@ class Deciding:
         except PolicyError as error:
             self.error = str(error)
             return undecided(self._on_error(), error)
+        except Exception as error:  # a fault of ours: what cannot be decided is not let through silently
+            _LOG.exception("a call of %s could not be decided", call.tool)
+            fault = PolicyError(f"a fault of Tallystick: {type(error).__name__}", hint="run/recorder.log has it")
+            return undecided(self._on_error(), fault)
 
     def _current(self) -> Decider:
         now = time.monotonic()
-        if self._decider is None or now - self._looked_at >= _LOOK_SECONDS:
+        if now - self._looked_at >= _LOOK_SECONDS:
             self._looked_at = now
             state = _state(self._home.folder / "policy")
-            if self._decider is None or state != self._state:
+            if state != self._state or self._decider is None:
                 self._state, self._decider = state, None
                 self._decider = Decider(self._home, Path.home(), environment=os.environ)
                 self.error = None

@@ -79,6 +79,8 @@ class _Routes:
         now = time.time_ns()
         delivery = Delivery(agent=agent, event=event, data=body, id=f"h{now}.{self._number}", received=moment(now))
         reply = await self._server.take(delivery)
+        if reply is None:
+            return Response(status=500, body=b"this could not be decided: run/recorder.log has why\n")
         return Response(headers=_JSON, body=reply.stdout)
 
     def _otlp(self, request: Request) -> Response:

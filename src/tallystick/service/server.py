@@ -21,26 +21,34 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from tallystick.agents.hooks import SILENT, Reply
+from tallystick.agents.hooks import Reply
 from tallystick.capture.place import SOCKET, Place
 from tallystick.capture.recorder import STATUS, STOP
-from tallystick.errors import FormatError, TallystickError
+from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.operations.live import Delivery, Live, Unfinished
-from tallystick.service.spool import deliveries
+from tallystick.service.spool import deliveries, set_aside
 from tallystick.service.unfinished import read_unfinished, write_unfinished
-from tallystick.service.wire import MOST_HEADER, read_header, written
+from tallystick.service.wire import MOST_HEADER, TooLargeError, read_header, written
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tallystick.capture.http import Listener
 
 _LOG = logging.getLogger(__name__)
 _DISK_THREADS = 8
 _TICK_SECONDS = 0.5
+_SOON_SECONDS = 0.005
 _PORT_SECONDS = 0.1
 _READ_SECONDS = 10.0
 _MOST_WAITING_BYTES = 128 << 20
-_MOST_CONNECTIONS = 512
+_SMALL_BYTES = 64 << 10
+_MOST_CONNECTIONS = 1024
+_BACKLOG = 512
+_SPOOL_SECONDS = 0.05
+_SPOOL_AGAIN_SECONDS = 5.0
+_MOST_FAILURES = 16
 
 
 class Server:
@@ -64,6 +72,9 @@ class Server:
         self._room: asyncio.Condition
         self._stopping: asyncio.Event
         self._took_ms: deque[float] = deque(maxlen=2000)
+        self._is_more_spooled = False
+        self._spool_not_before = 0.0
+        self._socket_id: tuple[int, int] | None = None
 
     # Life -----------------------------------------------------------------------------------------------------------
 
@@ -80,10 +91,12 @@ class Server:
             await self._open_port()
             while not self._stopping.is_set():
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stopping.wait(), _TICK_SECONDS)
+                    await asyncio.wait_for(
+                        self._stopping.wait(), _SOON_SECONDS if self._is_more_spooled else _TICK_SECONDS
+                    )
                 if self._tick():
                     self._last_use = time.monotonic()
-                if self._is_idle() or not self.place.socket.exists():
+                if self._is_idle() or not self._is_found():
                     break
         finally:
             server.close()
@@ -116,9 +129,21 @@ class Server:
             listening.bind(SOCKET)
         finally:
             os.umask(before)
-        listening.listen(_MOST_CONNECTIONS)
+        listening.listen(_BACKLOG)
         listening.setblocking(False)
+        self._socket_id = self._socket_now()
         return listening
+
+    def _socket_now(self) -> tuple[int, int] | None:
+        try:
+            status = self.place.socket.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _is_found(self) -> bool:
+        """Whether hooks still reach this process: the socket, or all of `run/`, may have been removed, or made anew."""
+        return self._socket_now() == self._socket_id
 
     def _is_idle(self) -> bool:
         if self._open or self.live.is_busy:
@@ -154,24 +179,48 @@ class Server:
         self._keep_unfinished()
 
     def _take_spooled(self) -> None:
+        """Take in what waits in the spool, for a moment: whoever waits for an answer meanwhile waits no longer than that."""
+        self._is_more_spooled = False
+        if time.monotonic() < self._spool_not_before:
+            return
+        until, taken, failed = time.monotonic() + _SPOOL_SECONDS, [], 0
         for path, delivery in deliveries(self.place.spool, self.place.torn):
             if isinstance(delivery, FormatError):
                 self.live.note_gap({"reason": "bad-spool"}, {"content.error": str(delivery)})
-                continue
-            lost = self.live.counts.lost
-            self.live.take(delivery)
-            if self.live.counts.lost > lost:
-                return  # the store cannot be written: it stays in the spool
-            with contextlib.suppress(TallystickError):
+            elif self._take_back(path, delivery):
+                taken.append(path)
+            else:
+                failed += 1
+            self._is_more_spooled = time.monotonic() > until
+            if failed >= _MOST_FAILURES or self._is_more_spooled:
+                break
+        if failed:  # the store cannot be written: they stay where they are
+            self._spool_not_before = time.monotonic() + _SPOOL_AGAIN_SECONDS
+        with contextlib.suppress(TallystickError, OSError):
+            if taken:
                 self.live.scribe.sync()
+            for path in taken:
                 path.unlink(missing_ok=True)
+
+    def _take_back(self, path: Path, delivery: Delivery) -> bool:
+        """Record one spooled delivery; False if that has to wait."""
+        try:
+            self.live.take(delivery)
+        except JournalError as error:
+            self.live.counts.last_error = str(error)
+            return False
+        except Exception:  # it would fail the next time, too, and end this process each time
+            _LOG.exception("a spooled delivery of %s failed: %s", delivery.agent, path.name)
+            set_aside(path, self.place.torn)
+            self.live.note_gap({"reason": "unrecordable"}, {"content.error": f"kept as torn/{path.name}"})
+        return True
 
     # Connections ----------------------------------------------------------------------------------------------------
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1
         try:
-            if _is_us(writer.get_extra_info("socket")):
+            if self._open <= _MOST_CONNECTIONS and _is_us(writer.get_extra_info("socket")):
                 await self._answer(reader, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, ValueError):
             pass  # whoever connected went away, or talks nonsense
@@ -193,12 +242,13 @@ class Server:
     async def _deliver(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             header = read_header(line)
+        except TooLargeError:
+            return  # its hook decides alone, and tells of it through the spool
         except FormatError as error:
             self.live.note_gap({"reason": "bad-delivery"}, {"content.error": str(error)})
-            writer.write(written(SILENT))
-            return
+            return  # without an answer: a hook, if it is one, goes its slow way
         async with self._room:
-            await self._room.wait_for(lambda: self._waiting_bytes + header.length <= _MOST_WAITING_BYTES)
+            await self._room.wait_for(lambda: self._has_room(header.length))
             self._waiting_bytes += header.length
         try:
             data = await asyncio.wait_for(reader.readexactly(header.length), _READ_SECONDS)
@@ -207,24 +257,32 @@ class Server:
             async with self._room:
                 self._waiting_bytes -= header.length
                 self._room.notify_all()
-        writer.write(written(reply))
+        if reply is not None:
+            writer.write(written(reply))
         if header.version != VERSION:
             self._stopping.set()  # another version was installed: the next hook starts that one
+
+    def _has_room(self, size: int) -> bool:
+        """Small ones need not wait for those that announce much and send nothing."""
+        return size <= _SMALL_BYTES or self._waiting_bytes + size <= _MOST_WAITING_BYTES
 
     def used(self) -> None:
         """Somebody needs a recorder."""
         self._last_use = time.monotonic()
 
-    async def take(self, delivery: Delivery) -> Reply:
-        """Have a delivery recorded and answered. Others are worked on while this one waits for the disk."""
+    async def take(self, delivery: Delivery) -> Reply | None:
+        """Have a delivery recorded and answered. Others are worked on while this one waits for the disk.
+
+        None: a fault of ours. Whoever delivered it must not take that for leave to act.
+        """
         began = self._last_use = time.monotonic()
         self.last_delivery = delivery.received
         try:
             reply, settle = self.live.begin(delivery)
-        except Exception:  # a fault of ours: the agent goes on, and the log has it
+        except Exception as error:
             _LOG.exception("a delivery of %s failed", delivery.agent)
-            self.live.counts.lost += 1
-            return SILENT
+            self.live.counts.last_error = f"{type(error).__name__}: {error}"
+            return None
         loop = asyncio.get_running_loop()
         if settle is not None:
             await loop.run_in_executor(self._disk, self.live.settled, settle)

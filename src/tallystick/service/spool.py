@@ -6,6 +6,8 @@ Owns reading them back in order, and removing each once it is recorded. hook.py 
 from __future__ import annotations
 
 import contextlib
+import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,13 +18,24 @@ from tallystick.model.decision import Decision, Effect
 from tallystick.operations.live import Delivery
 from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
 
+_FORGOTTEN_SECONDS = 60.0
+"""After so long nobody writes to a file any more: its hook, which has two seconds, was killed."""
 
-def waiting(folder: Path) -> list[Path]:
-    """Deliveries in the spool, oldest first."""
+
+def waiting(folder: Path, *, now: float | None = None) -> list[Path]:
+    """Deliveries in the spool, oldest first, with those that a killed hook has left half-written."""
+    now = time.time() if now is None else now
     try:
-        return sorted(path for path in folder.iterdir() if path.suffix == ".spool")
+        return sorted(path for path in folder.iterdir() if path.suffix == ".spool" or _is_forgotten(path, now))
     except OSError:
         return []
+
+
+def _is_forgotten(path: Path, now: float) -> bool:
+    try:
+        return path.suffix == ".part" and now - path.stat().st_mtime > _FORGOTTEN_SECONDS
+    except OSError:
+        return False
 
 
 def take_back(path: Path) -> Delivery:
@@ -31,7 +44,10 @@ def take_back(path: Path) -> Delivery:
     Raises:
         FormatError: the file is not what hook.py writes. OSError: it cannot be read, or is gone.
     """
-    if path.stat().st_size > MOST_HEADER + MOST_DATA:
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise FormatError(f"{path.name} is no file", hint="look at it, and remove it")
+    if status.st_size > MOST_HEADER + MOST_DATA:
         raise FormatError(f"{path.name} is too large for a delivery", hint="look at it, and remove it")
     with path.open("rb") as file:
         header = read_header(file.readline(MOST_HEADER))
@@ -44,6 +60,7 @@ def take_back(path: Path) -> Delivery:
 def set_aside(path: Path, torn: Path) -> None:
     """Keep a file that is no delivery where nothing reads it again."""
     with contextlib.suppress(OSError):
+        torn.mkdir(mode=0o700, exist_ok=True)
         path.rename(torn / path.name)
 
 

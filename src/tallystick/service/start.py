@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import resource
 import time
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -22,6 +24,7 @@ from tallystick.service.deciding import Deciding
 from tallystick.service.server import Server
 
 _LOG_BYTES = 1 << 20
+_FILES = 4096
 
 
 def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
@@ -39,6 +42,15 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     finally:
         place.leave(claim)
     return 0
+
+
+def bear_much() -> None:
+    """Take nothing over of the agent that happened to start this process: neither its umask nor a tight limit of files."""
+    os.umask(0o077)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def make_live(home: Home) -> Live:

@@ -23,6 +23,10 @@ MOST_DATA = 64 << 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class TooLargeError(FormatError):
+    """A payload that nobody takes. Its hook knows, and leaves the line that announces it in the spool."""
+
+
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of a delivery."""
 
@@ -60,14 +64,14 @@ def read_header(line: bytes) -> Header:
     """The header in a line.
 
     Raises:
-        FormatError: it is none, or announces more than 64 MiB.
+        FormatError: it is none. TooLargeError: it announces more than 64 MiB.
     """
     words = line.decode("utf-8", "replace").split()
     if len(words) != 8 or words[0] != "TALLY1" or not (words[1].isdigit() and words[5].isdigit()):
         raise FormatError("this is no delivery of a hook", hint="hook.py and the recorder are of different versions")
     length = int(words[1]) if len(words[1]) < 12 else MOST_DATA + 1
     if length > MOST_DATA:
-        raise FormatError(
+        raise TooLargeError(
             f"a payload of {words[1]} bytes is over the limit of {MOST_DATA}", hint="nothing of it is kept"
         )
     return Header(

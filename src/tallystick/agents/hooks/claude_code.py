@@ -88,7 +88,7 @@ def parse(data: bytes, event: str | None) -> Payload:
         asks=_call(said, session) if name == "PreToolUse" else None,
         transcript=said.text("transcript_path"),
         begins=name in ("SessionStart", "PostCompact"),
-        ends=name == "SessionEnd",
+        ends=name == "SessionEnd" or (name == "SubagentStop" and agent is not None and bool(said.text("agent_type"))),
         never_asks=said.text("permission_mode") == _ASKS_NOBODY,
     )
 
