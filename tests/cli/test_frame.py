@@ -111,7 +111,7 @@ def test_a_mistyped_command_brings_the_nearest_ones(tally: Tally) -> None:
     assert "did you mean 'unset'" in tally("config", "unst").stderr
 
 
-NEEDS_NO_STORE = {f"tally {word}" for word in ("version", "init", "demo", "import")}
+NEEDS_NO_STORE = {f"tally {word}" for word in ("version", "init", "demo", "import", "agents", "install", "uninstall")}
 
 
 @pytest.mark.parametrize("name", [name for name in LEAVES if name not in NEEDS_NO_STORE and "config" not in name])

@@ -1,14 +1,14 @@
 """Live: what an agent's hook said becomes steps, and the agent gets its answer.
 
-Owns the order of one delivery: understood, decided, recorded, durable where leave was asked, answered; and the naming of
-events for which hooks give no ids. Must not know how deliveries reach us, nor any agent's format.
+Owns the order of one delivery: understood, decided, recorded, durable where leave was asked, answered. Must not know how
+deliveries reach us, nor any agent's format.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Protocol, TypeAlias
 
@@ -19,11 +19,10 @@ from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply
 from tallystick.capture.probe import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.model.decision import Call, Decision, Effect
-from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
-from tallystick.seal.canonical import canonical
+from tallystick.operations.unnamed import Unnamed
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,9 +32,7 @@ Settle: TypeAlias = Callable[[], None]
 """Waits until what was recorded survives a loss of power."""
 _SAME_SECONDS = 10.0
 _MOST_REMEMBERED = 4096
-_MOST_OPEN_CALLS = 256
 _QUIET_SECONDS = 2.0
-_LOOK_BACK = 64
 _MOST_FOLLOWED = 256
 
 
@@ -106,14 +103,6 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     ending: bool = False
 
 
-class _Session(msgspec.Struct):
-    """What is remembered of a session between deliveries."""
-
-    open_calls: list[tuple[str, str | None, bytes]] = []
-    """Calls without a result that we named: their source id, tool and arguments."""
-    deliveries: set[str] = set()
-
-
 class Live:
     """Takes deliveries one after another. Not safe for several threads: whoever has them queues them."""
 
@@ -133,7 +122,7 @@ class Live:
         self._adapter = adapter
         self._monotonic = monotonic
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
-        self._sessions: OrderedDict[tuple[str, str], _Session] = OrderedDict()
+        self._unnamed = Unnamed()
         self._ending: dict[tuple[str, str], float] = {}
         self._followed: dict[tuple[str, str], str] = {}
         self._settle: Settle | None = None
@@ -283,7 +272,7 @@ class Live:
     def _add(self, delivery: Delivery, step: Step, decision: Decision | None) -> None:
         record = self._record_of(delivery.agent, step)
         if step.source_id is None or step.source_id.startswith(UNNAMED):
-            named = self._named(delivery.agent, record, step, delivery.id)
+            named = self._unnamed.named(record, step, delivery.id)
             if named is None:
                 return
             step = named
@@ -306,41 +295,6 @@ class Live:
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
         found = self.scribe.writer.find(agent, step.session)
         return found or self.scribe.open(Opening(session=step.session, agent=agent, source=step.source, ts=step.ts))
-
-    # Names for events without ---------------------------------------------------------------------------------------
-
-    def _named(self, agent: str, record: SessionRecord, step: Step, delivery: str) -> Step | None:
-        """The step with a source id of ours; None if the same process has delivered it already."""
-        session = self._session(agent, record, step.session)
-        token = f"{delivery}/{step.type}"
-        if delivery != "-" and token in session.deliveries:
-            return None
-        session.deliveries.add(token)
-        meta = {**step.meta, "delivery": delivery} if delivery != "-" else step.meta
-        if step.source_id is not None:
-            return replace(step, meta=meta)
-        if step.type == "tool_result":
-            call = _matching(session.open_calls, step)
-            if call is not None:
-                values = {name: value for name, value in step.values.items() if name != "content.args"}
-                meta = {**meta, "corr": call}
-                return replace(step, source_id=f"{call}/result", after=(Ref(call),), meta=meta, values=values)
-        source_id = record.free_id(UNNAMED)
-        if step.type == "tool_call":
-            session.open_calls.append((source_id, _tool(step), _args(step)))
-            del session.open_calls[:-_MOST_OPEN_CALLS]
-            meta = {**meta, "corr": source_id}
-        return replace(step, source_id=source_id, meta=meta)
-
-    def _session(self, agent: str, record: SessionRecord, name: str) -> _Session:
-        key = (agent, name)
-        found = self._sessions.pop(key, None)
-        if found is None:
-            found = _remembered(_last_steps(record))
-        self._sessions[key] = found
-        while len(self._sessions) > _MOST_REMEMBERED:
-            self._sessions.popitem(last=False)
-        return found
 
     # What is not as it should be ------------------------------------------------------------------------------------
 
@@ -441,68 +395,3 @@ def _decided(call: Step, decision: Decision) -> Step:
         after=(Ref(call.source_id),),
         within=Ref(call.source_id),
     )
-
-
-def _tool(step: Step) -> str | None:
-    tool = step.meta.get("tool")
-    return tool if isinstance(tool, str) else None
-
-
-def _args(step: Step) -> bytes:
-    return sha256(canonical(step.values.get("content.args"))).digest()
-
-
-def _matching(open_calls: list[tuple[str, str | None, bytes]], result: Step) -> str | None:
-    """The oldest open call with the result's tool and arguments, which is open no longer."""
-    tool, args = _tool(result), _args(result)
-    told = "content.args" in result.values
-    for position, (source_id, name, digest) in enumerate(open_calls):
-        if name == tool and (not told or digest == args):
-            del open_calls[position]
-            return source_id
-    return None
-
-
-def _last_steps(record: SessionRecord) -> list[Recorded]:
-    size = record.journal.size
-    found = (record.read(n) for n in range(max(size - _LOOK_BACK, 0), size))
-    return [step for step in found if step is not None]
-
-
-def _remembered(steps: list[Recorded]) -> _Session:
-    """What the end of a journal says of calls without results, after a restart."""
-    session = _Session(open_calls=[], deliveries=set())
-    for step in steps:
-        token = step.member("delivery")
-        if isinstance(token, str):
-            session.deliveries.add(f"{token}/{step.type}")
-        if step.type == "sighting":
-            session.open_calls += _sighted(step, steps)
-        source_id = step.member("source_id")
-        if not isinstance(source_id, str) or not source_id.startswith(UNNAMED):
-            continue
-        if step.type == "tool_call":
-            session.open_calls.append(_open_call(source_id, step))
-        elif step.type == "tool_result":
-            call = source_id.removesuffix("/result")
-            session.open_calls = [item for item in session.open_calls if item[0] != call]
-    return session
-
-
-def _open_call(source_id: str, call: Recorded) -> tuple[str, str | None, bytes]:
-    tool = call.meta.get("tool")
-    return (
-        source_id,
-        tool if isinstance(tool, str) else None,
-        sha256(canonical(call.values.get("content.args"))).digest(),
-    )
-
-
-def _sighted(sighting: Recorded, steps: list[Recorded]) -> Iterator[tuple[str, str | None, bytes]]:
-    """The calls that we named and that another source had told before: their entry has the other's id."""
-    by_number = {step.n: step for step in steps if step.type == "tool_call"}
-    said = sighting.member("steps")
-    for item in said if isinstance(said, list) else []:
-        name, call = item.get("source_id"), by_number.get(item.get("n"))
-        if isinstance(name, str) and name.startswith(UNNAMED) and call is not None:
-            yield _open_call(name, call)

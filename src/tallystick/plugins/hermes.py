@@ -82,7 +82,18 @@ def pre_tool_call(**named: Any) -> dict[str, str] | None:
     verdict = _deliver.verdict(AGENT, _say("pre_tool_call", kept, named))
     if verdict is None:
         return None
-    return {"action": "block" if verdict[0] == "refuse" else "approve", "message": verdict[1]}
+    asks = verdict[0] == "ask" and not _approves_by_itself()
+    return {"action": "approve" if asks else "block", "message": verdict[1]}
+
+
+def _approves_by_itself() -> bool:
+    """Whether Hermes asks nobody: with --yolo, or where approvals are switched off. It would let the call run."""
+    try:
+        from tools.approval import is_approval_bypass_active
+
+        return bool(is_approval_bypass_active())
+    except Exception:  # another version says it otherwise: it is asked, and has a gate of its own
+        return False
 
 
 def _observer(name: str, members: tuple[str, ...]) -> Any:

@@ -70,6 +70,15 @@ def test_what_the_user_has_stays_in_its_order(shape: Any, dialect: Any, data: st
         assert len(after["hooks"][event]) == len(items) + (event in _EVENTS)
 
 
+@given(_SHAPES, st.sampled_from((None, 2, 4)), st.data())
+def test_a_file_that_the_agent_wrote_anew_loses_ours_alone(shape: Any, indent: int | None, data: st.DataObject) -> None:
+    content = data.draw(settings_files(JSON, _EVENTS))
+    configured = _handlers.configure(content, shape(_NEW), JSON)
+    rewritten = json.dumps(json.loads(configured.decode("utf-8-sig")), indent=indent).encode()
+    assert set(_handlers.hooked(rewritten, JSON)) == set(_EVENTS)
+    assert _without_ours(rewritten, JSON) == _without_ours(content, JSON)
+
+
 def _without_ours(content: bytes, dialect: Any) -> Any:
     """What is in a file besides our handlers, and besides lists and objects with nothing in them."""
     left = _handlers.remove(content, dialect)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tallystick.agents._columns import parsed
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, _yaml_list
 from tallystick.agents.hooks._payload import Said, payload_of
+from tallystick.agents.reading import dict_of, int_of, text_of
 from tallystick.errors import FormatError
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
@@ -177,7 +179,7 @@ def _tool_call(said: Said, session: str) -> Step:
 def _tool_result(said: Said, session: str) -> Step:
     call, status = said.text("tool_call_id"), said.text("status")
     meta = said.members(("tool_name", "tool"), ("tool_call_id", "corr"), ("duration_ms", "duration_ms"))
-    meta["success"] = status not in ("error", "blocked")
+    meta["success"] = status not in ("error", "blocked") and not _says_it_failed(said.json.get("result"))
     if status == "blocked":
         meta["decision"] = "deny"
     source_id = f"{call}/result" if call else None
@@ -185,6 +187,15 @@ def _tool_result(said: Said, session: str) -> Step:
     if call is None:
         return replace(step, values={**step.values, "content.args": said.json.get("args")})
     return replace(step, after=(Ref(call),))
+
+
+def _says_it_failed(result: Json) -> bool:
+    """Whether the tool's own answer says so, as in the database; Hermes calls what was interrupted `ok` too."""
+    found = dict_of(parsed(result))
+    code, success = int_of(found.get("exit_code")), found.get("success")
+    if isinstance(success, bool):
+        return not success
+    return code != 0 if code is not None else bool(text_of(found.get("error")))
 
 
 def _subagent(said: Said, session: str) -> Step:

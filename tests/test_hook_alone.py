@@ -1,0 +1,283 @@
+"""The state table of docs/live.md: what a hook prints, how long it takes and what is on disk, whatever the recorder does.
+
+Each test runs the hook as the agent does, in a state made for real. Deadlines are asserted with room for a busy machine;
+`python -m bench` has the figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tallystick import hook_alone
+from tallystick.agents.hooks import NAMES, Payload, hook_adapter
+from tallystick.agents.hooks._asks import ASKS, Asking
+from tallystick.capture import recorder
+from tallystick.journal.home import Home
+from tallystick.model.decision import Call, Decision, Effect
+from tests.service import faults
+from tests.service.faults import AGENTS, SmallDisk, before, event_word, needs_mount, prompt, run_hook, steps, wait_for
+
+small_disk = faults.small_disk
+
+_MOST_SECONDS = 2.0 + 2.0
+"""The deadline, and what starting an interpreter may take where many tests run at once."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a hook answered to one payload, and how long that took."""
+
+    code: int
+    out: bytes
+    error: bytes
+    seconds: float
+
+    @property
+    def silent(self) -> bool:
+        return (self.code, self.out, self.error) == (0, b"", b"")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    store = Home(tmp_path / "store")
+    yield store
+    recorder.stop(store.folder)
+
+
+def tell(home: Path, agent: str, said: dict[str, Any], **options: Any) -> Told:
+    began = time.monotonic()
+    done = run_hook(home, said, agent, **options)
+    return Told(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
+
+
+def tell_all(home: Path, agent: str) -> dict[str, Told]:
+    """The four kinds of payload, at once."""
+    said = {
+        "reads": before(agent, 1, reads=True),
+        "acts": before(agent, 2),
+        "harms": before(agent, 3, command=f"rm -rf {home}"),
+        "other": prompt(agent, 4),
+    }
+    with ThreadPoolExecutor(4) as threads:
+        return dict(zip(said, threads.map(lambda each: tell(home, agent, each), said.values()), strict=True))
+
+
+def refuses(agent: str, told: Told) -> bool:
+    """Whether the answer makes the agent refuse the call, by what was observed of each."""
+    if told.code == 2:
+        return bool(told.error)
+    said = json.loads(told.out or b"{}")
+    nested = said.get("hookSpecificOutput", {})
+    where = {"gemini": said.get("decision"), "copilot": said.get("permissionDecision")}
+    return told.code == 0 and where.get(agent, nested.get("permissionDecision")) == "deny"
+
+
+def asks(agent: str, told: Told) -> bool:
+    said = json.loads(told.out or b"{}")
+    nested = said.get("hookSpecificOutput", {})
+    return told.code == 0 and (said if agent == "copilot" else nested).get("permissionDecision") == "ask"
+
+
+def kept(home: Path) -> list[Path]:
+    return sorted((home / "spool").glob("*.spool"))
+
+
+def assert_recorded(home: Home, agent: str) -> None:
+    """All four are in the record once a recorder runs, each once."""
+    recorder.start(home.folder)
+    wait_for(lambda: sum(step.type in ("tool_call", "user") for step in steps(home, agent)) >= 4)
+    assert sorted(step.type for step in steps(home, agent) if step.type in ("tool_call", "user")) == [
+        "tool_call",
+        "tool_call",
+        "tool_call",
+        "user",
+    ]
+    wait_for(lambda: not kept(home.folder))
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_recorder_that_is_there_decides(home: Home, agent: str) -> None:
+    recorder.start(home.folder)
+    tell(home.folder, agent, prompt(agent, 0))  # its modules are loaded
+    told = tell_all(home.folder, agent)
+    assert [told[kind].silent for kind in ("reads", "acts", "other")] == [True, True, True]
+    assert refuses(agent, told["harms"]), told["harms"]
+    assert kept(home.folder) == []
+    assert sum(step.type == "tool_call" for step in steps(home, agent)) == 3
+    decided = [step for step in steps(home, agent) if step.type == "decision"]
+    assert [step.meta["effect"] for step in decided] == ["deny"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_recorder_that_does_not_run_is_started(home: Home, agent: str) -> None:
+    told = tell_all(home.folder, agent)
+    assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
+    assert refuses(agent, told["harms"]) or asks(agent, told["harms"]), told["harms"]
+    assert all(each.seconds < _MOST_SECONDS for each in told.values()), told
+    wait_for(lambda: recorder.status(home.folder) is not None)
+    assert_recorded(home, agent)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_recorder_that_hangs_is_not_waited_for_long(home: Home, agent: str) -> None:
+    running = recorder.start(home.folder)
+    os.kill(running, signal.SIGSTOP)
+    try:
+        told = tell_all(home.folder, agent)
+        assert len(kept(home.folder)) == 4
+        assert_decided_alone(home.folder, agent, told)
+    finally:
+        os.kill(running, signal.SIGCONT)
+    assert_recorded(home, agent)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_recorder_that_cannot_be_started_is_done_without(home: Home, agent: str) -> None:
+    home.folder.mkdir()
+    (home.folder / "run").write_text("no folder")
+    told = tell_all(home.folder, agent)
+    assert len(kept(home.folder)) == 4
+    assert_decided_alone(home.folder, agent, told)
+    (home.folder / "run").unlink()
+    assert_recorded(home, agent)
+
+
+def assert_decided_alone(home: Path, agent: str, told: dict[str, Told]) -> None:
+    """What only reads is let go; else a full interpreter has decided, or on_error where it had no time: the file says so."""
+    assert all(each.seconds < _MOST_SECONDS for each in told.values()), told
+    assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
+    names = [path.name for path in kept(home)]
+    if sum(".alone." in name for name in names) == 2:
+        assert told["acts"].silent
+    else:
+        assert any(".on_error-" in name for name in names)
+        assert told["acts"].silent or asks(agent, told["acts"]) or refuses(agent, told["acts"])
+    assert refuses(agent, told["harms"]) or asks(agent, told["harms"]), told["harms"]
+
+
+@needs_mount
+@pytest.mark.parametrize("agent", AGENTS)
+def test_on_a_full_disk_calls_are_decided_from_memory(small_disk: SmallDisk, agent: str) -> None:
+    home = Home(small_disk.path / "store")
+    recorder.start(home.folder)
+    try:
+        tell(home.folder, agent, before(agent, 0))  # the policies are loaded
+        small_disk.fill()
+        told = tell_all(home.folder, agent)
+        assert [told[kind].silent for kind in ("reads", "acts", "other")] == [True, True, True]
+        assert refuses(agent, told["harms"]), told["harms"]
+        small_disk.free()
+        tell(home.folder, agent, before(agent, 9))
+        wait_for(lambda: [step for step in steps(home, "tallystick") if step.type == "gap"])
+        gap = next(step for step in steps(home, "tallystick") if step.type == "gap")
+        assert (gap.meta["reason"], gap.meta["events"]) == ("not-writable", 4)
+    finally:
+        recorder.stop(home.folder)
+
+
+@needs_mount
+def test_on_a_full_disk_without_a_recorder_calls_are_decided_all_the_same(small_disk: SmallDisk) -> None:
+    home = Home(small_disk.path / "store")
+    recorder.start(home.folder)
+    recorder.stop(home.folder)
+    small_disk.fill()
+    try:
+        told = tell_all(home.folder, "claude-code")
+        assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
+        assert refuses("claude-code", told["harms"]) or asks("claude-code", told["harms"])
+        assert all(each.seconds < _MOST_SECONDS for each in told.values()), told
+    finally:
+        small_disk.free()
+        recorder.stop(home.folder)
+
+
+# Nobody can decide ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An interpreter without Tallystick: what is left of an installation that was half removed."""
+    folder = tmp_path_factory.mktemp("bare") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    return str(folder / "bin" / "python")
+
+
+@pytest.mark.parametrize("wanted", ["ask", "deny", "allow"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_on_error_answers_where_nobody_can_decide(home: Home, bare_python: str, agent: str, wanted: str) -> None:
+    home.folder.mkdir(mode=0o700)
+    home.config.write_text(f'[hooks]\non_error = "{wanted}"\n')
+    told = tell(home.folder, agent, before(agent, 1), python=bare_python)
+    if wanted == "allow":
+        assert told.silent
+    elif wanted == "ask" and ASKS[agent] is Asking.PROMPT:
+        assert asks(agent, told), told
+    else:
+        assert refuses(agent, told), told
+    assert told.seconds < _MOST_SECONDS
+    effect = "ask" if wanted == "ask" and ASKS[agent] is Asking.PROMPT else wanted.replace("ask", "deny")
+    assert [path.name.split(".")[1] for path in kept(home.folder)] == [f"on_error-{effect}"]
+    recorder.start(home.folder)
+    wait_for(lambda: any(step.type == "tool_call" for step in steps(home, agent)))
+    found = [step.meta["effect"] for step in steps(home, agent) if step.type == "decision"]
+    assert found == ([] if effect == "allow" else [effect])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_asking_and_refusing_are_said_as_the_agent_module_says_them(tmp_path: Path, name: str) -> None:
+    agent = name.replace("_", "-")
+    adapter = hook_adapter(agent)
+    assert adapter is not None
+    call = Call(agent=agent, session="s", tool="Bash")
+    payload = Payload(event="PreToolUse", session="s", asks=call)
+    effect, (code, out, error) = hook_alone.on_error(str(tmp_path), agent, {})
+    reply = adapter.reply(payload, Decision(effect=Effect(effect), reason=hook_alone._REASON))
+    if effect == "ask" or code == 0:
+        assert json.loads(out) == json.loads(reply.stdout)
+        assert code == reply.exit_code
+    else:
+        assert (code, out) == (2, b"")
+        assert error
+    can_ask = ASKS.get(agent) is Asking.PROMPT or agent == "hermes"
+    assert effect == ("ask" if can_ask else "deny")
+
+
+def test_claude_code_is_not_asked_in_the_mode_in_which_it_asks_nobody(tmp_path: Path) -> None:
+    said: dict[str, object] = {"permission_mode": "bypassPermissions"}
+    assert hook_alone.on_error(str(tmp_path), "claude-code", said)[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("said", "deciding"),
+    [
+        ({"hook_event_name": "PreToolUse", "tool_name": "Bash"}, True),
+        ({"hook_event_name": "PreToolUse", "tool_name": "Read"}, False),
+        ({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"tool_name": "Read"}}, True),
+        ({"hook_event_name": "PostToolUse", "tool_input": {"hook_event_name": "PreToolUse"}}, False),
+        ({"hook": "tool_call", "tool_name": "write"}, True),
+        ({}, False),
+    ],
+    ids=["acts", "reads", "reads-in-its-arguments", "is-done", "pi", "nothing"],
+)
+def test_only_a_call_with_effects_is_decided(said: dict[str, object], deciding: bool) -> None:
+    assert hook_alone.is_deciding("", hook_alone.told(json.dumps(said).encode())) is deciding
+
+
+def test_what_is_no_payload_is_decided_by_nobody() -> None:
+    for data in (b"", b"[]", b"[" * 100_000, b"\xff", b'"PreToolUse"'):
+        assert not hook_alone.is_deciding("PreToolUse", hook_alone.told(data))
+
+
+def test_every_agent_can_be_told_from_what_its_command_says() -> None:
+    assert [event_word(agent, before(agent, 1)) for agent in AGENTS] == [[], [], [], [], ["preToolUse"]]
