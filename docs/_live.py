@@ -21,6 +21,8 @@ _KINDS = {"shell": "shell", "edit": "edit", "mcp": "MCP", "subagent": "sub-agent
 _REASON = "Why."
 _PLACES = {"hook": "not told by hooks", "transcript": "not in the transcript"}
 _WIDTH = 150
+_PLUGINS = ("gptme", "hermes", "opencode", "pi")
+"""What the recorder answers is for a plugin of ours inside of these, which puts it into the agent's own terms."""
 
 _BEFORE = {
     ".claude/settings.json": '{\n  "permissions": {"allow": ["Bash(make:*)"]},\n  "model": "opus"\n}\n',
@@ -54,12 +56,13 @@ def _cell(text: str) -> str:
 def connected(agent: str) -> str:
     """Files, events and answers of one agent's hooks, as a table."""
     adapter = _adapter(agent)
+    told = "what our plugin is told of" if agent in _PLUGINS else "the answer to"
     rows = [
         ("the user's settings", _files(adapter, project=False)),
         ("a project's, with `--project`", _files(adapter, project=True) or "none"),
         (f"{len(adapter.EVENTS)} events", ", ".join(f"`{event}`" for event in adapter.EVENTS)),
-        ("the answer to a call that is denied", _shown(_answer(adapter, Effect.DENY))),
-        ("to one that a human must allow", _asking(adapter)),
+        (f"{told} a call that is denied", _shown(_answer(adapter, Effect.DENY))),
+        (f"{told} one that a human must allow", _asking(adapter)),
         ("no opinion", "nothing at all, exit code 0"),
     ]
     lines = ["| | |", "|---|---|"]
@@ -173,7 +176,8 @@ def unseen(agent: str) -> str:
         tools = f" (`{'`, `'.join(sorted(spot.tools))}`)" if spot.tools else ""
         places = said.setdefault(f"{spot.when}{tools}", [])
         places.append(_PLACES[spot.source.value])
-    return "\n".join(f"- {when} ({' and '.join(dict.fromkeys(places))})" for when, places in said.items())
+    lines = [f"- {when} ({' and '.join(dict.fromkeys(places))})" for when, places in said.items()]
+    return "\n".join(lines or ["- nothing is known so far"])
 
 
 # What the runs showed -------------------------------------------------------------------------------------------------
@@ -191,7 +195,7 @@ def runs(agent: str | None = None) -> str:
     for name, run in _runs().items():
         if agent in (None, run["agent"]):
             cells = [_result(run["cells"][kind]) for kind in _KINDS]
-            shown = [_named(name, run["agent"]), run["version"], *cells, run["ask"] or "–", run["interrupted"] or "–"]
+            shown = [_named(name, run["agent"]), run["version"], *cells, _asked(run["ask"]), run["interrupted"] or "–"]
             lines.append(f"| {' | '.join(shown)} |")
     return "\n".join(lines)
 
@@ -199,6 +203,10 @@ def runs(agent: str | None = None) -> str:
 def _named(name: str, agent: str) -> str:
     variant = {"codex-patch": ", `apply_patch`", "codex-code": ", code mode"}.get(name, "")
     return f"{agent}{variant}"
+
+
+def _asked(ask: str | None) -> str:
+    return "**ran**" if ask == "ran" else ask or "–"
 
 
 def _result(cell: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 from tallystick import agents, exports
 from tallystick.agents import Adapter, Shape, SourceFile
+from tallystick.agents.hooks import hook_adapters
 from tallystick.agents.tables import Table
 from tallystick.capture.sqlite_rows import read_rows
 from tallystick.exports import _headless_members
@@ -98,6 +99,7 @@ def test_kinds_are_read_off_the_code() -> None:
 
 STRANGE = (
     b"{",
+    b"\xff",
     b"[]",
     b"{}",
     b'{"a": 1, "a": 2}',
@@ -207,11 +209,45 @@ def test_a_page_explains_no_kind_of_loss_that_its_code_does_not_have(module: str
     assert explained - known == set()
 
 
-def test_the_index_lists_each_agent_in_both_of_its_tables_and_no_other() -> None:
-    page = (PAGES / "README.md").read_text("utf-8")
-    first, second = (re.findall(r"^\| \[([\w-]+)\]", part, re.MULTILINE) for part in page.split("[[[end]]]")[:2])
+def named_first(part: str) -> list[str]:
+    """The agents that the rows of a table begin with, as links."""
+    return re.findall(r"^\| \[([\w-]+)\]", part, re.MULTILINE)
+
+
+def test_the_index_lists_each_agent_in_both_tables_of_histories_and_no_other() -> None:
+    page = (PAGES / "README.md").read_text("utf-8").partition("\n## Histories\n")[2]
+    first, second = map(named_first, page.split("[[[end]]]")[:2])
     assert first == [adapter_of(module).NAME for module in agents.NAMES]
     assert second == [name for name in first if not name.endswith("-legacy")]
+
+
+def test_each_agent_that_can_be_hooked_stands_in_each_table_on_hooks() -> None:
+    page = (PAGES / "README.md").read_text("utf-8").partition("\n## Histories\n")[0]
+    hooked = set(hook_adapters())
+    assert named_first(page) == list(hook_adapters())
+    for heading in ("What answers really do", "When a hook fails"):
+        part = page.partition(f"\n### {heading}\n")[2].partition("\n### ")[0]
+        rows = [line.strip("| ").split(" | ")[0] for line in part.splitlines() if line.startswith("| ")]
+        assert {name for row in rows[1:] for name in row.split(", ")} == hooked
+
+
+@pytest.mark.parametrize("agent", hook_adapters())
+def test_a_page_says_how_its_agent_is_hooked_and_what_its_hooks_do_not_tell(agent: str) -> None:
+    live = (PAGES / f"{agent}.md").read_text("utf-8").partition("\n## Live\n")[2]
+    shown = set(re.findall(r"_live\.(\w+)\(\"([\w-]+)\"", live))
+    assert {("connected", agent), ("change", agent), ("unseen", agent)} <= shown
+    assert {name for _, name in shown} == {agent}
+    assert "**When the hook fails.**" in live
+    assert "**Ask" in live
+
+
+def test_each_run_of_a_real_agent_stands_on_the_page_of_that_agent() -> None:
+    runs = json.loads((PAGES / "matrix.json").read_text("utf-8"))["runs"]
+    pages = {run["agent"]: (PAGES / f"{run['agent']}.md").read_text("utf-8") for run in runs.values()}
+    for run in runs.values():
+        if any(cell["made"] for cell in run["cells"].values()):
+            assert f"| {run['agent']}" in pages[run["agent"]]
+            assert f" | {run['version']} | " in pages[run["agent"]]
 
 
 def test_the_index_explains_the_losses_that_any_file_can_have() -> None:

@@ -34,7 +34,7 @@ def main(words: list[str]) -> int:
         VERSION.encode(),
         time.time_ns(),
         b"%d.%d" % (posix.getpid(), time.time_ns()),
-        posix.environ.get(b"TALLY_SESSION", b"-").replace(b" ", b"") or b"-",
+        b"".join(posix.environ.get(b"TALLY_SESSION", b"").split())[:200] or b"-",
     )
     try:
         code, out, error = ask(home, header + data, began + ANSWER_SECONDS)

@@ -38,7 +38,10 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally {word}"
             for word in ("init", "demo", "status", "version", "import", "log", "show", "replay", "search")
         ),
-        *(f"tally {word}" for word in ("export", "verify", "erase", "rebuild")),
+        *(f"tally {word}" for word in ("export", "verify", "erase", "rebuild", "coverage")),
+        *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook")),
+        *(f"tally {word}" for word in ("run", "ingest", "otlp", "acp", "mcp")),
+        *(f"tally service {word}" for word in ("start", "stop", "status", "run", "unit")),
         *(f"tally session {word}" for word in ("list", "show", "tree")),
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
     }
@@ -111,7 +114,19 @@ def test_a_mistyped_command_brings_the_nearest_ones(tally: Tally) -> None:
     assert "did you mean 'unset'" in tally("config", "unst").stderr
 
 
-NEEDS_NO_STORE = {f"tally {word}" for word in ("version", "init", "demo", "import", "agents", "install", "uninstall")}
+MAKES_A_STORE = ("init", "up", "run", "import", "ingest", "otlp", "acp", "mcp", "hook", "service start", "service run")
+WORKS_WITHOUT = (
+    "version",
+    "demo",
+    "doctor",
+    "agents",
+    "install",
+    "uninstall",
+    "service stop",
+    "service status",
+    "service unit",
+)
+NEEDS_NO_STORE = {f"tally {words}" for words in (*MAKES_A_STORE, *WORKS_WITHOUT)}
 
 
 @pytest.mark.parametrize("name", [name for name in LEAVES if name not in NEEDS_NO_STORE and "config" not in name])

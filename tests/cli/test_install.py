@@ -107,3 +107,12 @@ def test_a_path_with_control_characters_is_shown_harmless(tally: Tally, user: Pa
     folder.mkdir()
     shown = tally("install", "codex", env={"HOME": str(user), "CODEX_HOME": str(folder)}).stdout
     assert "\x1b[31m" not in shown
+
+
+def test_all_over_http_means_those_that_can(tally: Tally, user: Path) -> None:
+    (user / ".claude").mkdir()
+    (user / ".gemini").mkdir()
+    done = tally("install", "--all", "--http", "--dry-run")
+    assert done.exit_code == 0
+    assert done.stdout.count('+            "type": "http"') == 12
+    assert tally("install", "gemini", "--http").exit_code == 64

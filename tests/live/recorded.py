@@ -60,6 +60,16 @@ def has_project_settings(agent: str) -> bool:
     return adapter is not None and adapter.settings(project=True) != ()
 
 
+def hooked_files(observed: Observed) -> list[str]:
+    """The agent's files below home and project that call our hook."""
+    adapter = hook_adapter(observed.recipe.agent)
+    if adapter is None:
+        return []
+    places = ((observed.home, False), (observed.place.project, True))
+    files = [(folder / file.path, file) for folder, project in places for file in adapter.settings(project=project)]
+    return [str(path) for path, file in files if path.is_file() and adapter.hooked(file, path.read_bytes())]
+
+
 def settings_of(agent: str) -> str | None:
     """The file below the home folder that makes the agent call our hook, if there is one."""
     adapter = hook_adapter(agent)
@@ -92,8 +102,8 @@ def refused(recipe: Recipe, folder: Path, *, recording: bool, only: str | None =
 
 
 def place_in(folder: Path) -> Place:
-    """The folders of a run."""
-    return Place(home=folder / "home", project=folder / "project", out=folder / "out")
+    """The folders of a run; the project lies below the home folder, as people have it."""
+    return Place(home=folder / "home", project=folder / "home" / "project", out=folder / "out")
 
 
 def _observe(
@@ -108,7 +118,7 @@ def _observe(
     launch = recipe.launch(place, PROMPT)
     agent = Command(name="agent", argv=launch.argv, limit_s=_LIMIT_S, interrupt_at=interrupt_at)
     before = _recording(recipe.agent, installed) if recording else ()
-    after = _ending() if recording else ()
+    after = (*_ending(), *(_taking_out(recipe.agent) if installed > 1 else ())) if recording else ()
     plan = Plan(
         home=str(place.home),
         project=str(place.project),
@@ -135,6 +145,10 @@ def _recording(agent: str, installed: int) -> tuple[Command, ...]:
         Command(name="install-project", argv=(TALLY, "install", agent, "--project")),
     )
     return (Command(name="init", argv=(TALLY, "init")), *(install[:installed] if has_hooks(agent) else ()))
+
+
+def _taking_out(agent: str) -> tuple[Command, ...]:
+    return (Command(name="uninstall", argv=(TALLY, "uninstall", agent)),)
 
 
 def _ending() -> tuple[Command, ...]:

@@ -15,8 +15,8 @@ from tests.live import install, matrix
 from tests.live.conftest import Runs
 from tests.live.evidence import Event, compare_calls, events, files_with, steps_told_once, tally
 from tests.live.matrix import Row
-from tests.live.recorded import SECRETS, Observed, has_hooks, has_project_settings
-from tests.live.run import Recipe
+from tests.live.recorded import SECRETS, Observed, has_hooks, has_project_settings, hooked_files
+from tests.live.run import PROMPT, Recipe
 from tests.live.scenarios import FINAL, NOTE, Forbidden
 from tests.live.transcripts import NESTED, calls_in_transcripts, keeps_a_transcript
 
@@ -156,6 +156,20 @@ def test_a_hook_that_is_installed_twice_tells_everything_once(recipe: Recipe, ru
         for kind in ("everything", "doubled")
     )
     assert twice == once, said(runs("doubled", recipe))
+
+
+def test_what_was_installed_can_be_taken_out(recipe: Recipe, runs: Runs) -> None:
+    if not has_project_settings(recipe.agent):
+        pytest.skip(f"{recipe.agent} has no settings of a project that call the hook")
+    assert hooked_files(runs("everything", recipe)) != []
+    observed = runs("doubled", recipe)
+    assert observed.ran.command("uninstall").exit_code == 0, said(observed)
+    assert hooked_files(observed) == []
+
+
+def test_what_was_asked_is_in_the_record(recipe: Recipe, runs: Runs) -> None:
+    record = events(runs("everything", recipe).home)
+    assert any(PROMPT in str(event.content) for event in record if event.type == "user")
 
 
 def test_no_secret_of_the_environment_or_of_an_output_is_in_the_store(recipe: Recipe, runs: Runs) -> None:

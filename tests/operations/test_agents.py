@@ -71,6 +71,16 @@ def test_settings_that_cannot_be_read_are_a_problem_and_no_failure(where: Surrou
     assert "settings.json: line 1" in str(agent.problem)
 
 
+def test_hooks_that_the_user_has_switched_off_are_a_problem(where: Surroundings, home: Home) -> None:
+    settings = where.user / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooksConfig": {"enabled": false}}')
+    install(home, "gemini", where)
+    agent = next(agent for agent in agents(home, where) if agent.agent == "gemini")
+    assert agent.hooked
+    assert agent.problem == f"hooks are switched off: hooksConfig.enabled = false in {settings}"
+
+
 @pytest.mark.parametrize(("status", "trusted"), [("untrusted", False), ("trusted", True), ("modified", False)])
 def test_codex_says_whether_its_user_trusts_our_hook(
     where: Surroundings, home: Home, status: str, trusted: bool

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.capture import recorder
+from tallystick.capture.loopback import Loopback, wait_for_loopback
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.model.step import Source, Step
@@ -71,6 +72,22 @@ def test_a_hook_that_reaches_nobody_is_found_by_running_it(home: Home, where: Su
     check = found(home, where)["claude-code"][-1]
     assert check.state is State.BAD
     assert "does not reach" in check.found
+
+
+def test_settings_that_call_a_port_of_another_time_are_found(home: Home, where: Surroundings) -> None:
+    install(home, "claude-code", where, http=True)
+    assert states(found(home, where)["claude-code"]) == [State.OK]
+    for old in (Loopback(1, "token"), None):
+        recorder.stop(home.folder)
+        Place(home.folder).http.unlink()
+        if old is not None:
+            Place(home.folder).http.write_bytes(old.encode())
+        first = found(home, where)["claude-code"][0]
+        assert (first.state, first.mend) == (State.BAD, "tally install claude-code")
+        assert "reach nobody" in first.found
+        install(home, "claude-code", where)
+        wait_for_loopback(Place(home.folder))
+        assert State.BAD not in states(found(home, where)["claude-code"])
 
 
 def test_damaged_settings_of_an_agent_are_found(home: Home, where: Surroundings) -> None:

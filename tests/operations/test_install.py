@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from tallystick.agents.hooks import hook_adapters
-from tallystick.capture import settings_files
+from tallystick.capture import recorder, settings_files
+from tallystick.capture.loopback import Loopback, read_loopback
+from tallystick.capture.place import Place as Files
 from tallystick.capture.settings_files import write_settings
 from tallystick.errors import FormatError, SourceError, UsageError
 from tallystick.journal.home import Home
 from tallystick.operations import install as operation
+from tallystick.operations.config import set_setting
 from tallystick.operations.install import Surroundings, hook_command, hooked_events, install, uninstall
 
 AGENTS = tuple(hook_adapters())
@@ -252,3 +255,87 @@ def test_a_change_is_shown_as_a_diff(place: Place) -> None:
     assert [line for line in lines[2:] if line.startswith("-")] == ['-  "a": 1']
     (file,) = install(place.home, "gemini", place.where, dry_run=True).files
     assert file.diff()[0] == "--- /dev/null"
+
+
+# Over HTTP ------------------------------------------------------------------------------------------------------------
+
+
+def _listening(place: Place) -> None:
+    (place.home.folder / "run").mkdir(parents=True)
+    _moved(place, Loopback(8787, "secret"))
+
+
+def _moved(place: Place, loopback: Loopback) -> None:
+    Files(place.home.folder).http.write_bytes(loopback.encode())
+
+
+def _kinds(path: Path) -> dict[str, str]:
+    hooks = json.loads(path.read_bytes())["hooks"]
+    return {event: handler["type"] for event, [item] in hooks.items() for handler in item["hooks"]}
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "qwen"])
+def test_an_agent_can_be_made_to_call_the_port_but_for_what_starts_the_recorder(place: Place, agent: str) -> None:
+    _listening(place)
+    path = place.where.path(hook_adapters()[agent].settings(project=False)[0])
+    report = install(place.home, agent, place.where, http=True)
+    assert report.events == hook_adapters()[agent].EVENTS
+    by_command = {event for event, kind in _kinds(path).items() if kind == "command"}
+    assert by_command == {"SessionStart", "UserPromptSubmit"}
+    assert b"http://127.0.0.1:8787/hook/" + agent.encode() in path.read_bytes()
+    assert not install(place.home, agent, place.where, http=True).is_changed
+    uninstall(place.home, agent, place.where)
+    assert not path.exists()
+
+
+def test_the_form_stays_unless_another_is_asked_for(place: Place) -> None:
+    _listening(place)
+    path = _claude(place, b'{"model": "x"}')
+    install(place.home, "claude-code", place.where)
+    assert set(_kinds(path).values()) == {"command"}
+    install(place.home, "claude-code", place.where, http=True)
+    assert not install(place.home, "claude-code", place.where).is_changed
+    _moved(place, Loopback(9999, "other"))
+    assert install(place.home, "claude-code", place.where).is_changed, "an older port is replaced"
+    assert b":8787/" not in path.read_bytes()
+    install(place.home, "claude-code", place.where, http=False)
+    assert set(_kinds(path).values()) == {"command"}
+    uninstall(place.home, "claude-code", place.where)
+    assert path.read_bytes() == b'{"model": "x"}'
+
+
+def test_an_http_hook_of_the_user_stays(place: Place) -> None:
+    _listening(place)
+    theirs = b'{"hooks": {"Stop": [{"hooks": [{"type": "http", "url": "http://127.0.0.1:8787/other"}]}]}}'
+    path = _claude(place, theirs)
+    install(place.home, "claude-code", place.where, http=True)
+    assert b"http://127.0.0.1:8787/other" in path.read_bytes()
+    path.write_bytes(path.read_bytes() + b"\n")
+    uninstall(place.home, "claude-code", place.where)
+    assert json.loads(path.read_bytes()) == json.loads(theirs)
+
+
+def test_an_agent_that_cannot_call_a_port_is_refused(place: Place) -> None:
+    with pytest.raises(UsageError, match="codex cannot call a port"):
+        install(place.home, "codex", place.where, http=True)
+
+
+def test_a_recorder_without_a_port_is_no_place_to_call(place: Place) -> None:
+    set_setting(place.home, "service.http", "off")
+    with pytest.raises(UsageError, match="the recorder has no port"):
+        install(place.home, "qwen", place.where, http=True)
+
+
+def test_a_dry_run_starts_no_recorder(place: Place) -> None:
+    assert install(place.home, "qwen", place.where, http=True, dry_run=True).is_changed
+    assert not place.home.folder.exists()
+
+
+def test_the_recorder_is_started_if_it_never_had_a_port(place: Place) -> None:
+    try:
+        install(place.home, "qwen", place.where, http=True)
+        known = read_loopback(Files(place.home.folder))
+        assert known is not None
+        assert f"{known.url}/hook/qwen" in (place.user / ".qwen" / "settings.json").read_text()
+    finally:
+        recorder.stop(place.home.folder)

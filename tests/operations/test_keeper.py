@@ -53,6 +53,45 @@ def test_a_failure_is_raised_by_the_next_step() -> None:
         keeper.note()
 
 
+def test_after_a_failure_that_was_reported_promises_are_kept_again() -> None:
+    calls: list[str] = []
+    failed, sealed = threading.Event(), threading.Event()
+
+    def sync() -> None:
+        if not failed.is_set():
+            failed.set()
+            raise JournalError("the disk is full")
+        calls.append("sync")
+
+    keeper = Keeper(sync, sealed.set)
+    keeper.note()
+    assert failed.wait(5)
+    deadline = time.monotonic() + 5
+    with pytest.raises(JournalError, match="the disk is full"):
+        while time.monotonic() < deadline:
+            keeper.note()
+            time.sleep(0.01)
+    assert sealed.wait(SEAL_SECONDS + 5)
+    keeper.note()
+    keeper.stop()
+    assert calls
+
+
+def test_a_fault_of_ours_is_told_too_and_not_only_by_silence() -> None:
+    failed = threading.Event()
+
+    def fail() -> None:
+        failed.set()
+        raise ValueError("nobody thought of this")
+
+    keeper = Keeper(fail, fail)
+    keeper.note()
+    assert failed.wait(5)
+    keeper.stop()
+    with pytest.raises(JournalError, match="ValueError: nobody thought of this"):
+        keeper.note()
+
+
 def test_a_step_is_sealed_though_no_other_follows(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "store")
     recorder.session("demo").step("assistant")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tallystick.agents.hooks import SILENT, HookAdapter, HookCommand, Payload, Reply, SettingsFile
 from tallystick.agents.hooks._payload import payload_of
@@ -251,6 +252,76 @@ def test_what_cannot_be_written_is_answered_anyway_and_told_as_a_gap_later(
     gap = recording.steps("tallystick")[-1]
     assert (gap.type, gap.meta["reason"], gap.meta["events"]) == ("gap", "not-writable", 1)
     assert recording.live.unrecorded == 0
+
+
+def test_however_many_deliveries_are_missed_the_gap_counts_all_of_them(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as failing:
+        failing.setattr(recording.scribe, "add_to", _full)
+        for number in range(1100):
+            recording.tell("before", tool="sh", args=number)
+    assert recording.live.unrecorded == 1100
+    recording.tell("before", tool="sh", args=-1)
+    assert recording.steps("tallystick")[-1].meta["events"] == 1100
+
+
+def test_a_spooled_delivery_that_the_disk_refused_is_recorded_when_it_is_taken_again(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording.tell("before", id="6.1", tool="sh", args=0)
+    with monkeypatch.context() as failing:
+        failing.setattr(recording.scribe, "add_to", _full)
+        with pytest.raises(JournalError):
+            recording.tell("before", id="7.1", spooled=True, tool="sh", args=1)
+    for _ in range(2):
+        recording.tell("before", id="7.1", spooled=True, tool="sh", args=1)
+    calls = [step.values["content.args"] for step in recording.steps() if step.type == "tool_call"]
+    assert calls == [0, 1]
+
+
+@pytest.mark.parametrize("error", [JournalError("the index is locked"), RuntimeError("a fault of ours")])
+def test_a_fault_of_the_second_witness_does_not_take_what_the_hook_told(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> bool:
+        raise error
+
+    monkeypatch.setattr(recording.transcripts, "poll", fail)
+    recording.tell("before", tool="sh", args=1, file="/t.jsonl")
+    assert [step.type for step in recording.steps()] == ["session_start", "tool_call"]
+    assert recording.live.counts.lost == 0
+    assert str(error) in (recording.live.counts.last_error or "")
+
+
+def test_one_event_that_cannot_be_sealed_does_not_take_the_others_of_its_delivery(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = Step(session="s", type="no type at all", source=Source.HOOK, source_id="x")
+    parse = Nameless.parse
+
+    def with_a_bad_one(self: Nameless, data: bytes, event: str | None) -> Payload:
+        payload = parse(self, data, event)
+        return replace(payload, events=(bad, *payload.events))
+
+    monkeypatch.setattr(Nameless, "parse", with_a_bad_one)
+    recording.tell("before", tool="sh", args=1)
+    assert [step.type for step in recording.steps()] == ["session_start", "tool_call"]
+    assert [step.meta["reason"] for step in recording.steps("tallystick") if step.type == "gap"] == ["unrecordable"]
+
+
+def test_a_session_that_could_not_be_closed_on_a_full_disk_is_closed_later(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording.tell("before", tool="sh", args=1)
+    recording.tell("end")
+    recording.now = 3.0
+    with monkeypatch.context() as failing:
+        failing.setattr(recording.scribe, "add_to", _full)
+        recording.live.tick()
+    recording.live.tick()
+    assert recording.steps()[-1].type == "session_end"
+    assert not recording.live.is_busy
 
 
 def _full(*_: object, **__: object) -> None:

@@ -22,6 +22,7 @@ from tallystick.hook import VERSION
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
+from tallystick.operations.verify import verify_store
 
 HOOK = Path(tallystick.hook.__file__)
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot")
@@ -115,7 +116,12 @@ def connect(home: Home, timeout: float = 5.0) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(timeout)
-        connection.connect(f"/proc/self/fd/{folder}/recorder.sock")
+        while True:
+            try:
+                connection.connect(f"/proc/self/fd/{folder}/recorder.sock")
+                break
+            except BlockingIOError:  # as many wait as may
+                time.sleep(0.005)
     except BaseException:
         connection.close()
         raise
@@ -166,6 +172,27 @@ def wait_for(true: Callable[[], object], seconds: float = 20.0) -> None:
             return
         time.sleep(0.02)
     raise AssertionError("it did not become true in time")
+
+
+def wait_for_calls(home: Home, *numbers: int, seconds: float = 20.0) -> None:
+    """Wait until exactly these calls of Claude Code are recorded, each once."""
+    wanted, until = [f"call_{number:05}" for number in numbers], time.monotonic() + seconds
+    while sorted(call_ids(home)) != wanted and time.monotonic() < until:
+        time.sleep(0.02)
+    if sorted(call_ids(home)) != wanted:
+        log = Place(home.folder).log
+        said = log.read_text("utf-8") if log.exists() else ""
+        files = sorted(path.name for path in home.folder.rglob("*") if path.suffix in (".spool", ".part"))
+        raise AssertionError(f"{wanted} are recorded as {call_ids(home)}; gaps {gaps(home)}; {files}; {said}")
+
+
+def is_sound(home: Home) -> bool:
+    return verify_store(home).exit_code in (0, 3)
+
+
+def answers(home: Home, number: int) -> bool:
+    """Whether the recorder takes a call, says nothing against it, and has it on disk."""
+    return send(home, before("claude-code", number)) == b"0 0 0\n" and f"call_{number:05}" in call_ids(home)
 
 
 # Disks ---------------------------------------------------------------------------------------------------------------

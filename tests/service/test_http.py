@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tallystick.capture import recorder
+from tallystick.capture.loopback import Loopback, read_loopback
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
-from tallystick.service.http import address
 from tests.service.conftest import pre_tool_use
 from tests.service.test_server import calls, wait_for
 
@@ -21,9 +21,9 @@ from tests.service.test_server import calls, wait_for
 def port(home: Home) -> tuple[int, str]:
     recorder.start(home.folder)
     wait_for(lambda: (recorder.status(home.folder) or {}).get("port"))
-    found = address(Place(home.folder))
+    found = read_loopback(Place(home.folder))
     assert found is not None
-    return found
+    return found.port, found.token
 
 
 def ask(port: tuple[int, str], path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
@@ -59,7 +59,7 @@ def test_port_and_token_stay_the_same_from_start_to_start(home: Home, port: tupl
     recorder.stop(home.folder)
     recorder.start(home.folder)
     wait_for(lambda: (recorder.status(home.folder) or {}).get("port"))
-    assert address(Place(home.folder)) == port
+    assert read_loopback(Place(home.folder)) == Loopback(*port)
     assert Place(home.folder).http.stat().st_mode & 0o777 == 0o600
 
 
@@ -70,3 +70,13 @@ def test_it_says_how_it_is(home: Home, port: tuple[int, str]) -> None:
     assert b'tallystick_decisions_total{effect="allow"} 1\n' in ask(port, "/metrics")[1]
     assert json.loads(ask(port, "/status")[1])["deliveries"] == 1
     assert ask(port, "/nothing")[0] == 404
+
+
+@pytest.mark.parametrize(("header", "kind"), [("5e551011", "child"), ("", "root"), ("$TALLY_SESSION", "root")])
+def test_an_agent_under_a_monitor_says_so_in_a_header(
+    home: Home, port: tuple[int, str], header: str, kind: str
+) -> None:
+    ask(port, "/hook/claude-code", pre_tool_use(7), **{"x-tally-session": header})
+    [journal] = list((home.folder / "journals").rglob("*.jsonl"))
+    first = json.loads(journal.read_bytes().split(b"\n")[0])
+    assert first["fields"]["meta"]["kind"] == kind

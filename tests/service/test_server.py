@@ -107,7 +107,6 @@ def test_a_removed_socket_is_made_anew_by_the_next_hook(home: Home, deliver: Del
 @pytest.mark.parametrize(
     "payload",
     [
-        b"",
         b"{",
         b"[]",
         b"null",
@@ -116,7 +115,7 @@ def test_a_removed_socket_is_made_anew_by_the_next_hook(home: Home, deliver: Del
         b'{"session_id": 1}',
         b"[" * 100_000,
     ],
-    ids=["nothing", "half", "list", "null", "no-session", "binary", "wrong-type", "deep"],
+    ids=["half", "list", "null", "no-session", "binary", "wrong-type", "deep"],
 )
 def test_a_payload_that_is_none_is_answered_with_silence_and_leaves_a_gap(
     home: Home, deliver: Deliver, payload: bytes
@@ -126,6 +125,13 @@ def test_a_payload_that_is_none_is_answered_with_silence_and_leaves_a_gap(
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     gaps = [step for step in steps(home, "tallystick") if step.type == "gap"]
     assert [step.meta["reason"] for step in gaps] == ["bad-payload"]
+
+
+def test_a_hook_that_is_told_nothing_says_and_leaves_nothing(home: Home, deliver: Deliver) -> None:
+    recorder.start(home.folder)
+    done = deliver(b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert steps(home, "tallystick") == []
 
 
 def test_a_payload_of_50_megabytes_is_recorded_whole(home: Home, deliver: Deliver) -> None:

@@ -90,6 +90,7 @@ NAMES: tuple[str, ...] = (
     "pi",
     "cline",
     "mini",
+    "aider",
 )
 """The modules of this package that are adapters, in the order in which they are asked whether a file is theirs."""
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import msgspec
 
 _CHAT = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z", re.ASCII)
-_USAGE = re.compile(r"> Tokens: [\d.]+[kM]? sent, .*received\.", re.ASCII)
+_USAGE = re.compile(r"> Tokens: \d[\d.]*[kM]? sent, .*received\.", re.ASCII)
 _END = "  "
 
 
@@ -87,10 +87,11 @@ class _Splitter:
                 yield from self._begin(Kind.TYPED)
             self._lines.append(line[5:].rstrip())
         elif self._kind is Kind.NOTE or self._is_note(line):
+            text = line.removesuffix(_END)
             if self._kind is not Kind.NOTE:
                 yield from self._begin(Kind.NOTE)
-                line = line.removeprefix(">").removeprefix(" ")
-            self._lines.append(line.removesuffix(_END))
+                text = text.removeprefix(">").removeprefix(" ")
+            self._lines.append(text)
             if line.endswith(_END):
                 yield from self.flush()
         else:

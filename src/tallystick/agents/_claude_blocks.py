@@ -11,6 +11,9 @@ from base64 import b64decode
 from tallystick.agents.reading import dict_of, list_of, text_of
 from tallystick.model.step import Json
 
+_NESTED = (dict, list)
+_SPELLINGS = frozenset(("source", "base64", "data"))
+"""One of these members has every block with an image or a document in it; most objects have none."""
 _MOST_PARTS = 20  # a step has at most 32 fields; the images beyond stay in the JSON, which then is a blob itself
 
 
@@ -24,10 +27,13 @@ class Parts:
     def out_of(self, value: Json) -> Json:
         """`value` with `{"part": name}` in place of every base64 text that can be taken out of it."""
         if isinstance(value, list):
-            return [self.out_of(item) for item in value]
+            return [self.out_of(item) if isinstance(item, _NESTED) else item for item in value]
         if not isinstance(value, dict):
             return value
-        return self._block(value) or {key: self.out_of(item) for key, item in value.items()}
+        block = None if _SPELLINGS.isdisjoint(value) else self._block(value)
+        return block or {
+            key: self.out_of(item) if isinstance(item, _NESTED) else item for key, item in value.items()
+        }
 
     def _block(self, block: dict[str, Json]) -> dict[str, Json] | None:
         """An image or document in one of the spellings met so far; None if it is something else, or not base64."""

@@ -125,9 +125,9 @@ def _call(message: MessageRow, speaker: Speaker, item: Json, call_id: str | None
 
 def _result(message: MessageRow, speaker: Speaker, calls: CallIds) -> Step:
     source_id = f"{calls.of(message.call_id)}/result" if message.call_id else message.id
-    outcome = _outcome(message)
-    error = outcome.pop("error", None)
-    meta = {"tool": message.tool, "corr": message.call_id, "effect": message.effect, **outcome}
+    said = outcome(message.content, message.effect)
+    error = said.pop("error", None)
+    meta = {"tool": message.tool, "corr": message.call_id, "effect": message.effect, **said}
     output, parts = take_out(message.content)
     step = _step(message, speaker, "tool_result", source_id, meta, {"content.output": output, "content.error": error})
     return msgspec.structs.replace(step, raw=parts)
@@ -138,20 +138,24 @@ def answered(message: MessageRow, calls: CallIds) -> str | None:
     return calls.of(message.call_id) if message.role == "tool" and message.call_id else None
 
 
-def _outcome(message: MessageRow) -> dict[str, Json]:
-    """What a result says of its success: most tools answer with JSON that has `exit_code`, `success` or `error`."""
-    found = dict_of(parsed(message.content))
+def outcome(content: Json, effect: str | None = None) -> dict[str, Json]:
+    """What a result says of its success: most tools answer with JSON that has `exit_code`, `success` or `error`.
+
+    Args:
+        effect: what Hermes says of the call's effect, if anything: `none` where it was not carried out.
+    """
+    found = dict_of(parsed(content))
     code, error, success = int_of(found.get("exit_code")), found.get("error"), found.get("success")
-    outcome: dict[str, Json] = {"exit_code": code}
+    said: dict[str, Json] = {"exit_code": code}
     if text_of(error):
-        outcome["error"] = error
+        said["error"] = error
     if isinstance(success, bool):
-        outcome["success"] = success
+        said["success"] = success
     elif code is not None:
-        outcome["success"] = code == 0
-    elif message.effect == "none" or text_of(error):
-        outcome["success"] = False
-    return outcome
+        said["success"] = code == 0
+    elif effect == "none" or text_of(error):
+        said["success"] = False
+    return said
 
 
 def _said(message: MessageRow) -> dict[str, Json]:

@@ -27,11 +27,14 @@ _THOUGHT = re.compile(r"<(thinking-content-[0-9a-f]{32})>\s*(.*?)\s*</\1>\s*(.*)
 _VERSION = re.compile(r"Aider v(\S+)\Z")
 _MODEL = re.compile(r"(?:Main model|Model): (\S+) with (\S+) edit format")
 _USAGE = re.compile(
-    r"Tokens: (?P<sent>[\d.]+[kM]?) sent(?:, (?P<written>[\d.]+[kM]?) cache write)?(?:, (?P<hit>[\d.]+[kM]?) cache hit)?"
-    r", (?P<received>[\d.]+[kM]?) received\.(?:\s+Cost: \$(?P<cost>[\d.]+) message, \$[\d.]+ session\.)?\Z",
+    r"Tokens: (?P<sent>\d[\d.]*[kM]?) sent"
+    r"(?:, (?P<written>\d[\d.]*[kM]?) cache write)?(?:, (?P<hit>\d[\d.]*[kM]?) cache hit)?"
+    r", (?P<received>\d[\d.]*[kM]?) received\.(?:\s+Cost: \$(?P<cost>[\d.]+) message, \$[\d.]+ session\.)?\Z",
     re.ASCII,
 )
-_ASKED = re.compile(r"(.*) \(Y\)es/\(N\)o\S*(?: all)?(?:/\(D\)on't ask again)? \[\w+\]: (\w)\Z", re.DOTALL)
+_ASKED = re.compile(
+    r"(.*) \(Y\)es/\(N\)o(?:/\(A\)ll)?(?:/\(S\)kip all)?(?:/\(D\)on't ask again)? \[\w+\]: (\w+)\Z", re.DOTALL
+)
 _APPLIED = re.compile(r"Applied edit to (.+)\Z", re.DOTALL)
 _COMMIT = re.compile(r"(?P<scope>Commit|Removed:) (?P<id>[0-9a-f]{4,40}) (?P<text>.*)\Z", re.DOTALL)
 _RUNNING = re.compile(r"Running (.+)\Z", re.DOTALL)
@@ -144,13 +147,12 @@ class _Chat:
 
     def _typed(self, text: str) -> Step:
         """A prompt; a command; the prompt that a command repeats; an answer to a question for a group of files."""
-        if asked := _ASKED.match(text):
-            return self._permission(asked)
-        if text == self._repeated:
-            self._repeated = None
+        is_repeated, self._repeated = text == self._repeated, None
+        if is_repeated or _ASKED.match(text):
             return self._step("user", {"origin": "command"}, {"content.text": text})
         command = _COMMAND.match(text)
-        self._repeated = command[2] or None if command else None
+        if command is not None:
+            self._repeated = command[2] or None
         meta = {"command": command[1] or None} if command else {}
         return self._step("user", meta, {"content.text": text}, opens_request=True)
 
@@ -178,23 +180,86 @@ class _Chat:
     def _note(self, text: str) -> Iterator[Step]:
         if model := _MODEL.match(text):
             self._model = model[1]
-        if (make := self._telling(text)) is None:
+        told = _told(text)
+        if told is None:
             self._plain.append(text)
             return
         yield from self._notes()
-        yield make
+        if usage := _USAGE.match(text):
+            yield self._model_call(self._name(), usage)
+        else:
+            yield self._step(*told)
 
     def _notes(self) -> Iterator[Step]:
         """The notes held, as one step."""
-        if any(self._plain):
-            yield self._step("system", {}, {"content.text": "\n".join(self._plain)})
+        text = "\n".join(self._plain).strip("\n")
         self._plain = []
+        if text:
+            yield self._step("system", {}, {"content.text": text})
 
-    def _telling(self, text: str) -> Step | None:
-        """A note as the step that it tells of; None if it is only said."""
-        if applied := _APPLIED.match(text):
-            return self._effect({"action": "edit"}, {"content.path": applied[1]})
-        if commit := _COMMIT.match(text):
-            scope = "commit" if commit["scope"] == "Commit" else "undo"
-            return self._effect({"scope": scope, "commit": commit["id"]}, {"content.text": commit["text"]})
-        return None
+    # Steps -----------------------------------------------------------------------------------------------------------
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"#{self._count - 1}"
+
+    def _step(
+        self,
+        kind: str,
+        meta: dict[str, Json],
+        values: dict[str, Json],
+        source_id: str | None = None,
+        *,
+        input: Input | None = None,
+        opens_request: bool = False,
+    ) -> Step:
+        return Step(
+            session=self._session,
+            type=kind,
+            source_id=source_id or self._name(),
+            meta=known(meta),
+            values=values,
+            input=input,
+            opens_request=opens_request,
+        )
+
+
+def _told(text: str) -> tuple[str, dict[str, Json], dict[str, Json]] | None:
+    """The type, meta and values of the step that a note tells of; None if it is only said."""
+    if asked := _ASKED.match(text):
+        decision = "allow" if asked[2].lower()[:1] in ("y", "a") else "deny"
+        return "permission", {"decision": decision, "answer": asked[2]}, {"content.text": asked[1]}
+    if applied := _APPLIED.match(text):
+        return "file_effect", {"action": "edit"}, {"content.path": applied[1]}
+    if commit := _COMMIT.match(text):
+        scope = "commit" if commit["scope"] == "Commit" else "undo"
+        return "file_effect", {"scope": scope, "commit": commit["id"]}, {"content.text": commit["text"]}
+    if running := _RUNNING.match(text):
+        return "process", {}, {"content.args": {"command": running[1]}}
+    return ("model_call", {}, {}) if _USAGE.match(text) else None
+
+
+def _usage_members(usage: re.Match[str]) -> dict[str, Json]:
+    """What a line of usage says. What was sent holds what a cache gave; counts from 1000 on are rounded."""
+    counts = {
+        "input": usage["sent"],
+        "output": usage["received"],
+        "cache_read": usage["hit"],
+        "cache_write": usage["written"],
+    }
+    tokens = {kind: _number(count) for kind, count in counts.items() if count is not None}
+    cached = tokens.get("cache_read", 0) + tokens.get("cache_write", 0)
+    if tokens["input"] >= cached:
+        tokens["input"] -= cached
+    is_rounded = any(count is not None and count[-1] in _SCALE for count in counts.values())
+    cost = _number(usage["cost"], 1_000_000) if usage["cost"] is not None else None
+    return {"tokens": tokens, "approximate": True if is_rounded else None, "cost_microusd": cost}
+
+
+def _number(text: str, scale: int = 1) -> int:
+    """`1.2k` as 1200; 0 for what is no number after all."""
+    digits = text.rstrip("kM")
+    try:
+        return round(float(digits) * scale * _SCALE.get(text[len(digits) :], 1))
+    except (ValueError, OverflowError):
+        return 0

@@ -133,12 +133,13 @@ def half_line(line: bytes, offset: int, number: int) -> Piece:
 
 
 def split_lines(
-    path: Path, count: Callable[[bytes], None], *, start: int = 0
+    path: Path, count: Callable[[bytes], None], *, start: int = 0, pauses: bool = False
 ) -> Iterator[tuple[bytes | None, int, bool]]:
     """The lines of a file: text without LF (None if it is too long), bytes with LF, and whether it had one.
 
     Args:
         count: gets the bytes of every whole line. start: the byte at which the first line begins.
+        pauses: give a line of no bytes now and then while one that is too long is passed over.
     """
     with path.open("rb", buffering=_CHUNK) as file:
         file.seek(start)
@@ -154,6 +155,8 @@ def split_lines(
                     size += len(more)
                     count(more)
                     more = file.readline(_CHUNK)
+                    if pauses:
+                        yield None, 0, False
                 count(more)
                 yield None, size + len(more), True
 

@@ -36,6 +36,8 @@ _MOST_CHECKING = 0.01
 """The share of time that re-reading what was read may take."""
 _MOST_REREADING = 0.05
 _TAIL_BYTES = 64 << 10
+MOST_FOLLOWED_BYTES = 1 << 30
+"""A longer file is not read on: checking that it stands would take too long. `tally import` reads it."""
 
 Clock = Callable[[], float]
 """Gives seconds that never go back."""
@@ -130,11 +132,16 @@ class LineTranscript:
         if status is None:
             return
         self._is_gone = False
-        lines = split_lines(self.path, self._hash.update, start=self.offset)
+        ahead = self._hash.copy()
+        lines = split_lines(self.path, ahead.update, start=self.offset, pauses=True)
         try:
             for line, size, has_end in lines:
+                if size == 0:  # in the middle of a very long line: others may want to do something
+                    yield Piece((), self.offset, 0)
+                    continue
                 if not has_end:
                     break
+                self._hash = ahead.copy()
                 piece = self._feed(line, size)
                 if piece is not None:
                     yield piece
@@ -194,6 +201,9 @@ class LineTranscript:
         now = self._status
         if now is None:
             return self._gone()
+        if now.st_size > MOST_FOLLOWED_BYTES:
+            why = f"it has {now.st_size} bytes, and {MOST_FOLLOWED_BYTES} are followed"
+            raise SourceError(f"{self.path} is read no further: {why}", hint="`tally import` reads the rest")
         if self.offset == 0:
             return None
         if now.st_size < self.offset:

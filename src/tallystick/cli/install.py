@@ -15,7 +15,7 @@ from tallystick.cli.text import one_line
 from tallystick.errors import TallystickError, UsageError
 from tallystick.operations.agents import Agent, find_agents
 from tallystick.operations.agents import agents as known_agents
-from tallystick.operations.install import AFTERWARDS, FileReport, Report, Surroundings
+from tallystick.operations.install import AFTERWARDS, FileReport, Report, Surroundings, can_http
 from tallystick.operations.install import install as do_install
 from tallystick.operations.install import uninstall as do_uninstall
 
@@ -36,8 +36,13 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("install", cls=Command, example="tally install claude-code\ntally install --all --dry-run")
 @_options
+@click.option(
+    "--http/--no-http",
+    default=None,
+    help="Have the agent call the recorder's loopback port instead of a command (Claude Code, Qwen Code), or no longer.",
+)
 @pass_run
-def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool) -> None:
+def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool, http: bool | None) -> None:
     """Have an agent call our hook: from its next start on, what it does is recorded as it happens.
 
     Its settings keep their order, comments and permissions, and are backed up; a second time changes nothing.
@@ -46,7 +51,12 @@ def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_ru
     names = _asked(
         agent, all_agents, [each.agent for each in find_agents(where) if each.is_found and each.can_be_hooked]
     )
-    _each(run, names, lambda name: do_install(run.home, name, where, dry_run=dry_run), "install", dry_run=dry_run)
+
+    def do(name: str) -> Report:
+        wanted = None if http and all_agents and not can_http(name) else http
+        return do_install(run.home, name, where, dry_run=dry_run, http=wanted)
+
+    _each(run, names, do, "install", dry_run=dry_run)
 
 
 @click.command("uninstall", cls=Command, example="tally uninstall claude-code\ntally uninstall --all")

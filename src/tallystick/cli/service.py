@@ -15,11 +15,11 @@ service = Group(
     "service",
     help="The resident recorder, which answers the agents' hooks. Hooks start it on demand; it ends when it is idle.",
     lazy={
-        "start": ("tallystick.cli.service:start", "Start it, and wait until it answers."),
-        "stop": ("tallystick.cli.service:stop", "End it; everything recorded is sealed first."),
-        "status": ("tallystick.cli.service:status", "Whether it runs, and what it did."),
-        "run": ("tallystick.cli.service:run", "Be it, in this terminal."),
-        "unit": ("tallystick.cli.service:unit", "Print a systemd unit or a launchd property list for it."),
+        "start": ("tallystick.cli.service:start", "Start the recorder unless it runs, and wait until it answers."),
+        "stop": ("tallystick.cli.service:stop", "End the recorder."),
+        "status": ("tallystick.cli.service:status", "Whether the recorder runs, what it did, and how long it took to answer."),
+        "run": ("tallystick.cli.service:run", "Be the recorder, in this terminal or under a supervisor."),
+        "unit": ("tallystick.cli.service:unit", "Print what systemd (a user unit) or launchd (a property list) needs to keep the recorder running."),
     },
 )
 
@@ -69,7 +69,7 @@ def _shown(value: object) -> str:
 @click.option("--idle", type=click.IntRange(min=0), default=None, help="End after so many idle minutes; 0: never.")
 @pass_run
 def run(call: Run, idle: int | None) -> None:
-    """Be the recorder, in this terminal or under a supervisor, until Ctrl-C or until it is idle."""
+    """Be the recorder, in this terminal or under a supervisor. It ends with Ctrl-C, or when it is idle."""
     from tallystick.service.start import run as run_recorder
 
     seconds = None if idle is None else float(idle * 60 or 10**12)

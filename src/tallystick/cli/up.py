@@ -19,7 +19,7 @@ from tallystick.operations.up import Connected, Up, bring_up
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @pass_run
 def up(run: Run, dry_run: bool) -> None:
-    """Find the agents on this machine, connect to each, and start the recorder.
+    """Find the agents on this machine, connect to each, start the recorder.
 
     From then on everything they do is recorded as it happens. Nothing that they do changes, except that policy may refuse a
     call. `tally uninstall --all` undoes it; `tally doctor` says whether it works.

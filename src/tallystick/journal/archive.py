@@ -87,7 +87,7 @@ class Archive:
         self._index_new()
 
     def _index_new(self) -> None:
-        for sid in self.home.session_ids() - self._indexed:
+        for sid in self.home.session_ids(self._indexed):
             self._indexed.add(sid)
             path = self.home.journal(sid)
             key = start_key(next(iter(LineFile(path)), b"")) if path is not None else None

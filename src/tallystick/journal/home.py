@@ -6,7 +6,7 @@ Owns the layout and the permissions (folders 0700, files 0600). Must not know wh
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -83,19 +83,19 @@ class Home:
         """Every journal: session id and path, in the order of their ids."""
         yield from sorted((SessionId(name), Path(folder, f"{name}.jsonl")) for folder, name in _journals(self.journals))
 
-    def session_ids(self) -> set[str]:
-        """The ids of all journals: `sessions` without paths, for asking often."""
-        return {name for _, name in _journals(self.journals)}
+    def session_ids(self, known: Collection[str] = ()) -> set[str]:
+        """The ids of all journals but the `known` ones: `sessions` without paths, for asking often."""
+        return {name for _, name in _journals(self.journals, known)}
 
     def blob(self, commitment: str) -> Path:
         """The file of the value with a commitment (64 hex digits)."""
         return self.blobs / commitment[:2] / commitment
 
 
-def _journals(folder: Path) -> Iterator[tuple[str, str]]:
+def _journals(folder: Path, known: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     """Every journal anywhere below a folder (docs/format.md 19.5): its folder, and the session that its name says."""
     for parent, _, names in os.walk(folder):
         for name in names:
             stem = name.removesuffix(".jsonl")
-            if stem != name and SESSION_ID.match(stem):
+            if stem not in known and stem != name and SESSION_ID.match(stem):
                 yield parent, stem

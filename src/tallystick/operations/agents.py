@@ -19,7 +19,7 @@ from tallystick.capture.programs import codex_hooks, find_program, program_versi
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.step import Source
-from tallystick.operations.install import Surroundings, hooked_events
+from tallystick.operations.install import Surroundings, hooked_events, switched_off_by
 from tallystick.operations.project import open_index
 from tallystick.store.newest import newest_time
 
@@ -112,11 +112,11 @@ def _described(agent: Agent, where: Surroundings) -> Agent:
 
 def _with_hooks(agent: Agent, where: Surroundings) -> Agent:
     try:
-        hooked = hooked_events(agent.agent, where)
+        hooked, problem = hooked_events(agent.agent, where), switched_off_by(agent.agent, where)
     except TallystickError as error:
         return msgspec.structs.replace(agent, problem=str(error))
     left = tuple(event for event in hook_adapters()[agent.agent].EVENTS if event not in hooked)
-    return msgspec.structs.replace(agent, hooked=hooked, unhooked=left)
+    return msgspec.structs.replace(agent, hooked=hooked, unhooked=left, problem=problem)
 
 
 def _trusted(agent: Agent, where: Surroundings) -> bool | None:

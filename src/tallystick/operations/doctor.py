@@ -30,7 +30,7 @@ from tallystick.journal.read import read_session
 from tallystick.operations import config
 from tallystick.operations.agents import Agent, agents
 from tallystick.operations.decide import Decider
-from tallystick.operations.install import Surroundings, hook_command
+from tallystick.operations.install import Surroundings, calls_old_port, hook_command
 from tallystick.operations.live import RECORDER
 from tallystick.operations.status import read_store
 from tallystick.seal.keys import did_key
@@ -282,6 +282,9 @@ def _hooked(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
     if agent.unhooked:
         found = f"hooked, but not for {', '.join(agent.unhooked)}"
         yield Check(name=name, state=State.WARN, found=found, mend=f"tally install {name}")
+    if calls_old_port(home, name, where):
+        found = "its settings call a port, or bear a token, that is not the recorder's: such events reach nobody"
+        yield Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}")
     for command in _commands(home, hook_adapters()[name], where):
         yield _probed(name, agent, probe(command, where.environment, where.user))
 

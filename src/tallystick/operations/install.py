@@ -17,6 +17,10 @@ from typing import TypeVar
 import msgspec
 
 from tallystick.agents.hooks import HookAdapter, HookCommand, SettingsFile, hook_adapter, hook_adapters
+from tallystick.agents.hooks.ours import calls_by_http
+from tallystick.agents.hooks.switches import switched_off
+from tallystick.capture import recorder
+from tallystick.capture.loopback import Loopback, read_loopback, wait_for_loopback
 from tallystick.capture.place import Place
 from tallystick.capture.settings_files import (
     ChangedError,
@@ -36,6 +40,7 @@ from tallystick.operations.backups import (
     read_backup,
     read_before,
 )
+from tallystick.operations.config import read_setting
 from tallystick.operations.nearest import nearest
 
 _T = TypeVar("_T")
@@ -131,11 +136,19 @@ def hook_command(home: Home, user: Path) -> HookCommand:
 # Installing -----------------------------------------------------------------------------------------------------------
 
 
-def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = False) -> Report:
+def can_http(agent: str) -> bool:
+    """Whether an agent can call the recorder's port. Raises what `adapter_of` raises."""
+    return bool(getattr(adapter_of(agent), "CAN_HTTP", False))
+
+
+def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = False, http: bool | None = None) -> Report:
     """Put our hook into an agent's settings. A second time changes nothing.
 
+    Args:
+        http: whether the agent is to call the recorder's port instead of a command; None: as it does already.
+
     Raises:
-        UsageError: there is no such agent, or it has no settings of a project.
+        UsageError: there is no such agent, it has no settings of a project, or it cannot call a port.
         FormatError: a settings file is not what the agent would read; the message has its path and line.
         SourceError: it cannot be read or written. JournalError: the backup cannot.
     """
@@ -144,6 +157,8 @@ def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = Fals
     if not files:
         raise UsageError(f"{agent} has no hooks of a project", hint="install it without --project")
     chosen = _chosen(adapter, files, where)
+    if http or (http is None and any(calls_by_http(read_settings(where.path(file)) or b"") for file in chosen)):
+        hook = _over_http(home, agent, hook, dry_run=dry_run)
     reports = [_configured(home, adapter, hook, where.path(file), file, dry_run=dry_run) for file in chosen]
     for file in files:
         # Once more elsewhere, an event would be told twice.
@@ -154,6 +169,24 @@ def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = Fals
     events = _events(adapter, files, where, {report.path: report.after for report in reports})
     left = tuple(event for event in adapter.EVENTS if event not in events)
     return Report(agent=agent, files=tuple(reports), events=events, unhooked=left)
+
+
+def _over_http(home: Home, agent: str, hook: HookCommand, *, dry_run: bool) -> HookCommand:
+    """The hook with the port and the token of the recorder, which is started if it never had any."""
+    if not can_http(agent):
+        raise UsageError(f"{agent} cannot call a port", hint="install it without --http")
+    if read_setting(home, "service.http") != "on":
+        raise UsageError("the recorder has no port", hint="tally config set service.http on")
+    place = Place(home.folder)
+    loopback = read_loopback(place)
+    if loopback is None and dry_run:
+        loopback = Loopback(0, "TOKEN")
+    if loopback is None:
+        recorder.start(home.folder)
+        loopback = wait_for_loopback(place)
+    if loopback is None:
+        raise SourceError("the recorder runs, but does not say its port", hint="tally service stop, then try again")
+    return msgspec.structs.replace(hook, url=loopback.url, token=loopback.token)
 
 
 def _remember_python(home: Home, hook: HookCommand) -> None:
@@ -278,6 +311,25 @@ def hooked_events(agent: str, where: Surroundings) -> tuple[str, ...]:
     """The events of an agent that call our hook, in the adapter's order. Raises what `install` raises."""
     adapter = adapter_of(agent)
     return _events(adapter, _files(adapter, where), where, {})
+
+
+def calls_old_port(home: Home, agent: str, where: Surroundings) -> bool:
+    """Whether an agent's settings call a port, or bear a token, that is not the recorder's. Raises what `install` raises."""
+    contents = [read_settings(where.path(file)) or b"" for file in _files(adapter_of(agent), where)]
+    calling = [content for content in contents if calls_by_http(content)]
+    known = read_loopback(Place(home.folder))
+    marks = () if known is None else (f"{known.url}/hook/{agent}".encode(), known.token.encode())
+    return any(known is None or not all(mark in content for mark in marks) for content in calling)
+
+
+def switched_off_by(agent: str, where: Surroundings) -> str | None:
+    """The setting with which the user has turned all hooks of an agent off, and its file. Raises what `install` raises."""
+    for file in _files(adapter_of(agent), where):
+        path = where.path(file)
+        said = _at(path, partial(switched_off, agent, read_settings(path) or b""))
+        if said is not None:
+            return f"hooks are switched off: {said} in {path}"
+    return None
 
 
 def _events(

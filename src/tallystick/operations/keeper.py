@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from tallystick.errors import TallystickError
+from tallystick.errors import JournalError, TallystickError
 
 SYNC_SECONDS = 0.1
 SEAL_SECONDS = 2.0
@@ -18,8 +18,8 @@ SEAL_SECONDS = 2.0
 class Keeper:
     """Calls `sync` at most 100 ms and `seal` at most 2 s after the first `note` that they have not seen yet.
 
-    What either raises as a TallystickError stops the thread and is raised by the next `note`: nothing is recorded on as
-    if all were well.
+    What either raises ends the thread and is raised by the next `note`, as a TallystickError: nothing is recorded on as if
+    all were well. That `note` begins anew, so a disk that was full for a while is not full for ever.
     """
 
     def __init__(self, sync: Callable[[], None], seal: Callable[[], None]) -> None:
@@ -35,8 +35,6 @@ class Keeper:
     def note(self) -> None:
         """Say that a step was recorded."""
         with self._changed:
-            if self._error is not None:
-                raise self._error
             now = time.monotonic()
             self._unsynced_at = self._unsynced_at or now
             self._unsealed_at = self._unsealed_at or now
@@ -44,6 +42,9 @@ class Keeper:
                 self._thread = threading.Thread(target=self._run, name="tallystick-keeper", daemon=True)
                 self._thread.start()
             self._changed.notify()
+            error, self._error = self._error, None
+        if error is not None:
+            raise error
 
     def sealed(self) -> None:
         """Say that everything was sealed by somebody else."""
@@ -60,9 +61,10 @@ class Keeper:
         """End the thread. What is pending stays pending."""
         with self._changed:
             self._stopped = True
+            thread = self._thread
             self._changed.notify()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
 
     def _run(self) -> None:
         while True:
@@ -78,9 +80,9 @@ class Keeper:
                     self._unsealed_at = None
             try:
                 (self._seal if is_seal else self._sync)()
-            except TallystickError as error:
+            except Exception as error:  # also a fault of ours: a thread that is gone must not go unnoticed
                 with self._changed:
-                    self._error = error
+                    self._error, self._thread = _told(error), None
                 return
 
     def _wait_seconds(self) -> float | None:
@@ -91,3 +93,11 @@ class Keeper:
             if began is not None
         ]
         return max(min(due) - time.monotonic(), 0) if due else None
+
+
+def _told(error: Exception) -> TallystickError:
+    if isinstance(error, TallystickError):
+        return error
+    told = JournalError(f"what was recorded could not be made durable: {type(error).__name__}: {error}")
+    told.__cause__ = error
+    return told

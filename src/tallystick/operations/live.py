@@ -94,6 +94,19 @@ class Counts(msgspec.Struct):
     last_error: str | None = None
 
 
+class _Missed(msgspec.Struct):
+    """Deliveries that could not be recorded: how many, and when the first and the last of them came (RFC 3339)."""
+
+    events: int = 0
+    since: str | None = None
+    until: str | None = None
+
+    def add(self, received: str) -> None:
+        self.events += 1
+        self.since = self.since or received
+        self.until = received
+
+
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """A session whose transcript is followed: which file, and whether its agent has ended it."""
 
@@ -128,7 +141,7 @@ class Live:
         self._settle: Settle | None = None
         self.changes = 0
         """How often `unfinished` has changed."""
-        self._unrecorded: list[str] = []
+        self._missed = _Missed()
 
     # One delivery ---------------------------------------------------------------------------------------------------
 
@@ -158,6 +171,8 @@ class Live:
     def _take(self, delivery: Delivery) -> Reply:
         if delivery.data == PROBE:
             return Reply(stdout=ANSWER)
+        if not delivery.data.strip():
+            return SILENT  # an agent that is interrupted may start a hook and tell it nothing
         self.counts.deliveries += 1
         self.counts.spooled += delivery.spooled
         key = sha256(f"{delivery.agent}\0{delivery.event}\0".encode() + delivery.data).digest()
@@ -241,21 +256,32 @@ class Live:
                 _LOG.exception("a delivery of %s could not be recorded", delivery.agent)
             self.counts.lost += 1
             self.counts.last_error = f"{type(error).__name__}: {error}"
-            self._unrecorded.append(delivery.received)
-            del self._unrecorded[1000:]
+            self._missed.add(delivery.received)
             self.scribe.recover()
 
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
-        agent = delivery.agent
-        if payload.transcript is not None:
-            self._follow(agent, payload.session, payload.transcript)
-        if payload.begins or payload.asks is not None:
-            self._transcripts.poll(agent, payload.session)
+        self._look_at_transcript(delivery.agent, payload)
         for event in payload.events:
-            self._record_event(delivery, event, decision)
+            try:
+                self._record_event(delivery, event, decision)
+            except FormatError as error:  # one that cannot be sealed does not take the others with it
+                self.counts.last_error = str(error)
+                self.note_gap({"reason": "unrecordable"}, {"content.error": str(error)[:2000]})
         if payload.ends:
             self.changes += 1
-            self._ending[(agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
+            self._ending[(delivery.agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
+
+    def _look_at_transcript(self, agent: str, payload: Payload) -> None:
+        """Read on in the second witness's file first. Whatever is wrong with that, what the hook told is recorded."""
+        try:
+            if payload.transcript is not None:
+                self._follow(agent, payload.session, payload.transcript)
+            if payload.begins or payload.asks is not None:
+                self._transcripts.poll(agent, payload.session)
+        except Exception as error:
+            if not isinstance(error, TallystickError):
+                _LOG.exception("the transcript of a session of %s could not be read", agent)
+            self.counts.last_error = f"{type(error).__name__}: {error}"
 
     def _record_event(self, delivery: Delivery, event: Event, decision: Decision | None) -> None:
         agent = delivery.agent
@@ -278,7 +304,11 @@ class Live:
             step = named
         if delivery.spooled:
             step = replace(step, meta={**step.meta, "spooled": True})
-        taken = self.scribe.add_to(record, step)
+        try:
+            taken = self.scribe.add_to(record, step)
+        except TallystickError:
+            self._unnamed.forget(record.sid)  # what was not recorded was not delivered: it may come again
+            raise
         if step.type == "tool_call" and decision is not None:
             if decision.effect is not Effect.ALLOW:
                 self.scribe.add_to(record, _decided(step, decision))
@@ -315,20 +345,17 @@ class Live:
 
     def _tell_gap(self) -> None:
         """Say first what could not be recorded before."""
-        if not self._unrecorded:
+        missed = self._missed
+        if not missed.events:
             return
-        missed, self._unrecorded = self._unrecorded, []
         meta: dict[str, Json] = {
             "reason": "not-writable",
-            "events": len(missed),
-            "since": missed[0],
-            "until": missed[-1],
+            "events": missed.events,
+            "since": missed.since,
+            "until": missed.until,
         }
-        try:
-            self.scribe.add(RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta=meta))
-        except TallystickError:
-            self._unrecorded = missed
-            raise
+        self.scribe.add(RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta=meta))
+        self._missed = _Missed()
 
     # Time passing ---------------------------------------------------------------------------------------------------
 
@@ -339,10 +366,10 @@ class Live:
             now = self._monotonic()
             for (agent, session), due in list(self._ending.items()):
                 if closing or (now >= due and not self._transcripts.poll(agent, session)):
-                    del self._ending[(agent, session)]
                     self._transcripts.finish(agent, session)
-                    self._followed.pop((agent, session), None)
                     self._end(agent, self._current(agent, session))
+                    self._followed.pop((agent, session), None)
+                    del self._ending[(agent, session)]  # only now: what a full disk refuses is tried again
         except TallystickError as error:
             self.counts.last_error = str(error)
             return False
@@ -359,12 +386,12 @@ class Live:
     @property
     def unrecorded(self) -> int:
         """How many deliveries could not be recorded, and no gap tells of them yet."""
-        return len(self._unrecorded)
+        return self._missed.events
 
     @property
     def is_busy(self) -> bool:
         """Whether a session is about to be closed, or something waits to be said."""
-        return bool(self._ending or self._unrecorded)
+        return bool(self._ending or self._missed.events)
 
     def _end(self, agent: str, session: str) -> None:
         record = self.scribe.writer.find(agent, session)

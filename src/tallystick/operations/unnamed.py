@@ -87,6 +87,10 @@ class Unnamed:
             del session.open_calls[:-_MOST_OPEN_CALLS]
         return replace(step, source_id=source_id, meta=meta)
 
+    def forget(self, sid: SessionId) -> None:
+        """Learn again from the journal what is known of a session: a step that was named was not written after all."""
+        self._sessions.pop(sid, None)
+
     def _session(self, record: SessionRecord) -> _Session:
         found = self._sessions.pop(record.sid, None) or _remembered(_last_steps(record))
         self._sessions[record.sid] = found

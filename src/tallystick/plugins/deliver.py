@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ VERSION = "0.1.0"
 _PATIENCE_SECONDS = 1.0
 _HOOK_SECONDS = 4.0
 _HOOK = Path(__file__).resolve().parent.parent / "hook.py"
+_DEEPEST = 40
+_MOST_VALUES = 100_000
+SILENCE = (0, b"", b"")
 _numbers = itertools.count(1)
 _told: dict[str, str] = {}
 
@@ -31,31 +35,68 @@ def use(*, python: str | None = None, home: str | None = None) -> None:
 
 
 def verdict(agent: str, said: dict[str, Any]) -> tuple[str, str] | None:
-    """Deliver what an agent is about to do: `refuse` or `ask` with the reason; None if nothing speaks against it."""
+    """Deliver what an agent is about to do: `deny` or `ask` with the reason; None if nothing speaks against it."""
     code, out, error = deliver(agent, said)
     if code == 2:
-        return "refuse", error.decode("utf-8", "replace").strip() or "refused"
+        return "deny", error.decode("utf-8", "replace").strip() or "refused"
     try:
         answer = json.loads(out) if out else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    for word in ("refuse", "ask"):
+    for word in ("deny", "ask"):
         reason = answer.get(word) if isinstance(answer, dict) else None
         if isinstance(reason, str):
-            return word, reason
+            return word, reason or "refused"
     return None
 
 
 def deliver(agent: str, said: dict[str, Any]) -> tuple[int, bytes, bytes]:
     """Deliver what an agent does: exit code, stdout and stderr of the answer; silence if that is impossible."""
     try:
-        data = json.dumps(said, default=str).encode("utf-8", "surrogatepass")
-    except (ValueError, TypeError, RecursionError):
-        return 0, b"", b""
+        data = written(said)
+        try:
+            return _over_socket(agent, data)
+        except (OSError, ValueError):
+            return _through_hook(agent, data)
+    except Exception:  # the agent goes on, whatever it is
+        return SILENCE
+
+
+def written(said: dict[str, Any]) -> bytes:
+    """JSON of what an agent holds, which may be anything: what JSON has no form for is named, or written as text."""
     try:
-        return _over_socket(agent, data)
-    except (OSError, ValueError):
-        return _through_hook(agent, data)
+        return json.dumps(said, default=_text).encode()
+    except (ValueError, TypeError, RecursionError):
+        return json.dumps(_copied(said, (), iter(range(_MOST_VALUES)))).encode()
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # an object of the agent's, or of the user's
+        return f"({type(value).__name__})"
+
+
+def _copied(value: Any, above: tuple[int, ...], budget: Iterator[int]) -> Any:
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= 64 else hex(value)  # Python writes no number of thousands of digits
+    if isinstance(value, str):
+        return str.__str__(value)
+    if id(value) in above:
+        return "(circular)"
+    if len(above) >= _DEEPEST or next(budget, None) is None:
+        return "(left out)"
+    within = (*above, id(value))
+    try:
+        if isinstance(value, dict):
+            return {_text(key): _copied(item, within, budget) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [_copied(item, within, budget) for item in value]
+    except Exception:  # a class that behaves like neither
+        return f"({type(value).__name__})"
+    return _text(value)
 
 
 def store() -> Path:
@@ -65,9 +106,7 @@ def store() -> Path:
 
 
 def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
-    monitor = "".join(os.environ.get("TALLY_SESSION", "-").split()) or "-"
-    now = time.time_ns()
-    head = f"TALLY1 {len(data)} {agent} - {VERSION} {now} {os.getpid()}.{now}.{next(_numbers)} {monitor}\n"
+    until = time.monotonic() + _PATIENCE_SECONDS
     folder = os.open(store() / "run", os.O_RDONLY)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -75,9 +114,9 @@ def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
             # A socket's path has room for about 100 bytes only; through the descriptor it is short, where there is /proc.
             short = Path(f"/proc/self/fd/{folder}/recorder.sock")
             connection.connect(str(short if short.exists() else store() / "run" / "recorder.sock"))
-            connection.sendall(head.encode() + data)
+            connection.sendall(_head(agent, len(data)) + data)
             answer = b""
-            while part := connection.recv(1 << 16):
+            while part := _received(connection, until):
                 answer += part
     finally:
         os.close(folder)
@@ -88,13 +127,24 @@ def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
     return code, rest[:out], rest[out:]
 
 
+def _head(agent: str, size: int) -> bytes:
+    monitor = "".join(os.environ.get("TALLY_SESSION", "-").split()) or "-"
+    now = time.time_ns()
+    return f"TALLY1 {size} {agent} - {VERSION} {now} {os.getpid()}.{now}.{next(_numbers)} {monitor}\n".encode()
+
+
+def _received(connection: socket.socket, until: float) -> bytes:
+    connection.settimeout(max(until - time.monotonic(), 0.001))
+    return connection.recv(1 << 16)
+
+
 def _through_hook(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
     """hook.py in the interpreter in which Tallystick is installed, which may be another one than this."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         words = [_python(), "-I", "-S", str(_HOOK), "--home", str(store()), agent]
         done = subprocess.run(words, input=data, capture_output=True, timeout=_HOOK_SECONDS, check=False)
         return done.returncode, done.stdout, done.stderr
-    return 0, b"", b""
+    return SILENCE
 
 
 def _python() -> str:

@@ -8,6 +8,8 @@ An exception in a hook would be swallowed and the call would run, so nothing her
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -79,21 +81,31 @@ def register(context: Any) -> None:
 def pre_tool_call(**named: Any) -> dict[str, str] | None:
     """Have the call decided: a directive that blocks it or has a human asked, or nothing."""
     kept = ("tool_name", "args", "tool_call_id", "turn_id")
-    verdict = _deliver.verdict(AGENT, _say("pre_tool_call", kept, named))
+    asks_nobody = _asks_nobody()
+    verdict = _deliver.verdict(AGENT, {**_say("pre_tool_call", kept, named), "asks_nobody": asks_nobody})
     if verdict is None:
         return None
-    asks = verdict[0] == "ask" and not _approves_by_itself()
-    return {"action": "approve" if asks else "block", "message": verdict[1]}
+    if verdict[0] == "deny" or asks_nobody:
+        return {"action": "block", "message": verdict[1]}
+    # Without a key of its own, `always` to one question would be `always` to every call of the tool.
+    return {"action": "approve", "message": verdict[1], "rule_key": _rule_key(named)}
 
 
-def _approves_by_itself() -> bool:
-    """Whether Hermes asks nobody: with --yolo, or where approvals are switched off. It would let the call run."""
+def _rule_key(named: dict[str, Any]) -> str:
+    call = _deliver.written({name: named.get(name) for name in ("tool_name", "args")})
+    return f"tallystick:{hashlib.sha256(call).hexdigest()[:16]}"
+
+
+def _asks_nobody() -> bool:
+    """Whether Hermes would take `approve` for a yes: with --yolo, and where a schedule started it."""
+    if os.environ.get("HERMES_CRON_SESSION"):
+        return True
     try:
         from tools.approval import is_approval_bypass_active
 
         return bool(is_approval_bypass_active())
-    except Exception:  # another version says it otherwise: it is asked, and has a gate of its own
-        return False
+    except Exception:  # another version: what its environment says
+        return bool(os.environ.get("HERMES_YOLO_MODE"))
 
 
 def _observer(name: str, members: tuple[str, ...]) -> Any:

@@ -18,7 +18,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tallystick.capture.http import Listener, Request, Response, serve
-from tallystick.capture.place import Place
+from tallystick.capture.loopback import Loopback, read_loopback
 from tallystick.errors import SourceError, TallystickError
 from tallystick.journal.durable import replace_file
 from tallystick.operations.live import Delivery
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tallystick.service.server import Server
 
 _HOST = "127.0.0.1"
+_MONITOR = "x-tally-session"
+"""The header that says under which session of `tally run` the agent works."""
 _JSON = {"content-type": "application/json"}
 _TEXT = {"content-type": "text/plain; version=0.0.4; charset=utf-8"}
 
@@ -38,24 +40,14 @@ async def listen(server: Server) -> Listener:
     Raises:
         SourceError: there is no port to be had. JournalError: it cannot be written down.
     """
-    port, token = address(server.place) or (0, secrets.token_urlsafe(24))
+    known = read_loopback(server.place) or Loopback(0, secrets.token_urlsafe(24))
     routes = _Routes(server)
     try:
-        listener = await serve(_HOST, port, routes.answer, token=token)
+        listener = await serve(_HOST, known.port, routes.answer, token=known.token)
     except SourceError:
-        listener = await serve(_HOST, 0, routes.answer, token=token)
-    said = json.dumps({"port": listener.port, "token": token})
-    replace_file(server.place.http, [said.encode()])
+        listener = await serve(_HOST, 0, routes.answer, token=known.token)
+    replace_file(server.place.http, [Loopback(listener.port, known.token).encode()])
     return listener
-
-
-def address(place: Place) -> tuple[int, str] | None:
-    """The port and the token that `run/http.json` has; None if there are none yet."""
-    try:
-        said = json.loads(place.http.read_text("utf-8"))
-        return int(said["port"]), str(said["token"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 class _Routes:
@@ -67,17 +59,24 @@ class _Routes:
         """The response to one request that has passed the guards."""
         words = request.path.strip("/").split("/")
         if request.method == "POST" and words[0] == "hook" and len(words) in (2, 3):
-            return await self._hook(words[1], words[2] if len(words) == 3 else None, request.body)
+            return await self._hook(words[1], words[2] if len(words) == 3 else None, request)
         if request.method == "POST" and words[0] == "v1":
             return self._otlp(request)
         if request.method in ("GET", "HEAD") and request.path in _PAGES:
             return _PAGES[request.path](self._server.status())
         return Response(status=404, body=b"no such page\n")
 
-    async def _hook(self, agent: str, event: str | None, body: bytes) -> Response:
+    async def _hook(self, agent: str, event: str | None, request: Request) -> Response:
         self._number += 1
         now = time.time_ns()
-        delivery = Delivery(agent=agent, event=event, data=body, id=f"h{now}.{self._number}", received=moment(now))
+        delivery = Delivery(
+            agent=agent,
+            event=event,
+            data=request.body,
+            id=f"h{now}.{self._number}",
+            received=moment(now),
+            monitor=_monitor(request),
+        )
         reply = await self._server.take(delivery)
         if reply is None:
             return Response(status=500, body=b"this could not be decided: run/recorder.log has why\n")
@@ -93,6 +92,12 @@ class _Routes:
         except TallystickError as error:
             return Response(status=503, body=f"{error}\n".encode())
         return Response(status=status, headers={"content-type": kind or "application/json"}, body=body)
+
+
+def _monitor(request: Request) -> str | None:
+    """The session of `tally run`; None without one, and where the agent left the variable's name as it stands."""
+    named = request.headers.get(_MONITOR, "").strip()
+    return named if named and not named.startswith("$") else None
 
 
 def _health(status: dict[str, Any]) -> Response:

@@ -84,7 +84,7 @@ class Server:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._stopping.set)
-        server = await asyncio.start_unix_server(self._serve, sock=self._listen(), limit=1 << 20)
+        server = await asyncio.start_unix_server(self._serve, sock=self._listen(), limit=1 << 20, backlog=_BACKLOG)
         try:
             self.live.resume(read_unfinished(self.place.unfinished))
             self._take_spooled()
@@ -129,7 +129,6 @@ class Server:
             listening.bind(SOCKET)
         finally:
             os.umask(before)
-        listening.listen(_BACKLOG)
         listening.setblocking(False)
         self._socket_id = self._socket_now()
         return listening

@@ -66,7 +66,7 @@ def read_header(line: bytes) -> Header:
     Raises:
         FormatError: it is none. TooLargeError: it announces more than 64 MiB.
     """
-    words = line.decode("utf-8", "replace").split()
+    words = [word.decode("utf-8", "replace") for word in line.split()]  # of text, other blanks would end a word, too
     if len(words) != 8 or words[0] != "TALLY1" or not (words[1].isdigit() and words[5].isdigit()):
         raise FormatError("this is no delivery of a hook", hint="hook.py and the recorder are of different versions")
     length = int(words[1]) if len(words[1]) < 12 else MOST_DATA + 1

@@ -21,3 +21,31 @@ def test_an_event_may_have_a_timeout_of_its_own() -> None:
     content = _nested.configure(b"{}", ("Pre", "End"), _COMMAND, timeout={"Pre": 10, "End": 3})
     hooks = json.loads(content)["hooks"]
     assert [hooks[event][0]["hooks"][0]["timeout"] for event in ("Pre", "End")] == [10, 3]
+
+
+def test_a_port_is_called_instead_of_the_command_but_for_some_events() -> None:
+    hook = HookCommand(python="/p", hook="/t/tallystick/hook.py", url="http://127.0.0.1:8787", token="T")
+    http = hook.http("agent")
+    content = _nested.configure(
+        b"{}", ("Begin", "Pre"), _COMMAND, timeout=7, http=http, by_command=frozenset({"Begin"})
+    )
+    hooks = json.loads(content)["hooks"]
+    assert hooks["Begin"] == [{"hooks": [{"type": "command", "command": _COMMAND, "timeout": 7}]}]
+    assert hooks["Pre"] == [
+        {
+            "hooks": [
+                {
+                    "type": "http",
+                    "url": "http://127.0.0.1:8787/hook/agent",
+                    "headers": {"Authorization": "Bearer T", "X-Tally-Session": "$TALLY_SESSION"},
+                    "allowedEnvVars": ["TALLY_SESSION"],
+                    "timeout": 7,
+                }
+            ]
+        }
+    ]
+    assert _nested.hooked(content) == ("Begin", "Pre")
+    assert _nested.configure(content, ("Begin", "Pre"), _COMMAND, timeout=7) == _nested.configure(
+        b"{}", ("Begin", "Pre"), _COMMAND, timeout=7
+    )
+    assert _nested.remove(content) == b"{}"

@@ -14,7 +14,7 @@ from typing import Protocol, cast
 import msgspec
 
 from tallystick.model.decision import Call, Decision
-from tallystick.model.step import Event
+from tallystick.model.step import Event, Json
 
 UNNAMED = "hook/"
 """What the ids of events begin with for which an agent's hooks give none (docs/format.md 13.2, 19)."""
@@ -64,6 +64,10 @@ class HookCommand(msgspec.Struct, frozen=True, kw_only=True):
     """hook.py, an absolute path."""
     home: str | None = None
     """The store, if it is not where it is by default."""
+    url: str | None = None
+    """The recorder's loopback address, without a path: the agent is to call that instead, where it can."""
+    token: str | None = None
+    """What opens it."""
 
     def words(self, agent: str, event: str | None = None) -> list[str]:
         """The words of the command."""
@@ -77,6 +81,17 @@ class HookCommand(msgspec.Struct, frozen=True, kw_only=True):
         """
         python, hook = shlex.quote(self.python), shlex.quote(self.hook)
         return f"[ -x {python} ] && [ -f {hook} ] || exit 0; exec {shlex.join(self.words(agent, event))}"
+
+    def http(self, agent: str) -> dict[str, Json] | None:
+        """The handler that calls the recorder's port, without what an agent calls a time limit; None: by command alone."""
+        if self.url is None:
+            return None
+        return {
+            "type": "http",
+            "url": f"{self.url}/hook/{agent}",
+            "headers": {"Authorization": f"Bearer {self.token}", "X-Tally-Session": "$TALLY_SESSION"},
+            "allowedEnvVars": ["TALLY_SESSION"],
+        }
 
 
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):

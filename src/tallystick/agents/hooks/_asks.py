@@ -29,6 +29,10 @@ ASKS: Mapping[str, Asking] = {
     "copilot": Asking.PROMPT,
     "cursor": Asking.REFUSE,  # documented as not enforced before a tool; not run
     "cline": Asking.REFUSE,  # has no such answer
+    "gptme": Asking.REFUSE,  # a plugin answers in the user's place, or not at all
+    "hermes": Asking.PROMPT,  # but for --yolo and scheduled runs, in which nobody is asked and the call runs
+    "opencode": Asking.REFUSE,  # a plugin can only throw
+    "pi": Asking.REFUSE,  # an extension can only block
 }
 
 

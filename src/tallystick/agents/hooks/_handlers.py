@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.agents.hooks import _json_text as json_text
 from tallystick.agents.hooks._json_text import Dialect, Document, Entry, Node
-from tallystick.agents.hooks.ours import is_ours
+from tallystick.agents.hooks.ours import is_our_url, is_ours
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 
@@ -136,6 +136,8 @@ def _is_handler(node: Node) -> bool:
     value = node.value
     if not isinstance(value, dict):
         return False
+    if isinstance(url := value.get("url"), str) and is_our_url(url):
+        return True
     return any(isinstance(command := value.get(key), str) and is_ours(command) for key in _COMMANDS)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 
 from tallystick.agents.hooks import HookCommand
+from tallystick.agents.hooks._plugin import MARK
 
-MARK = "Tallystick records what this agent does"
 _VERSION = "0.1.0"
 
 _DELIVER = r"""
@@ -25,18 +25,54 @@ const HOME = @HOME@ ?? process.env.TALLY_HOME ?? homedir() + "/.tally"
 const SOCKET = HOME + "/run/recorder.sock"
 const MONITOR = (process.env.TALLY_SESSION ?? "-").replace(/\s/g, "") || "-"
 const PATIENCE_MS = 1000
+const HOOK_MS = 4000
+const SILENCE = { code: 0, stdout: "", stderr: "" }
+const DEEPEST = 40
+const MOST_VALUES = 100000
 let delivered = 0
 
 // One answer: { code, stdout, stderr }. Silence when anything fails: the agent goes on.
 async function deliver(said) {
-  const data = Buffer.from(JSON.stringify(said, (_, value) => (typeof value === "bigint" ? String(value) : value)))
-  const now = Date.now()
-  const id = `${process.pid}.${now}.${++delivered}`
-  const words = ["TALLY1", data.length, @AGENT@, "-", VERSION, now + "000000", id, MONITOR]
   try {
-    return await overSocket(Buffer.concat([Buffer.from(words.join(" ") + "\n"), data]))
+    const data = Buffer.from(written(said))
+    const now = Date.now()
+    const id = `${process.pid}.${now}.${++delivered}`
+    const words = ["TALLY1", data.length, @AGENT@, "-", VERSION, now + "000000", id, MONITOR]
+    const request = Buffer.concat([Buffer.from(words.join(" ") + "\n"), data])
+    return await overSocket(request).catch(() => throughHook(data))
   } catch {
-    return await throughHook(data).catch(() => ({ code: 0, stdout: "", stderr: "" }))
+    return SILENCE
+  }
+}
+
+// JSON of what an agent holds, which may be anything: what JSON has no form for is left out, or named.
+function written(said) {
+  try {
+    return JSON.stringify(said, (_, value) => (typeof value === "bigint" ? String(value) : value))
+  } catch {
+    return JSON.stringify(copied(said, [], { left: MOST_VALUES }))
+  }
+}
+
+function copied(value, above, budget) {
+  if (typeof value === "bigint") return String(value)
+  if (typeof value === "function") return undefined // a toJSON that throws would throw again
+  if (typeof value !== "object" || value === null) return value
+  if (above.includes(value)) return "(circular)"
+  if (above.length >= DEEPEST || budget.left-- <= 0) return "(left out)"
+  const within = [...above, value]
+  const inside = (get) => attempt(() => copied(get(), within, budget))
+  if (Array.isArray(value)) return value.map((_, index) => inside(() => value[index]) ?? null)
+  if (value instanceof Date) return attempt(() => value.toISOString())
+  const keys = attempt(() => Object.keys(value)) ?? []
+  return Object.fromEntries(keys.map((key) => [key, inside(() => value[key])]))
+}
+
+function attempt(get) {
+  try {
+    return get()
+  } catch {
+    return undefined
   }
 }
 
@@ -62,13 +98,23 @@ function overSocket(request) {
 
 function throughHook(data) {
   return new Promise((done, failed) => {
-    if (!existsSync(WORDS[0]) || !existsSync(WORDS[3])) return done({ code: 0, stdout: "", stderr: "" })
+    if (!existsSync(WORDS[0]) || !existsSync(WORDS[3])) return done(SILENCE)
     const hook = spawn(WORDS[0], WORDS.slice(1), { stdio: ["pipe", "pipe", "pipe"] })
+    const timer = setTimeout(() => {
+      hook.kill("SIGKILL")
+      done(SILENCE)
+    }, HOOK_MS)
+    timer.unref()
     const answer = { code: 0, stdout: "", stderr: "" }
+    hook.stdout.setEncoding("utf8")
+    hook.stderr.setEncoding("utf8")
     hook.stdout.on("data", (part) => (answer.stdout += part))
     hook.stderr.on("data", (part) => (answer.stderr += part))
     hook.on("error", failed)
-    hook.on("close", (code) => done({ ...answer, code: code ?? 0 }))
+    hook.on("close", (code) => {
+      clearTimeout(timer)
+      done({ ...answer, code: code ?? 0 })
+    })
     hook.stdin.on("error", () => {})
     hook.stdin.end(data)
   })
@@ -78,11 +124,8 @@ function throughHook(data) {
 async function refusal(said) {
   const answer = await deliver(said)
   if (answer.code === 2) return answer.stderr.trim() || "refused"
-  try {
-    return JSON.parse(answer.stdout).refuse
-  } catch {
-    return undefined
-  }
+  const reason = attempt(() => JSON.parse(answer.stdout).deny)
+  return typeof reason === "string" ? reason || "refused" : undefined
 }
 """
 
@@ -97,8 +140,3 @@ def text(agent: str, hook: HookCommand, body: str) -> bytes:
     )
     head = f"// {MARK}. Made by `tally install {agent}`; `tally uninstall {agent}` removes it.\n"
     return (head + filled.lstrip("\n") + "\n" + body.lstrip("\n")).encode()
-
-
-def is_ours(content: bytes) -> bool:
-    """Whether a file was made here."""
-    return MARK.encode() in content[:200]

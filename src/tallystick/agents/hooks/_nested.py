@@ -7,7 +7,7 @@ Owns that shape. Must not know their events.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tallystick.agents.hooks import _handlers
 from tallystick.agents.hooks._json_text import JSON, Dialect
@@ -22,8 +22,10 @@ def configure(
     timeout: int | dict[str, int],
     matched: frozenset[str] = frozenset(),
     dialect: Dialect = JSON,
+    http: Mapping[str, Json] | None = None,
+    by_command: frozenset[str] = frozenset(),
 ) -> bytes:
-    """The settings with our command as a handler of every event.
+    """The settings with our command as a handler of every event, or a call of our port.
 
     Args:
         content: the settings file; empty if there is none.
@@ -32,6 +34,8 @@ def configure(
         timeout: how long the agent may wait, in the unit that it reads; by event, or the same for all.
         matched: the events of tools, which are matched by name: ours take all.
         dialect: what the agent reads.
+        http: the handler that calls our port, without its timeout.
+        by_command: the events that run the command all the same.
 
     Raises:
         FormatError: the agent would not read the file; the message has the line.
@@ -39,7 +43,8 @@ def configure(
 
     def item(event: str) -> Json:
         seconds = timeout if isinstance(timeout, int) else timeout[event]
-        handler = {"type": "command", "command": command, "timeout": seconds}
+        by_port = http is not None and event not in by_command
+        handler = {**(http if by_port and http else {"type": "command", "command": command}), "timeout": seconds}
         return {"matcher": "*", "hooks": [handler]} if event in matched else {"hooks": [handler]}
 
     return _handlers.configure(content, {event: item(event) for event in events}, dialect)

@@ -41,6 +41,9 @@ EVENTS = (
     "SessionEnd",
 )
 _MATCHED = frozenset(("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"))
+CAN_HTTP = True
+_BY_COMMAND = frozenset(("SessionStart", "UserPromptSubmit"))
+"""Run as commands even where the rest is called over HTTP: they start the recorder, which ends when it is idle."""
 _TIMEOUT_SECONDS = 10
 _ASKS_NOBODY = "bypassPermissions"
 """In this mode a shell call that we want asked about just runs (observed)."""
@@ -56,7 +59,15 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """The settings with one handler of ours an event."""
     from tallystick.agents.hooks import _nested
 
-    return _nested.configure(content, EVENTS, hook.shell(NAME), timeout=_TIMEOUT_SECONDS, matched=_MATCHED)
+    return _nested.configure(
+        content,
+        EVENTS,
+        hook.shell(NAME),
+        timeout=_TIMEOUT_SECONDS,
+        matched=_MATCHED,
+        http=hook.http(NAME),
+        by_command=_BY_COMMAND,
+    )
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:

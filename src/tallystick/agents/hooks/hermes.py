@@ -1,25 +1,25 @@
 """Hermes' hooks: a plugin of ours (`tallystick.plugins.hermes`) that runs inside Hermes, in its folder of plugins.
 
 Owns the two files of the plugin and the line of config.yaml that switches it on, what each payload says, and how a call is
-refused: `pre_tool_call` gives a directive that blocks. Calls have the model's ids, as in state.db; prompts have none here.
-Facts observed with version 0.19.0: docs/agents/hermes.md.
+refused: `pre_tool_call` gives a directive that blocks, or one that has a human asked. With --yolo and in scheduled runs
+nobody is asked and the call runs, so there we refuse it. Calls have the model's ids, as in state.db; prompts have none
+here. Facts observed with version 0.19.0: docs/agents/hermes.md.
 """
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from collections.abc import Callable
 
-from tallystick.agents._columns import parsed
-from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, _yaml_list
-from tallystick.agents.hooks._payload import Said, payload_of
-from tallystick.agents.reading import dict_of, int_of, text_of
+from tallystick.agents._hermes_steps import outcome
+from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, _plugin, _yaml_list
+from tallystick.agents.hooks._payload import payload_of
+from tallystick.agents.hooks._telling import Telling, known, unnamed
 from tallystick.errors import FormatError
-from tallystick.model.decision import Call, Decision, Effect
-from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
-from tallystick.seal.canonical import canonical
+from tallystick.model.decision import Decision
+from tallystick.model.step import Json, Opening, Ref, Step
 
 NAME = "hermes"
-EVENTS = (
+EVENTS: tuple[str, ...] = (
     "pre_tool_call",
     "post_tool_call",
     "on_session_start",
@@ -30,17 +30,18 @@ EVENTS = (
     "post_approval_response",
 )
 _PLUGIN = "tallystick"
-_MARK = "Tallystick records what this agent does"
+_SCHEDULED = ("cron", "webhook")
+"""Surfaces whose prompts nobody types."""
 _CONFIG = ".hermes/config.yaml"
 _FOLDER = f".hermes/plugins/{_PLUGIN}"
 _MANIFEST = f"""\
-# {_MARK}. Made by `tally install hermes`; `tally uninstall hermes` removes it.
+# {_plugin.MARK}. Made by `tally install hermes`; `tally uninstall hermes` removes it.
 name: {_PLUGIN}
 version: 0.1.0
-description: {_MARK}, and refuses what policy refuses.
+description: {_plugin.MARK}, and refuses what policy refuses.
 """
 _CODE = '''\
-"""Tallystick records what this agent does. Made by `tally install hermes`; `tally uninstall hermes` removes it."""
+"""@MARK@. Made by `tally install hermes`; `tally uninstall hermes` removes it."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -77,32 +78,31 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
         FormatError: a file of that name is somebody else's; the configuration cannot be edited.
     """
     if file.name == "config":
-        return _yaml_list.added(_text(file, content), "plugins", "enabled", _PLUGIN).encode()
-    if content and not _is_ours(content):
-        raise FormatError(f"{file.path} is not of a plugin of ours", hint="move it away, then install again")
-    if file.name == "manifest":
-        return _MANIFEST.encode()
+        text = _yaml_list.removed(_text(file, content), "plugins", "disabled", _PLUGIN)  # that list would win
+        return _yaml_list.added(text, "plugins", "enabled", _PLUGIN).encode()
+    return _plugin.replaced(file, content, (_MANIFEST if file.name == "manifest" else _code(hook)).encode())
+
+
+def _code(hook: HookCommand) -> str:
+    """A module that loads the plugin of the installed Tallystick: it lies beside hook.py."""
     place = f"{hook.hook.rpartition('/')[0]}/plugins/hermes.py"
-    filled = _CODE.replace("@PLACE@", repr(place)).replace("@PYTHON@", repr(hook.python))
-    return filled.replace("@HOME@", repr(hook.home)).encode()
+    filled = _CODE.replace("@MARK@", _plugin.MARK).replace("@PLACE@", repr(place))
+    return filled.replace("@PYTHON@", repr(hook.python)).replace("@HOME@", repr(hook.home))
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
     """A file of the plugin is emptied; the configuration loses the plugin's name. Raises what `configure` raises."""
     if file.name == "config":
         return _yaml_list.removed(_text(file, content), "plugins", "enabled", _PLUGIN).encode()
-    return b"" if _is_ours(content) else content
+    return _plugin.emptied(content)
 
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if the file is ours or enables our plugin. Raises what `configure` raises."""
-    if file.name == "config":
-        return EVENTS if _PLUGIN in _yaml_list.names(_text(file, content), "plugins", "enabled") else ()
-    return EVENTS if _is_ours(content) else ()
-
-
-def _is_ours(content: bytes) -> bool:
-    return _MARK.encode() in content[:200]
+    if file.name != "config":
+        return EVENTS if _plugin.is_ours(content) else ()
+    enabled, disabled = (_yaml_list.names(_text(file, content), "plugins", key) for key in ("enabled", "disabled"))
+    return EVENTS if _PLUGIN in enabled and _PLUGIN not in disabled else ()
 
 
 def _text(file: SettingsFile, content: bytes) -> str:
@@ -116,105 +116,90 @@ def _text(file: SettingsFile, content: bytes) -> str:
 
 
 def parse(data: bytes, event: str | None) -> Payload:
-    """What our plugin said: `{hook, at, session, cwd, database, …}`, with the members of Hermes' own hook."""
+    """What our plugin said: `{hook, at, session, cwd, database, asks_nobody, …}`, with the members of Hermes' own hook."""
     said = payload_of(data)
-    name, session = said.need("hook"), said.need("session")
+    name, session, cwd = said.need("hook"), said.need("session"), said.text("cwd")
+    telling = Telling(said=said, agent=NAME, session=session, root=session, common=said.members(("turn_id", "run")))
     make = _STEPS.get(name)
+    tool, args, call = said.text("tool_name"), said.json.get("args"), said.text("tool_call_id")
     meta = said.members(("model", "model"), ("platform", "surface"))
-    where = said.values(("cwd", "personal.cwd"))
-    events: list[Event] = [Opening(session=session, agent=NAME, source=Source.HOOK, meta=meta, values=where)]
-    if name == "subagent_start" and said.text("child_session_id"):
-        events.append(_child(said, session))
-    if make is not None:
-        events.append(make(said, session))
     return Payload(
         event=name,
         session=session,
-        events=tuple(events),
-        asks=_call(said, session) if name == "pre_tool_call" else None,
+        events=(telling.opening(meta, cwd=cwd), *_child(telling), *([make(telling)] if make is not None else ())),
+        asks=telling.asks(tool, args, cwd=cwd, call_id=call) if name == "pre_tool_call" else None,
         transcript=said.text("database"),
         begins=name == "on_session_start",
         ends=name == "on_session_finalize",
+        never_asks=said.json.get("asks_nobody") is True,
         timed=True,
     )
 
 
-def _child(said: Said, session: str) -> Opening:
-    return Opening(
-        session=said.need("child_session_id"),
-        agent=NAME,
-        kind=SessionKind.CHILD,
-        parent=Ref(session=session),
-        source=Source.HOOK,
-        meta=said.members(("child_role", "agent_role")),
-    )
+def _child(telling: Telling) -> list[Opening]:
+    """The session of a sub-agent, opened before its own first hook."""
+    said = telling.said
+    child = said.text("child_session_id") if said.text("hook") == "subagent_start" else None
+    if child is None:
+        return []
+    meta = said.members(("child_role", "agent_role"))
+    return [
+        Telling(said=said, agent=NAME, session=child, root=telling.session).child(Ref(session=telling.session), meta)
+    ]
 
 
-def _call(said: Said, session: str) -> Call:
-    return Call(
-        agent=NAME,
-        session=session,
-        tool=said.text("tool_name") or "?",
-        args=said.json.get("args"),
-        cwd=said.text("cwd"),
-        call_id=said.text("tool_call_id"),
-    )
+def _prompt(telling: Telling) -> Step:
+    return telling.prompt(telling.said.text("user_message"), None, _origin(telling))
 
 
-def _step(session: str, kind: str, source_id: str | None, meta: dict[str, Json], **content: Json) -> Step:
-    values = {f"content.{name}": value for name, value in content.items() if value is not None}
-    return Step(session=session, type=kind, source=Source.HOOK, source_id=source_id, meta=meta, values=values)
+def _origin(telling: Telling) -> str | None:
+    """Whose prompt it is, if nobody typed it; as the reader of state.db has it."""
+    surface = telling.said.text("platform")
+    if surface == "subagent":
+        return "parent" if telling.said.json.get("is_first_turn") is True else None
+    return "injected" if surface in _SCHEDULED else None
 
 
-def _prompt(said: Said, session: str) -> Step:
-    step = _step(session, "user", None, said.members(("turn_id", "run")), text=said.text("user_message"))
-    return replace(step, opens_request=True)
+def _tool_call(telling: Telling) -> Step:
+    said = telling.said
+    return telling.call(said.text("tool_name"), said.text("tool_call_id"), said.json.get("args"))
 
 
-def _tool_call(said: Said, session: str) -> Step:
-    meta = said.members(("tool_name", "tool"), ("tool_call_id", "corr"), ("turn_id", "run"))
-    return _step(session, "tool_call", said.text("tool_call_id"), meta, args=said.json.get("args"))
-
-
-def _tool_result(said: Said, session: str) -> Step:
-    call, status = said.text("tool_call_id"), said.text("status")
-    meta = said.members(("tool_name", "tool"), ("tool_call_id", "corr"), ("duration_ms", "duration_ms"))
-    meta["success"] = status not in ("error", "blocked") and not _says_it_failed(said.json.get("result"))
+def _tool_result(telling: Telling) -> Step:
+    """A result. Hermes calls a command that failed `ok`: what the result says itself counts first."""
+    said, call, status = telling.said, telling.said.text("tool_call_id"), telling.said.text("status")
+    result = said.json.get("result")
+    found = outcome(result)
+    meta = known(success=found.get("success"), exit_code=found.get("exit_code"))
+    if status is not None:
+        meta.setdefault("success", status == "ok")
     if status == "blocked":
         meta["decision"] = "deny"
-    source_id = f"{call}/result" if call else None
-    step = _step(session, "tool_result", source_id, meta, output=said.json.get("result"))
+    content: dict[str, Json] = {"output": result, "error": found.get("error")}
     if call is None:
-        return replace(step, values={**step.values, "content.args": said.json.get("args")})
-    return replace(step, after=(Ref(call),))
+        content["args"] = said.json.get("args")
+    meta |= said.members(("duration_ms", "duration_ms"))
+    return telling.result(said.text("tool_name"), call, meta, **content)
 
 
-def _says_it_failed(result: Json) -> bool:
-    """Whether the tool's own answer says so, as in the database; Hermes calls what was interrupted `ok` too."""
-    found = dict_of(parsed(result))
-    code, success = int_of(found.get("exit_code")), found.get("success")
-    if isinstance(success, bool):
-        return not success
-    return code != 0 if code is not None else bool(text_of(found.get("error")))
-
-
-def _subagent(said: Said, session: str) -> Step:
-    begins = said.text("hook") == "subagent_start"
-    child = said.text("child_session_id")
+def _subagent(telling: Telling) -> Step:
+    said = telling.said
+    begins, child = said.text("hook") == "subagent_start", said.text("child_session_id")
     meta = said.members(("child_session_id", "agent_id"), ("child_role", "agent_role"), ("duration_ms", "duration_ms"))
     meta |= said.members(("child_status", "status"))
     text = said.text("child_goal") if begins else said.text("child_summary")
-    source_id = f"hook/{child}/{'start' if begins else 'end'}" if child else None
-    return _step(session, "subagent_start" if begins else "subagent_end", source_id, meta, text=text)
+    source_id = unnamed(child, "start" if begins else "end")
+    return telling.step("subagent_start" if begins else "subagent_end", source_id, meta, text=text)
 
 
-def _approval(said: Said, session: str) -> Step:
+def _approval(telling: Telling) -> Step:
+    said = telling.said
     meta = said.members(("choice", "decision"), ("decided_by", "decided_by"), ("surface", "surface"))
     meta |= said.members(("tool_call_id", "corr"))
-    return _step(session, "permission", None, meta, text=said.text("description"), command=said.json.get("command"))
+    return telling.step("permission", None, meta, text=said.text("description"), command=said.json.get("command"))
 
 
-_STEPS = {
+_STEPS: dict[str, Callable[[Telling], Step]] = {
     "pre_llm_call": _prompt,
     "pre_tool_call": _tool_call,
     "post_tool_call": _tool_result,
@@ -226,9 +211,4 @@ _STEPS = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """What our plugin makes a directive of: `block`, or `approve`, which has a human asked and blocks if there is none."""
-    if payload.asks is None or decision.effect not in (Effect.ASK, Effect.DENY):
-        return SILENT
-    reason = decision.reason or "refused by policy"
-    if decision.effect is Effect.ASK:
-        return Reply(stdout=canonical({"ask": reason}))
-    return Reply(stdout=canonical({"refuse": reason}))
+    return _plugin.reply(NAME, payload, decision)

@@ -1,12 +1,14 @@
-"""How a command of ours is known in settings that people keep.
+"""How a command of ours, or the address of our port, is known in settings that people keep.
 
-Owns that mark. Must not know where commands stand.
+Owns these marks. Must not know where they stand.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 
+_URL = re.compile(r"http://127\.0\.0\.1:\d{1,5}/hook/[a-z][a-z-]*")
 _SCRIPT = "/tallystick/hook.py"
 
 
@@ -17,3 +19,13 @@ def is_ours(command: str) -> bool:
     except ValueError:
         return False
     return "-I" in words and any(word.endswith(_SCRIPT) for word in words[words.index("-I") :])
+
+
+def is_our_url(url: str) -> bool:
+    """Whether an address is that of a recorder's hooks, on whatever port it listened when it was written."""
+    return _URL.fullmatch(url) is not None
+
+
+def calls_by_http(settings: bytes) -> bool:
+    """Whether settings call a recorder's port, whatever their format."""
+    return _URL.search(settings.decode("utf-8", "replace")) is not None

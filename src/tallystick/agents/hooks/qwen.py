@@ -40,6 +40,9 @@ EVENTS: tuple[str, ...] = (
     "StopFailure",
     "SessionEnd",
 )
+CAN_HTTP = True
+_BY_COMMAND = frozenset(("SessionStart", "UserPromptSubmit"))
+"""Run as commands even where the rest is called over HTTP: they start the recorder, which ends when it is idle."""
 _TIMEOUT_SECONDS = 10
 """Numbers from 1000 on would be read as milliseconds."""
 
@@ -53,7 +56,15 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """The settings with one handler of ours an event."""
     from tallystick.agents.hooks import _json_text, _nested
 
-    return _nested.configure(content, EVENTS, hook.shell(NAME), timeout=_TIMEOUT_SECONDS, dialect=_json_text.COMMENTED)
+    return _nested.configure(
+        content,
+        EVENTS,
+        hook.shell(NAME),
+        timeout=_TIMEOUT_SECONDS,
+        dialect=_json_text.COMMENTED,
+        http=hook.http(NAME),
+        by_command=_BY_COMMAND,
+    )
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:

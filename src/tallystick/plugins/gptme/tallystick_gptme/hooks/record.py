@@ -1,8 +1,9 @@
 """gptme's hooks, delivered to the recorder; and refusals, which only `tool.confirm` can make.
 
 Owns the registration, what is said of each hook, and the memory between `tool.execute.pre`, where a call is decided, and
-`tool.confirm`, where it can be refused. gptme calls `register` again in every thread that it starts, and with some servers
-in none: the state is the process's, and every turn checks that the hooks are still there. Facts: docs/agents/gptme.md.
+`tool.confirm`, where it can be refused. gptme calls `register` again in every thread that it starts: the state is the
+process's. Other plugins may remove our hooks, so that every turn and every call checks that they are still there: without
+`tool.confirm` nothing could be refused. Facts: docs/agents/gptme.md.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ def register() -> None:
 
 
 def missing() -> list[str]:
-    """Which of our hooks the current context has not: other plugins may remove what they like."""
+    """Which of our hooks the current context has not: other plugins may remove, or switch off, what they like."""
     from gptme.hooks import get_hooks
 
-    present = {hook.name for hook in get_hooks()}
+    present = {hook.name for hook in get_hooks() if hook.enabled}
     return [kind.value for kind in _HOOKS if f"{_PREFIX}{kind.value}" not in present]
 
 
@@ -86,16 +87,21 @@ def _session_end(logdir: Any = None, **_: Any) -> Iterator[Any]:
     yield from ()
 
 
-def _turn(**_: Any) -> Iterator[Any]:
+def _register_missing() -> None:
     gone = missing()
     if gone:
         register()
         _deliver.deliver(AGENT, _say("hooks.missing", None, missing=gone))
+
+
+def _turn(**_: Any) -> Iterator[Any]:
+    _register_missing()
     yield from ()
 
 
 def _pre(data: Any, **_: Any) -> Iterator[Any]:
     use = data.tool_use
+    _register_missing()
     verdict = _deliver.verdict(AGENT, _say("tool.execute.pre", None, data.workspace, **_tool(use)))
     if verdict is not None:
         while len(_refused) >= _MOST_REFUSALS:
@@ -105,7 +111,8 @@ def _pre(data: Any, **_: Any) -> Iterator[Any]:
 
 
 def _confirm(tool_use: Any, preview: Any = None, workspace: Any = None, **_: Any) -> Any:
-    found = _refused.get(id(tool_use)) or next((item for item in _refused.values() if item[0] == tool_use), None)
+    # An equal call of another thread counts too: gptme may have made the call anew for the question.
+    found = _refused.get(id(tool_use)) or next((item for item in list(_refused.values()) if item[0] == tool_use), None)
     return None if found is None else ConfirmationResult.skip(found[1])
 
 
