@@ -58,7 +58,7 @@ def arguments(words: list[str]) -> tuple[str, str, str]:
     home = None
     if len(words) > 1 and words[0] == "--home":
         home, words = words[1], words[2:]
-    if home is None:
+    if not home:
         named = posix.environ.get(b"TALLY_HOME") or (posix.environ.get(b"HOME") or own_folder()) + b"/.tally"
         home = named.decode(sys.getfilesystemencoding(), "surrogateescape")
     if not home.startswith("/"):  # the working directory changes

@@ -53,5 +53,5 @@ def test_a_fault_of_ours_is_answered_as_on_error_says_and_not_with_silence(tmp_p
 
     deciding = Deciding(Home(tmp_path / "store"))
     deciding(Call(agent="claude-code", session="s", tool="Bash"))
-    decision = deciding(Call(agent="claude-code", session="s", tool="Bash", args=Unreadable()))  # type: ignore[arg-type]
+    decision = deciding(Call(agent="claude-code", session="s", tool="Bash", args=Unreadable()))
     assert decision.effect is Effect.ASK

@@ -30,10 +30,12 @@ from tallystick.operations.install import Surroundings
 from tests.service import faults
 from tests.service.faults import (
     SmallDisk,
+    answers,
     before,
     call_ids,
     connect,
     gaps,
+    is_sound,
     needs_mount,
     run_hook,
     send,
