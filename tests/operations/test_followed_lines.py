@@ -104,7 +104,9 @@ def test_damage_in_a_line_is_counted_in_the_ledger(home: Home, witness: Witness,
     assert noted.meta["skipped"] == {"bad_line": 1}
 
 
-def test_a_reader_that_fails_costs_one_line(home: Home, scribe: Scribe, tmp_path: Path) -> None:
+def test_a_reader_that_fails_costs_one_line_and_what_it_held_back(
+    home: Home, scribe: Scribe, clock: Clock, tmp_path: Path
+) -> None:
     pi = adapters()["pi"]
 
     class Failing:
@@ -126,7 +128,7 @@ def test_a_reader_that_fails_costs_one_line(home: Home, scribe: Scribe, tmp_path
                     return inner.feed(data, offset)
 
                 def finish(self) -> Any:
-                    return inner.finish()
+                    raise KeyError("worse")
 
             return Reader()
 
@@ -143,12 +145,15 @@ def test_a_reader_that_fails_costs_one_line(home: Home, scribe: Scribe, tmp_path
         for text in ("good", "bad", "better")
     ]
     path.write_text("".join(json.dumps(entry) + "\n" for entry in (head, *said)))
-    witness = Witness(scribe, {"pi": Failing()})
+    witness = Witness(scribe, {"pi": Failing()}, clock=clock)
     witness.watch("pi", "p1", str(path))
+    assert witness.settle()
+    clock.ahead += 3
+    witness.poll()  # looks at what the reader holds back, too
     witness.close()
     assert [step.text("content.text") for step in steps_of(home, scribe, "p1", "pi") if step.type == "user"] == [
         "good",
         "better",
     ]
     (noted,) = [entry for entry in ledger_entries(home) if entry.type == "import"]
-    assert noted.meta["skipped"] == {"bad_line": 1}
+    assert noted.meta["skipped"] == {"bad_line": 2}

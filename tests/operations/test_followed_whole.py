@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import threading
+import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from tallystick.agents import adapters
+from tallystick.capture.history import Piece
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
+from tallystick.operations.followed_whole import FollowedWhole
 from tallystick.operations.ledger import ledger_entries
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.witness import Witness
@@ -43,6 +51,30 @@ def test_a_document_is_read_again_and_only_what_is_new_is_recorded(
     (warning,) = [step for step in cline_steps(home, scribe) if step.type == "warning"]
     assert warning.meta["change"] == "removed"
     assert warning.meta["events"] == len(warning.values["content.ids"]) > 0
+
+
+def test_a_session_that_ends_while_its_document_is_read_waits_for_what_is_read(
+    home: Home, scribe: Scribe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = sorted(RECORDINGS.glob("cline/**/*.messages.json"))[0]
+    path = tmp_path / recording.name
+    shutil.copy(recording, path)
+    file = FollowedWhole(scribe, adapters()["cline"], recording.name.removesuffix(".messages.json"), path)
+    begun, read = threading.Event(), file._file.read
+
+    def slowly() -> Iterator[Piece]:
+        pieces = list(read())  # from here on the file looks unchanged
+        begun.set()
+        time.sleep(0.3)
+        yield from pieces
+
+    monkeypatch.setattr(file._file, "read", slowly)
+    reading = threading.Thread(target=file.prepare)
+    reading.start()
+    assert begun.wait(5)
+    file.finish()
+    reading.join()
+    assert len(cline_steps(home, scribe)) > 3
 
 
 def cline_steps(home: Home, scribe: Scribe) -> list[Recorded]:

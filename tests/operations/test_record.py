@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -137,6 +138,42 @@ def test_members_that_do_not_fit_meta_go_to_content(home: Home, record: SessionR
     assert "none" not in step.meta
     assert record.add(said("a", "an id with spaces", meta={"tool": "Ask Joe", "entropy": 0.85}))[0] is Outcome.KNOWN
     assert verify_store(home).exit_code == 0
+
+
+@pytest.mark.parametrize("kind", ["no type at all", "Ünicode", "", "x" * 100])
+def test_what_can_be_no_type_is_refused_before_it_spoils_the_journal(
+    home: Home, record: SessionRecord, kind: str
+) -> None:
+    with pytest.raises(FormatError, match="can be no type"):
+        record.add(Step(session="s", type=kind))
+    assert len(recorded(home, record)) == 1
+    assert verify_store(home).exit_code == 0
+
+
+@pytest.mark.parametrize("ts", ["2026-01-01T00:00:00Z", "2026-01-01 01:00:00+01:00"])
+def test_a_time_among_the_members_is_written_as_the_format_has_it(
+    home: Home, writer: Writer, record: SessionRecord, ts: str
+) -> None:
+    record.add(Step(session="s", type="assistant", source_id="1", meta={"ts": ts}))
+    other, _ = writer.open(Opening(session="t", agent="demo", meta={"ts": ts}))
+    for step in (recorded(home, record)[1], recorded(home, other)[0]):
+        assert step.meta["ts"] == "2026-01-01T00:00:00.000000Z"
+    assert verify_store(home).exit_code == 0
+
+
+@pytest.mark.parametrize("ts", ["yesterday", "a b", 5])
+def test_what_is_no_time_does_not_stand_where_times_do(home: Home, record: SessionRecord, ts: str | int) -> None:
+    step = Step(session="s", type="assistant", source_id="1", meta={"ts": ts})
+    assert [record.add(step)[0] for _ in range(2)] == [Outcome.RECORDED, Outcome.KNOWN]
+    assert "ts" not in recorded(home, record)[1].meta
+    assert recorded(home, record)[1].member("ts_text") == str(ts)
+    assert verify_store(home).exit_code == 0
+
+
+def test_a_value_under_the_name_for_members_is_one_of_them(home: Home, record: SessionRecord) -> None:
+    step = Step(session="s", type="note", source_id="1", meta={"long": "a b"}, values={"content.meta": "text"})
+    assert [record.add(step)[0] for _ in range(2)] == [Outcome.RECORDED, Outcome.KNOWN]
+    assert (recorded(home, record)[1].member("long"), recorded(home, record)[1].member("meta")) == ("a b", "text")
 
 
 def test_a_session_that_goes_on_after_its_end_is_resumed(home: Home, record: SessionRecord) -> None:

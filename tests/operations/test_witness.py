@@ -164,3 +164,28 @@ def test_the_thread_ends_with_the_witness(scribe: Scribe, tmp_path: Path) -> Non
     assert record is not None
     assert len(record.known) == 301
     assert record.number_of(Ref(f"{claude.session}-300")) == 300
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_a_file_that_nobody_can_read_on_keeps_no_other_from_being_read(
+    home: Home, scribe: Scribe, witness: Witness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_thread: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    broken, whole = Claude(tmp_path, "b"), Claude(tmp_path, "w")
+    for claude in (broken, whole):
+        claude.write(prompt("hi"))
+        witness.watch("claude-code", claude.session, str(claude.path))
+    if in_thread:
+        monkeypatch.setattr(witness._files[str(broken.path)], "prepare", fail)
+        witness._start_thread()
+        time.sleep(0.1)
+        assert witness._thread is not None
+        assert witness._thread.is_alive()
+    else:
+        monkeypatch.setattr(witness._files[str(broken.path)], "finish", fail)
+    witness.finish("claude-code", broken.session)
+    witness.finish("claude-code", whole.session)
+    assert not witness._files
+    assert kinds(steps_of(home, scribe, whole.session)) == ["session_start", "user"]

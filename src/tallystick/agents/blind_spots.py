@@ -36,6 +36,7 @@ def _unwritten(types: frozenset[str], when: str) -> BlindSpot:
 
 BLIND_SPOTS: dict[str, tuple[BlindSpot, ...]] = {
     "claude-code": (
+        _unseen(EVERYTHING, "with hooks over HTTP nothing is told while no recorder listens"),
         _unseen(RESULT, "a call that the user rejected or interrupted has no hook after it"),
         _unseen(CALL, "a call that fails the check of its input has no hook of its own"),
         _unseen(EVERYTHING, "after SIGINT or SIGTERM only the end of the session is told, after SIGKILL nothing"),
@@ -59,6 +60,7 @@ BLIND_SPOTS: dict[str, tuple[BlindSpot, ...]] = {
         _unseen(CALL, "hooks give no call ids: calls are paired by tool, arguments and order"),
     ),
     "qwen": (
+        _unseen(EVERYTHING, "with hooks over HTTP nothing is told while no recorder listens"),
         _unwritten(PROMPT, "an empty prompt after a batch of tools is a continuation, not the user"),
         _unseen(CALL, "without an end of session in headless mode, the last events may come late or never"),
     ),
@@ -74,7 +76,11 @@ BLIND_SPOTS: dict[str, tuple[BlindSpot, ...]] = {
     ),
     "cline": (_unseen(PROMPT, "the prompt that a run begins with has no hook of its own"),),
     "cursor": (_unwritten(RESULT, "its transcripts hold no results of tools"),),
-    "aider": (_unseen(EVERYTHING, "it has no hooks: only its history file and git are seen"),),
+    "gptme": (
+        _unseen(PROMPT, "a prompt has no hook: its words are in the log"),
+        _unseen(RESULT, "a tool that raises an error has no hook after it"),
+    ),
+    "aider": (_unseen(EVERYTHING, "it has no hooks: only its history file is read"),),
     "mini-swe-agent": (_unseen(EVERYTHING, "it has no hooks: only its trajectory is seen"),),
 }
 """By agent."""

@@ -132,11 +132,13 @@ class LineTranscript:
         if status is None:
             return
         self._is_gone = False
+        self._refuse_if_long(status.st_size)
         ahead = self._hash.copy()
         lines = split_lines(self.path, ahead.update, start=self.offset, pauses=True)
         try:
             for line, size, has_end in lines:
                 if size == 0:  # in the middle of a very long line: others may want to do something
+                    self._refuse_if_long(self.size)
                     yield Piece((), self.offset, 0)
                     continue
                 if not has_end:
@@ -201,9 +203,7 @@ class LineTranscript:
         now = self._status
         if now is None:
             return self._gone()
-        if now.st_size > MOST_FOLLOWED_BYTES:
-            why = f"it has {now.st_size} bytes, and {MOST_FOLLOWED_BYTES} are followed"
-            raise SourceError(f"{self.path} is read no further: {why}", hint="`tally import` reads the rest")
+        self._refuse_if_long(now.st_size)
         if self.offset == 0:
             return None
         if now.st_size < self.offset:
@@ -213,6 +213,11 @@ class LineTranscript:
         if whole or before is None or self._is_suspicious(before, now):
             return self._checked_whole(now.st_size)
         return None if self._tail_stands() else self._located(now.st_size)
+
+    def _refuse_if_long(self, size: int) -> None:
+        if size > MOST_FOLLOWED_BYTES:
+            why = f"it has {size} bytes, and {MOST_FOLLOWED_BYTES} are followed"
+            raise SourceError(f"{self.path} is read no further: {why}", hint="`tally import` reads the rest")
 
     def _gone(self) -> Damage | None:
         if self._is_gone or self.offset == 0:

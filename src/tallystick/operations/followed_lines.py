@@ -79,8 +79,7 @@ class FollowedLines(Recording):
             return None
         except Exception as error:  # a reader must not raise, but other packages have readers too
             self._reading = self._file.read()
-            loss = Loss(kind="bad_line", detail=f"{type(error).__name__}: {error}"[:300], fault=True)
-            return Piece((loss,), self._file.offset, self._file.number)
+            return _failed(error, self._file)
 
     def _begin_reading(self) -> bool:
         """Look at the file; False if no line is to be read. What happened to those that were read waits to be recorded."""
@@ -156,7 +155,10 @@ class FollowedLines(Recording):
         if self._is_peeked or reader is None or self.quiet_s < _QUIET_S:
             return
         self._is_peeked = True
-        held = copy.deepcopy(reader).finish()
+        try:
+            held = list(copy.deepcopy(reader).finish())
+        except Exception:  # other packages have readers too; at the end it is counted
+            return
         named = [event for event in held if isinstance(event, Step) and event.source_id is not None]
         self._take(Piece(tuple(named), self._file.offset, 0))
 
@@ -181,6 +183,8 @@ class FollowedLines(Recording):
                 self._take(piece)
         except SourceError as error:
             self._cannot_read(error)
+        except Exception as error:
+            self._take(_failed(error, self._file))
         while self._pending:
             self._record_next()
         for session in self._openings:
@@ -188,3 +192,9 @@ class FollowedLines(Recording):
                 self._open(session)
         if self._file.offset:
             self._note_read(self._file.offset, self._file.digest)
+
+
+def _failed(error: Exception, file: LineTranscript) -> Piece:
+    """What is told of a line that its reader could not bear."""
+    loss = Loss(kind="bad_line", detail=f"{type(error).__name__}: {error}"[:300], fault=True)
+    return Piece((loss,), file.offset, file.number)

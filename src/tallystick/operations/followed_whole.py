@@ -6,6 +6,7 @@ are recorded (followed.py).
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from hashlib import blake2b
@@ -42,7 +43,7 @@ class FollowedWhole(Recording):
         self._ready: deque[tuple[Event, Piece]] = deque()
         self._wanted: set[str] = set()
         self._is_unreadable = False
-        self._is_reading = False
+        self._reading = threading.Lock()
 
     @property
     def is_slow(self) -> bool:
@@ -52,20 +53,20 @@ class FollowedWhole(Recording):
     @property
     def waits_for_thread(self) -> bool:
         """Whether the file is being read, or has changed, and it is time to read it."""
-        return self._is_reading or bool(self._ready or self._pending) or self._file.has_changed()
+        return self._reading.locked() or bool(self._ready or self._pending) or self._file.has_changed()
 
     def prepare(self) -> None:
         """Read the file if it has changed. Only what was not handed over before is kept."""
         if self.needs_index:
             self.refresh_index()
-        if self._ready or self._is_reading:
-            return
-        self._is_reading = True  # before it is asked: reading makes it unchanged
-        try:
-            if self._file.has_changed():
+        if not self._ready:
+            self._read_if_changed()
+
+    def _read_if_changed(self, *, now: bool = False) -> None:
+        """Read once at a time: whoever comes second waits, for what the first one reads looks unchanged by then."""
+        with self._reading:
+            if self._file.has_changed(now=now):
                 self._read()
-        finally:
-            self._is_reading = False
 
     def _read(self) -> None:
         ids: dict[str, int] = {}
@@ -127,10 +128,9 @@ class FollowedWhole(Recording):
 
     def advance(self) -> int | None:
         """Record one event that was read, or read them, if nobody has prepared that."""
+        if not self._pending and not self._ready:
+            self._read_if_changed(now=True)
         if not self._pending:
-            self._pending, self._ready = self._ready, deque()
-        if not self._pending and self._file.has_changed(now=True):
-            self._read()
             self._pending, self._ready = self._ready, deque()
         return self._record_next() if self._pending else None
 

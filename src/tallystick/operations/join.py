@@ -165,7 +165,10 @@ def said_exactly(step: Recorded) -> bytes:
 def compared(values: Mapping[str, Json], raw: Mapping[str, bytes], meta: Mapping[str, Json]) -> bytes:
     """Canonical bytes of the `content.*` values, raw values and members that are compared."""
     shown = {name: value for name, value in values.items() if name != "content.meta"}
-    rest = {key: value for key, value in (values.get("content.meta") or {}).items() if key not in _NOT_COMPARED}
+    members = values.get("content.meta")
+    rest = {
+        key: value for key, value in (members if isinstance(members, dict) else {}).items() if key not in _NOT_COMPARED
+    }
     return canonical([shown, rest, meta.get("tokens"), meta.get("success")]) + b"".join(
         name.encode() + data for name, data in sorted(raw.items())
     )

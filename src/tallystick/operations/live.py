@@ -33,6 +33,7 @@ Settle: TypeAlias = Callable[[], None]
 _SAME_SECONDS = 10.0
 _MOST_REMEMBERED = 4096
 _QUIET_SECONDS = 2.0
+_KEPT_OF_BAD = 16 << 10
 _MOST_FOLLOWED = 256
 
 
@@ -181,7 +182,9 @@ class Live:
             if adapter is None:
                 raise FormatError(f"no agent {delivery.agent[:80]!r} is known", hint="`tally agents` lists them")
             payload = adapter.parse(delivery.data, delivery.event)
-        except FormatError as error:
+        except Exception as error:  # a fault of an adapter must not keep the agent from its answer either
+            if not isinstance(error, FormatError):
+                _LOG.exception("a payload of %s could not be read", delivery.agent)
             self._refuse(delivery, error)
             return SILENT
         known = self._known_answer(key, payload)
@@ -328,12 +331,14 @@ class Live:
 
     # What is not as it should be ------------------------------------------------------------------------------------
 
-    def _refuse(self, delivery: Delivery, error: FormatError) -> None:
-        """A payload that cannot be understood: the recorder's own session says so."""
+    def _refuse(self, delivery: Delivery, error: Exception) -> None:
+        """A payload that cannot be understood: the recorder's own session says so, and keeps how it begins."""
         self.counts.refused += 1
         self.counts.last_error = str(error)
         meta: dict[str, Json] = {"reason": "bad-payload", "bytes": len(delivery.data)}
-        self.note_gap(meta, {"content.agent": delivery.agent[:200], "content.error": str(error)[:2000]})
+        begins = delivery.data[:_KEPT_OF_BAD].decode("utf-8", "replace")
+        said = {"content.agent": delivery.agent[:200], "content.error": str(error)[:2000], "content.payload": begins}
+        self.note_gap(meta, said)
 
     def note_gap(self, meta: dict[str, Json], values: dict[str, Json]) -> None:
         """Record that something is missing from the record."""

@@ -26,7 +26,7 @@ from tallystick.operations.known import KnownSteps, PathInput
 from tallystick.operations.tellings import Outcome, Tellings, links, without_same
 from tallystick.scrubbing.step import scrub_opening, scrub_recorded, scrub_step
 from tallystick.seal import limits
-from tallystick.seal.names import fit_meta
+from tallystick.seal.names import fit_meta, is_type
 from tallystick.seal.tagged import tag, tag_cut
 
 OnStep = Callable[[Recorded], None]
@@ -143,8 +143,7 @@ class SessionRecord:
         members: dict[str, Json] = {**step.meta, **linked, **self._input(step, parents)}
         if step.source_id is not None:
             members["source_id"] = step.source_id
-        if step.ts is not None:
-            members |= normal_ts(step.ts, self._zone)
+        _tell_time(members, step.ts, self._zone)
         enclosing = self._enclosing(step.within)
         if enclosing is not None:
             members["parent"] = enclosing
@@ -165,6 +164,8 @@ class SessionRecord:
         raw: Mapping[str, bytes],
         parents: tuple[str, ...],
     ) -> int:
+        if not is_type(kind):  # sealed, it would make the whole journal one that no verifier accepts
+            raise FormatError(f"{kind[:80]!r} can be no type of a step", hint="a word in small letters: docs/format.md 6")
         meta, rest = fit_meta(members)
         meta["type"], meta["source"] = kind, source
         sealed = fit_values(values, rest)
@@ -286,11 +287,23 @@ def normal_ts(text: str, zone: tzinfo) -> dict[str, Json]:
     return {"ts": found[0], "ts_zone": "assumed"} if found[1] else {"ts": found[0]}
 
 
+def _tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
+    """Put the time in as the format has it, also where a program gave it as one member among others."""
+    said = members.pop("ts", None)
+    if ts is None and said is not None:
+        ts = str(said)
+    if ts is not None:
+        members |= normal_ts(ts, zone)
+
+
 def fit_values(values: Mapping[str, Json], rest: Mapping[str, Json]) -> dict[str, Json]:
     """Field values that can be sealed, with members that do not fit `meta` under `content.meta`."""
     sealed = {name: value for name, value in values.items() if value is not None}
+    own = sealed.get("content.meta", {})
+    if not isinstance(own, dict):  # the name is the format's, and means members: 6.2
+        own = sealed["content.meta"] = {"meta": own}
     if rest:
-        sealed["content.meta"] = {**rest, **sealed.get("content.meta", {})}
+        sealed["content.meta"] = {**rest, **own}
     return sealed
 
 
@@ -317,6 +330,7 @@ def _as_sealed(step: Step) -> Step:
 
 def _comparable_step(step: Step) -> bytes:
     members: dict[str, Json] = dict(step.meta)
+    members.pop("ts", None)
     if step.source_id is not None:
         members["source_id"] = step.source_id
     meta, rest = fit_meta(members)
@@ -339,8 +353,7 @@ def opening_members(opening: Opening, kind: SessionKind, claimed: Ref | None, zo
     if claimed is not None:
         claim = {"session": claimed.session, "step": claimed.source_id}
         members["parent_source"] = {key: value for key, value in claim.items() if value is not None}
-    if opening.ts is not None:
-        members |= normal_ts(opening.ts, zone)
+    _tell_time(members, opening.ts, zone)
     return members
 
 

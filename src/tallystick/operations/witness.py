@@ -6,6 +6,7 @@ file's events become is followed.py's.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from tallystick.operations.followed_lines import FollowedLines
 from tallystick.operations.followed_whole import FollowedWhole
 from tallystick.operations.scribe import Scribe
 
+_LOG = logging.getLogger(__name__)
 _SLICE_S = 0.002
 """How long other threads wait at most for one that reads on: the time after which it lets go of everything."""
 _PATIENCE_S = 0.02
@@ -176,6 +178,8 @@ class Witness:
                 self._read_all()
             except TallystickError as error:
                 self._error = error
+            except Exception:  # a thread that is gone would never read anything again
+                _LOG.exception("transcripts could not be read on")
 
     def _read_all(self) -> None:
         """Read on in all files, letting go of everything again and again."""
@@ -222,9 +226,14 @@ class Witness:
             self._end(idle)
 
     def _end(self, file: Followed) -> None:
-        file.prepare()
-        self._read_on([file], lambda: False, is_quick=False)
-        file.finish()
+        try:
+            file.prepare()
+            self._read_on([file], lambda: False, is_quick=False)
+            file.finish()
+        except TallystickError:
+            raise  # it is followed on, and its end tried again
+        except Exception:  # one file that nobody can read must not keep all the others from being read
+            _LOG.exception("the end of a transcript of %s could not be read", file.agent)
         self._files.pop(str(file.path), None)
         self._looked_at.pop(str(file.path), None)
 

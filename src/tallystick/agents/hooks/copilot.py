@@ -1,6 +1,6 @@
 """GitHub Copilot CLI's hooks, as command handlers in its settings.json, or in a file of their own in a repository.
 
-Owns the events, what each says, and how a call is refused. Facts observed with version 1.0.102: docs/agents/copilot-cli.md.
+Owns the events, what each says, and how a call is refused. Facts observed with version 1.0.102: docs/agents/copilot.md.
 
 Events are subscribed to by their camelCase names: that form calls tools as the event log does, and has the time in
 milliseconds; it lacks the event's name, which stands on the command line. Calls have no ids here: the recorder pairs calls

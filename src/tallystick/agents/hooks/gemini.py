@@ -1,6 +1,6 @@
 """Gemini CLI's hooks, as command handlers in its settings.json.
 
-Owns the events, what each says, and how a call is refused. Facts observed with version 0.61.0: docs/agents/gemini-cli.md.
+Owns the events, what each says, and how a call is refused. Facts observed with version 0.61.0: docs/agents/gemini.md.
 
 Calls have no ids here, and what a sub-agent does carries its parent's session id: the recorder pairs calls and results by
 tool, arguments and order. `ask` waits for ever where nobody can answer, which a hook cannot know: it is refused instead

@@ -1,6 +1,6 @@
 """Qwen Code's hooks, as command handlers in its settings.json.
 
-Owns the events, what each says, and how a call is refused. Facts observed with version 0.24.4: docs/agents/qwen-code.md.
+Owns the events, what each says, and how a call is refused. Facts observed with version 0.24.4: docs/agents/qwen.md.
 
 `tool_call_id` is the model's id, and the chat file's; `tool_use_id` is made up for hooks. A sub-agent is a session of its
 own below its parent's, named as in its file. UserPromptSubmit comes again with an empty prompt after every batch of tools:
