@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 import os
@@ -123,7 +124,7 @@ def test_an_answer_that_comes_in_drops_is_not_waited_for_without_end(home: Home,
 
     def drip() -> None:
         connection, _ = listener.accept()
-        with connection:
+        with connection, contextlib.suppress(OSError):  # it hangs up
             while not end.wait(0.2):
                 connection.sendall(b"0")
 
@@ -144,9 +145,11 @@ def test_an_answer_that_comes_in_drops_is_not_waited_for_without_end(home: Home,
     "answer",
     [b"", b"\n", b"0 5 0\nabc", b"x y z\n", b"0 2 0\n[]", b"0 4 0\nnull", b'0 10 0\n{"deny":1}', b"\xff 0 0\n"],
 )
-def test_an_answer_that_is_none_is_silence(home: Home, deliver: ModuleType, answer: bytes) -> None:
+def test_an_answer_that_is_none_is_silence(
+    home: Home, deliver: ModuleType, monkeypatch: pytest.MonkeyPatch, answer: bytes
+) -> None:
     deliver.use(python="/nowhere/python")
-    deliver._HOOK = home.folder / "gone.py"
+    monkeypatch.setattr(deliver, "_HOOK", home.folder / "gone.py")
     run = Place(home.folder).run
     run.mkdir(parents=True)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -163,8 +166,7 @@ def test_an_answer_that_is_none_is_silence(home: Home, deliver: ModuleType, answ
         thread.start()
         verdict = deliver.verdict("hermes", call(1))
         thread.join()
-    # An interpreter that finds no hook.py ends with 2, which would be a refusal.
-    assert verdict is None
+    assert verdict is None, "an interpreter without hook.py ends with 2, as a refusal does"
 
 
 def test_many_threads_deliver_at_once(home: Home, deliver: ModuleType) -> None:
@@ -205,7 +207,7 @@ def test_the_interpreter_is_the_one_told_else_the_installed_one_else_this(
 def test_a_store_that_cannot_be_is_silence(home: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     module = loaded()
     monkeypatch.chdir(tmp_path)
-    module._HOOK = tmp_path / "gone.py"
+    monkeypatch.setattr(module, "_HOOK", tmp_path / "gone.py")
     module.use(python="/nowhere/python", home=home)
     assert module.deliver("hermes", call(1)) == module.SILENCE
 
@@ -218,8 +220,6 @@ class Weird:
 
     def __str__(self) -> str:
         raise RuntimeError("no")
-
-    __repr__ = __str__
 
 
 class WeirdDict(dict[str, Any]):
@@ -251,8 +251,9 @@ _LEAVES = (
     | st.floats()
     | st.text()
     | st.binary()
-    | st.sampled_from([Weird(), Weird, Color.RED, {1, 2}, b"x", range(3), UserDict(a=1), 10**5000, "\ud800", object()])
+    | st.sampled_from([Weird(), Weird, Color.RED, {1, 2}, b"x", range(3), UserDict(a=1), "\ud800", object()])
     | st.builds(circle)
+    | st.builds(lambda: 10**5000)
     | st.builds(WeirdDict, a=st.just(1))
 )
 _KEYS = st.text() | st.integers() | st.none() | st.tuples(st.integers()) | st.builds(Weird)
@@ -292,16 +293,6 @@ def test_what_is_nested_too_deep_is_left_out_below() -> None:
     text = tallystick.plugins.deliver.written({"value": deep()})
     assert b"(left out)" in text
     assert len(text) < 1000
-
-
-def test_what_refers_to_itself_in_many_ways_ends() -> None:
-    value: list[Any] = []
-    for _ in range(40):
-        value = [value, value]
-    value[0].append(value)
-    began = time.monotonic()
-    tallystick.plugins.deliver.written({"value": value})
-    assert time.monotonic() - began < 5.0
 
 
 def test_a_strange_payload_is_delivered_for_all_that(home: Home, deliver: ModuleType) -> None:

@@ -31,9 +31,7 @@ class Parts:
         if not isinstance(value, dict):
             return value
         block = None if _SPELLINGS.isdisjoint(value) else self._block(value)
-        return block or {
-            key: self.out_of(item) if isinstance(item, _NESTED) else item for key, item in value.items()
-        }
+        return block or {key: self.out_of(item) if isinstance(item, _NESTED) else item for key, item in value.items()}
 
     def _block(self, block: dict[str, Json]) -> dict[str, Json] | None:
         """An image or document in one of the spellings met so far; None if it is something else, or not base64."""

@@ -66,7 +66,7 @@ def written(said: dict[str, Any]) -> bytes:
     """JSON of what an agent holds, which may be anything: what JSON has no form for is named, or written as text."""
     try:
         return json.dumps(said, default=_text).encode()
-    except (ValueError, TypeError, RecursionError):
+    except Exception:  # circles, keys of other types, whatever a class of somebody's raises
         return json.dumps(_copied(said, (), iter(range(_MOST_VALUES)))).encode()
 
 
@@ -140,6 +140,8 @@ def _received(connection: socket.socket, until: float) -> bytes:
 
 def _through_hook(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
     """hook.py in the interpreter in which Tallystick is installed, which may be another one than this."""
+    if not _HOOK.is_file():  # Tallystick was removed; an interpreter without its script ends with 2, as a refusal does
+        return SILENCE
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         words = [_python(), "-I", "-S", str(_HOOK), "--home", str(store()), agent]
         done = subprocess.run(words, input=data, capture_output=True, timeout=_HOOK_SECONDS, check=False)
