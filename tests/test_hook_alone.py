@@ -183,8 +183,8 @@ def test_on_a_full_disk_calls_are_decided_from_memory(small_disk: SmallDisk, age
         gap = next(step for step in steps(home, "tallystick") if step.type == "gap")
         there = sum(step.type in ("tool_call", "user") for step in steps(home, agent))
         assert gap.meta["reason"] == "not-writable"
-        # The last page of a journal may still have room for some of them.
-        assert there < 6 <= there + int(str(gap.meta["events"]))
+        # The last page of a journal may still have room for some of them, or for a call without its decision.
+        assert 6 <= there + int(str(gap.meta["events"]))
     finally:
         recorder.stop(home.folder)
 

@@ -28,6 +28,8 @@ TESTS_WITHOUT_SOURCE = {
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
+    "service/test_soak.py": "the recorder over a day of use",
+    "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
     "live/test_harness.py": "the harness of the real agents",
     "live/test_agents.py": "the whole program, with the real agents that it records",
     "test_pages.py": "the pages of agents and exports, against the code",

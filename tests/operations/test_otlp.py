@@ -16,8 +16,7 @@ from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
-from tallystick.operations import otlp
-from tallystick.operations.otlp import Receiver
+from tallystick.operations.otlp import MOST_BYTES, Receiver, receiver_of
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.verify import verify_store
 
@@ -202,7 +201,7 @@ class _Named:
         ("/v1/logs", JSON, "", b"{", 400),
         ("/v1/logs", JSON, "", b"[]", 400),
         ("/v1/logs", PROTOBUF, "", b"\xff\xff", 400),
-        ("/v1/logs", JSON, "gzip", gzip.compress(bytes(otlp.MOST_BYTES + 1)), 413),
+        ("/v1/logs", JSON, "gzip", gzip.compress(bytes(MOST_BYTES + 1)), 413),
         ("/v1/logs/", f"{JSON}; charset=utf-8", "identity", b"{}", 200),
         ("/v1/logs", JSON, "deflate", zlib.compress(b"{}"), 200),
         ("/v1/metrics", JSON, "", b"{}", 200),
@@ -227,7 +226,7 @@ def test_a_store_that_cannot_be_written_makes_the_client_try_again(
     assert {send(receiver, path, body) for path, body in recorded("codex")} >= {503}
 
 
-def test_requests_can_be_handed_over_with_nothing_but_the_scribe_and_know_of_each_other(scribe: Scribe) -> None:
-    assert otlp.take(scribe, "/v1/logs", JSON, "", b"{}") == (200, b"{}")
-    assert otlp.receiver_of(scribe) is otlp.receiver_of(scribe)
-    assert otlp.receiver_of(scribe).counts.requests == 1
+def test_a_scribe_has_one_receiver_so_that_requests_know_of_each_other(scribe: Scribe) -> None:
+    assert send(receiver_of(scribe), "/v1/logs", {}) == 200
+    assert receiver_of(scribe) is receiver_of(scribe)
+    assert receiver_of(scribe).counts.requests == 1

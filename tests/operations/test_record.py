@@ -189,6 +189,14 @@ def test_a_session_that_goes_on_after_its_end_is_resumed(home: Home, record: Ses
     assert verify_store(home).integrity == "intact"
 
 
+def test_what_goes_on_under_an_id_is_its_last_continuation(writer: Writer, record: SessionRecord) -> None:
+    assert writer.current("demo", "s") == "s"
+    for name in ("s~1", "s~2", "s~4"):
+        writer.open(Opening(session=name, agent="demo"))
+    assert writer.current("demo", "s") == "s~2"
+    assert (writer.current("other", "s"), writer.current("demo", "t")) == ("s", "t")
+
+
 def test_a_child_hangs_on_its_parents_step_or_claims_to(home: Home, writer: Writer, record: SessionRecord) -> None:
     record.add(said("spawn", "call"))
     kind = SessionKind.CHILD

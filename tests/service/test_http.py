@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,7 +34,7 @@ def ask(port: tuple[int, str], path: str, body: Any = None, **headers: str) -> t
     allowed = {"authorization": f"Bearer {port[1]}", **headers}
     request = urllib.request.Request(f"http://127.0.0.1:{port[0]}{path}", data, allowed)
     try:
-        with urllib.request.urlopen(request, timeout=5) as answer:
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         with error:
@@ -80,3 +83,25 @@ def test_an_agent_under_a_monitor_says_so_in_a_header(
     [journal] = list((home.folder / "journals").rglob("*.jsonl"))
     first = json.loads(journal.read_bytes().split(b"\n")[0])
     assert first["fields"]["meta"]["kind"] == kind
+
+
+def test_a_hook_is_answered_while_much_telemetry_is_taken_in(home: Home, port: tuple[int, str]) -> None:
+    (recorded,) = (Path(__file__).parents[1] / "recordings" / "otlp").glob("codex-[0-9]*.jsonl")
+    told = [
+        line for text in recorded.read_text("utf-8").splitlines() if (line := json.loads(text))["path"] == "/v1/logs"
+    ]
+    much = {"resourceLogs": [resource for line in told for resource in line["body"]["resourceLogs"]] * 500}
+    ask(port, "/hook/claude-code", pre_tool_use(6))
+    ended: list[float] = []
+
+    def export() -> None:
+        assert ask(port, "/v1/logs", much, **{"content-type": "application/json"})[0] == 200
+        ended.append(time.monotonic())
+
+    exporting = threading.Thread(target=export)
+    exporting.start()
+    time.sleep(0.3)
+    assert ask(port, "/hook/claude-code", pre_tool_use(7)) == (200, b"")
+    answered = time.monotonic()
+    exporting.join()
+    assert answered < ended[0]

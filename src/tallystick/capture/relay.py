@@ -179,6 +179,7 @@ class _Loop:
         self._work: dict[Way, _Work] = {}
         self._heads: dict[Way, tuple[bytes, int]] = {}
         self._woken, self._wake_end = os.pipe()
+        self._waking = threading.Lock()
         os.set_blocking(self._wake_end, False)
 
     def run(self) -> list[str]:
@@ -191,13 +192,14 @@ class _Loop:
             self._to.close_target()
             self._from.close_source()
             os.close(self._woken)
-            woken, self._wake_end = self._wake_end, -1
-            os.close(woken)
+            with self._waking:  # or the number might be another file's by the time a late thread writes to it
+                os.close(self._wake_end)
+                self._wake_end = -1
         return self._faults
 
     def _wake(self) -> None:
         """Called from other threads: something has happened that no descriptor tells."""
-        with contextlib.suppress(OSError):
+        with self._waking, contextlib.suppress(OSError):
             os.write(self._wake_end, b"!")
 
     def _turn(self) -> None:

@@ -70,8 +70,10 @@ def _shown(value: object) -> str:
 @pass_run
 def run(call: Run, idle: int | None) -> None:
     """Be the recorder, in this terminal or under a supervisor. It ends with Ctrl-C, or when it is idle."""
+    from tallystick.service.start import bear_much
     from tallystick.service.start import run as run_recorder
 
+    bear_much()
     seconds = None if idle is None else float(idle * 60 or 10**12)
     raise SystemExit(run_recorder(call.home.folder, idle_seconds=seconds))
 

@@ -165,7 +165,6 @@ class Archive:
                 covered = self.ledger.view.heads.get(file.sid)
                 if not (covered and covered[-1].size >= file.size and covered[-1].closed == file.ended):
                     heads.append((file, file.size, file.tree.root().hex(), file.ended, file.own))
-                    file.own = 0
             if pending is not None:  # the head covers what was there then: who appends now does not wait for the disk
                 unsynced |= file.settle(pending)
         for folder in sorted(unsynced):
@@ -184,10 +183,10 @@ class Archive:
                     "root": root,
                     "closed": ended,
                 }
-                if adopted := max(size - before - own, 0):
+                if adopted := max(size - before - (own - file.own_sealed), 0):
                     meta["adopted"] = adopted
                 self.ledger.append(meta)
-                file.sealed_size = size
+                file.sealed_size, file.own_sealed = size, own
             for entry_meta, entry_values in then:
                 self.ledger.append(entry_meta, entry_values)
             self.sign()

@@ -55,9 +55,9 @@ class JournalFile:
 
     Attributes:
         size: entries in the file, as of the last time the lock was held. head: hash of the last one, or genesis.
-        ended: whether the last entry is a `session_end`. own: how many entries were written through this object since
-            the journal was last sealed. sealed_size: how many entries a signed head covers; the opener sets it, and fewer
-            than that in the file is an alarm, never repaired.
+        ended: whether the last entry is a `session_end`. own: how many entries were written through this object.
+            own_sealed: how many of them a head covers. sealed_size: how many entries a signed head covers; the opener sets
+            it, and fewer than that in the file is an alarm, never repaired.
     """
 
     def __init__(self, home: Home, sid: str, path: Path, *, clock: Clock, seeds: Seeds) -> None:
@@ -71,6 +71,7 @@ class JournalFile:
         self.in_ledger = path == home.ledger
         self.failed: str | None = None
         self.sealed_size = 0
+        self.own = self.own_sealed = 0
         self._home = home
         self._clock = clock
         self._seeds = seeds
@@ -90,7 +91,6 @@ class JournalFile:
         self.head = genesis(self.sid)
         self.tree = Frontier()
         self.ended = False
-        self.own = 0
         self._length = 0
         self._synced = 0
 

@@ -80,11 +80,8 @@ class Lineage:
 
     def head(self, agent: str, session: str) -> str:
         """The session that goes on under an id: the last of its continuations that is recorded."""
-        archive, current, number = self._scribe.archive, session, 1
-        archive.look_anew()
-        while archive.find(agent, f"{session}~{number}") is not None:
-            current, number = f"{session}~{number}", number + 1
-        return current
+        self._scribe.archive.look_anew()
+        return self._scribe.writer.current(agent, session)
 
     def _members(self, agent: str, acp_id: str, current: str, before: str | None) -> dict[str, Json] | None:
         """Our member and, if wanted, Hermes'; None if nothing is known."""

@@ -90,14 +90,8 @@ class Tap:
         What an agent's history tells too gets a name of ours, so that the two are found to be one (docs/format.md 13.3).
         """
         with self._scribe.lock:
-            session = self._current(step.session)
+            session = self._scribe.writer.current(self.acp.agent, step.session)
             record = self._scribe.writer.find(self.acp.agent, session)
             if step.source_id is None and step.type in _JOINED and record is not None:
                 step = replace(step, source_id=f"{UNNAMED}acp/{record.journal.size}")
             return replace(step, session=session) if session != step.session else step
-
-    def _current(self, session: str) -> str:
-        archive, current, number = self._scribe.archive, session, 1
-        while archive.find(self.acp.agent, f"{session}~{number}") is not None:
-            current, number = f"{session}~{number}", number + 1
-        return current

@@ -290,7 +290,9 @@ class Live:
         agent = delivery.agent
         if isinstance(event, Loss):
             return
-        event = replace(event, session=self._current(agent, event.session), ts=event.ts or delivery.received)
+        event = replace(
+            event, session=self.scribe.writer.current(agent, event.session), ts=event.ts or delivery.received
+        )
         if isinstance(event, Opening):
             if self.scribe.writer.archive.find(agent, event.session) is None:
                 self.scribe.open(_under(event, delivery.monitor))
@@ -317,13 +319,6 @@ class Live:
                 self.scribe.add_to(record, _decided(step, decision))
             # An intent is on disk before its call is let go: DESIGN 5.
             self._settle = self.scribe.unsettled(taken.session)
-
-    def _current(self, agent: str, session: str) -> str:
-        """The session that goes on under an id: its last continuation (docs/format.md 7)."""
-        archive, current, number = self.scribe.writer.archive, session, 1
-        while archive.find(agent, f"{session}~{number}") is not None:
-            current, number = f"{session}~{number}", number + 1
-        return current
 
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
         found = self.scribe.writer.find(agent, step.session)
@@ -372,7 +367,7 @@ class Live:
             for (agent, session), due in list(self._ending.items()):
                 if closing or (now >= due and not self._transcripts.poll(agent, session)):
                     self._transcripts.finish(agent, session)
-                    self._end(agent, self._current(agent, session))
+                    self._end(agent, self.scribe.writer.current(agent, session))
                     self._followed.pop((agent, session), None)
                     del self._ending[(agent, session)]  # only now: what a full disk refuses is tried again
         except TallystickError as error:

@@ -211,12 +211,6 @@ def _status(status: int, why: str) -> Answer:
     return Answer(status, _PROTOBUF, b"\x12" + bytes((len(text),)) + text)
 
 
-def take(scribe: Scribe, path: str, content_type: str, encoding: str, body: bytes) -> tuple[int, bytes]:
-    """What `Receiver.take` does, with one receiver for each scribe: status and body of the answer."""
-    answer = receiver_of(scribe).take(path, content_type, encoding, body)
-    return answer.status, answer.body
-
-
 _receivers: WeakKeyDictionary[Scribe, Receiver] = WeakKeyDictionary()
 _making = threading.Lock()
 

@@ -165,7 +165,9 @@ class SessionRecord:
         parents: tuple[str, ...],
     ) -> int:
         if not is_type(kind):  # sealed, it would make the whole journal one that no verifier accepts
-            raise FormatError(f"{kind[:80]!r} can be no type of a step", hint="a word in small letters: docs/format.md 6")
+            raise FormatError(
+                f"{kind[:80]!r} can be no type of a step", hint="a word in small letters: docs/format.md 6"
+            )
         meta, rest = fit_meta(members)
         meta["type"], meta["source"] = kind, source
         sealed = fit_values(values, rest)
@@ -439,6 +441,11 @@ class Writer:
             if ref.source_id is None:
                 return f"{record.sid}#{record.last}"
         return None
+
+    def current(self, agent: str, session: str) -> str:
+        """The session that goes on under an id: its last continuation, else itself (docs/format.md 7)."""
+        *_, last = self._with_continuations(agent, session)
+        return last
 
     def _with_continuations(self, agent: str, session: str) -> Iterator[str]:
         """A session's id, then those of its continuations: a source may name them all by the first (13.1)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import partial
 from types import TracebackType
 
@@ -219,19 +220,22 @@ class Scribe:
                 self._is_sealing = False
                 if not self._changed:
                     self._keeper.sealed()
-                    self._forget_some()
+                self._forget_some()
                 self._sealed.notify_all()
 
     def _forget_some(self) -> None:
-        """Close the sessions that were not used for longest, so that memory does not grow: they can be read again."""
+        """Close the sessions that were not used for longest, so that memory does not grow: they can be read again.
+
+        One that has something to be sealed stays: under load there always is one.
+        """
         records = self.writer.records()
-        steps = sum(len(record.known) for record in records)
-        for position, record in enumerate(records):
-            left = len(records) - position
+        steps, left = sum(len(record.known) for record in records), len(records)
+        for record in records:
             if left <= _MOST_SESSIONS and (steps <= _MOST_STEPS or left == 1):
                 break
-            steps -= len(record.known)
-            self.writer.release(record.sid)
+            if record.sid not in self._changed:
+                steps, left = steps - len(record.known), left - 1
+                self.writer.release(record.sid)
 
     def recover(self) -> None:
         """Keep promises again after a failure to write was reported: what was not sealed then is sealed with the next."""
@@ -241,12 +245,10 @@ class Scribe:
     def close(self) -> None:
         """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""
         self._keeper.stop()
-        with self.lock:
+        with self.lock, closing(self.archive), closing(self.writer):  # its files also where a disk refuses the rest
             self._changed |= {record.sid: record for record in self.writer.records()}
             self.seal()
             self.archive.sign()  # also a store whose maker died before it had signed
-            self.writer.close()
-            self.archive.close()
 
 
 def _settle(journal: JournalFile, pending: Unsynced) -> None:

@@ -12,6 +12,7 @@ protocol and its guards are `capture.http`'s.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import time
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.capture.http import Listener, Request, Response, serve
 from tallystick.capture.loopback import Loopback, read_loopback
-from tallystick.errors import SourceError, TallystickError
+from tallystick.errors import SourceError
 from tallystick.journal.durable import replace_file
 from tallystick.operations.live import Delivery
 from tallystick.service.wire import moment
@@ -61,7 +62,7 @@ class _Routes:
         if request.method == "POST" and words[0] == "hook" and len(words) in (2, 3):
             return await self._hook(words[1], words[2] if len(words) == 3 else None, request)
         if request.method == "POST" and words[0] == "v1":
-            return self._otlp(request)
+            return await asyncio.to_thread(self._otlp, request)  # megabytes of it keep no hook waiting
         if request.method in ("GET", "HEAD") and request.path in _PAGES:
             return _PAGES[request.path](self._server.status())
         return Response(status=404, body=b"no such page\n")
@@ -83,15 +84,12 @@ class _Routes:
         return Response(headers=_JSON, body=reply.stdout)
 
     def _otlp(self, request: Request) -> Response:
-        from tallystick.operations import otlp
+        from tallystick.operations.otlp import receiver_of
 
         kind, encoding = request.headers.get("content-type", ""), request.headers.get("content-encoding", "")
         self._server.used()
-        try:
-            status, body = otlp.take(self._server.live.scribe, request.path, kind, encoding, request.body)
-        except TallystickError as error:
-            return Response(status=503, body=f"{error}\n".encode())
-        return Response(status=status, headers={"content-type": kind or "application/json"}, body=body)
+        answer = receiver_of(self._server.live.scribe).take(request.path, kind, encoding, request.body)
+        return Response(status=answer.status, headers={"content-type": answer.content_type}, body=answer.body)
 
 
 def _monitor(request: Request) -> str | None:

@@ -229,7 +229,8 @@ class Server:
             writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = await asyncio.wait_for(reader.readline(), _READ_SECONDS)
+        async with asyncio.timeout(_READ_SECONDS):  # not wait_for: that starts a task
+            line = await reader.readline()
         if line == STATUS:
             writer.write(json.dumps(self.status()).encode())
         elif line == STOP:
@@ -246,20 +247,26 @@ class Server:
         except FormatError as error:
             self.live.note_gap({"reason": "bad-delivery"}, {"content.error": str(error)})
             return  # without an answer: a hook, if it is one, goes its slow way
-        async with self._room:
-            await self._room.wait_for(lambda: self._has_room(header.length))
-            self._waiting_bytes += header.length
+        if not self._has_room(header.length):
+            async with self._room:
+                await self._room.wait_for(lambda: self._has_room(header.length))
+        self._waiting_bytes += header.length
         try:
-            data = await asyncio.wait_for(reader.readexactly(header.length), _READ_SECONDS)
+            async with asyncio.timeout(_READ_SECONDS):
+                data = await reader.readexactly(header.length)
             reply = await self.take(header.delivery(data))
         finally:
-            async with self._room:
-                self._waiting_bytes -= header.length
-                self._room.notify_all()
+            self._waiting_bytes -= header.length
+            if header.length > _SMALL_BYTES:
+                await self._make_room()
         if reply is not None:
             writer.write(written(reply))
         if header.version != VERSION:
             self._stopping.set()  # another version was installed: the next hook starts that one
+
+    async def _make_room(self) -> None:
+        async with self._room:
+            self._room.notify_all()
 
     def _has_room(self, size: int) -> bool:
         """Small ones need not wait for those that announce much and send nothing."""

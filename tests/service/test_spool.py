@@ -1,0 +1,75 @@
+"""The spool: what hooks have kept is taken in once, whatever became of the hook; what is no delivery is set aside."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tallystick.capture import recorder
+from tallystick.capture.place import Place
+from tallystick.errors import FormatError
+from tallystick.journal.home import Home
+from tallystick.model.decision import Effect
+from tallystick.service.spool import take_back, waiting
+from tests.service.faults import before, gaps, wait_for, wait_for_calls
+
+
+def kept(folder: Path, name: str, number: int = 1, *, cut: int = 0) -> Path:
+    data = json.dumps(before("claude-code", number)).encode()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    line = b"TALLY1 %d claude-code - 0.1.0 %d 7.%d -\n" % (len(data), time.time_ns(), number)
+    (folder / name).write_bytes(line + data[: len(data) - cut])
+    return folder / name
+
+
+def test_it_is_read_in_the_order_of_time(tmp_path: Path) -> None:
+    names = ["2-1.spool", "1-9.alone.spool", "3-1.on_error-deny.spool"]
+    for name in names:
+        kept(tmp_path, name)
+    assert [path.name for path in waiting(tmp_path)] == ["1-9.alone.spool", "2-1.spool", "3-1.on_error-deny.spool"]
+
+
+@pytest.mark.parametrize("effect", [Effect.ALLOW, Effect.ASK, Effect.DENY])
+def test_what_the_agent_was_told_stands_in_the_name(tmp_path: Path, effect: Effect) -> None:
+    found = take_back(kept(tmp_path, f"1-1.on_error-{effect.value}.spool")).decided
+    assert found is not None
+    assert found.effect is effect
+    assert take_back(kept(tmp_path, "1-1.alone.spool")).decided is None
+
+
+def test_what_a_killed_hook_left_is_taken_in_once_it_writes_no_more(tmp_path: Path) -> None:
+    part = kept(tmp_path, "1-1.part")
+    assert waiting(tmp_path) == []
+    os.utime(part, (1, 1))
+    assert waiting(tmp_path) == [part]
+    assert take_back(part).agent == "claude-code"
+
+
+def test_half_a_delivery_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "2-1.spool")
+    for path in (kept(tmp_path, "1-1.spool", cut=5), tmp_path / "2-1.spool"):
+        with pytest.raises(FormatError):
+            take_back(path)
+
+
+def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Path) -> None:
+    home = Home(tmp_path / "store")
+    folder = Place(home.folder).spool
+    kept(folder, "1-1.spool", 1)
+    kept(folder, "2-1.spool", 2, cut=5)
+    (folder / "3-1.spool").write_bytes(b"\0" * 5000)
+    os.mkfifo(folder / "4-1.spool")
+    os.utime(kept(folder, "5-1.part", 5), (1, 1))
+    try:
+        recorder.start(home.folder)
+        wait_for_calls(home, 1, 5)
+        wait_for(lambda: gaps(home) == ["bad-spool"] * 3)
+        assert list(folder.iterdir()) == []
+        aside = {"2-1.spool", "3-1.spool", "4-1.spool"}
+        assert aside <= {path.name for path in Place(home.folder).torn.iterdir()}
+    finally:
+        recorder.stop(home.folder)
