@@ -190,3 +190,11 @@ def test_handlers_and_threads_are_as_they_were(sh: RunScript) -> None:
     sh("true")
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
     assert not [thread for thread in threading.enumerate() if thread.name == "tallystick-run"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there do orphans become the monitor's")
+def test_orphans_that_have_ended_do_not_stay_as_zombies(sh: RunScript, work: Path) -> None:
+    sh("for i in 1 2 3 4 5 6; do (sleep 0.3 &) ; done; sleep 1.5; ps -o stat= --ppid $PPID > states")
+    states = (work / "states").read_text().split()
+    assert states
+    assert not [state for state in states if state.startswith("Z")]

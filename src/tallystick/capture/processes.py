@@ -74,6 +74,7 @@ class ProcessTree:
     def look(self) -> list[Seen]:
         """The processes that are new, parents first, and young ones that run something else than when they were seen."""
         began = self._clock()
+        self._reap()
         now = set(psutil.pids())
         new, self._there = now - self._there, now
         for gone in self._tree.keys() - now:
@@ -88,6 +89,13 @@ class ProcessTree:
             found += adopted
         self._took = self._clock() - began
         return found
+
+    def _reap(self) -> None:
+        """Take leave of orphans that became ours and have ended: nobody else does, and each would keep its number."""
+        for pid in self._tree:
+            if self._root is not None and pid != self._root.pid:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
 
     def _belonging(self, pid: int) -> Seen | None:
         """The process, if it is of the tree: its parent is, or it lost its parent and became ours."""

@@ -14,9 +14,9 @@ import logging
 import os
 import signal
 import socket
-import struct
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -26,10 +26,11 @@ from tallystick.capture.place import SOCKET, Place
 from tallystick.capture.recorder import STATUS, STOP
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
-from tallystick.operations.live import Delivery, Live, Unfinished
+from tallystick.operations.live import Delivery, Live, Settle, Unfinished
+from tallystick.service.connection import Connection, Gate
 from tallystick.service.spool import deliveries, set_aside
 from tallystick.service.unfinished import read_unfinished, write_unfinished
-from tallystick.service.wire import MOST_HEADER, TooLargeError, read_header, written
+from tallystick.service.wire import Header, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,10 +42,6 @@ _DISK_THREADS = 8
 _TICK_SECONDS = 0.5
 _SOON_SECONDS = 0.005
 _PORT_SECONDS = 0.1
-_READ_SECONDS = 10.0
-_MOST_WAITING_BYTES = 128 << 20
-_SMALL_BYTES = 64 << 10
-_MOST_CONNECTIONS = 1024
 _BACKLOG = 512
 _SPOOL_SECONDS = 0.05
 _SPOOL_AGAIN_SECONDS = 5.0
@@ -67,9 +64,7 @@ class Server:
         self._idle_seconds = idle_seconds
         self._disk = ThreadPoolExecutor(_DISK_THREADS, thread_name_prefix="tallystick-disk")
         self._last_use = time.monotonic()
-        self._open = 0
-        self._waiting_bytes = 0
-        self._room: asyncio.Condition
+        self._gate = Gate()
         self._stopping: asyncio.Event
         self._took_ms: deque[float] = deque(maxlen=2000)
         self._is_more_spooled = False
@@ -80,11 +75,13 @@ class Server:
 
     async def run(self) -> None:
         """Answer until nobody needs a recorder any more, or somebody says stop."""
-        self._stopping, self._room = asyncio.Event(), asyncio.Condition()
+        self._stopping = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._stopping.set)
-        server = await asyncio.start_unix_server(self._serve, sock=self._listen(), limit=1 << 20, backlog=_BACKLOG)
+        server = await loop.create_unix_server(
+            lambda: Connection(self, self._gate, self.used), sock=self._listen(), backlog=_BACKLOG
+        )
         try:
             self.live.resume(read_unfinished(self.place.unfinished))
             self._take_spooled()
@@ -145,14 +142,14 @@ class Server:
         return self._socket_now() == self._socket_id
 
     def _is_idle(self) -> bool:
-        if self._open or self.live.is_busy:
+        if self._gate.open or self.live.is_busy:
             return False
         return time.monotonic() - self._last_use > self._idle_seconds
 
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""
         until = time.monotonic() + 2
-        while self._open and time.monotonic() < until:
+        while self._gate.open and time.monotonic() < until:
             await asyncio.sleep(0.01)
 
     def _tick(self) -> bool:
@@ -216,61 +213,35 @@ class Server:
 
     # Connections ----------------------------------------------------------------------------------------------------
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open += 1
-        try:
-            if self._open <= _MOST_CONNECTIONS and _is_us(writer.get_extra_info("socket")):
-                await self._answer(reader, writer)
-        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, ValueError):
-            pass  # whoever connected went away, or talks nonsense
-        finally:
-            self._open -= 1
-            self._last_use = time.monotonic()
-            writer.close()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with asyncio.timeout(_READ_SECONDS):  # not wait_for: that starts a task
-            line = await reader.readline()
+    def told(self, line: bytes) -> bytes | None:
+        """The answer to a line that is no delivery; None if it is one."""
         if line == STATUS:
-            writer.write(json.dumps(self.status()).encode())
-        elif line == STOP:
+            return json.dumps(self.status()).encode()
+        if line == STOP:
             self._stopping.set()
-        elif 0 < len(line) <= MOST_HEADER:
-            await self._deliver(line, reader, writer)
-        await writer.drain()
+            return b""
+        return None
 
-    async def _deliver(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            header = read_header(line)
-        except TooLargeError:
-            return  # its hook decides alone, and tells of it through the spool
-        except FormatError as error:
-            self.live.note_gap({"reason": "bad-delivery"}, {"content.error": str(error)})
-            return  # without an answer: a hook, if it is one, goes its slow way
-        if not self._has_room(header.length):
-            async with self._room:
-                await self._room.wait_for(lambda: self._has_room(header.length))
-        self._waiting_bytes += header.length
-        try:
-            async with asyncio.timeout(_READ_SECONDS):
-                data = await reader.readexactly(header.length)
-            reply = await self.take(header.delivery(data))
-        finally:
-            self._waiting_bytes -= header.length
-            if header.length > _SMALL_BYTES:
-                await self._make_room()
-        if reply is not None:
-            writer.write(written(reply))
-        if header.version != VERSION:
-            self._stopping.set()  # another version was installed: the next hook starts that one
+    def refused(self, error: FormatError) -> None:
+        """Take note of a line that is neither."""
+        self.live.note_gap({"reason": "bad-delivery"}, {"content.error": str(error)})
 
-    async def _make_room(self) -> None:
-        async with self._room:
-            self._room.notify_all()
+    def deliver(self, header: Header, data: bytes, answer: Callable[[bytes | None], None]) -> None:
+        """Work on a delivery, and call `answer` with the bytes to be sent, once what it waits for is on disk."""
+        began = time.monotonic()
 
-    def _has_room(self, size: int) -> bool:
-        """Small ones need not wait for those that announce much and send nothing."""
-        return size <= _SMALL_BYTES or self._waiting_bytes + size <= _MOST_WAITING_BYTES
+        def done() -> None:
+            self._took(began)
+            answer(None if begun is None else written(begun[0]))
+            if header.version != VERSION:
+                self._stopping.set()  # another version was installed: the next hook starts that one
+
+        begun = self._begin(header.delivery(data))
+        if begun is None or begun[1] is None:
+            done()
+            return
+        waiting = asyncio.get_running_loop().run_in_executor(self._disk, self.live.settled, begun[1])
+        waiting.add_done_callback(lambda _: done())
 
     def used(self) -> None:
         """Somebody needs a recorder."""
@@ -281,22 +252,30 @@ class Server:
 
         None: a fault of ours. Whoever delivered it must not take that for leave to act.
         """
-        began = self._last_use = time.monotonic()
+        began = time.monotonic()
+        begun = self._begin(delivery)
+        if begun is None:
+            return None
+        if begun[1] is not None:
+            await asyncio.get_running_loop().run_in_executor(self._disk, self.live.settled, begun[1])
+        self._took(began)
+        return begun[0]
+
+    def _begin(self, delivery: Delivery) -> tuple[Reply, Settle | None] | None:
+        self._last_use = time.monotonic()
         self.last_delivery = delivery.received
         try:
-            reply, settle = self.live.begin(delivery)
+            return self.live.begin(delivery)
         except Exception as error:
             _LOG.exception("a delivery of %s failed", delivery.agent)
             self.live.counts.last_error = f"{type(error).__name__}: {error}"
             return None
-        loop = asyncio.get_running_loop()
-        if settle is not None:
-            await loop.run_in_executor(self._disk, self.live.settled, settle)
+
+    def _took(self, began: float) -> None:
         if self.live.changes != self._changes:
             self._changes = self.live.changes
-            loop.call_soon(self._keep_unfinished)  # after the answer
+            asyncio.get_running_loop().call_soon(self._keep_unfinished)  # after the answer
         self._took_ms.append((time.monotonic() - began) * 1000)
-        return reply
 
     # What it says of itself -----------------------------------------------------------------------------------------
 
@@ -318,21 +297,11 @@ class Server:
             "decisions": counts.decisions,
             "last_error": counts.last_error,
             "port": None if self._listener is None else self._listener.port,
-            "open_connections": self._open,
-            "waiting_bytes": self._waiting_bytes,
+            "open_connections": self._gate.open,
+            "waiting_bytes": self._gate.waiting_bytes,
             "answer_ms": {"p50": _at(took, 0.5), "p99": _at(took, 0.99), "max": _at(took, 1.0)},
         }
 
 
 def _at(values: list[float], share: float) -> float | None:
     return round(values[min(int(len(values) * share), len(values) - 1)], 3) if values else None
-
-
-def _is_us(connection: socket.socket) -> bool:
-    """Whether the process at the other end is this user's. The folder keeps others out; this holds if it does not."""
-    if hasattr(socket, "SO_PEERCRED"):
-        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return bool(struct.unpack("3i", peer)[1] == os.getuid())
-    # macOS: struct xucred of LOCAL_PEERCRED begins with version and uid.
-    peer = connection.getsockopt(0, 1, 76)
-    return bool(struct.unpack("2I", peer[:8])[1] == os.getuid())
