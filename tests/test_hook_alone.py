@@ -184,7 +184,7 @@ def test_on_a_full_disk_calls_are_decided_from_memory(small_disk: SmallDisk, age
         there = sum(step.type in ("tool_call", "user") for step in steps(home, agent))
         assert gap.meta["reason"] == "not-writable"
         # The last page of a journal may still have room for some of them, or for a call without its decision.
-        assert 6 <= there + int(str(gap.meta["events"]))
+        assert there + int(str(gap.meta["events"])) >= 6
     finally:
         recorder.stop(home.folder)
 

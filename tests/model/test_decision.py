@@ -9,7 +9,7 @@ from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 
 
 def test_no_opinion_allows_and_names_no_rule() -> None:
-    assert NO_OPINION == Decision(effect=Effect.ALLOW, rules=(), reason="", policy=None)
+    assert Decision(effect=Effect.ALLOW, rules=(), reason="", policy=None) == NO_OPINION
 
 
 def test_effects_are_the_words_of_the_format() -> None:

@@ -28,7 +28,8 @@ def read_settings(path: Path) -> bytes | None:
         SourceError: it cannot be read, is no file, or is larger than settings are.
     """
     try:
-        with path.open("rb") as file:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would keep us waiting
+        with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
                 raise SourceError(f"{path}: no file of settings")

@@ -28,7 +28,10 @@ _COMMANDS = {
     "replay": ("replay:replay", "A session step by step, as it happened."),
     "search": ("search:search", "Find steps by the words in them."),
     "export": ("export:export", "Write a session in another format."),
-    "coverage": ("coverage:coverage", "What the record lacks: calls without results, steps that one source alone told, gaps."),
+    "coverage": (
+        "coverage:coverage",
+        "What the record lacks: calls without results, steps that one source alone told",
+    ),
     "verify": ("verify:verify", "Check that the record is whole, unchanged and signed."),
     "install": ("install:install", "Have an agent call our hook"),
     "uninstall": ("install:uninstall", "Take our hook out of an agent's settings"),

@@ -17,9 +17,15 @@ service = Group(
     lazy={
         "start": ("tallystick.cli.service:start", "Start the recorder unless it runs, and wait until it answers."),
         "stop": ("tallystick.cli.service:stop", "End the recorder."),
-        "status": ("tallystick.cli.service:status", "Whether the recorder runs, what it did, and how long it took to answer."),
+        "status": (
+            "tallystick.cli.service:status",
+            "Whether the recorder runs, what it did",
+        ),
         "run": ("tallystick.cli.service:run", "Be the recorder, in this terminal or under a supervisor."),
-        "unit": ("tallystick.cli.service:unit", "Print what systemd (a user unit) or launchd (a property list) needs to keep the recorder running."),
+        "unit": (
+            "tallystick.cli.service:unit",
+            "Print a systemd user unit or a launchd property list.",
+        ),
     },
 )
 
@@ -82,7 +88,7 @@ def run(call: Run, idle: int | None) -> None:
 @click.argument("kind", type=click.Choice(["systemd", "launchd"]))
 @pass_run
 def unit(call: Run, kind: str) -> None:
-    """Print what systemd (a user unit) or launchd (a property list) needs to keep the recorder running."""
+    """Print a systemd user unit or a launchd property list."""
     from tallystick.service import units
 
     text = units.systemd(call.home) if kind == "systemd" else units.launchd(call.home)

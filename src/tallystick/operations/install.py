@@ -29,7 +29,8 @@ from tallystick.capture.settings_files import (
     remove_settings,
     write_settings,
 )
-from tallystick.errors import FormatError, SourceError, UsageError
+from tallystick.errors import FormatError, JournalError, SourceError, UsageError
+from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.operations.backups import (
     Backup,
@@ -191,9 +192,10 @@ def _over_http(home: Home, agent: str, hook: HookCommand, *, dry_run: bool) -> H
 
 def _remember_python(home: Home, hook: HookCommand) -> None:
     """Leave word where Tallystick is installed, for plugins that run in another interpreter."""
+    home.make_folder(home.folder)
     home.make_folder(home.folder / "run")
-    with contextlib.suppress(OSError):
-        Place(home.folder).python.write_text(f"{hook.python}\n", "utf-8")
+    with contextlib.suppress(JournalError):
+        replace_file(Place(home.folder).python, [f"{hook.python}\n".encode()])
 
 
 def _files(adapter: HookAdapter, where: Surroundings) -> tuple[SettingsFile, ...]:

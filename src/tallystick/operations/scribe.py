@@ -237,6 +237,12 @@ class Scribe:
                 steps, left = steps - len(record.known), left - 1
                 self.writer.release(record.sid)
 
+    @property
+    def is_poisoned(self) -> bool:
+        """Whether the disk refused to make a journal durable: this process can append to it no more, a new one can."""
+        with self.lock:
+            return any(record.journal.failed for record in self.writer.records())
+
     def recover(self) -> None:
         """Keep promises again after a failure to write was reported: what was not sealed then is sealed with the next."""
         self._keeper.stop()

@@ -93,7 +93,7 @@ class Server:
                     )
                 if self._tick():
                     self._last_use = time.monotonic()
-                if self._is_idle() or not self._is_found():
+                if self._is_idle() or not self._is_found() or self.live.scribe.is_poisoned:
                     break
         finally:
             server.close()
