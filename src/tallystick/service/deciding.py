@@ -6,6 +6,7 @@ Owns when they are loaded, and that a policy that cannot be used never leaves a 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -31,6 +32,11 @@ class Deciding:
         self._decider: Decider | None = None
         self._state: tuple[tuple[str, int, int], ...] | None = None
         self._looked_at = float("-inf")
+
+    def warm(self) -> None:
+        """Load the policies before the first call waits for them; what is wrong with them its decision will say."""
+        with contextlib.suppress(PolicyError):
+            self._current()
 
     def __call__(self, call: Call) -> Decision:
         """The decision on a call; what the setting hooks.on_error says if policy cannot decide."""

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _DISK_THREADS = 8
+_QUICK_SECONDS = 0.0005
+_DISK_MEMORY = 16
+"""Over how many waits the time that the disk takes is averaged."""
 _TICK_SECONDS = 0.5
 _SOON_SECONDS = 0.005
 _PORT_SECONDS = 0.1
@@ -51,9 +54,22 @@ _MOST_FAILURES = 16
 class Server:
     """One recorder while it runs."""
 
-    def __init__(self, place: Place, live: Live, *, idle_seconds: float, http: bool = False) -> None:
-        """A recorder that ends after `idle_seconds` without use; `http`: it listens on a loopback port too."""
+    def __init__(
+        self,
+        place: Place,
+        live: Live,
+        *,
+        idle_seconds: float,
+        http: bool = False,
+        warm: Callable[[], None] = lambda: None,
+    ) -> None:
+        """A recorder that ends after `idle_seconds` without use.
+
+        Args:
+            http: it listens on a loopback port too. warm: loads what the first call would otherwise wait for.
+        """
         self.place = place
+        self._warm = warm
         self._http = http
         self._listener: Listener | None = None
         self.live = live
@@ -64,6 +80,8 @@ class Server:
         self._idle_seconds = idle_seconds
         self._disk = ThreadPoolExecutor(_DISK_THREADS, thread_name_prefix="tallystick-disk")
         self._last_use = time.monotonic()
+        self._disk_seconds = _QUICK_SECONDS * 2
+        """How long the disk took lately."""
         self._gate = Gate()
         self._stopping: asyncio.Event
         self._took_ms: deque[float] = deque(maxlen=2000)
@@ -105,9 +123,10 @@ class Server:
 
     async def _open_port(self) -> None:
         """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
+        await asyncio.sleep(_PORT_SECONDS)
+        self._warm()
         if not self._http:
             return
-        await asyncio.sleep(_PORT_SECONDS)
         from tallystick.service.http import listen
 
         try:
@@ -237,11 +256,11 @@ class Server:
                 self._stopping.set()  # another version was installed: the next hook starts that one
 
         begun = self._begin(header.delivery(data))
-        if begun is None or begun[1] is None:
+        waiting = None if begun is None else self._settled(begun[1])
+        if waiting is None:
             done()
-            return
-        waiting = asyncio.get_running_loop().run_in_executor(self._disk, self.live.settled, begun[1])
-        waiting.add_done_callback(lambda _: done())
+        else:
+            waiting.add_done_callback(lambda _: done())
 
     def used(self) -> None:
         """Somebody needs a recorder."""
@@ -256,10 +275,25 @@ class Server:
         begun = self._begin(delivery)
         if begun is None:
             return None
-        if begun[1] is not None:
-            await asyncio.get_running_loop().run_in_executor(self._disk, self.live.settled, begun[1])
+        waiting = self._settled(begun[1])
+        if waiting is not None:
+            await waiting
         self._took(began)
         return begun[0]
+
+    def _settled(self, settle: Settle | None) -> asyncio.Future[None] | None:
+        """Make a delivery durable: at once where the disk is quick, for a thread costs more than that; else in a thread."""
+        if settle is None:
+            return None
+        if self._disk_seconds > _QUICK_SECONDS:
+            return asyncio.get_running_loop().run_in_executor(self._disk, self._settle_timed, settle)
+        self._settle_timed(settle)
+        return None
+
+    def _settle_timed(self, settle: Settle) -> None:
+        began = time.monotonic()
+        self.live.settled(settle)
+        self._disk_seconds += (time.monotonic() - began - self._disk_seconds) / _DISK_MEMORY
 
     def _begin(self, delivery: Delivery) -> tuple[Reply, Settle | None] | None:
         self._last_use = time.monotonic()

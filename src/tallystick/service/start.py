@@ -17,7 +17,7 @@ from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.operations.adapters import adapters
 from tallystick.operations.config import read_setting
-from tallystick.operations.live import Live
+from tallystick.operations.live import Decide, Live
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.witness import Witness
 from tallystick.service.deciding import Deciding
@@ -37,7 +37,10 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     _log_to(place)
     try:
         idle = idle_seconds if idle_seconds is not None else float(read_setting(home, "service.idle_minutes")) * 60
-        server = Server(place, make_live(home), idle_seconds=idle, http=read_setting(home, "service.http") == "on")
+        deciding = Deciding(home)
+        live = make_live(home, deciding)
+        http = read_setting(home, "service.http") == "on"
+        server = Server(place, live, idle_seconds=idle, http=http, warm=deciding.warm)
         asyncio.run(server.run())
     finally:
         place.leave(claim)
@@ -53,14 +56,14 @@ def bear_much() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def make_live(home: Home) -> Live:
+def make_live(home: Home, decide: Decide) -> Live:
     """What works on deliveries, with the store, the policies and the transcripts behind it.
 
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
     scribe = Scribe(home, aside=True)
-    return Live(scribe, Deciding(home), Witness(scribe, adapters()), monotonic=time.monotonic)
+    return Live(scribe, decide, Witness(scribe, adapters()), monotonic=time.monotonic)
 
 
 def _log_to(place: Place) -> None:
