@@ -62,10 +62,10 @@ def stop(store: Path) -> bool:
     place = Place(store)
     if place.owner() is None:
         return False
-    with contextlib.suppress(OSError):
-        _say(place, STOP)
     until = time.monotonic() + 10
     while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            _say(place, STOP)  # again and again: it may only be starting, and listen to nobody yet
         if place.owner() is None:
             return True
         time.sleep(0.02)
