@@ -224,6 +224,18 @@ def test_a_recorder_says_what_it_did(home: Home, deliver: Deliver) -> None:
     assert found["version"] == VERSION
 
 
+def test_a_recorder_waits_for_one_that_is_ending(home: Home) -> None:
+    """A hook that comes in between would otherwise start one that ends at once, and wait in the spool for the next."""
+    import threading
+
+    place = Place(home.folder)
+    claim = place.claim()
+    assert claim is not None
+    threading.Timer(0.5, place.leave, [claim]).start()
+    recorder.start(home.folder)
+    assert place.owner() is not None
+
+
 def test_an_idle_recorder_ends_by_itself(home: Home, tmp_path: Path) -> None:
     assert run(home.folder, idle_seconds=0.0) == 0
     assert recorder.status(home.folder) is None

@@ -13,6 +13,7 @@ import time
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.operations.adapters import adapters
@@ -24,6 +25,7 @@ from tallystick.service.deciding import Deciding
 from tallystick.service.server import Server
 
 _LOG_BYTES = 1 << 20
+_ENDING_SECONDS = 5.0
 _FILES = 4096
 
 
@@ -31,7 +33,7 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     """Be the recorder of a store until it is needed no more; the process's exit code. Another one there is no failure."""
     home = Home(Path(folder))
     place = Place(home.folder)
-    claim = place.claim()
+    claim = _claim(place, home)
     if claim is None:
         return 0
     _log_to(place)
@@ -45,6 +47,16 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     finally:
         place.leave(claim)
     return 0
+
+
+def _claim(place: Place, home: Home) -> int | None:
+    """The claim on the store; None if another recorder has it and answers. One that is ending is waited for."""
+    until = time.monotonic() + _ENDING_SECONDS
+    while True:
+        claim = place.claim()
+        if claim is not None or recorder.status(home.folder) is not None or time.monotonic() > until:
+            return claim
+        time.sleep(0.05)
 
 
 def bear_much() -> None:
