@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import os
@@ -125,6 +126,7 @@ class Server:
         """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
         await asyncio.sleep(_PORT_SECONDS)
         self._warm()
+        gc.freeze()  # what was loaded stays: it is not looked through again and again while somebody waits
         if not self._http:
             return
         from tallystick.service.http import listen
