@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -204,16 +205,24 @@ class SmallDisk:
     def __init__(self, megabytes: int) -> None:
         self._folder = tempfile.mkdtemp(prefix="tally-disk-")
         self._shell = subprocess.Popen(
-            ["unshare", "--mount", "sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            ["unshare", "--mount", "sh"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
-        self._say(f"mount -t tmpfs -o size={megabytes}m,mode=0700 none {self._folder}")
+        try:
+            self._say(f"mount -t tmpfs -o size={megabytes}m,mode=0700 none {self._folder}")
+        except OSError:
+            self.close()
+            raise
         self.path = Path(f"/proc/{self._shell.pid}/root{self._folder}")
 
     def _say(self, command: str) -> None:
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
         self._shell.stdin.write(f"{command} >/dev/null 2>&1; echo $?\n")
-        self._shell.stdin.flush()
+        self._shell.stdin.flush()  # a broken pipe is an OSError, too
         if self._shell.stdout.readline().strip() != "0":
             raise OSError(command)
 
@@ -237,7 +246,8 @@ class SmallDisk:
     def close(self) -> None:
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
-        self._shell.stdin.close()
+        with contextlib.suppress(OSError):
+            self._shell.stdin.close()
         self._shell.stdout.close()
         self._shell.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
