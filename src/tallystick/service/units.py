@@ -15,25 +15,13 @@ LABEL = "dev.tallystick.recorder"
 
 def systemd(home: Home) -> str:
     """A user unit. `%` and quotes in paths are escaped as systemd.service(5), "Command lines", has it."""
-    words = [
-        sys.executable,
-        "-I",
-        "-m",
-        "tallystick",
-        "--home",
-        str(home.folder.absolute()),
-        "service",
-        "run",
-        "--idle",
-        "0",
-    ]
     return "\n".join(
         (
             "[Unit]",
             "Description=Tallystick recorder",
             "",
             "[Service]",
-            f"ExecStart={' '.join(map(_escaped, words))}",
+            f"ExecStart={' '.join(map(_escaped, _words(home)))}",
             "Restart=on-failure",
             "RestartSec=1",
             "",
@@ -50,7 +38,19 @@ def _escaped(word: str) -> str:
 
 def launchd(home: Home) -> str:
     """A property list for ~/Library/LaunchAgents."""
-    words = [
+    settings = {
+        "Label": LABEL,
+        "ProgramArguments": _words(home),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+    }
+    return plistlib.dumps(settings).decode().rstrip("\n")
+
+
+def _words(home: Home) -> list[str]:
+    """The command that both run: a recorder that never ends by itself."""
+    return [
         sys.executable,
         "-I",
         "-m",
@@ -62,11 +62,3 @@ def launchd(home: Home) -> str:
         "--idle",
         "0",
     ]
-    settings = {
-        "Label": LABEL,
-        "ProgramArguments": words,
-        "RunAtLoad": True,
-        "KeepAlive": {"SuccessfulExit": False},
-        "ProcessType": "Background",
-    }
-    return plistlib.dumps(settings).decode().rstrip("\n")
