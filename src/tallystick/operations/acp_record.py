@@ -7,7 +7,6 @@ Must not know how lines travel.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
@@ -17,14 +16,14 @@ from tallystick.agents.protocols.acp import Acp, Side
 from tallystick.capture.relay import Ended, Line, Way
 from tallystick.errors import TallystickError
 from tallystick.model.decision import Decision
-from tallystick.model.step import Event, Loss, Opening, Step
+from tallystick.model.step import Event, Step
+from tallystick.operations.beside import Beside
 from tallystick.operations.scribe import Scribe
 
 _JOINED = ("user", "assistant")
-_MOST_FAULTS = 10
 
 
-class Tap:
+class Tap(Beside):
     """Records what passes. `observe` is called on one thread, the relay's."""
 
     def __init__(
@@ -32,10 +31,7 @@ class Tap:
     ) -> None:
         """Args: decided: gives the decision that made a line of ours."""
         self.acp = Acp(fallback, monitor)
-        self.steps = 0
-        self.losses: Counter[str] = Counter()
-        self.faults: list[str] = []
-        self._scribe = scribe
+        super().__init__(scribe)
         self._decided = decided
         self._is_closed = False
 
@@ -66,23 +62,7 @@ class Tap:
             self.faults.append(f"{type(error).__name__}: {error}")
 
     def _record(self, events: Iterable[Event]) -> None:
-        """Record events one by one: one that cannot be sealed does not take the others with it."""
-        for event in events:
-            try:
-                self._take(event)
-            except (TallystickError, OSError, ValueError) as error:
-                self.losses["unrecorded"] += 1
-                if len(self.faults) < _MOST_FAULTS:
-                    self.faults.append(f"{type(error).__name__}: {error}")
-
-    def _take(self, event: Event) -> None:
-        if isinstance(event, Loss):
-            self.losses[event.kind] += 1
-        elif isinstance(event, Opening):
-            self._scribe.open(event)
-        else:
-            self._scribe.add(self.acp.agent, self._placed(event))
-            self.steps += 1
+        self.record(events, lambda step: self._scribe.add(self.acp.agent, self._placed(step)))
 
     def _placed(self, step: Step) -> Step:
         """The step in the session that goes on under its id.

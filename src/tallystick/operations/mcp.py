@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,10 +17,9 @@ from tallystick.agents.protocols.mcp import AGENT, Mcp, Side
 from tallystick.capture.relay import Ended, Line, Way, relay
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.model.step import Event, Loss, Opening
+from tallystick.model.step import Event
+from tallystick.operations.beside import Beside
 from tallystick.operations.scribe import Scribe
-
-_MOST_FAULTS = 10
 
 
 class Proxied(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,14 +34,12 @@ class Proxied(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong in recording; the conversation went on."""
 
 
-class Watcher:
+class Watcher(Beside):
     """Records what passes. `observe` is called on one thread, the relay's."""
 
     def __init__(self, scribe: Scribe, mcp: Mcp) -> None:
-        self.steps = 0
-        self.losses: Counter[str] = Counter()
-        self.faults: list[str] = []
-        self._scribe, self._mcp = scribe, mcp
+        super().__init__(scribe)
+        self._mcp = mcp
 
     def observe(self, line: Line) -> None:
         """Record a line."""
@@ -60,23 +56,7 @@ class Watcher:
         self._record(self._mcp.end(time.time_ns(), returncode=ended.returncode))
 
     def _record(self, events: Iterable[Event]) -> None:
-        """Record events one by one: one that cannot be sealed does not take the others with it."""
-        for event in events:
-            try:
-                self._take(event)
-            except (TallystickError, OSError, ValueError) as error:
-                self.losses["unrecorded"] += 1
-                if len(self.faults) < _MOST_FAULTS:
-                    self.faults.append(f"{type(error).__name__}: {error}")
-
-    def _take(self, event: Event) -> None:
-        if isinstance(event, Loss):
-            self.losses[event.kind] += 1
-        elif isinstance(event, Opening):
-            self._scribe.open(event)
-        else:
-            self._scribe.add(AGENT, event)
-            self.steps += 1
+        self.record(events, lambda step: self._scribe.add(AGENT, step))
 
 
 def proxy(home: Home, command: Sequence[str], *, name: str | None = None, within: str | None = None) -> Proxied:
