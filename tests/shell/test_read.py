@@ -45,18 +45,22 @@ def only(text: str) -> Command:
         ("A=abc; rm ${A%c} ${A#a} ${A/b/x} ${A:1:1} ${A^^}", [["rm", "ab", "bc", "axc", "b", "ABC"]]),
         ("A=a; A+=b; rm $A", [["rm", "ab"]]),
         ("rm $(echo a)b `pwd`", [["echo", "a"], ["pwd"], ["rm", "ab", "/w"]]),
-        ("for f in a b; do rm $f; done", [["rm", HOLE]]),
+        ("for f in a b; do rm $f; done", [["rm", "a"], ["rm", "b"]]),
+        ("for f in $(ls); do rm $f; done", [["ls"], ["rm", HOLE]]),
         ("for f in a; do rm $f; done", [["rm", "a"]]),
         ("sudo -u x nice -n 3 env A=1 rm a", [["rm", "a"]]),
         ("timeout -k 1 5 rm a", [["rm", "a"]]),
         ("sh -c 'rm \"$1\"' _ a", [["rm", "a"]]),
         ("bash -lc 'cd x; rm a'", [["cd", "x"], ["rm", "a"]]),
         ("eval 'rm' a", [["rm", "a"]]),
-        ("echo a | xargs -I% rm %/b", [["echo", "a"], ["rm", f"{HOLE}/b"]]),
+        ("echo a | xargs -I% rm %/b", [["echo", "a"], ["rm", "a/b"]]),
+        ("ls | xargs -I% rm %/b", [["ls"], ["rm", f"{HOLE}/b"]]),
         ("find a -exec rm {} +", [["find", "a", "-exec", "rm", "{}", "+"], ["rm", HOLE]]),
         ("bash <<E\nrm a\nE", [["rm", "a"]]),
         ("cat <<E | sort\nx\nE\nls", [["cat"], ["sort"], ["ls"]]),
-        ("f() { rm a; }; f", [["rm", "a"], ["f"]]),
+        ("f() { rm a; }; f", [["f"], ["rm", "a"]]),
+        ("f() { rm $1; }; f a; f b", [["f", "a"], ["rm", "a"], ["f", "b"], ["rm", "b"]]),
+        ("f() { rm a; }; ls", [["ls"], ["rm", "a"]]),
         ("[ -f $(rm a) ]", [["rm", "a"]]),
         ("command -v rm", [["command", "-v", "rm"]]),
         ("rm a'b'\\c _`echo q`_", [["echo", "q"], ["rm", "abc", "_q_"]]),
@@ -139,7 +143,7 @@ def test_what_a_hole_was_made_from_is_kept() -> None:
     assert "/a/b" in only_named("rm", 'X=$(ls /a/b); rm "$X"').words[1].hidden
     assert "/a/b" in only_named("rm", "ls /a/b | xargs rm").words[1].hidden
     assert "/a/b" in only_named("rm", "ls /a/b | while read x; do rm $x; done").words[1].hidden
-    assert "/a/b" in only_named("rm", "for x in /a/b /c; do rm $x; done").words[1].hidden
+    assert "/a/b" in only_named("rm", "for x in /a/b $(ls); do rm $x; done").words[1].hidden
 
 
 def only_named(program: str, text: str) -> Command:
@@ -148,7 +152,7 @@ def only_named(program: str, text: str) -> Command:
 
 
 def test_a_name_that_the_text_gives_another_meaning_is_not_trusted() -> None:
-    assert not read("cat() { rm x; }; cat a").commands[-1].trusted
+    assert not read("cat() { rm x; }; cat a").commands[0].trusted
     assert not read("alias cat=rm; cat a").commands[-1].trusted
     assert not read("PATH=.; cat a").commands[-1].trusted
     assert read("cat a").commands[-1].trusted

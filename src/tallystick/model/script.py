@@ -6,9 +6,12 @@ grammar, nor which paths matter.
 
 from __future__ import annotations
 
+import enum
 import re
 
 import msgspec
+
+from tallystick.model.intent import Chance
 
 HOLE = "\0"
 """Stands in a word for what the text does not tell: the output of a command, a variable that nobody set."""
@@ -23,11 +26,16 @@ class Word(msgspec.Struct, frozen=True):
     text: str
     hidden: str = ""
     """What the holes were made from: the text of a substitution, the values that a loop gives a variable."""
+    commands: tuple[int, ...] = ()
+    """Which commands' output stands in it, by their place in Script.commands."""
+    is_stream: bool = False
+    """It names no file but a pipe to or from those commands: `<(…)`, `>(…)`."""
 
     @property
     def plain(self) -> str:
         """The text with wildcards as they are written, and without its holes."""
-        return self.text.translate(_PLAIN)
+        text = self.text
+        return text if text.isascii() and HOLE not in text else text.translate(_PLAIN)
 
     @property
     def is_known(self) -> bool:
@@ -40,6 +48,24 @@ class Redirect(msgspec.Struct, frozen=True):
 
     target: Word
     writes: bool
+    operator: str = ""
+    """As it is written: `<`, `>>`, `&>`."""
+    descriptor: str = ""
+    """The number before it, where one stands there."""
+
+
+class Role(enum.StrEnum):
+    """What a Command stands for. Only those of PROGRAM and CALL have words."""
+
+    PROGRAM = "program"
+    CALL = "call"
+    """A function that the text defines; its body follows as commands of their own."""
+    GROUP = "group"
+    """A compound statement's redirects: what comes in goes out."""
+    WRAPPER = "wrapper"
+    """A program that ran the commands before it, `spelled` being its words: what they print goes out."""
+    UNTOLD = "untold"
+    """Something that runs and is not told, for a `reason`; `spelled` is what is known of it."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +79,21 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """What reaches its standard input, as text: a here-document, or the words of the commands before it in a pipe."""
     trusted: bool = True
     """Whether a bare name is the system's program: no function, alias or other PATH stands in its way."""
+    role: Role = Role.PROGRAM
+    spelled: tuple[Word, ...] = ()
+    reason: str = ""
+    """One of those in Script.opaque."""
+    folder: str | None = None
+    """Where it runs if the text does what it is meant to do; None where that is not known."""
+    inputs: tuple[int, ...] = ()
+    """Commands whose output it reads, by their place in Script.commands."""
+    input: Word | None = None
+    """All that it reads from its standard input, where the text tells."""
+    is_diverted: bool = False
+    """Its standard output goes to another descriptor, not to a pipe."""
+    chance: Chance = Chance.ALWAYS
+    is_last: bool = True
+    """It belongs to the last statement of the text."""
 
     @property
     def program(self) -> str:
@@ -60,6 +101,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         if not self.words:
             return ""
         name = self.words[0].plain
+        if "/" not in name and name:
+            return name if self.trusted else f"./{name}"
         found = _SYSTEM.fullmatch(name)
         if found is None:
             return name
@@ -71,7 +114,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return self.words[1:]
 
 
-_SYSTEM = re.compile(r"(?:/(?:usr/|usr/local/|opt/homebrew/)?s?bin/)?([^/]+)")
+_SYSTEM = re.compile(r"(?:/(?:usr/|usr/local/|opt/homebrew/|opt/local/|snap/|run/current-system/sw/)?s?bin/)?([^/]+)")
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,3 +123,5 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[Command, ...] = ()
     opaque: tuple[str, ...] = ()
     """Why the text does not tell all that will run: `syntax`, `eval`, `pipe`, `program`, `size`, `depth`."""
+    outputs: tuple[int, ...] = ()
+    """Commands whose standard output is that of the whole text."""

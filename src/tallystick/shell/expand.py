@@ -1,7 +1,7 @@
 """Variables, substitutions and quotes of one word.
 
-Owns nodes of the tree → Words, and what is known of variables and folders at that place. Must not know commands: the text
-of a substitution is handed to a function that the reader gives.
+Owns nodes of the tree → Words. Must not know commands: the text of a substitution is handed to a function that the reader
+gives.
 """
 
 from __future__ import annotations
@@ -9,49 +9,58 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-import msgspec
-
-from tallystick.model.script import HOLE, STAR, Word
+from tallystick.model.script import HOLE, Word
 from tallystick.shell.grammar import Node, glued, parse, text_of
 from tallystick.shell.quotes import SPLIT, alternatives, ansi, bare, in_quotes, splitting
+from tallystick.shell.scope import Scope, sources
 
+Found = Callable[[Word], list[Word]]
+"""The files that a word with wildcards names; the word itself where none are known."""
 Inner = Callable[[Node], Word]
 """Reads the commands of a substitution; what it stands for."""
 _TILDE = re.compile(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_SIMPLE = re.compile(r"[\w./:@%+,-]+", re.ASCII)
 _MOST_WORDS = 128
 _MOST_CHARACTERS = 64 << 10
 _NAMED = ("variable_name", "special_variable_name", "subscript")
 _UNSET_TAKES = (":-", "-", ":=", "=")
 
 
-class Scope(msgspec.Struct):
-    """What is known where a command stands."""
-
-    variables: dict[str, Word]
-    folders: list[str]
-    """Where it may run: the folder that is surely meant comes last. A `cd` may fail, so none is forgotten."""
-
-    def copy(self) -> Scope:
-        """The same for a subshell, which changes nothing outside."""
-        return Scope(dict(self.variables), list(self.folders))
-
-
 class Expander:
     """Makes words of nodes in one scope."""
 
-    def __init__(self, scope: Scope, inner: Inner) -> None:
+    def __init__(self, scope: Scope, inner: Inner, found: Found | None = None) -> None:
         self.scope = scope
         self._inner = inner
+        self._found = found
 
     def words(self, nodes: list[Node]) -> list[Word]:
         """The words that arguments become: braces and unquoted variables may make several of one, or none."""
         return [word for group in glued(nodes) for word in self._words(group)]
 
     def _words(self, group: list[Node]) -> list[Word]:
+        if len(group) == 1:
+            told = self._at_once(group[0])
+            if told is not None:
+                return told
         word = joined(list(self._glued(group)))
         texts = [text for whole in alternatives(word.text) for text in whole.split(SPLIT) if text or not whole]
-        return [Word(text, word.hidden) for text in texts[:_MOST_WORDS]]
+        words = [Word(text, word.hidden, word.commands, word.is_stream) for text in texts[:_MOST_WORDS]]
+        return words if self._found is None else [file for word in words for file in self._found(word)]
+
+    def _at_once(self, node: Node) -> list[Word] | None:
+        """The words of a node in which nothing is expanded, or which stands for a list; None for all others."""
+        match node.type:
+            case "word" | "number":
+                text = text_of(node)
+                return [Word(text)] if _SIMPLE.fullmatch(text) else None
+            case "raw_string":
+                return [Word(text_of(node)[1:-1])]
+            case "string" | "simple_expansion" | "expansion":
+                return self.scope.listed(text_of(node))
+            case _:
+                return None
 
     def _glued(self, group: list[Node]) -> Iterator[Word]:
         """The parts of one word. A `$` that the grammar cut off its name, as in `_''$NAME`, is put back."""
@@ -73,7 +82,7 @@ class Expander:
         if node.type == "array":
             return joined(self.words(node.named_children), between=" ")
         word = self.word(node)
-        return Word(" ".join(part.replace(SPLIT, " ") for part in alternatives(word.text)), word.hidden)
+        return Word(" ".join(part.replace(SPLIT, " ") for part in alternatives(word.text)), word.hidden, word.commands)
 
     def word(self, node: Node, *, quoted: bool = False, first: bool = True) -> Word:
         """One node, with the marks of `quotes` still in it."""
@@ -94,15 +103,14 @@ class Expander:
                 return _as_found(self._inner(node), quoted=quoted)
             case "arithmetic_expansion" | "regex":
                 return self._untold(node)
-            case "brace_expression":
-                return Word(STAR)
             case _:
                 return Word(bare(self._tilde(text_of(node), first=first)))
 
     def _untold(self, node: Node) -> Word:
         """A count, or the pattern of `${X%…}`, which the grammar does not look into: what is substituted in it runs."""
         tree = parse(text_of(node)) if node.type == "regex" else node
-        return Word(HOLE, " ".join(self._inner(found).hidden for found in _substitutions(tree)))
+        words = [self._inner(found) for found in _substitutions(tree or node)]
+        return Word(HOLE, " ".join(word.hidden for word in words), sources(words))
 
     def quoted(self, node: Node, start: int = 0, end: int | None = None) -> Word:
         """What stands in a string or a here-document: some bytes of a node, in which only `$` and back-quotes mean more."""
@@ -134,12 +142,14 @@ class Expander:
         key = text_of(name.named_children[0] if name.type == "subscript" else name)
         known = self.scope.variables.get(key)
         if name.type == "subscript" and known is not None and " " in known.text:
-            known = Word(HOLE, f"{known.text} {known.hidden}")
+            known = Word(HOLE, f"{known.text} {known.hidden}", known.commands)
         operator = next((text_of(child) for child in node.children_by_field_name("operator")), "")
         if not operator:
             return known or Word(HOLE)
         rest = node.named_children[node.named_children.index(name) + 1 :]
-        return self._changed(key, known, operator, rest) or Word(HOLE, " ".join([text_of(node), *_texts(known)]))
+        changed = self._changed(key, known, operator, rest)
+        said = " ".join([text_of(node), *_texts(known)])
+        return changed or Word(HOLE, said, known.commands if known is not None else ())
 
     def _changed(self, name: str, known: Word | None, operator: str, rest: list[Node]) -> Word | None:
         """`${NAME…}` with an operator; None where its value is not told by the text."""
@@ -148,7 +158,8 @@ class Expander:
             default = joined(words)
             if known is None and "=" in operator:
                 self.scope.variables[name] = default
-            return default if known is None else Word(known.text, f"{known.hidden} {default.text} {default.hidden}")
+            said = f"{default.text} {default.hidden}"
+            return default if known is None else Word(known.text, f"{known.hidden} {said}", known.commands)
         if known is None or not known.is_known:
             return None
         return _edited(known.text, operator, [text_of(part) for part in rest])
@@ -158,6 +169,8 @@ def _edited(value: str, operator: str, rest: list[str]) -> Word | None:
     """What an operator with plain words makes of a value."""
     what = rest[0] if rest else ""
     match operator:
+        case "%" | "%%" | "#" | "##" if "*" in what:
+            return _without(value, operator, what)
         case "%" | "%%" if not set("*?[") & set(what):
             return Word(value.removesuffix(what))
         case "#" | "##" if not set("*?[") & set(what):
@@ -171,6 +184,21 @@ def _edited(value: str, operator: str, rest: list[str]) -> Word | None:
             return Word(value.lower() if operator == ",," else value.upper())
         case _:
             return None
+
+
+def _without(value: str, operator: str, pattern: str) -> Word | None:
+    """What `${X##*/}`, `${X%.*}` and their like leave; None for patterns with more than one `*`, at the inner end."""
+    fixed = pattern.strip("*")
+    if not fixed or set("*?[\\$`'\"") & set(fixed) or len(pattern) != len(fixed) + 1:
+        return None
+    is_start = operator.startswith("#")
+    if pattern.startswith("*") != is_start:
+        return None
+    is_long = len(operator) == 2
+    at = value.rfind(fixed) if is_start == is_long else value.find(fixed)
+    if at < 0:
+        return Word(value)
+    return Word(value[at + len(fixed) :] if is_start else value[:at])
 
 
 def _substitutions(node: Node) -> Iterator[Node]:
@@ -191,7 +219,7 @@ def _plain(text: bytes) -> Word:
 
 
 def _as_found(word: Word, *, quoted: bool) -> Word:
-    return word if quoted else Word(splitting(word.text), word.hidden)
+    return word if quoted else Word(splitting(word.text), word.hidden, word.commands, word.is_stream)
 
 
 def _parts(node: Node) -> list[Node]:
@@ -206,6 +234,8 @@ def _parts(node: Node) -> list[Node]:
 
 def joined(words: list[Word], between: str = "") -> Word:
     """Words in a row as one, cut where it grows without bounds: `X=$X$X` a few times over is a gigabyte."""
+    if len(words) == 1 and len(words[0].text) + len(words[0].hidden) < _MOST_CHARACTERS:
+        return words[0]
     text = between.join(word.text for word in words)
     hidden = " ".join(word.hidden for word in words if word.hidden)
-    return Word(text[:_MOST_CHARACTERS], hidden[:_MOST_CHARACTERS])
+    return Word(text[:_MOST_CHARACTERS], hidden[:_MOST_CHARACTERS], sources(words))

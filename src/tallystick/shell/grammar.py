@@ -5,12 +5,27 @@ Owns the parser (tree-sitter with its grammar of bash). Must not know what a nod
 
 from __future__ import annotations
 
+import bisect
+import re
+from collections.abc import Iterator
 from functools import cache
 
 from tree_sitter import Language, Node, Parser
 from tree_sitter_bash import language
 
-__all__ = ["Node", "glued", "parse", "text_of"]
+__all__ = ["Node", "glued", "is_broken", "is_slow", "parse", "text_of"]
+
+_MOST_BYTES = 256 << 10
+_MOST_PLAIN = 16 << 10
+_SLOW, _MOST_SLOW = "|()<>{$[&", 800
+"""Of texts made to hurt, the parser takes time by the square of how many of these are in them."""
+_LEAST_QUOTED = 200
+_MOST_SPANS = 64
+_MASKED = bytes(byte if byte < 0x80 else ord(".") for byte in range(0x100))
+"""The grammar's scanner (0.25.1) looks characters up in a table for ASCII, and reads beyond it for others: a crash of the
+whole process for `{` before one above U+FFFF (tree-sitter-bash issue 337). It is given none; all are parts of words."""
+_INK = re.compile(r"\S")
+_OPENING = re.compile(r"(?<![\\\w$'\"])'|<<-?[ \t]*(?P<quote>['\"])(?P<end>\w{1,40})(?P=quote)")
 
 
 @cache
@@ -18,9 +33,104 @@ def _parser() -> Parser:
     return Parser(Language(language()))
 
 
-def parse(text: str) -> Node:
-    """The root of the tree of a text. It has errors in it where the text is no shell: see `Node.has_error`."""
-    return _parser().parse(text.encode("utf-8", "replace")).root_node
+def is_slow(text: str) -> bool:
+    """Whether a text may take longer than a call can wait; quoted text in it does not count."""
+    size = len(text)
+    if size > _MOST_BYTES:
+        return True
+    if size <= _MOST_SLOW:
+        return False
+    spans = _quoted(text)
+    plain = _without(text, spans) if spans else text
+    return len(plain) > _MOST_PLAIN or sum(map(plain.count, _SLOW)) > _MOST_SLOW
+
+
+def parse(text: str) -> Node | None:
+    """The root of the tree of a text. It has errors in it where the text is no shell: see `Node.has_error`.
+
+    Long quoted parts are parsed as if they were blank, which is quick whatever is in them. Where the grammar then finds
+    something else than quoted text there, None.
+    """
+    whole = text.encode("utf-8", "replace")
+    spans = _quoted(text) if len(whole) > _MOST_SLOW else []
+    if not spans and text.isascii():
+        return _parser().parse(whole).root_node
+    spans = [(_bytes_before(text, start), _bytes_before(text, end)) for start, end in spans]
+    source = bytearray(whole.translate(_MASKED))
+    for start, end in spans:
+        source[start:end] = b"\n".join(b"x" * len(line) for line in whole[start:end].split(b"\n"))
+    root = _parser().parse(source).root_node
+    for start, end in spans:
+        node = root.descendant_for_byte_range(start, end)
+        if node is None or node.type not in ("raw_string", "heredoc_body"):
+            return None
+    source[:] = whole  # the tree holds positions; text is taken from here when it is asked for
+    return root
+
+
+def _bytes_before(text: str, at: int) -> int:
+    return len(text[:at].encode("utf-8", "replace"))
+
+
+def _quoted(text: str) -> list[tuple[int, int]]:
+    """Where long strings and here-documents seem to be in which nothing is expanded."""
+    ends: dict[str, list[int]] = {}
+    at = 0
+    for line in text.split("\n"):
+        ends.setdefault(line.strip(" \t"), []).append(at)
+        at += len(line) + 1
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while (found := _OPENING.search(text, at)) is not None and len(spans) < _MOST_SPANS:
+        at = found.end()
+        if found["end"] is None:
+            end = text.find("'", at)
+            if end < 0:
+                break
+            start, at = at, end + 1
+        else:
+            start = text.find("\n", at) + 1
+            places = ends.get(found["end"], [])
+            n = bisect.bisect_left(places, start)
+            if not start or n == len(places):
+                continue
+            end = at = places[n]
+            start = _first_in(text, start, end)  # the grammar begins a body at its first character that is no blank
+        if end - start >= _LEAST_QUOTED:
+            spans.append((start, end))
+    return spans
+
+
+def _first_in(text: str, start: int, end: int) -> int:
+    found = _INK.search(text, start, end)
+    return found.start() if found is not None else end
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    edges = [0, *(at for span in spans for at in span), len(text)]
+    return "".join(text[edges[n] : edges[n + 1]] for n in range(0, len(edges), 2))
+
+
+def is_broken(root: Node) -> bool:
+    """Whether a tree has errors other than in `<>`, which the grammar does not know."""
+    return root.has_error and not all(_is_of_both(node) for node in _errors(root))
+
+
+def _is_of_both(node: Node) -> bool:
+    before, after = node.prev_sibling, node.next_sibling
+    if node.text == b">":
+        return before is not None and before.type == "<"
+    return (
+        node.text == b"<" and after is not None and after.type == "file_redirect" and after.start_byte == node.end_byte
+    )
+
+
+def _errors(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.is_error or child.is_missing:
+            yield child
+        elif child.has_error:
+            yield from _errors(child)
 
 
 def glued(nodes: list[Node]) -> list[list[Node]]:

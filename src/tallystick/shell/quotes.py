@@ -22,9 +22,11 @@ _ANSI = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
 )
 _CONTROLS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_BRACES = re.compile(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
+_MARKS = re.compile(f"[{OPEN}{COMMA}{CLOSE}]")
+_RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?|([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,9}))?")
 _MOST_ALTERNATIVES = 64
 _MOST_STEPS = 128
+_MOST_NESTED = 16
 
 
 def bare(text: str) -> str:
@@ -63,23 +65,68 @@ def splitting(value: str) -> str:
 
 
 def alternatives(text: str) -> list[str]:
-    """The words that a word with braces stands for, at most 64."""
-    found = [text]
-    for _ in range(_MOST_STEPS):
-        position, braces = next(
-            ((n, match) for n, word in enumerate(found) if (match := _BRACES.search(word)) is not None), (0, None)
-        )
-        if braces is None or len(found) >= _MOST_ALTERNATIVES:
+    """The words that a word with braces stands for, at most 64; what would be more stays as it is written."""
+    if OPEN not in text:
+        return [text if text.isascii() else text.translate(_INACTIVE)]
+    return [word.translate(_INACTIVE) for word in _expanded(text, [_MOST_STEPS])]
+
+
+def _expanded(text: str, steps: list[int], depth: int = 0) -> list[str]:
+    """The same, braces that expand to nothing being left. `steps` holds how many braces may still be looked at."""
+    found = [""]
+    at = 0
+    while (start := text.find(OPEN, at)) >= 0 and steps[0] > 0 and depth < _MOST_NESTED:
+        steps[0] -= 1
+        parts = _split(text, start)
+        if parts is None:  # it is not closed
+            found = [f"{word}{text[at : start + 1]}" for word in found]
+            at = start + 1
+            continue
+        end = start + sum(map(len, parts)) + len(parts) + 1
+        middle = _alternatives(parts, steps, depth)
+        if len(found) * len(middle) > _MOST_ALTERNATIVES:
             break
-        word = found[position]
-        found[position : position + 1] = [
-            word[: braces.start()] + part + word[braces.end() :] for part in _parts(braces[1])
-        ]
-    return [word.translate(_INACTIVE) for word in found]
+        found = [f"{word}{text[at:start]}{each}" for word in found for each in middle]
+        at = end
+    return [f"{word}{text[at:]}" for word in found]
 
 
-def _parts(inner: str) -> list[str]:
-    """What stands between braces, one by one. A pair without a comma is no expansion."""
-    if COMMA in inner:
-        return inner.split(COMMA)
-    return [f"{{{inner}}}"]
+def _split(text: str, start: int) -> list[str] | None:
+    """What stands between a brace and its partner, split at its own commas; None without a partner."""
+    parts: list[str] = []
+    depth, at = 0, start + 1
+    for found in _MARKS.finditer(text, start + 1):
+        if found[0] == OPEN:
+            depth += 1
+        elif found[0] == CLOSE and depth:
+            depth -= 1
+        elif depth == 0:
+            parts.append(text[at : found.start()])
+            at = found.end()
+            if found[0] == CLOSE:
+                return parts
+    return None
+
+
+def _alternatives(parts: list[str], steps: list[int], depth: int) -> list[str]:
+    if len(parts) > 1:
+        return [word for part in parts for word in _expanded(part, steps, depth + 1)]
+    found = _RANGE.fullmatch(parts[0])
+    if found is not None:
+        return _range(found)
+    return [f"{OPEN}{word}{CLOSE}" for word in _expanded(parts[0], steps, depth + 1)]
+
+
+def _range(found: re.Match[str]) -> list[str]:
+    """The numbers or letters of a range; a wildcard for many."""
+    is_number = found[1] is not None
+    first, last = (int(found[1]), int(found[2])) if is_number else (ord(found[4]), ord(found[5]))
+    step = abs(int(found[3] or found[6] or 1)) or 1
+    numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+    if len(numbers) > _MOST_ALTERNATIVES:
+        return [STAR]
+    if not is_number:
+        return [chr(number) for number in numbers]
+    is_padded = any(text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1 for text in (found[1], found[2]))
+    width = max(len(found[1]), len(found[2])) if is_padded else 0
+    return [f"{number:0{width}d}" for number in numbers]

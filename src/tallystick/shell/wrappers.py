@@ -9,15 +9,57 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Word
+from tallystick.shell.told import Feed
 
 Words = tuple[Word, ...]
 
+_BWRAP = "--bind --ro-bind --dev-bind --tmpfs --proc --dev --dir --symlink --setenv --unsetenv --chdir --uid --gid --hostname"
 # Each wrapper: its options that take the next word, and how many words of its own stand before the program.
 _WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
     name: (frozenset(options.split()), own)
     for name, options, own in (
         ("env", "-u --unset -C --chdir", 0),
+        ("pkexec", "--user", 0),
+        ("runuser", "-u -g -G -w --user --group --supp-group --whitelist-environment", 0),
+        ("gosu", "", 1),
+        ("su-exec", "", 1),
+        ("run0", "-u -g -D --user --group --chdir --unit --property --description --slice --setenv", 0),
+        ("setpriv", "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig", 0),
+        ("chrt", "-T -P -D --sched-runtime --sched-period --sched-deadline", 1),
+        ("taskset", "", 1),
+        ("numactl", "-N -m -C -p -i --cpunodebind --membind --physcpubind --preferred --interleave", 0),
+        ("ltrace", "-o -e -p -s -u -n -l -a", 0),
+        ("cpulimit", "-l -p -e -P --limit", 0),
+        ("faketime", "", 1),
+        ("proot", "-r -b -w -R -S -q -0", 0),
+        ("firejail", "", 0),
+        ("bwrap", _BWRAP, 0),
+        ("unshare", "-S -G -R -w --setuid --setgid --root --wd --propagation --map-user --map-group", 0),
+        ("nsenter", "-t -S -G --target --setuid --setgid", 0),
+        (
+            "systemd-run",
+            "-p -u -M -H --property --unit --slice --description --on-calendar --on-active --setenv --uid --gid",
+            0,
+        ),
+        ("systemd-inhibit", "", 0),
+        ("dbus-run-session", "--config-file --dbus-daemon", 0),
+        ("xvfb-run", "-n -s -e -f -w --server-num --server-args --error-file --auth-file", 0),
+        ("setarch", "", 1),
+        ("linux32", "", 0),
+        ("linux64", "", 0),
+        ("torsocks", "", 0),
+        ("proxychains", "-f", 0),
+        ("proxychains4", "-f", 0),
+        ("rlwrap", "", 0),
+        ("catchsegv", "", 0),
+        ("valgrind", "", 0),
+        ("eatmydata", "", 0),
+        ("sem", "-j --id", 0),
+        ("retry", "-t -d", 0),
+        ("noglob", "", 0),
+        ("nocorrect", "", 0),
         ("sudo", "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot", 0),
         ("doas", "-u -C", 0),
         ("nice", "-n --adjustment", 0),
@@ -43,20 +85,69 @@ _WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
         ("xargs", "-I -i -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --replace", 0),
     )
 }
+_TWO_AFTER = frozenset({"--bind", "--ro-bind", "--dev-bind", "--symlink", "--setenv"})
+# Programs that run another one after a word of theirs.
+_PYTHON_OPTIONS = """
+--with --with-requirements --with-editable -p --python --project --directory --extra --group --env-file --package -C -P
+"""
+_CONDA_OPTIONS = "-n -p --name --prefix --cwd"
+_PARALLEL_OPTIONS = "-j --jobs -a --arg-file --joblog --results -N -n --delay"
+_UNDER: dict[tuple[str, str], frozenset[str]] = {
+    **dict.fromkeys(
+        [("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("rye", "run")],
+        frozenset(_PYTHON_OPTIONS.split()),
+    ),
+    **dict.fromkeys([("conda", "run"), ("mamba", "run"), ("micromamba", "run")], frozenset(_CONDA_OPTIONS.split())),
+    **dict.fromkeys(
+        [
+            ("bundle", "exec"),
+            ("rbenv", "exec"),
+            ("pyenv", "exec"),
+            ("asdf", "exec"),
+            ("mise", "exec"),
+            ("doppler", "run"),
+        ],
+        frozenset({"--project", "--config", "-p", "-c"}),
+    ),
+    ("op", "run"): frozenset({"--env-file", "--account"}),
+}
+_MOST_WORDS = 64
+# Files that wrappers themselves read or write: the option before them, or "" for the first operand.
+_TOUCHED: dict[str, tuple[tuple[str, Operation], ...]] = {
+    "time": (("-o", Operation.WRITE), ("--output", Operation.WRITE)),
+    "strace": (("-o", Operation.WRITE),),
+    "ltrace": (("-o", Operation.WRITE),),
+    "xargs": (("-a", Operation.READ), ("--arg-file", Operation.READ)),
+    "parallel": (("-a", Operation.READ), ("--arg-file", Operation.READ)),
+    "flock": (("", Operation.CREATE),),
+    "chroot": (("", Operation.FOLDER),),
+    "uv": (("--env-file", Operation.READ),),
+    "op": (("--env-file", Operation.READ),),
+}
+_ELEVATES = frozenset(
+    {"sudo", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "run0", "setpriv", "sg", "nsenter"}
+)
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
 _SHELL_OPTIONS = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
-_TEXT_AFTER = dict.fromkeys(("su", "runuser", "script", "flock", "sg"), ("-c", "--command"))
+_TEXT_AFTER = {
+    **dict.fromkeys(("su", "runuser", "script", "flock", "sg"), ("-c", "--command", "-qc", "-qec", "-lc", "-qfc")),
+    "nix-shell": ("--run", "--command"),
+}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _COMMAND_FLAG = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
 
 
-def unwrapped(name: str, arguments: Words, fed: str) -> Words | None:
+def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:
     """The command line in the arguments of a wrapper; None if the program is none, empty if it runs nothing.
 
-    `fed` is what reaches its standard input: `xargs` makes arguments of it.
+    `feed` is what reaches its standard input: `xargs` makes arguments of it.
     """
     if name.rpartition("/")[2] == "tally":
         return _after_dashes(arguments)
+    if name == "parallel":
+        return _parallel(arguments, feed)
+    if arguments and (name, arguments[0].text) in _UNDER:
+        return _python(_after_options(arguments[1:], _UNDER[name, arguments[0].text]))
     if name not in _WRAPPERS or (name == "command" and arguments and arguments[0].text in ("-v", "-V")):
         return None
     options, own = _WRAPPERS[name]
@@ -64,7 +155,57 @@ def unwrapped(name: str, arguments: Words, fed: str) -> Words | None:
     while name in ("env", "sudo", "doas") and rest and _ASSIGNMENT.match(rest[0].text):
         rest = rest[1:]
     rest = rest[own:]
-    return _with_input(arguments, rest, fed) if name == "xargs" and rest else rest
+    return _with_input(arguments, rest, feed) if name == "xargs" and rest else rest
+
+
+def _python(rest: Words) -> Words:
+    """`uv run x.py` runs Python with the file."""
+    return (Word("python"), *rest) if rest and rest[0].text.endswith(".py") else rest
+
+
+def is_wrapper(name: str) -> bool:
+    """Whether a program does nothing but run another one."""
+    return name in _WRAPPERS or name in _ELEVATES or name == "parallel"
+
+
+def elevates(name: str) -> bool:
+    """Whether a wrapper runs the program with other rights."""
+    return name in _ELEVATES
+
+
+def touched(name: str, arguments: Words) -> list[tuple[Operation, Word]]:
+    """What a wrapper itself does to files."""
+    if name == "script":
+        rest = _after_options(arguments, frozenset(_TEXT_AFTER["script"]))
+        return [(Operation.WRITE, rest[0] if rest else Word("typescript"))]
+    found: list[tuple[Operation, Word]] = []
+    for option, operation in _TOUCHED.get(name, ()):
+        if option:
+            found += [(operation, file) for flag, file in pairwise(arguments) if flag.text == option]
+        else:
+            rest = _after_options(arguments, _WRAPPERS[name][0])
+            found += [(operation, word) for word in rest[:1] if not word.text.isdecimal()]
+    return found
+
+
+def folder(name: str, arguments: Words) -> Word | None:
+    """The folder that a wrapper changes to before it runs the program."""
+    options = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir"), "uv": ("--directory",), "poetry": ("-C",)}.get(name)
+    if options is None:
+        return None
+    return next((value for flag, value in pairwise(arguments) if flag.text in options), None)
+
+
+def _parallel(arguments: Words, feed: Feed) -> Words:
+    """The command line that `parallel` runs, with a hole for each argument that it gives."""
+    rest = _after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
+    end = next((n for n, word in enumerate(rest) if word.text in (":::", "::::")), len(rest))
+    given = rest[end + 1 :]
+    said = " ".join(f"{word.text} {word.hidden}" for word in given)
+    read = given[0] if len(given) == 1 and rest[end].text == ":::" else Word(HOLE, said or feed.text, feed.inputs)
+    if any("{}" in word.text for word in rest[:end]):
+        return replaced(rest[:end], "{}", read)
+    return (*rest[:end], read) if rest[:end] else ()
 
 
 def _after_dashes(words: Words) -> Words | None:
@@ -78,24 +219,32 @@ def _after_options(words: Words, with_value: frozenset[str]) -> Words:
     while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
         if words[at].text == "--":
             return words[at + 1 :]
-        at += 2 if words[at].text in with_value else 1
+        at += 3 if words[at].text in _TWO_AFTER else 2 if words[at].text in with_value else 1
     return words[at:]
 
 
-def _with_input(arguments: Words, command: Words, fed: str) -> Words:
-    """The command line that xargs makes, with a hole for what it reads."""
-    read = Word(HOLE, fed)
+def _with_input(arguments: Words, command: Words, feed: Feed) -> Words:
+    """The command line that xargs makes, with a hole for what it reads where that is not told."""
     mark = next((b.text for a, b in pairwise(arguments) if a.text in ("-I", "--replace")), None)
     mark = mark or next((word.text[2:] for word in arguments if word.text.startswith("-I") and word.text != "-I"), None)
-    if mark is None:
-        return (*command, read)
-    return replaced(command, mark, read)
+    read = Word(HOLE, feed.text, feed.inputs)
+    told = feed.word.text if feed.word is not None and feed.word.is_known else ""
+    if mark is not None:
+        lines = told.splitlines()
+        return replaced(command, mark, Word(lines[0].strip()) if len(lines) == 1 else read)
+    words = told.split()
+    is_plain = not set("'\"\\") & set(told) and not any(word.text in ("-0", "--null", "-d") for word in arguments)
+    if words and is_plain and len(words) <= _MOST_WORDS:
+        return (*command, *map(Word, words))
+    return (*command, read)
 
 
 def replaced(words: Words, mark: str, value: Word) -> Words:
     """Words with a placeholder filled."""
     return tuple(
-        Word(word.text.replace(mark, value.text), f"{word.hidden} {value.hidden}") if mark in word.text else word
+        Word(word.text.replace(mark, value.text), f"{word.hidden} {value.hidden}".strip(), value.commands)
+        if mark in word.text
+        else word
         for word in words
     )
 
@@ -128,7 +277,11 @@ def shell_text(name: str, arguments: Words) -> Word | None:
         words = arguments if name == "eval" else _after_options(arguments, frozenset({"-n", "--interval"}))
         return _sentence(words) if words else None
     if name == "trap":
-        return next((word for word in arguments if not word.text.startswith("-")), None)
+        return (
+            None
+            if arguments and arguments[0].text in ("-", "-p", "-l")
+            else next((word for word in arguments if not word.text.startswith("-")), None)
+        )
     if name == "sg" and len(arguments) == 2:
         return arguments[1]
     return next((text for flag, text in pairwise(arguments) if flag.text in _TEXT_AFTER.get(name, ())), None)
@@ -149,6 +302,8 @@ def reads_its_input(name: str, arguments: Words) -> bool:
     if name in ("source", "."):
         return bool(arguments) and (arguments[0].text in ("/dev/stdin", "/proc/self/fd/0") or not arguments[0].is_known)
     if name not in _SHELLS or shell_text(name, arguments) is not None:
+        return False
+    if any(word.text in ("--version", "--help") for word in arguments):
         return False
     operands = [word for word in _after_options(arguments, _SHELL_OPTIONS) if word.text != "-"]
     is_s = any(word.text == "-s" for word in arguments)

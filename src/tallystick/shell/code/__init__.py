@@ -1,0 +1,12 @@
+"""Code inside of commands, in languages other than the shell's.
+
+Owns language and text → Read: actions on files, hosts and processes, and code that is run in turn. Must not know commands or
+pipes. Nothing is run and nothing is looked up; a text that does not tell all is unknown.
+"""
+
+from __future__ import annotations
+
+from tallystick.shell.code.found import Read
+from tallystick.shell.code.languages import languages, read_code
+
+__all__ = ["Read", "languages", "read_code"]

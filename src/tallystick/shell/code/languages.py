@@ -1,0 +1,59 @@
+"""Which reader reads which language.
+
+Owns the names of languages. Must not know how any is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tallystick.shell.code.awk import read_awk
+from tallystick.shell.code.filters import read_filter
+from tallystick.shell.code.found import Found, Read, TooMuchError
+from tallystick.shell.code.javascript import read_javascript
+from tallystick.shell.code.lua import read_lua
+from tallystick.shell.code.perl import read_perl
+from tallystick.shell.code.php import read_php
+from tallystick.shell.code.python import read_python
+from tallystick.shell.code.ruby import read_ruby
+from tallystick.shell.code.sed import read_sed
+from tallystick.shell.code.sql import read_sql
+
+_READERS: dict[str, Callable[[str, Found], None]] = {
+    "awk": read_awk,
+    "javascript": read_javascript,
+    "jq": read_filter,
+    "lua": read_lua,
+    "perl": read_perl,
+    "php": read_php,
+    "python": read_python,
+    "ruby": read_ruby,
+    "sed": read_sed,
+    "sql": read_sql,
+    "typescript": read_javascript,
+    "yq": read_filter,
+}
+
+
+def languages() -> frozenset[str]:
+    """The languages that are read."""
+    return frozenset(_READERS)
+
+
+def read_code(language: str, text: str, *, home: str | None = None) -> Read:
+    """What a text does when it runs.
+
+    Args:
+        language: as in `actions.Code`. Of a language that is not read, everything is unknown.
+        text: the code. It may have holes (`model.script.HOLE`).
+        home: the home folder, for programs that ask for it; None leaves `~`.
+    """
+    found = Found(home)
+    reader = _READERS.get(language)
+    if reader is None:
+        return Read(is_unknown=bool(text.strip()))
+    try:
+        reader(text, found)
+    except (TooMuchError, RecursionError):
+        found.is_unknown = True
+    return found.read()

@@ -1,0 +1,257 @@
+"""Programs that talk to other machines.
+
+Owns ssh, netcat, the name services, openssl's client and mail: which host and port they mean. Sources: ssh(1),
+sftp(1), ncat(1), socat(1), dig(1), openssl(1), and their like.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+from tallystick.shell.actions import Actions, Code
+from tallystick.shell.programs.arguments import Line, grammar, is_fed, names, renamed, taken
+from tallystick.shell.programs.rules import Builder, Rule, each, program
+
+
+def host_of(word: Word, port: str) -> Word:
+    """`host:port` from `user@host`, with the port if none is written."""
+    text = word.text.rpartition("://")[2].rpartition("@")[2].partition("/")[0]
+    has_port = re.search(r":\d+$", text) is not None
+    return renamed(word, text if has_port or not port or not text else f"{text}:{port}")
+
+
+_SSH = grammar("-b -B -c -D -e -E -F -I -i -J -L -l -m -O -o -p -P -Q -R -S -W -w", stops=True)
+
+
+def _ssh(command: Command) -> Actions:
+    """`ssh HOST [COMMAND]`: what runs there is not of this machine. Its input and output pass through."""
+    line = taken(command.arguments, _SSH)
+    built = Builder()
+    for word in line.values("-i", "-F"):
+        built.read(word)
+    for word in line.operands[:1]:
+        at = built.add(Operation.CONNECT, host_of(word, line.said("-p") or "22"), words=(word,))
+        built.show(at)
+        if not line.has("-n", "-f", "-N"):
+            built.feed(at)
+            built.reads_input = is_fed(command)
+    for option in line.options:
+        if option[0] == "-o" and option[1] is not None and option[1].text.lower().startswith("proxycommand="):
+            built.codes.append(Code("sh", renamed(option[1], option[1].text[13:])))
+    return built.build()
+
+
+_SFTP = grammar("-b -B -c -D -F -i -J -l -o -P -R -S -s -X -p -u")
+
+
+def _session(port: str) -> Rule:
+    """Programs that open a session with the host of their first operand: `sftp`, `ftp`, `telnet`."""
+
+    def rule(command: Command) -> Actions:
+        line = taken(command.arguments, _SFTP)
+        built = Builder()
+        for word in line.values("-i", "-F", "-b"):
+            built.read(word)
+        own = line.operand(1) if line.operand(1).isdigit() else ""
+        for word in line.operands[:1]:
+            host = renamed(word, re.sub(r"^((?:\w+://)?[^/:]+):(?!\d+$).*", r"\1", word.text, flags=re.DOTALL))
+            at = built.add(Operation.CONNECT, host_of(host, own or line.said("-P", "-p") or port), words=(word,))
+            built.show(at)
+            if is_fed(command):
+                built.feed(at)
+                built.reads_input = True
+        built.is_unknown = command.program in ("sftp", "lftp", "ftp") and bool(is_fed(command) or line.has("-b"))
+        return built.build()
+
+    return rule
+
+
+_NC = grammar(
+    "-p -s -w -q -i -e -c -g -G -I -O -P -T -X -x -m -o --sh-exec --exec --wait --source-port --output --proxy"
+)
+
+
+def _netcat(command: Command) -> Actions:
+    """`nc HOST PORT`: both ways. `-l` waits for others; `-e` and `-c` give them a program."""
+    line = taken(command.arguments, _NC)
+    built = Builder()
+    for word in line.values("-e", "-c", "--sh-exec", "--exec"):
+        built.codes.append(Code("sh", word))
+    is_listening = line.has("-l", "--listen")
+    target = _listened(line) if is_listening else _called(line)
+    if target is not None:
+        at = built.add(Operation.LISTEN if is_listening else Operation.CONNECT, target, words=tuple(line.operands[:2]))
+        built.show(at)
+        if not line.has("-z"):
+            built.feed(at)
+            built.reads_input = is_fed(command)
+    for word in line.values("-o", "--output"):
+        built.write(word)
+    return built.build()
+
+
+def _listened(line: Line) -> Word | None:
+    port = line.value("-p", "--source-port") or (line.operands[-1] if line.operands else None)
+    host = line.operand(0) if len(line.operands) > 1 else ""
+    return None if port is None else renamed(port, f"{host}:{port.text}")
+
+
+def _called(line: Line) -> Word | None:
+    if not line.operands:
+        return None
+    host = line.operands[0]
+    return host if len(line.operands) < 2 or line.has("-U") else renamed(host, f"{host.text}:{line.operand(1)}")
+
+
+def _socat(command: Command) -> Actions:
+    """`socat ADDRESS ADDRESS`: data goes from each to the other."""
+    words = [word for word in command.arguments if word.text[:1] != "-" or word.text == "-"][:2]
+    built = Builder()
+    sources: list[int | None] = []
+    targets: list[int | None] = []
+    for word in words:
+        kind, _, rest = word.text.partition(":")
+        kind, value = kind.upper(), renamed(word, rest.partition(",")[0])
+        if kind in ("-", "STDIO", "STDIN", "STDOUT"):
+            built.reads_input = True
+        elif kind.endswith(("LISTEN", "RECVFROM", "RECV", "-L")):
+            at = built.add(Operation.LISTEN, renamed(word, f":{value.text}"), words=(word,))
+            sources, targets = [*sources, at], [*targets, at]
+        elif kind.startswith(("TCP", "UDP", "SSL", "OPENSSL", "SCTP", "SOCKS", "PROXY")):
+            at = built.add(Operation.CONNECT, value, words=(word,))
+            sources, targets = [*sources, at], [*targets, at]
+        elif kind in ("OPEN", "FILE", "GOPEN"):
+            sources.append(built.read(value))
+        elif kind in ("CREATE", "CREAT"):
+            targets.append(built.write(value))
+        elif kind in ("EXEC", "SYSTEM", "SHELL"):
+            built.codes.append(Code("sh", renamed(word, rest)))
+        else:
+            built.is_unknown = True
+    built.flow(sources, targets)
+    if built.reads_input:
+        built.feed(*targets)
+        built.show(*sources)
+    return built.build()
+
+
+_DNS = grammar("-b -c -f -k -p -q -t -x -y -W -R -N -m")
+_RECORD = re.compile(r"(?:[A-Z]{1,10}\d?|\+.*|@.*|-.*)", re.DOTALL)
+
+
+def _asks_names(command: Command) -> Actions:
+    """`dig`, `host`, `nslookup`: the name goes to a name server, which may be the one meant to read it."""
+    line = taken(command.arguments, _DNS)
+    built = Builder()
+    server = next((renamed(word, word.text[1:]) for word in line.operands if word.text.startswith("@")), None)
+    names = [word for word in line.operands if not _RECORD.fullmatch(word.text)]
+    names += line.values("-x", "-q")
+    for word in names[:1] if command.program != "dig" else names:
+        built.show(built.add(Operation.CONNECT, word))
+    if server is None and command.program != "dig" and len(names) > 1:
+        server = names[1]
+    if server is not None:
+        built.add(Operation.CONNECT, renamed(server, f"{server.text}:53"), words=(server,))
+    for word in line.values("-f"):
+        built.read(word)
+    return built.build()
+
+
+_OPENSSL_TAKES = (
+    "-subj -days -passin -passout -pass -k -K -iv -S -md -newkey -pkeyopt -algorithm -cipher -name -addext "
+    "-extensions -set_serial "
+    "-inform -outform -keyform -purpose -servername -verify -verify_hostname -iter -salt_len -curve -sigopt "
+    "-startdate -enddate "
+    "-engine -checkend -nameopt -certopt -starttls -alpn -sess_out -rand"
+)
+_OPENSSL_READS = (
+    "-in -inkey -key -CA -CAkey -CAfile -cert -certfile -config -extfile -signkey "
+    "-signature -recip -kfile -sign -prverify"
+)
+
+
+def _openssl_entry(*, is_filter: bool) -> Rule:
+    return program(
+        is_long=True,
+        skips=1,
+        is_filter=is_filter,
+        prints=True,
+        takes=_OPENSSL_TAKES,
+        read=_OPENSSL_READS,
+        write="-out -keyout -writerand -CAserial",
+        connect="-connect",
+        listen="-accept -port",
+    )
+
+
+_OPENSSL, _OPENSSL_FILTER = _openssl_entry(is_filter=False), _openssl_entry(is_filter=True)
+_OPENSSL_LINE = grammar(f"{_OPENSSL_TAKES} {_OPENSSL_READS} -out -keyout -verify", is_long=True)
+_FILTERS = names("enc base64 rsa pkey ec x509 req crl pkcs7 pkcs8 pkcs12 asn1parse smime cms rsautl pkeyutl zlib")
+
+
+def _openssl(command: Command) -> Actions:
+    """`openssl COMMAND`: `dgst` reads its operands, most others `-in` or what they are fed; the makers of keys nothing."""
+    verb = command.arguments[0].text if command.arguments else ""
+    if verb == "dgst" or verb.startswith(("sha", "md5")):
+        return _digest(command)
+    has_input = any(word.text in ("-in", "--in") for word in command.arguments[:200])
+    is_filter = (verb in _FILTERS or verb.startswith(("aes", "des"))) and not has_input and is_fed(command)
+    return (_OPENSSL_FILTER if is_filter else _OPENSSL)(command)
+
+
+def _digest(command: Command) -> Actions:
+    line = taken(command.arguments[1:], _OPENSSL_LINE)
+    built = Builder()
+    sources = [built.read(word) for word in [*line.values("-sign", "-verify", "-signature"), *line.operands]]
+    built.reads_input = built.reads_input or not line.operands
+    made = [built.write(word) for word in line.values("-out")]
+    built.flow(sources, made)
+    if not made:
+        built.show(*sources)
+    return built.build()
+
+
+_MAILERS = grammar("-s -a -A -c -b -r -S -q -f -F -i?")
+
+
+def _mail(command: Command) -> Actions:
+    """`mail`, `mutt`, `sendmail`: the input and the files of `-a` go to the addresses."""
+    line = taken(command.arguments, _MAILERS)
+    built = Builder()
+    sent = [built.read(word) for word in line.values("-a", "-A", "-q")]
+    to = [built.add(Operation.SEND, renamed(word, f"mailto:{word.text}"), words=(word,)) for word in line.operands]
+    built.flow(sent, to)
+    built.feed(*to)
+    built.reads_input = True
+    return built.build()
+
+
+TABLE: dict[str, Rule] = {
+    **each("ssh autossh mosh dbclient", _ssh),
+    "sftp": _session("22"),
+    **each("ftp lftp tftp", _session("21")),
+    "telnet": _session("23"),
+    **each("nc ncat netcat", _netcat),
+    "socat": _socat,
+    **each("dig nslookup host drill kdig delv", _asks_names),
+    **each(
+        "ping ping6 traceroute tracepath mtr arping fping whois finger nmap masscan",
+        program(
+            takes="-c -i -I -s -t -W -w -m -q -p -h -f -T -n? --script -oA --top-ports",
+            connect="operands",
+            write="-o -oN -oX -oG",
+            prints=True,
+        ),
+    ),
+    **each("openssl libressl", _openssl),
+    **each("mail mailx mutt sendmail msmtp", _mail),
+    "ssh-add": program(takes="-t -E -e -s -S", read="operands"),
+    "ssh-agent": program(stops=True),
+    "ssh-copy-id": program(takes="-p -o", connect="operands", read="-i"),
+    "ssh-keyscan": program(takes="-p -t -T", connect="operands", read="-f", prints=True),
+    **each("tcpdump tshark", program(takes="-i -c -s -n? -f -Y -T -e", read="-r", write="-w", prints=True)),
+    **each("netstat ss lsof ip ifconfig route arp iwconfig nmcli hostnamectl", program()),
+    **each("tailscale cloudflared ngrok wg wg-quick openvpn", program(stops=True, connect="first")),
+}
