@@ -1,0 +1,105 @@
+"""Paths and URLs as tools are given them → the names that the graph knows them by.
+
+Owns absolute, lexically normal paths, `file:` URLs, and what is no path at all. Must not know which tool it is for. Nothing
+is looked up: links are not followed, and a path on Windows stays as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import unquote
+
+_MOST = 4096
+"""Characters of a path or URL: PATH_MAX of Linux."""
+_WINDOWS = re.compile(r"(?:[A-Za-z]:[\\/]|\\\\)")
+_PLAIN = re.compile(r"/(?:[\w@+,=%~ -][\w.@+,=%~ -]*/)*[\w@+,=%~ -][\w.@+,=%~ -]*", re.ASCII)
+"""Absolute paths that are normal already: most of them. No segment begins with a dot."""
+_URL = re.compile(r"(?i:https?|wss?|ftps?|file)://", re.ASCII)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://")
+
+
+def absolute(path: str, folder: str | None, home: str | None) -> tuple[str, bool]:
+    """The path that is meant, and whether it is known whole.
+
+    `~` becomes `home` if that is known. Without `folder` a relative path stays relative. Overlong text is cut, and what no
+    file's name can hold (NUL, half a surrogate) becomes U+FFFD: both are not known whole.
+    """
+    is_known = True
+    if len(path) > _MOST:
+        path, is_known = path[:_MOST], False
+    if "\0" in path or not path.isascii():
+        safe = printable(path)
+        path, is_known = safe, is_known and safe == path
+    if path[:7].lower() == "file://":
+        path = _of_file_url(path)
+    if _PLAIN.fullmatch(path):
+        return path, is_known
+    return _placed(path, folder, home), is_known
+
+
+@lru_cache(maxsize=1024)
+def _placed(path: str, folder: str | None, home: str | None) -> str:
+    if _WINDOWS.match(path):
+        return path
+    if path == "~" or path.startswith("~/"):
+        rest = path[2:]
+        return _normal(f"{home}/{rest}") if home else f"~/{_normal(rest)}".rstrip("/") if _normal(rest) != "." else "~"
+    if path.startswith("/") or not folder:
+        return _normal(path)
+    return _normal(f"{folder}/{path}")
+
+
+def _normal(path: str) -> str:
+    """Without empty segments, `.` and `..`, as posixpath.normpath has it; `//x` is `/x`."""
+    is_rooted = path.startswith("/")
+    kept: list[str] = []
+    for segment in path.split("/"):
+        if segment in ("", "."):
+            continue
+        if segment != "..":
+            kept.append(segment)
+        elif kept and kept[-1] != "..":
+            kept.pop()
+        elif not is_rooted:
+            kept.append(segment)
+    return "/" * is_rooted + "/".join(kept) or "."
+
+
+def _of_file_url(url: str) -> str:
+    """The path of a `file:` URL (RFC 8089), whatever host it names."""
+    rest = url[7:]
+    start = rest.find("/")
+    return printable(unquote(rest[start:] if start >= 0 else f"/{rest}", errors="replace"))
+
+
+def printable(text: str) -> str:
+    """The text with U+FFFD for NUL and for halves of surrogate pairs: what UTF-8 and SQLite can hold."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def is_encodable(text: str) -> bool:
+    """Whether UTF-8 can hold it."""
+    if text.isascii():
+        return True
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_url(text: str) -> bool:
+    """Whether it begins like a URL of the web or of a file."""
+    return _URL.match(text) is not None
+
+
+def has_scheme(text: str) -> bool:
+    """Whether it begins like any URL."""
+    return _SCHEME.match(text) is not None
+
+
+def web_address(text: str) -> str:
+    """A URL as the graph names it: whole, with a scheme, on one line, at most 4096 characters."""
+    text = printable(text[:_MOST]).strip()
+    return text if has_scheme(text) else f"http://{text}"
