@@ -38,9 +38,11 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally {word}"
             for word in ("init", "demo", "status", "version", "import", "log", "show", "replay", "search")
         ),
-        *(f"tally {word}" for word in ("export", "verify", "erase", "rebuild", "coverage")),
+        *(f"tally {word}" for word in ("export", "sql", "verify", "erase", "rebuild", "coverage")),
         *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook")),
-        *(f"tally {word}" for word in ("run", "ingest", "otlp", "acp", "mcp")),
+        *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp")),
+        *(f"tally {word}" for word in ("why", "impact", "graph")),
+        *(f"tally artifact {word}" for word in ("show", "list", "unexplained")),
         *(f"tally service {word}" for word in ("start", "stop", "status", "run", "unit")),
         *(f"tally session {word}" for word in ("list", "show", "tree")),
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
@@ -114,7 +116,20 @@ def test_a_mistyped_command_brings_the_nearest_ones(tally: Tally) -> None:
     assert "did you mean 'unset'" in tally("config", "unst").stderr
 
 
-MAKES_A_STORE = ("init", "up", "run", "import", "ingest", "otlp", "acp", "mcp", "hook", "service start", "service run")
+MAKES_A_STORE = (
+    "init",
+    "up",
+    "run",
+    "watch",
+    "import",
+    "ingest",
+    "otlp",
+    "acp",
+    "mcp",
+    "hook",
+    "service start",
+    "service run",
+)
 WORKS_WITHOUT = (
     "version",
     "demo",
@@ -137,6 +152,11 @@ def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: st
         "tally session tree": ("abcd",),
         "tally replay": ("abcd",),
         "tally search": ("word",),
+        "tally sql": ("SELECT 1",),
+        "tally why": ("src/shop.py",),
+        "tally impact": ("src/shop.py",),
+        "tally graph": ("src/shop.py",),
+        "tally artifact show": ("src/shop.py",),
         "tally export": ("abcd", "--format", "jsonl"),
         "tally erase": ("abcd:1", "--field", "content.text", "--reason", "asked"),
     }.get(name, ())
@@ -283,10 +303,11 @@ def test_version_imports_next_to_nothing(user: Path) -> None:
 
 
 def test_log_imports_only_what_it_reads_with(full: Path) -> None:
+    modules_of(full, "log")  # brings the index up to date, which takes more
     loaded = modules_of(full, "log")
     assert loaded & COSTLY == set()
     packages = {name.split(".")[1] for name in loaded if name.startswith("tallystick.")}
-    assert packages == {"cli", "errors", "journal", "model", "operations", "seal", "store"}
+    assert packages == {"cli", "errors", "journal", "lineage", "model", "operations", "seal", "store"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tallystick.operations.project import indexed, open_index
 from tallystick.operations.recorder import Recorder
 from tallystick.operations.verify_named import find_session
 from tallystick.store.compare import session_digests
-from tallystick.store.graph import GraphError
+from tallystick.store.graph import SCHEMA, GraphError
 from tallystick.store.project import Depth
 from tallystick.store.queries import SessionFilter, list_sessions
 
@@ -110,3 +110,42 @@ def test_verification_is_told_what_the_index_has(samples: Home) -> None:
     for path in samples.folder.glob("graph.db*"):
         path.unlink()
     assert indexed(samples) == ()
+
+
+def test_an_index_of_an_older_version_is_made_anew(samples: Home) -> None:
+    with open_index(samples) as index:
+        before = session_digests(index.graph)
+    with sqlite3.connect(samples.graph) as database:
+        database.execute(f"PRAGMA user_version = {SCHEMA - 1}")
+        database.execute("DROP TABLE relations")
+    database.close()
+    with open_index(samples) as index:
+        assert session_digests(index.graph) == before
+        assert index.graph.rows("SELECT count(*) FROM relations") != [(0,)]
+        assert index.remarks == ["the index was one of an older Tallystick, and was made anew"]
+    with open_index(samples) as index:
+        assert index.remarks == []
+
+
+def test_an_index_of_a_newer_version_is_left_alone(samples: Home) -> None:
+    with sqlite3.connect(samples.graph) as database:
+        database.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    database.close()
+    with pytest.raises(GraphError, match="newer"), open_index(samples):
+        pass
+
+
+def test_somebody_who_reads_the_index_for_long_keeps_nobody_from_recording_or_indexing(home: Home) -> None:
+    with Recorder(home.folder) as recorder:
+        session = recorder.session("demo", "one")
+        with open_index(home):
+            pass
+        reader = sqlite3.connect(home.graph, isolation_level=None)
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM steps").fetchone() == (1,)
+        for n in range(50):
+            session.prompt(f"hello {n}")
+        with open_index(home) as index:
+            assert [row.size for row in list_sessions(index.graph, SessionFilter())] == [51]
+        assert reader.execute("SELECT count(*) FROM steps").fetchone() == (1,)
+        reader.close()

@@ -43,6 +43,18 @@ def test_a_row_that_somebody_changed_is_a_difference_and_is_mended(samples: Home
     assert rebuild(samples).differing == ()
 
 
+def test_an_edge_that_somebody_made_up_is_a_difference_and_goes(samples: Home) -> None:
+    with open_index(samples) as index:
+        before = index.graph.rows("SELECT * FROM relations ORDER BY relation_id")
+    with sqlite3.connect(samples.graph) as database:
+        database.execute("INSERT INTO relations VALUES (1, 'request', 2, 'artifact', 3, 'produced', 1, '{}', 4)")
+    database.close()
+    assert rebuild(samples).tables == ("relations",)
+    assert rebuild(samples).tables == ()
+    with open_index(samples) as index:
+        assert index.graph.rows("SELECT * FROM relations ORDER BY relation_id") == before
+
+
 @pytest.mark.parametrize("content", [None, b"", b"damaged " * 1000])
 def test_whatever_lies_there_is_replaced(samples: Home, content: bytes | None) -> None:
     for path in samples.folder.glob("graph.db*"):

@@ -18,7 +18,24 @@ from tallystick.store.graph import Graph
 from tallystick.store.project import Journal
 
 FIRST_MOMENT = 1_767_323_045  # 2026-01-02T03:04:05Z
-TABLES = ("sessions", "requests", "steps", "session_edges")
+TABLES = (
+    "sessions",
+    "requests",
+    "steps",
+    "session_edges",
+    "agent_events",
+    "system_events",
+    "intents",
+    "accesses",
+    "things",
+    "flows",
+    "unsettled",
+    "artifacts",
+    "relations",
+    "links",
+    "artifact_observations",
+    "artifact_facts",
+)
 
 
 def sid_of(name: str) -> str:

@@ -39,7 +39,7 @@ def filled(path: Path) -> None:
 
 def test_an_index_that_is_not_there_is_made_for_this_user_only(path: Path) -> None:
     with Graph(path, Mode.WRITE) as graph:
-        assert [graph.rows(f"SELECT * FROM {table}") for table in TABLES] == [[], [], [], []]
+        assert [graph.rows(f"SELECT * FROM {table}") for table in TABLES] == [[]] * len(TABLES)
         assert graph.row("PRAGMA journal_mode") == ("wal",)
         assert graph.row("PRAGMA user_version") == (SCHEMA,)
         assert graph.row("PRAGMA application_id") == (APPLICATION_ID,)
@@ -169,7 +169,7 @@ def test_whatever_is_there_can_be_replaced_by_an_empty_index(path: Path, what: s
             database.execute('CREATE TABLE "odd ""name" (name TEXT)')
             database.execute("PRAGMA user_version = 77")
     with empty_graph(path) as graph:
-        assert [graph.rows(f"SELECT * FROM {table}") for table in TABLES] == [[], [], [], []]
+        assert [graph.rows(f"SELECT * FROM {table}") for table in TABLES] == [[]] * len(TABLES)
         assert graph.rows("SELECT rowid FROM search WHERE search MATCH 'hello'") == []
     filled(path)
 

@@ -95,6 +95,7 @@ def test_a_row_has_what_the_step_says() -> None:
         revised_by=None,
         corroborates=1,
         offset=55,
+        meta=None,
     )
 
 

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tallystick.errors import UsageError
 from tallystick.model.recorded import Recorded
@@ -123,6 +124,74 @@ def test_the_best_comes_first_or_the_newest(index: Graph) -> None:
     assert best[0] == 6
     newest = [(hit.step.session, hit.step.n) for hit in hits(index, "parser", SearchFilter(order=Order.NEWEST))]
     assert newest == [(TWO.sid, 1), (ONE.sid, 6), (ONE.sid, 2), (ONE.sid, 1)]
+
+
+FILTERS = (
+    SearchFilter(),
+    SearchFilter(session=ONE.sid),
+    SearchFilter(agents=("other",)),
+    SearchFilter(types=("user", "assistant"), since=time_at(2)),
+    SearchFilter(fields=("thinking", "prompt"), until=time_at(500)),
+    SearchFilter(failed=True),
+    SearchFilter(path="src/main.py"),
+)
+
+
+@pytest.mark.parametrize("wanted", FILTERS)
+@pytest.mark.parametrize("text", ["parser", "parse*", "the", "zzz"])
+def test_words_that_are_too_common_to_be_ranked_find_the_same_newest_first(
+    index: Graph, monkeypatch: pytest.MonkeyPatch, text: str, wanted: SearchFilter
+) -> None:
+    ranked = search(index, text, replace(wanted, order=Order.NEWEST), READ)
+    monkeypatch.setattr("tallystick.store.search.MOST_RANKED", 0)
+    common = search(index, text, wanted, READ)
+    assert common.hits == ranked.hits
+    if text != "zzz" and wanted.session is None:
+        assert common.order is Order.NEWEST
+
+
+def test_one_is_told_in_which_order_steps_are(index: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert search(index, "parser", SearchFilter(), READ).order is Order.BEST
+    monkeypatch.setattr("tallystick.store.search.MOST_RANKED", 3)
+    assert search(index, "parser", SearchFilter(), READ).order is Order.NEWEST
+    assert search(index, "needle", SearchFilter(), READ).order is Order.BEST
+
+
+def test_what_failed_can_be_asked_for(index: Graph) -> None:
+    assert places(index, "parse*", SearchFilter(failed=True)) == {("one", 4)}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/w/src/main.py", {("files", 2), ("files", 3)}),
+        ("src/main.py", {("files", 2), ("files", 3), ("files", 4)}),
+        ("./main.py", {("files", 2), ("files", 3), ("files", 4)}),
+        ("ain.py", set()),
+        ("Main.py", set()),
+        ("/src/main.py", set()),
+        ("m%.py", set()),
+        ("src/main_py", set()),
+        ("\ud800\0", None),
+    ],
+)
+def test_calls_that_touched_a_file_are_found_by_its_path_or_the_end_of_it(
+    graph: Graph, path: str, found: set[tuple[str, int]] | None
+) -> None:
+    session = Session("files")
+    session.begin()
+    session.prompt("word")
+    for corr, file in (("a", "/w/src/main.py"), ("b", "/v/src/main.py"), ("c", "/w/other.py")):
+        call = {"tool": "Bash", "corr": corr, "request": 1}
+        session.add("tool_call", call, args={"command": f"cat {file} # word"}, cwd="/w")
+        session.add("tool_result", {**call, "success": True}, output="word" if corr == "a" else "nothing")
+    project(graph, [session.journal()])
+    try:
+        result = search(graph, "word", SearchFilter(path=path), reader(session))
+    except UsageError:
+        assert found is None
+    else:
+        assert {("files", hit.step.n) for hit in result.hits} == found or found is None
 
 
 def test_one_is_told_if_there_is_more(index: Graph) -> None:

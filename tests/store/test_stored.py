@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tallystick.store.graph import Graph
+from tallystick.store.graph import SCHEMA, Graph
 from tallystick.store.project import project
 from tallystick.store.stored import (
     ROOM,
@@ -104,7 +104,7 @@ def test_removing_a_session_without_text_leaves_the_text_of_the_others(graph: Gr
 def test_positions_are_given_for_few_sessions_and_for_many(graph: Graph) -> None:
     session = told()
     project(graph, [session.journal()])
-    position = (1, 1, session.lines[-1].end, 3, 3)
+    position = (1, SCHEMA, session.lines[-1].end, 3, 3)
     assert read_positions(graph, []) == {}
     assert read_positions(graph, [session.sid]) == {session.sid: position}
     assert read_positions(graph, [session.sid] * 5000) == {session.sid: position}
@@ -123,7 +123,7 @@ def test_a_place_is_where_a_step_was_read(graph: Graph) -> None:
 
 def test_rows_that_wait_are_found_too(graph: Graph) -> None:
     session = told()
-    writer = Writer(graph, new_session(graph, session.sid, inode=1, room=ROOM))
+    writer = Writer(graph, new_session(graph, session.sid, inode=1, room=ROOM), lambda offset: None)
     for line in session.lines:
         writer.projection.take(line.step, line.offset)
         writer.take_text(line.step)

@@ -37,7 +37,9 @@ def _text(done: Rebuilt) -> Iterator[str]:
     elif done.differing:
         named = ", ".join(short(session) for session in done.differing[:5])
         yield f"the old one differed in {counted(len(done.differing), 'session')}: {named}"
-    else:
+    elif not done.tables:
         yield "the old one said the same, row for row"
+    if done.tables:
+        yield f"the old graph differed in {', '.join(done.tables)}"
     for failure in done.failures:
         yield f"session {short(failure.session)} cannot be read from step {failure.n} on: {one_line(failure.why)}"

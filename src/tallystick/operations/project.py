@@ -15,7 +15,7 @@ import msgspec
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal.home import Home
 from tallystick.journal.read import Placed, read_file
-from tallystick.store.graph import Graph, GraphError, Mode
+from tallystick.store.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
 from tallystick.store.project import Depth, Journal, Projected, forget, project
 from tallystick.store.queries import indexed_sessions
 
@@ -92,7 +92,7 @@ def open_index(home: Home, *, depth: Depth = Depth.ROWS) -> Iterator[Index]:
 def _current(home: Home, depth: Depth, remarks: list[str]) -> Graph:
     graph: Graph | None = None
     try:
-        graph = Graph(home.graph, Mode.WRITE)
+        graph = _open(home, remarks)
         done = bring_up_to_date(home, graph, depth=depth)
         remarks += [
             f"{failure.session[:8]}: cannot be read from step {failure.n} on: {failure.why}"
@@ -105,6 +105,15 @@ def _current(home: Home, depth: Depth, remarks: list[str]) -> Graph:
         stale = Graph(home.graph, Mode.READ)  # raises where the index is of no use at all
         remarks.append(f"the index is stale: {error}")
         return stale
+
+
+def _open(home: Home, remarks: list[str]) -> Graph:
+    """The index, to be brought up to date; one of an older version is made anew."""
+    try:
+        return Graph(home.graph, Mode.WRITE)
+    except OutdatedError:
+        remarks.append("the index was one of an older Tallystick, and was made anew")
+        return empty_graph(home.graph)
 
 
 def indexed(home: Home) -> tuple[tuple[str, int, str], ...]:

@@ -12,7 +12,7 @@ import msgspec
 from tallystick.errors import NotFoundError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.operations.project import bring_up_to_date
-from tallystick.store.compare import session_digests
+from tallystick.store.compare import session_digests, table_digests
 from tallystick.store.graph import Graph, Mode, empty_graph
 from tallystick.store.project import Failure
 
@@ -21,13 +21,14 @@ class Rebuilt(msgspec.Struct, frozen=True, kw_only=True):
     """What is in the new index, and how the old one compares.
 
     `was` is how many sessions the old one held after it was brought up to date, None if it could not be read. `differing`
-    are sessions of which the two say different things. `failures` are journals that cannot be read to their end.
+    are sessions of which the two say different things, `tables` those of the graph whose rows differ. `failures` are journals that cannot be read to their end.
     """
 
     sessions: int
     steps: int
     was: int | None
     differing: tuple[str, ...]
+    tables: tuple[str, ...]
     failures: tuple[Failure, ...]
 
 
@@ -45,24 +46,26 @@ def rebuild(home: Home, *, progress: Callable[[int], None] = lambda _bytes: None
     before = _before(home)
     with empty_graph(home.graph) as graph:
         done = bring_up_to_date(home, graph, progress=progress)
-        after = session_digests(graph)
-    differing = () if before is None else tuple(sorted(sid for sid in before if before[sid] != after.get(sid)))
+        after, after_tables = session_digests(graph), table_digests(graph)
+    sessions, tables = (None, {}) if before is None else before
+    differing = () if sessions is None else tuple(sorted(sid for sid in sessions if sessions[sid] != after.get(sid)))
     return Rebuilt(
         sessions=len(after),
         steps=done.steps,
-        was=None if before is None else len(before),
+        was=None if sessions is None else len(sessions),
         differing=differing,
+        tables=tuple(sorted(name for name, digest in tables.items() if digest != after_tables[name])),
         failures=done.failures,
     )
 
 
-def _before(home: Home) -> dict[str, bytes] | None:
+def _before(home: Home) -> tuple[dict[str, bytes], dict[str, bytes]] | None:
     """What the old index says, once it knows what the journals hold now."""
     try:
         with Graph(home.graph) as there:
             session_digests(there)  # only what can be read is worth bringing up to date
         with Graph(home.graph, Mode.WRITE) as graph:
             bring_up_to_date(home, graph)
-            return session_digests(graph)
+            return session_digests(graph), table_digests(graph)
     except TallystickError:
         return None

@@ -8,7 +8,7 @@ programs all record through here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from types import TracebackType
@@ -45,7 +45,14 @@ class Scribe:
     Safe to use from several threads; several processes may record into one store and into one session.
     """
 
-    def __init__(self, home: Home, *, always_sync: bool | None = None, aside: bool = False) -> None:
+    def __init__(
+        self,
+        home: Home,
+        *,
+        always_sync: bool | None = None,
+        aside: bool = False,
+        sealed: Callable[[Sequence[SessionId]], object] | None = None,
+    ) -> None:
         """Open the store at `home`; it is made if it is not there.
 
         Args:
@@ -53,6 +60,7 @@ class Scribe:
                 setting `journal.fsync` says.
             aside: leave sealing and waiting for the disk to the thread of its own, also after 32 steps: who records, in an
                 event loop perhaps, waits for an append and never for a disk.
+            sealed: called in that thread with the sessions that it has sealed.
 
         Raises:
             JournalError: the store cannot be opened or made. FormatError: its config.toml is damaged.
@@ -66,6 +74,7 @@ class Scribe:
         self._changed: dict[SessionId, SessionRecord] = {}
         self._unsealed: dict[SessionId, int] = {}
         self._aside = aside
+        self._after_seal = sealed
         self._adding = 0
         self._is_sealing = False
         self._sealed = threading.Condition(self.lock)
@@ -222,6 +231,8 @@ class Scribe:
                     self._keeper.sealed()
                 self._forget_some()
                 self._sealed.notify_all()
+        if self._after_seal is not None:
+            self._after_seal(list(changed))
 
     def _forget_some(self) -> None:
         """Close the sessions that were not used for longest, so that memory does not grow: they can be read again.

@@ -10,6 +10,8 @@ import logging
 import os
 import resource
 import time
+from collections.abc import Sequence
+from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -74,8 +76,14 @@ def make_live(home: Home, decide: Decide) -> Live:
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
-    scribe = Scribe(home, aside=True)
+    scribe = Scribe(home, aside=True, sealed=partial(_index, home))
     return Live(scribe, decide, Witness(scribe, adapters()), monotonic=time.monotonic)
+
+
+def _index(home: Home, sessions: Sequence[str]) -> None:
+    from tallystick.operations.index_live import index_sessions  # whoever starts the recorder waits for it
+
+    index_sessions(home, sessions)
 
 
 def _log_to(place: Place) -> None:

@@ -18,12 +18,13 @@ from urllib.parse import quote
 
 from tallystick.errors import TallystickError, UsageError
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the schema and of the rules by which rows are made: `user_version`, and `sessions.schema`."""
 
 APPLICATION_ID = 0x54414C4C
 """Marks the file as ours in its header: "TALL"."""
 
+_SCRIPTS = ("schema.sql", "views.sql")
 _PATIENCE_S = 5.0
 _CACHE_KIB = 32_000
 _PAGES_A_CHECKPOINT = 4_000
@@ -59,6 +60,10 @@ class Mode(enum.Enum):
 
 class GraphError(TallystickError):
     """The index cannot be used. Nothing of the record is lost by that: it is made again from the journals."""
+
+
+class OutdatedError(GraphError):
+    """The index was made by rules of before. It is made anew from the journals, and nothing is lost."""
 
 
 class DamagedError(GraphError):
@@ -168,8 +173,9 @@ class Graph:
         return (anew or self._number("user_version") == 0) and not self.rows(_OBJECTS)
 
     def _lay_tables(self) -> None:
-        for statement in _statements(files(__package__).joinpath("schema.sql").read_text("utf-8")):
-            self.change(statement)
+        for script in _SCRIPTS:
+            for statement in _statements(files(__package__).joinpath(script).read_text("utf-8")):
+                self.change(statement)
         self.change(f"PRAGMA application_id = {APPLICATION_ID}")
         self.change(f"PRAGMA user_version = {SCHEMA}")
 
@@ -179,7 +185,8 @@ class Graph:
             raise GraphError(f"{self.path} is an SQLite database, but no index of ours", hint=_REBUILD)
         if version != SCHEMA:
             age = "a newer" if version > SCHEMA else "an older"
-            raise GraphError(
+            kind = GraphError if version > SCHEMA else OutdatedError
+            raise kind(
                 f"{self.path} was made by {age} Tallystick: version {version}, this program knows {SCHEMA}",
                 hint=_REBUILD,
             )

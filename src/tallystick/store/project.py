@@ -16,6 +16,7 @@ from tallystick.errors import FormatError, TallystickError
 from tallystick.model.recorded import Recorded
 from tallystick.store import stored
 from tallystick.store.graph import SCHEMA, Graph
+from tallystick.store.settle import settle
 from tallystick.store.tables import SessionState
 
 _STEPS_A_TRANSACTION = 20_000
@@ -112,6 +113,7 @@ def project(
         run.drop_replaced(todo)
         if run.project(todo):
             run.project(todo)
+        settle(graph)
     finally:
         graph.roll_back()
     if run.has_wiped:
@@ -134,6 +136,7 @@ def forget(graph: Graph, sessions: Iterable[str]) -> None:
             if state is not None:
                 run.remove(state)
         graph.commit()
+        settle(graph)
     finally:
         graph.roll_back()
     if run.has_wiped:
@@ -220,7 +223,7 @@ class _Run:
             state = stored.new_session(self._graph, journal.session, inode=journal.inode, room=room)
             state.schema = SCHEMA
         try:
-            return None if self._read(journal, stored.Writer(self._graph, state)) else room
+            return None if self._read(journal, stored.Writer(self._graph, state, _step_at(journal))) else room
         except _StartOver as start_over:
             self.remove(state)
             return start_over.room
@@ -318,6 +321,19 @@ class _Reading:
 
     def _fail(self, why: str) -> None:
         self.failure = Failure(self._journal.session, self._n, why)
+
+
+def _step_at(journal: Journal) -> Callable[[int], Recorded | None]:
+    """Reads the step whose line begins at an offset; None if there is none now."""
+
+    def read(offset: int) -> Recorded | None:
+        try:
+            placed = next(iter(journal.read(offset)), None)
+        except TallystickError:
+            return None
+        return None if placed is None else placed.step
+
+    return read
 
 
 def _is_replaced(journal: Journal, state: SessionState) -> bool:

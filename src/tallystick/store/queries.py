@@ -170,7 +170,7 @@ def list_requests(graph: Graph, session: str) -> tuple[RequestRow, ...]:
     """The requests of a session, in order. Raises GraphError."""
     rows = graph.rows(
         "SELECT session_id, n, hash, original_user_prompt, final_response, created_at, completed_at, steps, tool_calls,"
-        " failures, total_tokens FROM requests WHERE session_id = ? ORDER BY n",
+        " failures, total_tokens FROM requests WHERE session_id = ? AND n > 0 ORDER BY n",
         (session,),
     )
     return tuple(RequestRow(**dict(zip(RequestRow.__struct_fields__, row, strict=True))) for row in rows)

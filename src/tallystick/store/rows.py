@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.store.members import other_members
 from tallystick.store.tables import EdgeRow, StepRow
 from tallystick.store.times import microseconds
 
@@ -89,6 +90,7 @@ def step_row(step: Recorded, *, first_id: int, agent: str, at_us: int, request: 
         None,
         whole_or_none(meta.get("corroborates")),
         offset,
+        other_members(names),
     )
 
 

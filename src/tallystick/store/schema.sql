@@ -1,7 +1,9 @@
--- graph.db, version 1. A projection of the journals: every row can be made again from them (`tally rebuild`).
+-- graph.db, version 2. A projection of the journals: every row can be made again from them (`tally rebuild`).
 --
 -- Times named *_at are whole milliseconds since 1970; `at_us` is microseconds; the others are text as the journals write it.
 -- Ids come from the session's id and the step's number, never from the order of rows: a rebuilt index has the same ones.
+-- Where an id is no step's, it is a digest of what the row stands for, as a whole number. Tables and columns that the
+-- reference has (sessions, requests, agent_events, system_events, artifacts, relations, alerts, artifact_*) keep its names.
 
 CREATE TABLE sessions (
     session_id TEXT PRIMARY KEY,
@@ -24,6 +26,8 @@ CREATE TABLE sessions (
     title_rank INTEGER NOT NULL,            -- 2: what a human asked; 1: the task that a parent gave; 0: other text
     status TEXT NOT NULL,                   -- active, merged, discarded, completed, failed
     request INTEGER,                        -- n of the newest prompt
+    folder TEXT,                            -- where its calls run, as last said
+    model_call INTEGER,                     -- n of the newest
     steps INTEGER NOT NULL,                 -- without revised ones, second witnesses and sightings
     requests INTEGER NOT NULL,
     tool_calls INTEGER NOT NULL,
@@ -47,13 +51,13 @@ CREATE INDEX sessions_source_id ON sessions (source_session);
 CREATE INDEX sessions_unsearchable ON sessions (session_id) WHERE text_size < size;
 
 CREATE TABLE requests (
-    request_id TEXT PRIMARY KEY,            -- SESSION:n of the prompt
+    request_id INTEGER PRIMARY KEY,         -- the id of the prompt's step; of the session's first step for what no human asked
     session_id TEXT NOT NULL,
-    original_user_prompt TEXT,              -- cut at 65,536 characters, as is final_response
+    original_user_prompt TEXT,              -- cut at 65,536 characters, as is final_response; NULL for what no human asked
     final_response TEXT,                    -- the last text of the agent
     events TEXT,
-    file_accessed_rate FLOAT NOT NULL DEFAULT 0,
-    network_rate FLOAT NOT NULL DEFAULT 0,
+    file_accessed_rate FLOAT NOT NULL DEFAULT 0,  -- file intents a minute, over at least one minute
+    network_rate FLOAT NOT NULL DEFAULT 0,  -- network intents a minute, likewise
     created_at INTEGER NOT NULL,
     completed_at INTEGER,                   -- NULL while it is its session's newest and the session is open
     total_tokens INTEGER NOT NULL,
@@ -62,7 +66,9 @@ CREATE TABLE requests (
     last_at INTEGER NOT NULL,               -- of the newest step that belongs to it
     steps INTEGER NOT NULL,
     tool_calls INTEGER NOT NULL,
-    failures INTEGER NOT NULL
+    failures INTEGER NOT NULL,
+    file_intents INTEGER NOT NULL,
+    network_intents INTEGER NOT NULL
 );
 CREATE INDEX requests_session ON requests (session_id, n);
 CREATE INDEX requests_created ON requests (created_at);
@@ -95,7 +101,8 @@ CREATE TABLE steps (
     revises INTEGER,                        -- n of the entry whose value this one replaces
     revised_by INTEGER,                     -- n of the entry that replaces this one's value
     corroborates INTEGER,                   -- n of the same event as another source saw it
-    offset INTEGER NOT NULL                 -- where its line begins in the journal
+    offset INTEGER NOT NULL,                -- where its line begins in the journal
+    meta TEXT                               -- JSON: its other members, bounded; view session_events has each as a column
 );
 CREATE INDEX steps_hash ON steps (hash);
 CREATE INDEX steps_source ON steps (source_id) WHERE source_id IS NOT NULL;
@@ -103,6 +110,9 @@ CREATE INDEX steps_newest ON steps (at_us);
 CREATE INDEX steps_agent ON steps (agent_id, at_us);
 CREATE INDEX steps_type ON steps (type, at_us);
 CREATE INDEX steps_tool ON steps (tool, at_us) WHERE tool IS NOT NULL;
+CREATE INDEX steps_corr ON steps (corr) WHERE type = 'tool_call' AND corr IS NOT NULL;
+CREATE INDEX steps_deciding ON steps (corr) WHERE corr IS NOT NULL AND type IN ('permission', 'decision', 'bash_security',
+    'security_static', 'security_triage', 'security_supervisor', 'security_decision');
 CREATE INDEX steps_failed ON steps (at_us) WHERE success = 0;
 
 -- What connects sessions: the step that says so, and the step of another session it follows from.
@@ -118,6 +128,229 @@ CREATE TABLE session_edges (
     PRIMARY KEY (session_id, n, position)
 ) WITHOUT ROWID;
 CREATE INDEX session_edges_parent ON session_edges (parent_session);
+CREATE INDEX session_edges_claimed ON session_edges (claimed_session) WHERE claimed_session IS NOT NULL;
+
+-- What agents did and what was observed of it ------------------------------------------------------------------------
+
+CREATE TABLE agent_events (
+    event_id INTEGER PRIMARY KEY,           -- its step's id; of a file intent a digest of step and position, below zero
+    pid INTEGER NOT NULL DEFAULT 0,
+    request_id INTEGER NOT NULL,
+    ts INTEGER NOT NULL,
+    source TEXT NOT NULL,                   -- the agent
+    type TEXT NOT NULL,                     -- PreToolUse, PostToolUse, PermissionRequest, file_intent, else the step's type
+    cwd TEXT NOT NULL,
+    permission_mode TEXT,
+    tool_name TEXT,
+    tool_input TEXT,                        -- JSON: what names the effect; all of it is in the journal
+    tool_response TEXT,                     -- JSON, bounded
+    tool_use_id TEXT,
+    step_id INTEGER NOT NULL                -- of the call for a file intent, else event_id
+);
+CREATE INDEX agent_events_request ON agent_events (request_id, ts);
+CREATE INDEX agent_events_call ON agent_events (tool_use_id) WHERE tool_use_id IS NOT NULL AND type <> 'file_intent';
+CREATE INDEX agent_events_intents ON agent_events (step_id) WHERE type = 'file_intent';
+
+CREATE TABLE system_events (
+    event_id INTEGER PRIMARY KEY,           -- its step's id
+    pid INTEGER NOT NULL DEFAULT 0,
+    request_id INTEGER NOT NULL,            -- of the call that caused it, else the session's own
+    ts INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    type TEXT NOT NULL,                     -- create, modify, delete, rename…, else the step's type
+    cwd TEXT NOT NULL,
+    args TEXT                               -- JSON
+);
+CREATE INDEX system_events_request ON system_events (request_id, ts);
+
+-- What calls meant to do. Nothing here says that it happened, but `outcome`.
+CREATE TABLE intents (
+    step_id INTEGER NOT NULL,               -- of the call
+    k INTEGER NOT NULL,                     -- position in the call
+    domain TEXT NOT NULL,                   -- file, network, process, privilege, unknown
+    operation TEXT NOT NULL,
+    target TEXT NOT NULL,
+    is_known INTEGER NOT NULL,              -- 0: the target is a pattern, or only a part of it is known
+    command INTEGER NOT NULL,               -- which simple command of the call
+    words TEXT,                             -- JSON: the words that it comes from, where they are not the target
+    confidence REAL NOT NULL,               -- that it happened if the call succeeded
+    outcome TEXT NOT NULL,                  -- intended, confirmed, denied, failed, uncertain
+    PRIMARY KEY (step_id, k)
+) WITHOUT ROWID;
+CREATE INDEX intents_open ON intents (step_id) WHERE outcome = 'intended';
+
+-- Who touched what and when: confirmed intents and observed effects. Versions and relations are made of these.
+CREATE TABLE accesses (
+    thing INTEGER NOT NULL,                 -- a digest of kind and URI
+    at_us INTEGER NOT NULL,
+    step_id INTEGER NOT NULL,               -- of the call, or of the observed effect
+    k INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    actor TEXT NOT NULL,                    -- agent_event, system_event
+    request_id INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    digest TEXT,                            -- sha256:… of the whole content, where it is known
+    size_bytes INTEGER,
+    shown INTEGER NOT NULL,                 -- 1: what was read reached the model
+    result INTEGER,                         -- n of the step that says so
+    cause INTEGER,                          -- of an observed effect: the call that it is put down to, by time and folder
+    cause_confidence REAL,
+    artifact_id INTEGER,                    -- the version that it read, made or removed; NULL until that is settled
+    evidence TEXT NOT NULL,                 -- JSON
+    PRIMARY KEY (thing, at_us, step_id, k)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX accesses_step ON accesses (step_id, k);
+
+CREATE TABLE things (
+    thing INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    uri TEXT NOT NULL
+);
+
+-- What one access read went into what another one wrote.
+CREATE TABLE flows (
+    target_step INTEGER NOT NULL,
+    target_k INTEGER NOT NULL,
+    source_step INTEGER NOT NULL,
+    source_k INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    via TEXT NOT NULL,                      -- command, model
+    PRIMARY KEY (target_step, target_k, source_step, source_k)
+) WITHOUT ROWID;
+CREATE INDEX flows_source ON flows (source_step, source_k);
+
+-- Things whose versions and relations are to be made again. Empty between two projections that ended well.
+CREATE TABLE unsettled (thing INTEGER PRIMARY KEY);
+
+-- The graph ----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE artifacts (
+    artifact_id INTEGER PRIMARY KEY,        -- one version of one thing
+    kind TEXT NOT NULL,                     -- file, url, mcp_resource, commit, package, search
+    uri TEXT NOT NULL,                      -- file:///absolute/path, file:relative
+    digest TEXT NOT NULL DEFAULT '',        -- sha256:…, empty where it is not known
+    created_at INTEGER,                     -- when this version was first seen
+    updated_at INTEGER,                     -- and last
+    metadata TEXT,                          -- JSON
+    version INTEGER NOT NULL,               -- 0: as it was found; 1 and up: as agents and others left it
+    thing INTEGER NOT NULL,
+    made_by INTEGER,                        -- the step that made this version, NULL where that was not seen
+    deleted_at INTEGER
+);
+CREATE INDEX artifacts_uri ON artifacts (kind, uri, digest);
+CREATE INDEX artifacts_thing ON artifacts (thing, version);
+
+-- Confirmed edges. No edge joins two versions of one URI: what changed a version consumed the one before.
+CREATE TABLE relations (
+    relation_id INTEGER PRIMARY KEY,        -- a digest of the five columns that follow
+    src_kind TEXT NOT NULL CHECK (src_kind IN ('request', 'agent_event', 'system_event', 'artifact')),
+    src_id INTEGER NOT NULL,
+    dst_kind TEXT NOT NULL CHECK (dst_kind IN ('request', 'agent_event', 'system_event', 'artifact')),
+    dst_id INTEGER NOT NULL,
+    relation_type TEXT NOT NULL,            -- produced, modified, deleted, consumed_by, derived_from, caused
+    confidence REAL NOT NULL DEFAULT 1,
+    evidence TEXT,                          -- JSON
+    created_at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX relations_src ON relations (src_kind, src_id, dst_kind, dst_id, relation_type);
+CREATE INDEX relations_dst ON relations (dst_kind, dst_id, src_kind, src_id);
+
+-- Which version makes one request derive from another: what is behind relations of two requests.
+CREATE TABLE links (
+    artifact_id INTEGER NOT NULL,
+    src_request INTEGER NOT NULL,
+    dst_request INTEGER NOT NULL,
+    at_us INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    PRIMARY KEY (artifact_id, src_request, dst_request)
+) WITHOUT ROWID;
+CREATE INDEX links_requests ON links (src_request, dst_request);
+
+-- What files held that agents read as orders, that run, or that outlive a session: lineage/registry.py. Secrets were replaced
+-- before the step was sealed.
+CREATE TABLE artifact_observations (
+    observation_id INTEGER PRIMARY KEY,
+    artifact_id INTEGER NOT NULL,
+    request_id INTEGER,
+    agent_event_id INTEGER,
+    session_id TEXT,
+    digest TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    content_prefix TEXT,
+    content_truncated INTEGER NOT NULL DEFAULT 0,
+    observed_at INTEGER NOT NULL,
+    evidence TEXT
+);
+CREATE INDEX artifact_observations_event ON artifact_observations (agent_event_id);
+CREATE INDEX artifact_observations_artifact ON artifact_observations (artifact_id, digest, observed_at);
+
+CREATE TABLE artifact_risk_tags (
+    tag_id INTEGER PRIMARY KEY,
+    artifact_id INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    rule_id TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    action TEXT NOT NULL,
+    message TEXT NOT NULL,
+    path TEXT,
+    confidence REAL NOT NULL DEFAULT 1,
+    source_request_id INTEGER,
+    source_event_id INTEGER,
+    source_session_id TEXT,
+    observed_at INTEGER NOT NULL,
+    evidence TEXT,
+    UNIQUE (artifact_id, digest, rule_id, message)
+);
+
+-- One row for each URI, over all its versions: what is asked before a call, by kind and URI.
+CREATE TABLE artifact_facts (
+    kind TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    current_artifact_id INTEGER,
+    current_digest TEXT,
+    last_seen_at INTEGER NOT NULL,
+    last_modified_at INTEGER,
+    last_modified_source TEXT,
+    last_modified_request_id INTEGER,
+    last_modified_session_id TEXT,
+    last_system_event_id INTEGER,
+    last_agent_event_id INTEGER,
+    recent_unmatched_effect_count INTEGER NOT NULL DEFAULT 0 CHECK (recent_unmatched_effect_count >= 0),
+    recent_cross_session_write_count INTEGER NOT NULL DEFAULT 0 CHECK (recent_cross_session_write_count >= 0),
+    is_agent_authored INTEGER NOT NULL DEFAULT 0,
+    is_unmatched_modified INTEGER NOT NULL DEFAULT 0,
+    is_executable INTEGER NOT NULL DEFAULT 0,
+    is_memory_artifact INTEGER NOT NULL DEFAULT 0,
+    is_persistent_target INTEGER NOT NULL DEFAULT 0,
+    is_control_plane INTEGER NOT NULL DEFAULT 0,
+    dashboard_visible INTEGER NOT NULL DEFAULT 1,
+    risk_level TEXT,
+    risk_rule_id TEXT,
+    risk_digest TEXT,
+    risk_updated_at INTEGER,
+    metadata TEXT,
+    PRIMARY KEY (kind, uri)
+) WITHOUT ROWID;
+CREATE INDEX artifact_facts_modified ON artifact_facts (last_modified_at) WHERE last_modified_at IS NOT NULL;
+
+CREATE TABLE alerts (
+    alert_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    request_id INTEGER,
+    entity_kind TEXT CHECK (entity_kind IN ('request', 'agent_event', 'system_event', 'artifact')),
+    entity_id INTEGER,
+    severity TEXT NOT NULL CHECK (severity IN ('info', 'low', 'medium', 'high', 'critical')),
+    action TEXT NOT NULL CHECK (action IN ('allow', 'warn', 'ask', 'block')),
+    rule_id TEXT NOT NULL,
+    message TEXT NOT NULL,
+    path TEXT,
+    evidence TEXT,
+    created_at INTEGER NOT NULL,
+    prev_hash TEXT,
+    entry_hash TEXT,
+    CHECK ((entity_kind IS NULL) = (entity_id IS NULL))
+);
+CREATE INDEX alerts_request ON alerts (request_id, created_at);
+CREATE INDEX alerts_severity ON alerts (severity, created_at);
 
 -- One document a step, rowid = steps.id. It keeps no text: snippets are made from the journal. A single document cannot be
 -- taken out of such an index, so what must go takes the whole index with it, and the journals fill it again.

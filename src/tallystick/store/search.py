@@ -15,12 +15,17 @@ from contextlib import closing
 import msgspec
 
 from tallystick.errors import UsageError
+from tallystick.lineage.identity import thing_id
+from tallystick.lineage.things import file_thing
 from tallystick.model.recorded import Recorded
 from tallystick.store.document import COLUMNS, TOKENIZER, Document, document_of
 from tallystick.store.graph import Graph, Row
 from tallystick.store.project import unsearchable_sessions
 from tallystick.store.steps import STEP_COLUMNS, StepEntry, step_entry
 from tallystick.store.times import asked_time
+
+MOST_RANKED = 20_000
+"""Words that stand in more steps than this do not rank them: the newest come first."""
 
 _LONGEST_QUERY = 2_000
 _SNIPPET_WORDS = 24
@@ -43,7 +48,9 @@ class Order(enum.Enum):
 class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Where to search. An empty tuple or None does not filter. `fields` are among `document.COLUMNS`.
 
-    `session` is a full id; `since` (not before) and `until` (before) are times as the record writes them.
+    `session` is a full id; `since` (not before) and `until` (before) are times as the record writes them. `path` is that of a
+    file, or the end of it: calls that touched it, as far as that is confirmed, and their results. `failed`: what did not
+    succeed, refused calls among it.
     """
 
     fields: tuple[str, ...] = ()
@@ -53,6 +60,8 @@ class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     since: str | None = None
     until: str | None = None
+    path: str | None = None
+    failed: bool = False
     order: Order = Order.BEST
     limit: int = 20
 
@@ -73,9 +82,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, and whether there is more. Of `unsearchable` sessions some text is not in the index yet."""
+    """What was found, in which order, and whether there is more. Of `unsearchable` sessions some text is not there yet."""
 
     hits: tuple[Hit, ...]
+    order: Order
     more: bool
     unsearchable: int
 
@@ -88,10 +98,11 @@ def search(graph: Graph, text: str, wanted: SearchFilter, read: ReadStep) -> Sea
         GraphError: the index cannot be read.
     """
     expression = match_expression(text, fields=wanted.fields)
-    rows = _matches(graph, expression, wanted) if expression is not None else []
+    rows, order = _matches(graph, expression, wanted) if expression is not None else ([], wanted.order)
     found = [step_entry(row) for row in rows[: max(wanted.limit, 0)]]
     return SearchResult(
         hits=tuple(_hits(found, expression or "", read)),
+        order=order,
         more=len(rows) > len(found),
         unsearchable=unsearchable_sessions(graph),
     )
@@ -127,18 +138,33 @@ def _term(match: re.Match[str]) -> str | None:
     return f'"{phrase}"{star}'
 
 
-def _matches(graph: Graph, expression: str, wanted: SearchFilter) -> list[Row]:
-    sql, values = _conditions(wanted)
+def _matches(graph: Graph, expression: str, wanted: SearchFilter) -> tuple[list[Row], Order]:
+    """The rows of steps that match, one more than wanted if there are more, and the order that they are in."""
+    matching, values = "search MATCH ?", list[object]((expression,))
     if wanted.session is not None:
         row = graph.row("SELECT first_id, first_id + size - 1 FROM sessions WHERE session_id = ?", (wanted.session,))
-        sql += " AND search.rowid BETWEEN ? AND ?"
+        matching += " AND search.rowid BETWEEN ? AND ?"
         values += (0, -1) if row is None else row
-    order = "search.rank" if wanted.order is Order.BEST else "s.at_us DESC, s.id DESC"
-    return graph.rows(
-        f"SELECT {STEP_COLUMNS} FROM search CROSS JOIN steps s ON s.id = search.rowid"
-        f" WHERE search MATCH ?{sql} ORDER BY {order} LIMIT ?",
-        (expression, *values, max(wanted.limit, 0) + 1),
+    conditions, filters = _conditions(wanted)
+    limit = max(wanted.limit, 0) + 1
+    is_common = _are_many(graph, matching, values)
+    order = Order.NEWEST if is_common else wanted.order
+    if is_common:
+        # Along the index of times, looking each step up among those that match: a few of many are soon found.
+        source = "steps s WHERE +s.id IN (SELECT search.rowid FROM search WHERE {})"
+    else:
+        source = "search CROSS JOIN steps s ON s.id = search.rowid WHERE {}"
+    by = "search.rank" if order is Order.BEST else "s.at_us DESC, s.id DESC"
+    sql = f"SELECT {STEP_COLUMNS} FROM {source.format(matching)}{conditions} ORDER BY {by} LIMIT ?"
+    return graph.rows(sql, (*values, *filters, limit)), order
+
+
+def _are_many(graph: Graph, matching: str, values: Sequence[object]) -> bool:
+    """Whether more steps match than can be ranked while somebody waits."""
+    row = graph.row(
+        f"SELECT count(*) FROM (SELECT search.rowid FROM search WHERE {matching} LIMIT ?)", (*values, MOST_RANKED + 1)
     )
+    return row is not None and row[0] > MOST_RANKED
 
 
 def _conditions(wanted: SearchFilter) -> tuple[str, list[object]]:
@@ -151,7 +177,30 @@ def _conditions(wanted: SearchFilter) -> tuple[str, list[object]]:
         if bound is not None:
             sql += f" AND s.at_us {comparison} ?"
             values.append(asked_time(bound))
+    if wanted.failed:
+        sql += " AND s.success = 0"
+    if wanted.path is not None:
+        named, words = _named(wanted.path)
+        sql += f" AND s.id IN ({_TOUCHING.format(named)})"
+        values += words * 2
     return sql, values
+
+
+# Calls that touched something, and the steps that say that they did.
+_TOUCHED = "FROM things t CROSS JOIN accesses a ON a.thing = t.thing"
+_TOUCHING = (
+    f"SELECT a.step_id {_TOUCHED} WHERE {{0}}"
+    f" UNION ALL SELECT c.id - c.n + a.result {_TOUCHED} CROSS JOIN steps c ON c.id = a.step_id WHERE {{0}}"
+)
+
+
+def _named(path: str) -> tuple[str, list[object]]:
+    """Which things `t` a path names: one file if it is absolute, else all whose paths end with its words."""
+    file = file_thing(path)
+    if path.startswith("/"):
+        return "t.thing = ?", [thing_id(*file)]
+    ending = f"/{path.removeprefix('./')}"
+    return "t.kind = 'file' AND (t.uri = ? OR substr(t.uri, -length(?)) = ?)", [file.uri, ending, ending]
 
 
 # Snippets ----------------------------------------------------------------------------------------------------------

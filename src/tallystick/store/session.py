@@ -10,6 +10,8 @@ from typing import Protocol
 
 from tallystick.model.recorded import Recorded
 from tallystick.store.document import plain_text
+from tallystick.store.earlier import EarlierCalls
+from tallystick.store.lineage import LineageProjection
 from tallystick.store.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none
 from tallystick.store.tables import TOKENS, EdgeRow, RequestState, SessionState, StepRow
 from tallystick.store.times import microseconds, milliseconds
@@ -18,7 +20,7 @@ _TITLE_CHARACTERS = 200
 _TOKEN_COLUMNS = tuple(f"tokens_{kind}" for kind in TOKENS)
 
 
-class Earlier(Protocol):
+class Earlier(EarlierCalls, Protocol):
     """Rows of the same session that were made before."""
 
     def step(self, n: int) -> StepRow | None:
@@ -40,7 +42,8 @@ class SessionProjection:
         self.revised: list[tuple[int, int]] = []
         """(n of the newer, id of the older) of steps that were revised."""
         self.requests: dict[int, RequestState] = {}
-        """Requests that changed, by the number of their prompt."""
+        """Requests that changed, by the number of their prompt; 0 stands for what no human asked."""
+        self.lineage = LineageProjection(state, earlier)
         self._earlier = earlier
         self._prompts: dict[int, int | None] = {}
 
@@ -58,6 +61,8 @@ class SessionProjection:
         self._count(row, 1)
         self._look_inside(step, row, replaced)
         self.steps.append(row)
+        if self.lineage.take(step, row):
+            self._rate(self._find(request) or self._unasked(), *self.lineage.reached)
         if step.n == 0 or any("#" in parent for parent in step.parents):
             self.edges += edge_rows(step)
         state.size = step.n + 1
@@ -119,6 +124,8 @@ class SessionProjection:
         if replaced is not None and "origin" not in step.meta:
             self._touch(row.request, original_user_prompt=text)
         rank = 2 if row.request == step.n else int(step.meta.get("origin") == "parent")
+        if rank == 1:
+            self._unasked().original_user_prompt = text
         if self.state.title is None or rank > self.state.title_rank:
             self.state.title = _first_line(text)
             self.state.title_rank = rank
@@ -178,7 +185,7 @@ class SessionProjection:
         self.state.requests += 1
         at = milliseconds(at_us)
         self.requests[step.n] = RequestState(
-            f"{step.session}:{step.n}",
+            self.state.first_id + step.n,
             step.session,
             original_user_prompt=_text(step),
             created_at=at,
@@ -186,6 +193,23 @@ class SessionProjection:
             n=step.n,
             hash=step.hash,
         )
+
+    def _rate(self, request: RequestState, files: int, hosts: int) -> None:
+        """Count what a request's calls mean to reach, and how much that is a minute."""
+        request.file_intents += files
+        request.network_intents += hosts
+        minutes = max(1.0, (request.last_at - request.created_at) / 60_000)
+        request.file_accessed_rate = round(request.file_intents / minutes, 3)
+        request.network_rate = round(request.network_intents / minutes, 3)
+
+    def _unasked(self) -> RequestState:
+        """The request that stands for what happened without a human's prompt; in a sub-agent, for its parent's task."""
+        found = self._find(0)
+        if found is None:
+            at = self.state.first_event_at
+            found = RequestState(self.state.first_id, self.state.session_id, created_at=at, last_at=at)
+            self.requests[0] = found
+        return found
 
     def _complete(self) -> None:
         """The newest request is over."""

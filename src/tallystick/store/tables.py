@@ -42,6 +42,7 @@ class StepRow(msgspec.Struct, array_like=True):
     revised_by: int | None
     corroborates: int | None
     offset: int
+    meta: str | None
 
 
 class EdgeRow(msgspec.Struct, array_like=True):
@@ -80,6 +81,8 @@ class SessionState(msgspec.Struct, array_like=True):
     title_rank: int = 0
     status: str = "active"
     request: int | None = None
+    folder: str | None = None
+    model_call: int | None = None
     steps: int = 0
     requests: int = 0
     tool_calls: int = 0
@@ -101,7 +104,7 @@ class SessionState(msgspec.Struct, array_like=True):
 class RequestState(msgspec.Struct, array_like=True):
     """One row of `requests`, columns in the order of the table."""
 
-    request_id: str
+    request_id: int
     session_id: str
     original_user_prompt: str | None = None
     final_response: str | None = None
@@ -117,3 +120,78 @@ class RequestState(msgspec.Struct, array_like=True):
     steps: int = 0
     tool_calls: int = 0
     failures: int = 0
+    file_intents: int = 0
+    network_intents: int = 0
+
+
+class EventRow(msgspec.Struct, array_like=True):
+    """One row of `agent_events`, columns in the order of the table."""
+
+    event_id: int
+    pid: int
+    request_id: int
+    ts: int
+    source: str
+    type: str
+    cwd: str
+    permission_mode: str | None
+    tool_name: str | None
+    tool_input: str | None
+    tool_response: str | None
+    tool_use_id: str | None
+    step_id: int
+
+
+class SystemRow(msgspec.Struct, array_like=True):
+    """One row of `system_events`, columns in the order of the table."""
+
+    event_id: int
+    pid: int
+    request_id: int
+    ts: int
+    source: str
+    type: str
+    cwd: str
+    args: str | None
+
+
+class IntentRow(msgspec.Struct, array_like=True):
+    """One row of `intents`, columns in the order of the table."""
+
+    step_id: int
+    k: int
+    domain: str
+    operation: str
+    target: str
+    is_known: int
+    command: int
+    words: str | None
+    confidence: float
+    outcome: str
+
+
+class FlowRow(msgspec.Struct, array_like=True):
+    """One row of `flows`, columns in the order of the table."""
+
+    target_step: int
+    target_k: int
+    source_step: int
+    source_k: int
+    confidence: float
+    via: str
+
+
+class ObservationRow(msgspec.Struct, array_like=True):
+    """One row of `artifact_observations`, columns in the order of the table."""
+
+    observation_id: int
+    artifact_id: int
+    request_id: int | None
+    agent_event_id: int | None
+    session_id: str | None
+    digest: str
+    size_bytes: int
+    content_prefix: str | None
+    content_truncated: int
+    observed_at: int
+    evidence: str | None

@@ -1,0 +1,68 @@
+"""What a recorded call means to do: its tool and arguments, and the shell text among them, read together.
+
+Owns where the readers of `tools` and `shell` meet. Must not know rows. Nothing is looked up on disk: years later the files
+are others, and the same journal has to give the same graph.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tallystick.model.intent import Effects, Flow, Intent
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+from tallystick.shell import Environment, argv_effects, effects
+from tallystick.tools import Uses, uses_of
+
+_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
+_REMEMBERED = 4096
+
+
+def home_of(folder: str | None) -> str | None:
+    """The home folder that a working folder lies in, where its spelling tells."""
+    found = _HOME.match(folder) if folder is not None else None
+    return None if found is None else found[0]
+
+
+def uses_of_call(step: Recorded, folder: str | None) -> Uses:
+    """What a call's own tool does; `commands` and `programs` are left to be read."""
+    tool = step.member("tool")
+    args: Json = step.values.get("content.args")
+    return uses_of(tool if isinstance(tool, str) else "", args, folder=folder, home=home_of(folder))
+
+
+def effects_of(uses: Uses, folder: str | None) -> Effects:
+    """Everything that a call means to do."""
+    if not uses.commands and not uses.programs:
+        return Effects(intents=uses.intents, flows=uses.flows)
+    where = uses.folder or folder
+    intents, flows, opaque = [*uses.intents], [*uses.flows], list[str]()
+    for read in (
+        *(_script(text, where) for text in uses.commands),
+        *(_program(tuple(words), where) for words in uses.programs),
+    ):
+        flows += [Flow(flow.source + len(intents), flow.target + len(intents)) for flow in read.flows]
+        intents += read.intents
+        opaque += read.opaque
+    return Effects(intents=tuple(intents), flows=tuple(flows), opaque=tuple(dict.fromkeys(opaque)))
+
+
+@lru_cache(_REMEMBERED)
+def _script(text: str, folder: str | None) -> Effects:
+    return effects(text, _environment(folder))
+
+
+@lru_cache(_REMEMBERED)
+def _program(words: tuple[str, ...], folder: str | None) -> Effects:
+    return argv_effects(words, _environment(folder))
+
+
+def _environment(folder: str | None) -> Environment:
+    known = {"PWD": folder} if folder is not None else {}
+    return Environment(variables={"HOME": home_of(folder) or "~", **known}, folder=folder)
+
+
+def is_shell(intent: Intent, uses: Uses) -> bool:
+    """Whether an intent was read from a shell text and not from the tool's own arguments."""
+    return intent not in uses.intents

@@ -1,0 +1,71 @@
+"""What the projection of a session asks of its earlier steps.
+
+Owns that interface and its values: what was written is in the index, what it was made of in the journal.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from tallystick.model.recorded import Recorded
+from tallystick.store.tables import StepRow
+
+
+class Read(msgspec.Struct, array_like=True):
+    """What the model was shown of a thing: which access, in which request, and n of the step that showed it."""
+
+    thing: int
+    step_id: int
+    k: int
+    request_id: int
+    result: int
+
+
+class CallAgain(msgspec.Struct, frozen=True):
+    """A call that an earlier run projected."""
+
+    step: Recorded
+    row: StepRow
+    folder: str | None
+    """Where it ran."""
+    model_call: int | None
+    """n of the newest model call before it."""
+    outcome: str
+
+
+class EarlierCalls(Protocol):
+    """What the index and the journal hold of the session's earlier calls."""
+
+    def call_of(self, corr: str) -> int | None:
+        """n of the newest call with this id."""
+        ...
+
+    def call_again(self, n: int) -> CallAgain | None:
+        """Call `n` as it was projected; None if it has no intents or cannot be read."""
+        ...
+
+    def reads(self, most: int) -> list[Read]:
+        """The newest read of each thing that the model was shown, newest last, so many at most."""
+        ...
+
+    def newest_calls(self, most: int) -> list[tuple[CallAgain, int | None]]:
+        """The newest calls that have intents, oldest first, and when the newest result of each came."""
+        ...
+
+    def request_of(self, n: int) -> int | None:
+        """The request that call `n` belongs to."""
+        ...
+
+    def files_below(self, folder: str, most: int) -> list[str]:
+        """Absolute paths below a folder that this session touched, in order, so many at most."""
+        ...
+
+    def undo_call(self, n: int) -> None:
+        """Take out the intents of call `n` and what came of them: a newer entry has its value."""
+        ...
+
+    def undo_result(self, n: int) -> None:
+        """Take out what came of the intents of call `n`: its result has another value now."""
+        ...
