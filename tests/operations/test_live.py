@@ -334,3 +334,29 @@ def test_a_payload_that_cannot_be_understood_is_a_gap(recording: Recording) -> N
     assert [recording.live.take(bad), recording.live.take(unknown)] == [SILENT, SILENT]
     assert [step.meta["reason"] for step in recording.steps("tallystick") if step.type == "gap"] == ["bad-payload"] * 2
     assert recording.live.counts.refused == 2
+
+
+def begun(recording: Recording, session: str, folder: str | None) -> None:
+    """A session begins in a folder, and ends, as hooks tell it."""
+    opening = Opening(session=session, agent="nameless", values={"personal.cwd": folder} if folder is not None else {})
+    recording.live._note_working("nameless", Payload(event="begin", session=session, events=(opening,)))
+
+
+def test_the_sessions_that_are_live_are_known_with_their_folders(recording: Recording) -> None:
+    begun(recording, "a", "/w/a")
+    begun(recording, "b", "/w/b")
+    begun(recording, "nowhere", None)
+    begun(recording, "a", "/elsewhere")
+    assert recording.live.working() == [
+        {"agent": "nameless", "session": "b", "folder": "/w/b"},
+        {"agent": "nameless", "session": "a", "folder": "/w/a"},
+    ]
+
+
+def test_a_session_that_ended_or_was_quiet_for_long_is_not_live(recording: Recording) -> None:
+    begun(recording, "a", "/w/a")
+    begun(recording, "b", "/w/b")
+    recording.live._note_working("nameless", Payload(event="end", session="a", ends=True))
+    assert [item["session"] for item in recording.live.working()] == ["b"]
+    recording.now += 601
+    assert recording.live.working() == []

@@ -7,10 +7,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from tallystick.capture.watch_notify import Notify
+from tallystick.capture.watch_tree import Root
+from tallystick.errors import SourceError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
@@ -55,8 +59,8 @@ def test_a_command_is_a_session_with_its_processes_effects_and_end(home: Home, w
     assert processes[0].meta["action"] == "start"
     assert ["sleep", "0.6"] in [step.values.get("content.args") for step in processes]
     assert all(step.meta["parent"] == 1 for step in processes[1:-1] if step.meta["ppid"] == processes[0].meta["pid"])
-    effects = {step.values["content.path"]: step.meta["action"] for step in steps if step.type == "file_effect"}
-    assert effects == {"new": "created", "old": "deleted"}
+    effects = {step.values["content.path"]: step.meta["effect"] for step in steps if step.type == "file_effect"}
+    assert effects == {str(work / "new"): "create", str(work / "old"): "delete"}
     ended = processes[-1]
     assert (ended.meta["action"], ended.meta["exit_code"], ended.meta["success"]) == ("exit", 3, False)
     assert ended.meta["duration_ms"] >= 600
@@ -152,6 +156,61 @@ def test_the_store_is_no_file_of_the_folder(tmp_path: Path, work: Path) -> None:
     home = Home(work / ".tally")
     done = run_command(home, ["/bin/sh", "-c", "touch a"], cwd=work, environment=PATH)
     assert done.effects == {"created": 1}
+
+
+def effects_of(home: Home, done: Ran) -> list[tuple[object, ...]]:
+    """What was recorded of files: effect, how it was seen, the path's last name."""
+    return [
+        (step.meta["effect"], step.meta["seen"], Path(step.values["content.path"]).name)
+        for step in steps_of(home, done)
+        if step.type == "file_effect"
+    ]
+
+
+def watched(home: Home, work: Path, script: str) -> Ran:
+    command = ["/bin/sh", "-c", script]
+    return run_command(home, command, cwd=work, environment=PATH, roots=[Root(str(work))])
+
+
+def test_files_are_watched_meanwhile_and_told_once(home: Home, work: Path) -> None:
+    (work / "old").write_text("old")
+    done = watched(home, work, "sleep 0.3; echo new > new; rm old; touch brief; rm brief; sleep 0.3")
+    assert sorted(effects_of(home, done)) == [
+        ("create", "event", "new"),
+        ("delete", "event", "brief"),
+        ("delete", "event", "old"),
+    ]
+    assert done.effects == {"created": 1, "deleted": 1}
+    gone = next(step for step in steps_of(home, done) if step.values.get("content.path") == str(work / "old"))
+    assert gone.values["content.before"] == f"sha256:{sha256(b'old').hexdigest()}"
+    assert done.remarks == ()
+    assert verify_store(home).exit_code == 0
+
+
+def test_what_a_watch_does_not_tell_the_two_looks_do(home: Home, work: Path) -> None:
+    done = watched(home, work, "echo x > notes.tmp; echo y > plain")
+    found = effects_of(home, done)
+    assert ("create", "look", "notes.tmp") in found
+    assert [name for _, _, name in found].count("plain") == 1
+
+
+def test_a_process_of_the_command_is_named_while_it_writes(home: Home, work: Path) -> None:
+    done = watched(home, work, "sleep 0.2; { echo a; sleep 1; } > held; sleep 0.3")
+    (made,) = [step for step in steps_of(home, done) if step.type == "file_effect" and step.meta["effect"] == "create"]
+    processes = {step.meta["pid"] for step in steps_of(home, done) if step.meta.get("action") == "start"}
+    assert made.meta["process"] in ("sh", "dash", "bash", "sleep", "busybox")
+    assert made.meta["pid"] in processes
+
+
+def test_the_command_runs_where_nothing_can_be_watched(home: Home, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise SourceError("the system gives no watch on 1 folders")
+
+    monkeypatch.setattr(Notify, "start", refuse)
+    done = watched(home, work, "echo x > a; exit 4")
+    assert done.exit_code == 4
+    assert done.remarks == ("files are not watched: the system gives no watch on 1 folders",)
+    assert effects_of(home, done) == [("create", "look", "a")]
 
 
 RUN_IN = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -42,6 +43,19 @@ def test_the_first_hook_starts_the_recorder_and_is_recorded(home: Home, deliver:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     wait_for(lambda: recorder.status(home.folder) is not None)
     wait_for(lambda: calls(home) == ["toolu_0001"])  # on a busy machine it waits in the spool for a moment
+
+
+def test_the_recorder_tells_which_sessions_are_live(home: Home, deliver: Deliver) -> None:
+    assert recorder.working(home.folder) == []
+    numbers = itertools.count()
+
+    def live() -> list[dict[str, str]]:
+        deliver(pre_tool_use(next(numbers)))  # on a busy machine the first ones wait in the spool
+        return recorder.working(home.folder)
+
+    wait_for(live, 30.0)
+    session = pre_tool_use()["session_id"]
+    assert live() == [{"agent": "claude-code", "session": session, "folder": "/home/dev/project"}]
 
 
 def test_there_is_one_recorder_however_many_hooks_start_one_at_once(home: Home, deliver: Deliver) -> None:

@@ -20,6 +20,7 @@ from tallystick.errors import TallystickError
 
 STATUS = b"TALLY1 status\n"
 STOP = b"TALLY1 stop\n"
+WORKING = b"TALLY1 working\n"
 _START_SECONDS = 5.0
 
 
@@ -34,6 +35,17 @@ def status(store: Path) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def working(store: Path) -> list[dict[str, str]]:
+    """The live sessions that a running recorder knows: `agent`, `session` (the agent's own id) and `folder` of each."""
+    try:
+        found = json.loads(_say(Place(store), WORKING))
+    except (OSError, ValueError):
+        return []
+    names = ("agent", "session", "folder")
+    known = [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    return [item for item in known if all(isinstance(item.get(name), str) for name in names)]
 
 
 def start(store: Path) -> int:

@@ -20,17 +20,24 @@ from tallystick.cli.steps import short
     context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": False},
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
-@click.option("--no-files", is_flag=True, help="Do not look at the files of the folder before and after.")
+@click.option(
+    "--no-files", is_flag=True, help="Do not look at the files of the folder before and after, nor watch them."
+)
+@click.option("--no-watch", is_flag=True, help="Look at the files before and after only, and not meanwhile.")
+@click.option("--no-sensitive-roots", is_flag=True, help="Do not watch ~/.ssh, ~/.aws and ~/.config/gcloud.")
 @pass_run
-def run(run: Run, command: tuple[str, ...], no_files: bool) -> None:
+def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_sensitive_roots: bool) -> None:
     """Run a command and record it: its processes, its effects on files, its end.
 
-    The command has the terminal, gets the signals, and its exit code is ours. Sessions of agents below it hang on its
-    session. With --json the report follows the command's own output.
+    Files of the folder are watched while it runs. The command has the terminal, gets the signals, and its exit code is ours.
+    Sessions of agents below it hang on its session. With --json the report follows the command's own output.
     """
     from tallystick.operations.run import run_command
+    from tallystick.operations.watch import watched_roots
 
-    done = run_command(run.home, command, cwd=Path.cwd(), environment=os.environ, files=not no_files)
+    is_watched = not (no_files or no_watch)
+    roots = watched_roots([Path.cwd()], Path.home(), sensitive=not no_sensitive_roots) if is_watched else []
+    done = run_command(run.home, command, cwd=Path.cwd(), environment=os.environ, files=not no_files, roots=roots)
     run.take(done.remarks)
     if run.json:
         run.answer("run", done, ())

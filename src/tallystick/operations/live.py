@@ -35,6 +35,8 @@ _MOST_REMEMBERED = 4096
 _QUIET_SECONDS = 2.0
 _KEPT_OF_BAD = 16 << 10
 _MOST_FOLLOWED = 256
+_WORKING_SECONDS = 600.0
+"""For how long after its last word a session that has not ended counts as live."""
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +141,7 @@ class Live:
         self._unnamed = Unnamed()
         self._ending: dict[tuple[str, str], float] = {}
         self._followed: dict[tuple[str, str], str] = {}
+        self._working: OrderedDict[tuple[str, str], tuple[float, str]] = OrderedDict()
         self._settle: Settle | None = None
         self.changes = 0
         """How often `unfinished` has changed."""
@@ -245,6 +248,28 @@ class Live:
         while len(self._followed) > _MOST_FOLLOWED:
             self._followed.pop(next(iter(self._followed)))
 
+    # Who works where ------------------------------------------------------------------------------------------------
+
+    def working(self) -> list[dict[str, str]]:
+        """The sessions that are live, as far as their hooks told: agent, the agent's own id, and the folder they work in."""
+        since = self._monotonic() - _WORKING_SECONDS
+        return [
+            {"agent": agent, "session": session, "folder": folder}
+            for (agent, session), (at, folder) in self._working.items()
+            if at >= since
+        ]
+
+    def _note_working(self, agent: str, payload: Payload) -> None:
+        openings = (event.values.get("personal.cwd") for event in payload.events if isinstance(event, Opening))
+        said = payload.asks.cwd if payload.asks is not None else next(openings, None)
+        known = self._working.pop((agent, payload.session), None)
+        if payload.ends or not (said or known):
+            return
+        folder = known[1] if known is not None else str(said)  # where it began: a call may run elsewhere
+        self._working[(agent, payload.session)] = (self._monotonic(), folder)
+        while len(self._working) > _MOST_FOLLOWED:
+            self._working.popitem(last=False)
+
     # Recording ------------------------------------------------------------------------------------------------------
 
     def _record_or_note(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
@@ -264,6 +289,8 @@ class Live:
 
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
         self._look_at_transcript(delivery.agent, payload)
+        if not delivery.spooled:
+            self._note_working(delivery.agent, payload)
         for event in payload.events:
             try:
                 self._record_event(delivery, event, decision)

@@ -22,13 +22,19 @@ from types import FrameType
 import msgspec
 
 from tallystick.capture.processes import ProcessTree, Seen, adopt_orphans
-from tallystick.capture.workspace import Effect, Look, effects, look
+from tallystick.capture.watch import Watch
+from tallystick.capture.watch_holders import Holders
+from tallystick.capture.watch_tree import Root
+from tallystick.capture.workspace import Effect, FileState, Kind, Look, effects, look
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
+from tallystick.model.effect import EffectKind, FileEffect
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 from tallystick.operations.record import SessionRecord, sealable
 from tallystick.operations.scribe import Scribe
+from tallystick.operations.watch import Beside, left_out
+from tallystick.operations.watch_steps import UNKNOWN
 
 AGENT = "run"
 VARIABLE = "TALLY_SESSION"
@@ -38,6 +44,8 @@ _NOT_STARTED = 126
 _BY_SIGNAL = 128
 _MOST_PROCESSES = 10_000
 _MOST_EFFECTS = 5_000
+_WATCH_S = 5.0
+"""For how long the command waits for the watch on its folder to begin."""
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 
@@ -61,16 +69,17 @@ def run_command(
     cwd: Path,
     environment: Mapping[str, str],
     files: bool = True,
+    roots: Sequence[Root] = (),
 ) -> Ran:
     """Run a command in `cwd` with our own terminal, recording it; it is run whether or not it can be recorded.
 
     Call it from the main thread: signals that reach us are handed on to the command.
 
     Args:
-        files: look at the files of `cwd` before and after.
+        files: look at the files of `cwd` before and after. roots: folders to watch meanwhile.
     """
     recording = _Recording(home, command, cwd, environment.get(VARIABLE))
-    recording.begin(files=files)
+    recording.begin(files=files, roots=roots)
     began = time.monotonic()
     with _signals() as to_child:
         try:
@@ -144,11 +153,12 @@ class _Recording:
         self._stop = threading.Event()
         self._watcher: threading.Thread | None = None
         self._left = 0
+        self._beside: Beside | None = None
 
     # Beginning ------------------------------------------------------------------------------------------------------
 
-    def begin(self, *, files: bool) -> None:
-        """Open the session, and look at the files."""
+    def begin(self, *, files: bool, roots: Sequence[Root]) -> None:
+        """Open the session, look at the files, and watch the folders."""
         opening = Opening(
             session=self.session,
             agent=AGENT,
@@ -161,10 +171,26 @@ class _Recording:
         with self._noting():
             self._scribe = Scribe(self._home)
             self._record = self._scribe.open(opening)
+        watch = self._watch_beside(roots)
         if files and self._record is not None:
             self._before = look(self._cwd, leave_out=self._home.folder)
+        if self._beside is not None:
+            self._beside.wait(_WATCH_S)
+            if self._before is not None:
+                watch.learn({self._absolute(path): state for path, state in self._before.files.items()})
         adopt_orphans()
         self._tree = ProcessTree()
+
+    def _watch_beside(self, roots: Sequence[Root]) -> Watch:
+        """Watch the folders in a thread of its own; whoever of our descendants has a file open may be named."""
+        watch = Watch(roots, leave_out=left_out(self._home), holders=Holders(os.getpid()))
+        if roots and self._scribe is not None and self._record is not None:
+            self._beside = Beside(self._scribe, self._record, watch)
+            self._beside.start()
+        return watch
+
+    def _absolute(self, path: str) -> str:
+        return f"{str(self._cwd).rstrip('/')}/{path}"
 
     def watch(self, pid: int) -> None:
         """Follow the processes that the command starts, in a thread of its own."""
@@ -213,8 +239,11 @@ class _Recording:
         if self._watcher is not None:
             self._watcher.join()
         counts: dict[str, int] = {}
+        told = self._beside.stop() if self._beside is not None else {}
+        if self._beside is not None:
+            self._remarks += self._beside.counts.remarks
         with self._noting():
-            counts = self._record_effects()
+            counts = self._record_effects(told)
             self._record_exit(exit_code, signal_name, duration_ms)
         with self._noting():
             if self._scribe is not None:
@@ -229,17 +258,19 @@ class _Recording:
             remarks=tuple(self._remarks),
         )
 
-    def _record_effects(self) -> dict[str, int]:
+    def _record_effects(self, told: Mapping[str, FileEffect]) -> dict[str, int]:
+        """Record what is different in the end, but for what was told when it happened; how much there was of each kind."""
         if self._before is None:
             return {}
         found, is_cut = effects(self._cwd, self._before, leave_out=self._home.folder)
         counts: dict[str, int] = {}
         for effect in found:
             counts[effect.kind.value] = counts.get(effect.kind.value, 0) + 1
-        for effect in found[:_MOST_EFFECTS]:
-            self._add("file_effect", *_effect_members(effect), f"file/{effect.path}")
-        if is_cut or len(found) > _MOST_EFFECTS:
-            more = max(len(found) - _MOST_EFFECTS, 0)
+        untold = [effect for effect in found if not _is_told(effect, told.get(self._absolute(effect.path)))]
+        for effect in untold[:_MOST_EFFECTS]:
+            self._add("file_effect", *_effect_members(effect, self._absolute(effect.path)), f"file/{effect.path}")
+        if is_cut or len(untold) > _MOST_EFFECTS:
+            more = max(len(untold) - _MOST_EFFECTS, 0)
             self._add("gap", {"reason": "too-many-files", "files": more}, {}, None)
             self._remarks.append("there are more files than are looked at: see the gap in the record")
         return counts
@@ -297,17 +328,34 @@ class _Recording:
                 self._remarks.append(str(error))
 
 
-def _effect_members(effect: Effect) -> tuple[dict[str, Json], dict[str, Json]]:
-    state = effect.after or effect.before
-    meta: dict[str, Json] = {"action": effect.kind.value}
-    if state is not None:
-        meta["size_bytes"] = state.size
-    digests = {
-        name: side.digest
-        for name, side in (("before", effect.before), ("after", effect.after))
-        if side is not None and side.digest is not None
+_KINDS = {Kind.CREATED: EffectKind.CREATE, Kind.CHANGED: EffectKind.MODIFY, Kind.DELETED: EffectKind.DELETE}
+
+
+def _is_told(effect: Effect, told: FileEffect | None) -> bool:
+    """Whether the last effect that was seen on a path says already what there is in the end."""
+    if told is None:
+        return False
+    if effect.after is None:
+        return told.kind is EffectKind.DELETE or (told.kind is EffectKind.RENAME and told.old_path is not None)
+    if told.kind is EffectKind.DELETE or told.size_bytes != effect.after.size:
+        return False
+    return None in (told.digest, effect.after.digest) or told.digest == f"sha256:{effect.after.digest}"
+
+
+def _effect_members(effect: Effect, path: str) -> tuple[dict[str, Json], dict[str, Json]]:
+    """What is different about a file, in the words of `operations.watch`."""
+    meta: dict[str, Json] = {"effect": _KINDS[effect.kind].value, "process": UNKNOWN, "seen": "look"}
+    if effect.after is not None:
+        meta["bytes"] = effect.after.size
+    return meta, {
+        "content.path": path,
+        "content.digest": _digest(effect.after),
+        "content.before": _digest(effect.before),
     }
-    return meta, {"content.path": effect.path, "content.digests": digests or None}
+
+
+def _digest(state: FileState | None) -> str | None:
+    return f"sha256:{state.digest}" if state is not None and state.digest is not None else None
 
 
 def _process_id(key: tuple[int, int]) -> str:

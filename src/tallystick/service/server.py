@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.agents.hooks import Reply
 from tallystick.capture.place import SOCKET, Place
-from tallystick.capture.recorder import STATUS, STOP
+from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.operations.live import Delivery, Live, Settle, Unfinished
@@ -238,6 +238,8 @@ class Server:
         """The answer to a line that is no delivery; None if it is one."""
         if line == STATUS:
             return json.dumps(self.status()).encode()
+        if line == WORKING:
+            return json.dumps(self.live.working()).encode()
         if line == STOP:
             self._stopping.set()
             return b""
