@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import acp, api, decide, imports, live, scrub, seal, start
+from bench import acp, api, decide, graph, imports, live, project, scrub, seal, search, start, watch
 from bench.measure import Figure
 
 
@@ -22,6 +22,10 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from decide.figures(folder / "decide")
     yield from acp.figures(folder / "acp")
     yield from scrub.figures()
+    yield from project.figures(folder / "project")
+    yield from watch.figures(folder / "watch")
+    yield from search.figures(folder / "search", full=full)
+    yield from graph.figures(folder / "graph", relations=graph.RELATIONS if full else graph.RELATIONS // 10)
 
 
 def row(figure: Figure) -> str:

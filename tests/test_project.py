@@ -28,6 +28,7 @@ TESTS_WITHOUT_SOURCE = {
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
+    "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
     "live/test_harness.py": "the harness of the real agents",
@@ -46,7 +47,9 @@ LONGER: dict[str, str] = {
     "tests/seal/test_standalone.py": "it brings a writer of its own, so that it shares nothing with what it checks",
 }
 
-CORE = ("agents", "errors.py", "exports", "model", "policy", "scrubbing", "seal", "sessions", "shell")
+CORE = (
+    *("agents", "errors.py", "exports", "lineage", "model", "policy", "scrubbing", "seal", "sessions", "shell", "tools"),
+)
 
 PUBLIC = {
     "Recorder",
@@ -142,6 +145,7 @@ LEAKS = {
 # What looks like a leak and is none: a part of a file's path, and why.
 HARMLESS = {
     "the home folder of the administrator": ("codex",),  # it names its agents as paths
+    "an index of packages": ("shell/programs/packages.py",),  # it names the options of pip
 }
 
 

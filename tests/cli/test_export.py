@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Tally, TallyJson
 
 
-@pytest.mark.parametrize("name", ["jsonl", "ledger", "headless"])
+@pytest.mark.parametrize("name", ["jsonl", "ledger", "headless", "otel", "prov-json"])
 def test_stdout_has_the_export_and_nothing_else(tally: Tally, tally_json: TallyJson, full: Path, name: str) -> None:
     result = tally("export", "a42b3437", "--format", name, "--with-content")
     assert result.exit_code == 0
@@ -18,6 +18,20 @@ def test_stdout_has_the_export_and_nothing_else(tally: Tally, tally_json: TallyJ
     found = tally_json("export", "a42b3437", "--format", name, "--with-content")
     assert found["records"] == records
     assert found["losses"]
+    assert found["origin"]["is_valid"] is True
+    assert f"made from {found['origin']['entries']} entries of {found['origin']['session']}" in result.stderr
+
+
+def test_a_journal_that_does_not_verify_is_told_of(tally: Tally, full: Path) -> None:
+    (path,) = [
+        path
+        for path in full.glob(".tally/journals/*/*/*.jsonl")
+        if b'a42b3437-edc3-4f9f-94df-46a5393a6b90"' in path.read_bytes()[:900]
+    ]
+    path.write_bytes(path.read_bytes().replace(b"ticket", b"tacket", 1))
+    result = tally("export", "a42b3437", "--format", "otel")
+    assert result.exit_code == 0
+    assert "the journal does not verify" in result.stderr
 
 
 def test_without_content_is_the_default(tally: Tally, full: Path) -> None:

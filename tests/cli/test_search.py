@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Tally, TallyJson
 
 
@@ -22,7 +24,16 @@ def test_filters_fields_and_order(tally_json: TallyJson, full: Path) -> None:
     assert found("customer", "--in", "prompt") == [1]
     assert found("--type", "tool_call", "push", "--agent", "claude-code") == [46]
     assert found("push", "--newest") != []
+    assert found("pushes", "--failed", "--agent", "claude-code") == [47]
+    assert set(found("discount", "--path", "totals.py")) < set(found("discount", "--limit", "100"))
     assert found("zzzqqq") == []
+
+
+def test_common_words_are_said_to_be_common(tally: Tally, full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tallystick.store.search.MOST_RANKED", 1)
+    assert "the newest come first, not the best" in tally("search", "receipt").stderr
+    assert "the newest come first" not in tally("search", "receipt", "--newest").stderr
+    assert "the newest come first" not in tally("search", "zzzqqq").stderr
 
 
 def test_hostile_words_are_words(tally: Tally, full: Path) -> None:

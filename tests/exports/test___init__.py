@@ -27,8 +27,13 @@ def offer(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
 
 def test_each_format_has_the_name_of_its_module_and_says_what_it_loses() -> None:
     found = exports.exporters()
-    assert tuple(found) == exports.NAMES == ("jsonl", "ledger", "headless")
+    assert tuple(name.replace("-", "_") for name in found) == exports.NAMES
+    assert exports.NAMES == ("jsonl", "ledger", "headless", "otel", "prov_json")
     assert all(exporter.LOSSES for exporter in found.values())
+
+
+def test_one_format_is_handed_the_graph() -> None:
+    assert [name for name, exporter in exports.exporters().items() if exports.wants_lineage(exporter)] == ["prov-json"]
 
 
 def test_other_packages_can_offer_formats(monkeypatch: pytest.MonkeyPatch) -> None:

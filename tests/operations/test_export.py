@@ -9,6 +9,7 @@ from tallystick.exports.ledger import verify_ledger
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.operations.export import export, format_named
+from tallystick.operations.project import open_index
 from tallystick.operations.verify_named import find_session
 
 
@@ -31,7 +32,7 @@ def test_a_ledger_verifies_under_its_own_formula(samples: Home, with_content: bo
     assert verdict.variant.is_primary
 
 
-@pytest.mark.parametrize("name", ["jsonl", "ledger", "headless"])
+@pytest.mark.parametrize("name", ["jsonl", "ledger", "headless", "otel", "prov-json"])
 def test_without_content_no_word_of_it_leaves(samples: Home, name: str) -> None:
     sid = find_session(samples, "a42b3437")
     shown = b"".join(export(samples, sid, format_named(name), with_content=True).lines)
@@ -39,6 +40,30 @@ def test_without_content_no_word_of_it_leaves(samples: Home, name: str) -> None:
     assert b"git push --force" in shown
     assert b"git push --force" not in hidden
     assert hidden
+
+
+def test_an_export_says_of_which_entries_it_is_and_whether_they_verify(samples: Home) -> None:
+    sid = find_session(samples, "a42b3437")
+    made = export(samples, sid, format_named("jsonl"), with_content=False)
+    origin = made.origin
+    assert (origin.session, origin.entries, origin.unsealed) == (sid, len(list(made.lines)), 0)
+    assert (origin.is_valid, origin.integrity, origin.completeness) == (True, "intact", "truncated")
+    path = samples.journal(sid)
+    assert path is not None
+    path.write_bytes(path.read_bytes().replace(b"ticket", b"tacket", 1))
+    changed = export(samples, sid, format_named("jsonl"), with_content=False).origin
+    assert (changed.is_valid, changed.integrity) == (False, "fields")
+
+
+def test_a_format_that_shows_the_graph_is_given_it(samples: Home) -> None:
+    sid = find_session(samples, "a42b3437")
+    (line,) = export(samples, sid, format_named("prov-json"), with_content=True).lines
+    document = json.loads(line)
+    uris = {entity.get("tally:uri") for entity in document["entity"].values()}
+    assert "file:///home/dev/project/receipts/totals.py" in uris
+    assert document["wasGeneratedBy"]
+    with open_index(samples) as index:
+        assert [line] == list(export(samples, sid, format_named("prov-json"), with_content=True, index=index).lines)
 
 
 def test_an_unknown_format_is_a_mistake(samples: Home) -> None:

@@ -20,6 +20,20 @@ def test_words_are_found_with_the_text_around_them(samples: Home) -> None:
     assert [part.text for part in found.hits[0].snippet if part.hit] == ["Forced", "pushes"]
 
 
+def test_calls_that_touched_a_file_are_found_with_their_results(samples: Home) -> None:
+    found = find(samples, "discount", SearchFilter(path="receipts/totals.py", limit=100))
+    assert {hit.step.type for hit in found.hits} == {"tool_call", "tool_result"}
+    assert {hit.step.tool for hit in found.hits} >= {"Read", "Edit"}
+    assert len(found.hits) < len(find(samples, "discount", SearchFilter(limit=100)).hits)
+
+
+def test_a_path_is_found_by_its_parts(samples: Home) -> None:
+    whole = {hit.step.hash for hit in find(samples, "receipts/totals.py", SearchFilter(limit=100)).hits}
+    assert whole
+    for part in ("totals.py", "receipts totals", "receipts/tot*"):
+        assert whole <= {hit.step.hash for hit in find(samples, part, SearchFilter(limit=100)).hits}
+
+
 def test_what_was_recorded_just_now_is_found(home: Home) -> None:
     with Recorder(home.folder) as recorder:
         session = recorder.session("demo", "one")

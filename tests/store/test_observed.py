@@ -38,6 +38,11 @@ def test_a_rename_is_of_two_files() -> None:
     assert found == [("rename", "file:///w/a", None), ("copy_dest", "file:///w/b", "sha256:x")]
 
 
+def test_a_change_of_the_mode_is_none_of_the_content_and_a_folder_has_none() -> None:
+    assert touched({"effect": "modify", "metadata_only": True}, path="/w/a") == [("metadata", "file:///w/a", None)]
+    assert touched({"effect": "create", "folder": True}, path="/w/a") == []
+
+
 def test_a_comparison_of_two_states_tells_the_digest_after() -> None:
     found = touched({"action": "modify"}, path="/w/a", digests={"before": "a" * 64, "after": "b" * 64})
     assert found == [("modify", "file:///w/a", f"sha256:{'b' * 64}")]

@@ -50,6 +50,7 @@ def ask_everything(graph: Graph) -> None:
     weave.flow(a, b)
     c = root.changes(call, "file:///w/b")
     effect = root.effect("modify", "/w/b")
+    weave.relate(("artifact", a), "consumed_by", ("agent_event", root.first_id + result), operation="execute")
     weave.relate(("agent_event", root.first_id + call), "caused", ("system_event", root.first_id + effect))
     child = weave.session("child", kind="child", parent=(root, call))
     claimed = weave.session("claimed", kind="child", claimed=("root", "toolu_1"))

@@ -74,7 +74,7 @@ def test_a_response_is_how_it_ended_and_how_it_began() -> None:
     told, row = step(meta={"success": False, "duration_ms": 5, "interrupted": True}, output="o" * 999, error="bad")
     said = json.loads(response_of(told, row))
     assert (said["success"], said["duration_ms"], said["stderr"], said["interrupted"]) == (False, 5, "bad", True)
-    assert (len(said["stdout"]), said["original_bytes"]) == (240, 999)
+    assert (len(said["stdout"]), said["original_bytes"]) == (160, 999)
 
 
 def test_no_text_upsets_what_keeps_it() -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ from tallystick.cli.text import lines
     example="tally export a3f9 --format jsonl --with-content | jq .type\ntally export a3f9 --format ledger -o ledger.jsonl",
 )
 @click.argument("session")
-@click.option("--format", "format_", required=True, metavar="F", help="jsonl, ledger or headless.")
+@click.option("--format", "format_", required=True, metavar="F", help="jsonl, ledger, headless, otel or prov-json.")
 @click.option(
     "--with-content", is_flag=True, help="With what was said, asked and returned; else only what happened when."
 )
@@ -31,9 +32,11 @@ def export(run: Run, session: str, format_: str, with_content: bool, output: Pat
     r"""Write a session in another format.
 
     \b
-    jsonl     one JSON object a step, with everything that may leave the store
-    ledger    the step records of the gptme-style hash-chain ledger
-    headless  the session log of the headless agent
+    jsonl      one JSON object a step, with everything that may leave the store
+    ledger     the step records of the gptme-style hash-chain ledger
+    headless   the session log of the headless agent
+    otel       spans of OpenTelemetry, by the GenAI conventions, in OTLP's JSON
+    prov-json  W3C PROV: what came from what, and who did it
     """
     from tallystick.operations.export import export as export_session
     from tallystick.operations.export import format_named
@@ -44,18 +47,28 @@ def export(run: Run, session: str, format_: str, with_content: bool, output: Pat
     with open_index(run.home) as index:
         run.take(index.remarks)
         found = find_session(index, session)
-    made = export_session(run.home, found, chosen, with_content=with_content)
+        made = export_session(run.home, found, chosen, with_content=with_content, index=index)
+    origin = made.origin
+    if not origin.is_valid:
+        run.warn(f"the journal does not verify: {origin.integrity}, {origin.completeness}; `tally verify` says more")
     if output is not None:
         count = _write(output, made.lines)
-        data = {"session": made.session, "format": format_, "path": str(output), "lines": count, "losses": made.losses}
+        data: dict[str, Any] = {"session": made.session, "format": format_, "path": str(output), "lines": count}
+        data |= {"origin": origin, "losses": made.losses}
         run.answer("export", data, [f"wrote {counted(count, 'line')} to {path_text(output)}"])
     elif run.json:
         records = [json.loads(line) for line in made.lines]
         run.answer(
-            "export", {"session": made.session, "format": format_, "records": records, "losses": made.losses}, ()
+            "export",
+            {"session": made.session, "format": format_, "origin": origin, "records": records, "losses": made.losses},
+            (),
         )
     else:
         _print(run, made.lines)
+    sealed = origin.entries - origin.unsealed
+    run.note(
+        f"made from {counted(origin.entries, 'entry', 'entries')} of {origin.session}, {sealed:,} of them under a head"
+    )
     for loss in made.losses:
         run.note(f"{format_} does not carry {loss}")
 

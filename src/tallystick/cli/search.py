@@ -36,6 +36,8 @@ _SPACES = re.compile(r"\s+")
 @click.option("--session", metavar="S", help="Steps of this session.")
 @time_option("--since", "From this time on: 2026-11-21, 3h, today (UTC).")
 @time_option("--until", "Before this time.")
+@click.option("--path", metavar="P", help="Calls that touched this file, and their results; the end of a path will do.")
+@click.option("--failed", is_flag=True, help="Only what did not succeed, refused calls among it.")
 @click.option("--newest", is_flag=True, help="Newest first.  [default: best first]")
 @limit_option("steps")
 @pass_run
@@ -49,6 +51,8 @@ def search(
     session: str | None,
     since: str | None,
     until: str | None,
+    path: str | None,
+    failed: bool,
     newest: bool,
     limit: int | None,
 ) -> None:
@@ -57,7 +61,7 @@ def search(
     from tallystick.operations.project import open_index
     from tallystick.operations.search import search as search_steps
     from tallystick.store.project import Depth
-    from tallystick.store.search import Order, SearchFilter
+    from tallystick.store.search import MOST_RANKED, Order, SearchFilter
 
     with open_index(run.home, depth=Depth.TEXT) as index:
         run.take(index.remarks)
@@ -69,6 +73,8 @@ def search(
             session=find_session(index, session) if session is not None else None,
             since=since,
             until=until,
+            path=path,
+            failed=failed,
             order=Order.NEWEST if newest else Order.BEST,
             limit=run.limit(limit),
         )
@@ -76,6 +82,8 @@ def search(
     if found.unsearchable:
         run.warn(f"{counted(found.unsearchable, 'session')} cannot be searched whole yet: the index is behind")
     run.answer("search", found, _text(found))
+    if found.hits and found.order is Order.NEWEST and not newest:
+        run.note(f"these words stand in more than {MOST_RANKED:,} steps: the newest come first, not the best")
     if found.more:
         run.note(f"there are more than these {len(found.hits)}: --limit N shows N")
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from tallystick.errors import SourceError
+from tallystick.exports.lineage import Lineage
 from tallystick.model.recorded import Recorded
 
 
@@ -32,7 +33,28 @@ class Exporter(Protocol):
         ...
 
 
-NAMES: tuple[str, ...] = ("jsonl", "ledger", "headless")
+class LineageExporter(Protocol):
+    """A format that shows the graph too. It also has the members of an Exporter."""
+
+    WANTS_LINEAGE: bool
+
+    def write(
+        self, steps: Iterable[Recorded], *, session: str, with_content: bool, lineage: Lineage
+    ) -> Iterator[bytes]:
+        """As Exporter.write.
+
+        Args:
+            lineage: the confirmed relations of the session.
+        """
+        ...
+
+
+def wants_lineage(exporter: Exporter) -> bool:
+    """Whether a format is a LineageExporter."""
+    return getattr(exporter, "WANTS_LINEAGE", False) is True
+
+
+NAMES: tuple[str, ...] = ("jsonl", "ledger", "headless", "otel", "prov_json")
 """The modules of this package that are formats."""
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from tallystick.lineage.walk import Around, Edge, NodeId, NodeKind
 from tallystick.store.graph import Graph, Row
 from tallystick.store.relating import MOST_READ, Found, batches, take
@@ -96,18 +98,7 @@ class Downstream:
             step = edge.evidence.get("parent_step")
             row = self._graph.row("SELECT request FROM steps WHERE hash = ? AND session_id = ?", (step, session))
             if row is not None and row[0] == n:
-                found.add(
-                    node,
-                    Edge(
-                        source=node,
-                        target=edge.target,
-                        relation=edge.relation,
-                        confidence=edge.confidence,
-                        evidence=edge.evidence,
-                        at_ms=edge.at_ms,
-                        is_end=edge.is_end,
-                    ),
-                )
+                found.add(node, msgspec.structs.replace(edge, source=node))
 
     def _of_sessions(self, ids: list[int], found: Found) -> None:
         if not ids:

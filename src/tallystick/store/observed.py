@@ -51,8 +51,8 @@ def observed_accesses(
     step: Recorded, row: StepRow, folder: str | None, request_id: int, cause: Match | None
 ) -> Iterator[tuple[Thing, Access]]:
     """What an effect on a file touched. One that failed touched nothing."""
-    if row.type != "file_effect" or row.success == 0:
-        return
+    if row.type != "file_effect" or row.success == 0 or step.member("folder") is True:
+        return  # a folder holds nothing by itself
     effect = _effect(step)
     said: dict[str, Json] = {"operation": effect, "step": f"{step.session[:12]}:{step.n}", "source": row.source or "?"}
     said["process"] = text_or_none(step.member("process"))
@@ -83,7 +83,7 @@ def _touched(step: Recorded, effect: str, folder: str | None) -> Iterator[tuple[
         yield "copy_dest", _absolute(paths[1], folder)
         return
     path = step.text("content.path")
-    operation = _DONE.get(effect)
+    operation = "metadata" if step.member("metadata_only") is True else _DONE.get(effect)
     if path and operation is not None and len(path) <= _MOST_PATH:
         yield operation, _absolute(path, folder)
 

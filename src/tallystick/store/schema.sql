@@ -252,8 +252,8 @@ CREATE TABLE relations (
     evidence TEXT,                          -- JSON
     created_at INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX relations_src ON relations (src_kind, src_id, dst_kind, dst_id, relation_type);
-CREATE INDEX relations_dst ON relations (dst_kind, dst_id, src_kind, src_id);
+CREATE INDEX relations_src ON relations (src_kind, src_id, dst_kind);  -- the id keeps the five columns unique
+CREATE INDEX relations_dst ON relations (dst_kind, dst_id, src_kind);
 
 -- Which version makes one request derive from another: what is behind relations of two requests.
 CREATE TABLE links (

@@ -259,8 +259,10 @@ def _derived(rows: Iterable[Row]) -> Iterator[Relation]:
     for confidence, via, s_thing, s_id, s_confidence, s_at, t_thing, t_id, t_confidence, t_at, evidence in rows:
         if s_thing == t_thing or s_id is None or t_id is None:
             continue
-        said = orjson.dumps({"via": via, **orjson.loads(evidence)}).decode()
-        yield of_flow(End(s_id, s_confidence, s_at), End(t_id, t_confidence, t_at), confidence, said)
+        said = orjson.loads(evidence)
+        if via != "command":  # what was written with is in the edge from the call
+            said = {"step": said.get("step")}
+        yield of_flow(End(s_id, s_confidence, s_at), End(t_id, t_confidence, t_at), confidence, orjson.dumps({"via": via, **said}).decode())
 
 
 # Differences ----------------------------------------------------------------------------------------------------------

@@ -64,6 +64,12 @@ def session_node(graph: Graph, session: str) -> NodeId | None:
     return None if row is None else NodeId(NodeKind.SESSION, row[0])
 
 
+def session_size(graph: Graph, first_id: int) -> int:
+    """How many steps a session has, by the id of its first."""
+    row = graph.row("SELECT size FROM sessions WHERE first_id = ?", (first_id,))
+    return 0 if row is None else int(row[0])
+
+
 # Upwards --------------------------------------------------------------------------------------------------------------
 
 

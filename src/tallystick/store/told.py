@@ -16,7 +16,7 @@ from tallystick.model.step import Json
 from tallystick.store.tables import StepRow
 
 _MOST_COMMAND = 2048
-_MOST_RESPONSE = 240
+_MOST_RESPONSE = 160
 _MOST_CHANGES = 50
 _MOST_PATH = 4096
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from tallystick.lineage.walk import Around, Edge, NodeId, NodeKind
 from tallystick.store.graph import Graph, Row
 from tallystick.store.relating import Found, batches, take
@@ -19,7 +21,7 @@ ARTIFACT, STEP, REQUEST, SESSION = NodeKind.ARTIFACT, NodeKind.STEP, NodeKind.RE
 _LATE_MS = 2_000
 """An effect is seen so long after the call that made it."""
 
-_NEAR_STEPS = 256
+NEAR_STEPS = 256
 """A call is decided about within so many steps of it: agents use the ids of calls again."""
 
 # As the index `steps_deciding` has it, word by word: else SQLite does not use it.
@@ -39,7 +41,7 @@ _CALLS = (
 _DECISIONS = (
     "SELECT s.id, d.id, d.at_us FROM json_each(?) i CROSS JOIN steps s ON s.id = i.value"
     f" CROSS JOIN steps d INDEXED BY steps_deciding ON d.corr = s.corr AND d.corr IS NOT NULL AND d.{_DECIDING}"
-    f" AND d.id > s.id - {_NEAR_STEPS} AND d.id < s.id + {_NEAR_STEPS} AND d.session_id = s.session_id"
+    f" AND d.id > s.id - {NEAR_STEPS} AND d.id < s.id + {NEAR_STEPS} AND d.session_id = s.session_id"
     " WHERE s.type = 'tool_call'"
 )
 _VERSION_BEFORE = (
@@ -165,17 +167,7 @@ class Upstream:
             node = NodeId(STEP, maker[edge.target.id])
             seen = {(other.source, other.relation) for other in found.edges(node)}
             if (edge.source, "consumed_by") not in seen and (edge.source, "went_into") not in seen:
-                found.add(
-                    node,
-                    Edge(
-                        source=edge.source,
-                        target=node,
-                        relation="went_into",
-                        confidence=edge.confidence,
-                        evidence=edge.evidence,
-                        at_ms=edge.at_ms,
-                    ),
-                )
+                found.add(node, msgspec.structs.replace(edge, target=node, relation="went_into"))
 
     # Prompts and sessions -------------------------------------------------------------------------------------------
 

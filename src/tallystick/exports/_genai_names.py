@@ -1,0 +1,84 @@
+"""Names of the GenAI semantic conventions: attributes, operations, providers.
+
+Owns the spelling, that of https://opentelemetry.io/schemas/gen-ai/1.42.0, and which provider a model is of where its source
+does not say. Must not know steps.
+"""
+
+from __future__ import annotations
+
+import re
+
+SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
+
+OPERATION = "gen_ai.operation.name"
+CHAT, EXECUTE_TOOL, INVOKE_AGENT = "chat", "execute_tool", "invoke_agent"
+PROVIDER = "gen_ai.provider.name"
+REQUEST_MODEL = "gen_ai.request.model"
+RESPONSE_MODEL = "gen_ai.response.model"
+RESPONSE_ID = "gen_ai.response.id"
+FINISH_REASONS = "gen_ai.response.finish_reasons"
+INPUT_TOKENS = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+CACHE_READ_TOKENS = "gen_ai.usage.cache_read.input_tokens"
+CACHE_CREATION_TOKENS = "gen_ai.usage.cache_creation.input_tokens"
+REASONING_TOKENS = "gen_ai.usage.reasoning.output_tokens"
+CONVERSATION = "gen_ai.conversation.id"
+AGENT_NAME = "gen_ai.agent.name"
+AGENT_ID = "gen_ai.agent.id"
+AGENT_VERSION = "gen_ai.agent.version"
+TOOL_NAME = "gen_ai.tool.name"
+TOOL_TYPE = "gen_ai.tool.type"
+TOOL_CALL_ID = "gen_ai.tool.call.id"
+TOOL_ARGUMENTS = "gen_ai.tool.call.arguments"
+TOOL_RESULT = "gen_ai.tool.call.result"
+INPUT_MESSAGES = "gen_ai.input.messages"
+OUTPUT_MESSAGES = "gen_ai.output.messages"
+ERROR_TYPE = "error.type"
+OTHER = "_OTHER"
+
+_SAME = (
+    *("anthropic", "openai", "cohere", "deepseek", "groq", "perplexity", "mistral_ai", "moonshot_ai", "x_ai"),
+    *(
+        "aws.bedrock",
+        "azure.ai.inference",
+        "azure.ai.openai",
+        "gcp.gemini",
+        "gcp.gen_ai",
+        "gcp.vertex_ai",
+        "ibm.watsonx.ai",
+    ),
+)
+_PROVIDERS = {
+    **{name: name for name in _SAME},
+    "google": "gcp.gen_ai",
+    "google-genai": "gcp.gen_ai",
+    "gemini": "gcp.gemini",
+    "vertex": "gcp.vertex_ai",
+    "vertex_ai": "gcp.vertex_ai",
+    "bedrock": "aws.bedrock",
+    "azure": "azure.ai.openai",
+    "mistral": "mistral_ai",
+    "moonshot": "moonshot_ai",
+    "xai": "x_ai",
+}
+_MODELS = (
+    (re.compile(r"claude", re.IGNORECASE), "anthropic"),
+    (re.compile(r"(gpt|codex|o[1345](-|\Z))", re.IGNORECASE), "openai"),
+    (re.compile(r"(gemini|gemma)", re.IGNORECASE), "gcp.gen_ai"),
+    (re.compile(r"(mistral|codestral|devstral)", re.IGNORECASE), "mistral_ai"),
+    (re.compile(r"deepseek", re.IGNORECASE), "deepseek"),
+    (re.compile(r"grok", re.IGNORECASE), "x_ai"),
+    (re.compile(r"kimi", re.IGNORECASE), "moonshot_ai"),
+    (re.compile(r"command", re.IGNORECASE), "cohere"),
+)
+
+
+def provider_of(said: str | None, model: str | None) -> str:
+    """The provider as the conventions name it: as the source says, else by the name of the model, else `_OTHER`."""
+    if said:
+        return _PROVIDERS.get(said.lower(), said)
+    vendor, slash, bare = (model or "").partition("/")
+    if slash and vendor.lower() in _PROVIDERS:
+        return _PROVIDERS[vendor.lower()]
+    name = bare if slash else vendor
+    return next((provider for pattern, provider in _MODELS if pattern.match(name)), OTHER)

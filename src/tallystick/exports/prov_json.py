@@ -1,0 +1,287 @@
+"""W3C PROV of a session, as PROV-JSON: one document, on one line.
+
+Owns which record each step and relation becomes:
+
+    session                       entity, a prov:Collection of its prompts and of the versions that its calls made
+    prompt                        entity, attributed to the user, used by its request
+    version of a file, URL…       entity
+    request, call, observed effect  activity
+    the agent in this session, the model, the user   agents; a sub-agent acts on behalf of the agent that started it
+
+    consumed_by, reached          used                    derived_from of artifacts   wasDerivedFrom, turned round
+    produced, modified, made by   wasGeneratedBy          derived_from of requests    wasInformedBy, turned round
+    deleted                       wasInvalidatedBy        caused                      wasInformedBy, turned round
+
+PROV lets an entity be generated and invalidated once only: a further relation of that kind becomes wasInfluencedBy. That a
+request did what its calls did is said once, of the call, which was informed by the request. Layout: _prov_document.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from tallystick.exports._latest import latest
+from tallystick.exports._prov_document import Document, Values, qualified, time_of_ms
+from tallystick.exports.lineage import ArtifactVersion, Edge, Lineage, Node
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+
+NAME = "prov-json"
+WANTS_LINEAGE = True
+LOSSES: tuple[str, ...] = (
+    "steps that are no prompt, request, call or observed effect",
+    "what was said and returned, but for prompts and the arguments of calls",
+    "what was only intended: relations are what is confirmed",
+    "tokens, cost and settings of models",
+    "earlier states of revised steps, sightings and recoveries",
+    "hashes and seals: the export cannot be verified, the journal can",
+)
+
+_ACTIVITIES = frozenset(("tool_call", "model_call", "file_effect", "process", "network"))
+_OBSERVED = frozenset(("file_effect", "process", "network"))
+_USED = frozenset(("consumed_by", "reached"))
+_MADE = frozenset(("produced", "modified"))
+
+
+def write(
+    steps: Iterable[Recorded], *, session: str, with_content: bool, lineage: Lineage | None = None
+) -> Iterator[bytes]:
+    """The document of a session. Without content it has neither prompts, arguments, paths, digests nor evidence."""
+    made = _Provenance(session, lineage or Lineage(), with_content=with_content)
+    for step in latest(steps):
+        if "corroborates" not in step.meta:
+            made.take(step if with_content else replace(step, values={}))
+    yield from made.finish()
+
+
+class _Provenance:
+    """Makes a document of steps, then of relations."""
+
+    def __init__(self, session: str, lineage: Lineage, *, with_content: bool) -> None:
+        self._document = Document()
+        self._called = session
+        self._lineage = lineage
+        self._with_content = with_content
+        self._sid = ""
+        self._collection: Values = {}
+        self._results: dict[str, tuple[str, str]] = {}
+        """Activity and its number of each call that awaits its result, by the id of the call."""
+        self._requests: dict[int, Values] = {}
+        self._known: set[str] = set()
+        self._versions = {version.id: version for version in lineage.artifacts}
+        self._names: dict[int, str] = {}
+        self._generated: set[int] = set()
+        self._invalidated: set[int] = set()
+
+    # Steps ----------------------------------------------------------------------------------------------------------
+
+    def take(self, step: Recorded) -> None:
+        """Take the next step."""
+        if not self._sid:
+            self._begin(step)
+        self._collection |= {"tally:entries": step.n + 1, "tally:last_hash": step.hash}
+        request = self._requests.get(_number(step, "request"))
+        if request is not None:
+            request["prov:endTime"] = _time(step) or request.get("prov:endTime")
+        if step.type == "user" and "origin" not in step.meta:
+            self._open_request(step)
+        elif step.type in _ACTIVITIES:
+            self._do(step)
+        elif step.type == "tool_result":
+            self._end(step)
+        elif step.type == "subagent_end":
+            self._delegate(step)
+
+    def _begin(self, step: Recorded) -> None:
+        self._sid = step.session
+        program = _text(step, "agent")
+        self._collection = self._document.add(
+            "entity",
+            f"session-{step.session}",
+            {
+                "prov:type": qualified("prov:Collection"),
+                "tally:session": self._called,
+                "tally:kind": _text(step, "kind"),
+            },
+        )
+        self._document.add(
+            "agent",
+            f"agent-{step.session}",
+            {
+                "prov:type": qualified("prov:SoftwareAgent"),
+                "tally:agent": program,
+                "tally:agent_version": _text(step, "agent_version"),
+            },
+        )
+        parents = {parent.partition("#")[0] for parent in step.parents if "#" in parent}
+        for parent in sorted(parents) if _text(step, "kind") == "child" else ():
+            self._acts_for(step.session, parent)
+
+    def _open_request(self, step: Recorded) -> None:
+        request, prompt = _request_name(step.session, step.n), f"prompt-{step.session}-{step.n}"
+        self._document.add("agent", "user", {"prov:type": qualified("prov:Person")})
+        said = {"prov:type": qualified("tally:Prompt"), "prov:value": step.text("content.text")}
+        self._document.add("entity", prompt, said)
+        self._requests[step.n] = self._activity(request, "tally:Request", f"{step.session}:{step.n}", _time(step))
+        self._document.relate("wasAttributedTo", {"prov:entity": prompt, "prov:agent": "user"})
+        self._document.relate("used", {"prov:activity": request, "prov:entity": prompt}, {"prov:time": _time(step)})
+        self._document.relate("wasAssociatedWith", {"prov:activity": request, "prov:agent": f"agent-{step.session}"})
+        self._document.relate(
+            "actedOnBehalfOf",
+            {"prov:delegate": f"agent-{step.session}", "prov:responsible": "user", "prov:activity": request},
+        )
+        self._member(prompt)
+
+    def _do(self, step: Recorded) -> None:
+        name = _step_name(step.session, step.n)
+        kind = {"tool_call": "tally:ToolCall", "model_call": "tally:ModelCall"}.get(step.type, "tally:Effect")
+        args = step.values.get("content.args") if step.type == "tool_call" else None
+        values = self._activity(name, kind, f"{step.session}:{step.n}", _time(step))
+        values |= {"tally:tool": _text(step, "tool"), "tally:args": args}
+        if step.type not in _OBSERVED:
+            self._associate(step, name)
+        if step.type == "tool_call":
+            self._results[_text(step, "corr") or step.hash] = (name, step.hash)
+        n = _number(step, "request")
+        if n in self._requests:
+            above = _request_name(step.session, n)
+            self._document.relate("wasInformedBy", {"prov:informed": name, "prov:informant": above})
+
+    def _associate(self, step: Recorded, name: str) -> None:
+        agent = f"agent-{step.session}"
+        model = _text(step, "model") if step.type == "model_call" else None
+        if model is not None:
+            values: Values = {"prov:type": qualified("prov:SoftwareAgent"), "tally:model": model}
+            agent = self._document.add_named("agent", "model", model, values)
+        self._document.relate("wasAssociatedWith", {"prov:activity": name, "prov:agent": agent})
+
+    def _end(self, step: Recorded) -> None:
+        call = self._results.pop(_text(step, "corr") or "", None)
+        if call is not None:
+            values = self._document.values("activity", call[0])
+            values["prov:endTime"] = _time(step) or values.get("prov:startTime")
+            success = step.meta.get("success")
+            values |= {"tally:success": success if isinstance(success, bool) else None}
+            values |= {"tally:decision": _text(step, "decision"), "tally:decided_by": _text(step, "decided_by")}
+
+    def _delegate(self, step: Recorded) -> None:
+        for child in sorted({parent.partition("#")[0] for parent in step.parents if "#" in parent}):
+            if child != step.session:
+                self._acts_for(child, step.session)
+
+    def _acts_for(self, delegate: str, responsible: str) -> None:
+        for session in (delegate, responsible):
+            self._document.add("agent", f"agent-{session}", {"prov:type": qualified("prov:SoftwareAgent")})
+        self._document.relate(
+            "actedOnBehalfOf", {"prov:delegate": f"agent-{delegate}", "prov:responsible": f"agent-{responsible}"}
+        )
+
+    def _activity(self, name: str, kind: str, step: str, began: str | None) -> Values:
+        values: Values = {"prov:type": qualified(kind), "tally:step": step, "prov:startTime": began}
+        return self._document.add("activity", name, values)
+
+    def _member(self, entity: str) -> None:
+        self._document.relate("hadMember", {"prov:collection": f"session-{self._sid}", "prov:entity": entity})
+
+    # Relations --------------------------------------------------------------------------------------------------------
+
+    def finish(self) -> Iterator[bytes]:
+        """Take the relations, and give the document."""
+        if not self._sid:
+            return
+        for version in self._lineage.artifacts:
+            self._add_version(version)
+        for edge in self._lineage.edges:
+            self._relate(edge)
+        yield self._document.text()
+
+    def _add_version(self, version: ArtifactVersion) -> None:
+        name = f"artifact-{version.id if self._with_content else len(self._names) + 1}"
+        self._names[version.id] = name
+        values: Values = {"prov:type": qualified("tally:Artifact"), "tally:kind": version.kind}
+        values["tally:version"] = version.version
+        for member, at_ms in (("created_at", version.created_at_ms), ("deleted_at", version.deleted_at_ms)):
+            values[f"tally:{member}"] = time_of_ms(at_ms) if at_ms is not None else None
+        if self._with_content:
+            values |= {"tally:uri": version.uri, "tally:digest": version.digest or None}
+        self._document.add("entity", name, values)
+
+    def _relate(self, edge: Edge) -> None:
+        more: Values = {"tally:relation": edge.relation, "tally:confidence": edge.confidence}
+        if self._with_content:
+            more["tally:evidence"] = edge.evidence
+        ends = (edge.source.kind, edge.target.kind)
+        if edge.relation == "derived_from" and ends == ("artifact", "artifact"):
+            said = {"prov:generatedEntity": self._name(edge.target), "prov:usedEntity": self._name(edge.source)}
+            self._document.relate("wasDerivedFrom", said, more)
+        elif "artifact" not in ends:
+            said = {"prov:informed": self._name(edge.target), "prov:informant": self._name(edge.source)}
+            self._document.relate("wasInformedBy", said, more)
+        elif edge.relation in _USED:
+            artifact, actor = sorted((edge.source, edge.target), key=lambda node: node.kind != "artifact")
+            said = {"prov:activity": self._name(actor), "prov:entity": self._name(artifact)}
+            self._document.relate("used", said, more | {"prov:time": time_of_ms(edge.at_ms)})
+        elif edge.source.kind != "request":
+            self._change(edge, more)
+
+    def _change(self, edge: Edge, more: Values) -> None:
+        """An activity made, changed or removed a version."""
+        artifact, actor = edge.target, edge.source
+        said = {"prov:entity": self._name(artifact), "prov:activity": self._name(actor)}
+        version = self._versions.get(artifact.id)
+        is_maker = version is not None and version.made_by is not None and version.made_by.id == actor.id
+        if edge.relation in _MADE and is_maker and artifact.id not in self._generated:
+            self._generated.add(artifact.id)
+            self._document.relate("wasGeneratedBy", said, more | {"prov:time": time_of_ms(edge.at_ms)})
+            if actor.session == self._sid:
+                self._member(self._name(artifact))
+        elif edge.relation == "deleted" and artifact.id not in self._invalidated:
+            self._invalidated.add(artifact.id)
+            self._document.relate("wasInvalidatedBy", said, more | {"prov:time": time_of_ms(edge.at_ms)})
+        else:
+            influence = {"prov:influencee": said["prov:entity"], "prov:influencer": said["prov:activity"]}
+            self._document.relate("wasInfluencedBy", influence, more)
+
+    def _name(self, node: Node) -> str:
+        """The name of a node; one of another session is added as far as it is known here."""
+        if node.kind == "artifact":
+            if node.id not in self._names:
+                self._add_version(_unknown(node.id))
+            return self._names[node.id]
+        is_request = node.kind == "request"
+        name = (_request_name if is_request else _step_name)(node.session, node.n)
+        if not self._document.has("activity", name):
+            kind = "tally:Request" if is_request else "tally:Step"
+            self._activity(name, kind, f"{node.session}:{node.n}", None)
+        return name
+
+
+def _unknown(artifact: int) -> ArtifactVersion:
+    return ArtifactVersion(
+        id=artifact, kind="unknown", uri="", digest="", version=0, created_at_ms=None, deleted_at_ms=None, made_by=None
+    )
+
+
+def _step_name(session: str, n: int) -> str:
+    return f"step-{session}-{n}"
+
+
+def _request_name(session: str, n: int) -> str:
+    return f"request-{session}-{n}"
+
+
+def _time(step: Recorded) -> str | None:
+    value = step.meta.get("ts")
+    return value if isinstance(value, str) else None
+
+
+def _text(step: Recorded, name: str) -> str | None:
+    value = step.member(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _number(step: Recorded, name: str) -> Json:
+    value = step.meta.get(name)
+    return value if type(value) is int else -1
