@@ -167,3 +167,22 @@ def test_a_walk_may_begin_in_several_places() -> None:
     net = Net([edge(0, 1), edge(5, 6)])
     walked = walk([node(5), node(0), node(5)], net, depth=3, most_nodes=9, most_edges_a_node=9)
     assert walked.nodes == {node(5): 0, node(0): 0, node(6): 1, node(1): 1}
+
+
+def test_what_is_less_sure_than_asked_for_is_counted_and_not_followed() -> None:
+    start = NodeId(NodeKind.STEP, 1)
+    sure, unsure = NodeId(NodeKind.ARTIFACT, 2), NodeId(NodeKind.ARTIFACT, 3)
+    edges = [
+        Edge(source=sure, target=start, relation="consumed_by", confidence=0.4),
+        Edge(source=unsure, target=start, relation="consumed_by", confidence=0.39),
+    ]
+    found = walk(
+        [start],
+        lambda nodes: {node: Around(edges if node == start else ()) for node in nodes},
+        depth=3,
+        most_nodes=10,
+        most_edges_a_node=10,
+        least_confidence=0.4,
+    )
+    assert set(found.nodes) == {start, sure}
+    assert found.cuts == (Cut(node=start, why=CutReason.UNSURE, shown=0, total=1),)

@@ -252,7 +252,9 @@ def test_an_effect_leads_to_the_call_that_caused_it_or_to_nothing(weave: Weave) 
     out = one.writes(caused, "file:///w/out", actor="system_event")
     other = one.changes(alone, "file:///w/other", actor="system_event")
     assert (one.step(call), "caused", one.step(caused)) in told(causes(weave, version(out)))
-    assert one.step(call) not in causes(weave, version(other)).nodes
+    assert causes(weave, version(other)).nodes.keys() == {version(other), one.step(alone), one.node}
+    told_by_agent = one.effect("edit", "/w/c", source="transcript")
+    assert one.prompt_node(1) in causes(weave, one.step(told_by_agent)).nodes
 
 
 def test_what_is_not_there_is_marked_and_nothing_fails(weave: Weave) -> None:

@@ -17,6 +17,7 @@ _COMMANDS = {
     "version": ("start:version", "The versions of the program and of the record format."),
     "config": ("config:config", "Show and change settings."),
     "run": ("run_command:run", "Run a command and record it: its processes, its effects on files, its end."),
+    "watch": ("watch:watch", "Record what happens to files, until Ctrl-C."),
     "import": ("import_:import_", "Take in the histories that agents keep on this machine."),
     "ingest": ("ingest:ingest", "Record events that a program writes as lines of JSON."),
     "otlp": ("otlp:otlp", "Receive logs and spans by OTLP/HTTP"),
@@ -27,7 +28,12 @@ _COMMANDS = {
     "show": ("show:show", "Everything about one step."),
     "replay": ("replay:replay", "A session step by step, as it happened."),
     "search": ("search:search", "Find steps by the words in them."),
+    "sql": ("sql:sql", "Ask the index in SQL."),
     "export": ("export:export", "Write a session in another format."),
+    "why": ("why:why", "Why something is there"),
+    "impact": ("why:impact", "What came of something"),
+    "graph": ("graph:graph", "Draw the graph around something."),
+    "artifact": ("artifact:artifact", "The files, pages and resources that agents touched."),
     "coverage": (
         "coverage:coverage",
         "What the record lacks: calls without results, steps that one source alone told",
@@ -43,9 +49,22 @@ _COMMANDS = {
 }
 _AREAS = {
     "Start": ("init", "up", "demo", "status", "doctor", "version", "config"),
-    "Record": ("agents", "install", "uninstall", "import", "run", "service", "ingest", "otlp", "acp", "mcp", "hook"),
-    "Look": ("session", "log", "show", "replay", "search", "export"),
-    "Ask": ("coverage",),
+    "Record": (
+        "agents",
+        "install",
+        "uninstall",
+        "import",
+        "run",
+        "watch",
+        "service",
+        "ingest",
+        "otlp",
+        "acp",
+        "mcp",
+        "hook",
+    ),
+    "Look": ("session", "log", "show", "replay", "search", "sql", "export"),
+    "Ask": ("why", "impact", "graph", "artifact", "coverage"),
     "Trust": ("verify", "erase", "rebuild"),
 }
 

@@ -68,6 +68,8 @@ class CutReason(enum.StrEnum):
     """So many nodes were found that it had to end."""
     FAN_OUT = "fan-out"
     """The node has more edges than are followed."""
+    UNSURE = "unsure"
+    """The node has edges that are less sure than was asked for."""
     MISSING = "missing"
     """The node is named by an edge, and is not there."""
 
@@ -94,7 +96,13 @@ Neighbours: TypeAlias = Callable[[Sequence[NodeId]], Mapping[NodeId, Around]]
 
 
 def walk(
-    start: Sequence[NodeId], neighbours: Neighbours, *, depth: int, most_nodes: int, most_edges_a_node: int
+    start: Sequence[NodeId],
+    neighbours: Neighbours,
+    *,
+    depth: int,
+    most_nodes: int,
+    most_edges_a_node: int,
+    least_confidence: float = 0.0,
 ) -> Walked:
     """Walk from `start`, nearest nodes first.
 
@@ -103,8 +111,9 @@ def walk(
     Args:
         depth: how far to go; 0 finds only the start. Nodes at that distance are asked for, so that it is known whether
             there was more. most_nodes: how many to find, those of the start among them.
+        least_confidence: edges that are less sure are counted, and not followed.
     """
-    walker = _Walker(start, most_nodes, most_edges_a_node)
+    walker = _Walker(start, most_nodes, most_edges_a_node, least_confidence)
     for distance in range(depth + 1):
         level, walker.level = walker.level, []
         if not level:
@@ -116,7 +125,7 @@ def walk(
 
 
 class _Walker:
-    def __init__(self, start: Sequence[NodeId], most_nodes: int, most_edges: int) -> None:
+    def __init__(self, start: Sequence[NodeId], most_nodes: int, most_edges: int, least_confidence: float) -> None:
         self.level: list[NodeId] = list(dict.fromkeys(start))
         self.depths = dict.fromkeys(self.level, 0)
         self.edges: dict[tuple[NodeId, NodeId, str], Edge] = {}
@@ -124,20 +133,25 @@ class _Walker:
         self._asked = set(self.level)
         self._most_nodes = most_nodes
         self._most_edges = most_edges
+        self._least = least_confidence
 
     def visit(self, node: NodeId, around: Around | None, distance: int, *, is_last: bool) -> None:
         """Take in the edges of a node; what they lead to is `distance` away."""
         if around is None:
             self.cuts.append(Cut(node=node, why=CutReason.MISSING))
             return
-        followed = sorted(around.edges, key=_rank)[: self._most_edges]
-        total = max(around.total or 0, len(around.edges))
+        sure = [edge for edge in around.edges if edge.confidence >= self._least]
+        unsure = len(around.edges) - len(sure)
+        followed = sorted(sure, key=_rank)[: self._most_edges]
+        total = max(around.total or 0, len(around.edges)) - unsure
         kept = sum(self._follow(node, edge, distance, is_last=is_last) for edge in followed)
         if kept < len(followed):
             why = CutReason.DEPTH if is_last else CutReason.NODES
             self.cuts.append(Cut(node=node, why=why, shown=kept, total=total))
         elif len(followed) < total:
             self.cuts.append(Cut(node=node, why=CutReason.FAN_OUT, shown=len(followed), total=total))
+        if unsure:
+            self.cuts.append(Cut(node=node, why=CutReason.UNSURE, shown=0, total=unsure))
 
     def _follow(self, node: NodeId, edge: Edge, distance: int, *, is_last: bool) -> bool:
         """Whether the edge is in what was found, with all that it leads to."""

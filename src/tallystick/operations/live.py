@@ -20,6 +20,7 @@ from tallystick.capture.probe import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
+from tallystick.operations.folders import Folders
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.unnamed import Unnamed
@@ -139,6 +140,7 @@ class Live:
         self._monotonic = monotonic
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
         self._unnamed = Unnamed()
+        self._folders = Folders()
         self._ending: dict[tuple[str, str], float] = {}
         self._followed: dict[tuple[str, str], str] = {}
         self._working: OrderedDict[tuple[str, str], tuple[float, str]] = OrderedDict()
@@ -291,9 +293,10 @@ class Live:
         self._look_at_transcript(delivery.agent, payload)
         if not delivery.spooled:
             self._note_working(delivery.agent, payload)
+        folder = payload.asks.cwd if payload.asks is not None else None
         for event in payload.events:
             try:
-                self._record_event(delivery, event, decision)
+                self._record_event(delivery, self._folders.noted(delivery.agent, event, folder), decision)
             except FormatError as error:  # one that cannot be sealed does not take the others with it
                 self.counts.last_error = str(error)
                 self.note_gap({"reason": "unrecordable"}, {"content.error": str(error)[:2000]})

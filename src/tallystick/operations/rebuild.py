@@ -21,7 +21,8 @@ class Rebuilt(msgspec.Struct, frozen=True, kw_only=True):
     """What is in the new index, and how the old one compares.
 
     `was` is how many sessions the old one held after it was brought up to date, None if it could not be read. `differing`
-    are sessions of which the two say different things, `tables` those of the graph whose rows differ. `failures` are journals that cannot be read to their end.
+    are sessions of which the two say different things, `tables` those of the graph whose rows differ. `failures` are
+    journals that cannot be read to their end.
     """
 
     sessions: int

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tallystick.model.intent import Effects, Flow, Intent
+from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.shell import Environment, argv_effects, effects
-from tallystick.tools import Uses, uses_of
+from tallystick.tools import Code, Uses, uses_of
 
 _HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
 _REMEMBERED = 4096
@@ -25,22 +25,30 @@ def home_of(folder: str | None) -> str | None:
     return None if found is None else found[0]
 
 
-def uses_of_call(step: Recorded, folder: str | None) -> Uses:
-    """What a call's own tool does; `commands` and `programs` are left to be read."""
-    tool = step.member("tool")
+def uses_of_call(step: Recorded, folder: str | None, agent: str) -> Uses:
+    """What a call's own tool does; commands, programs and code are left to be read."""
+    tool, server = step.member("tool"), step.member("server")
     args: Json = step.values.get("content.args")
-    return uses_of(tool if isinstance(tool, str) else "", args, folder=folder, home=home_of(folder))
+    return uses_of(
+        tool if isinstance(tool, str) else "",
+        args,
+        folder=folder,
+        home=home_of(folder),
+        agent=agent,
+        server=server if isinstance(server, str) else None,
+    )
 
 
 def effects_of(uses: Uses, folder: str | None) -> Effects:
     """Everything that a call means to do."""
-    if not uses.commands and not uses.programs:
+    if not (uses.commands or uses.programs or uses.codes):
         return Effects(intents=uses.intents, flows=uses.flows)
     where = uses.folder or folder
     intents, flows, opaque = [*uses.intents], [*uses.flows], list[str]()
     for read in (
         *(_script(text, where) for text in uses.commands),
         *(_program(tuple(words), where) for words in uses.programs),
+        *(_code(code, where) for code in uses.codes),
     ):
         flows += [Flow(flow.source + len(intents), flow.target + len(intents)) for flow in read.flows]
         intents += read.intents
@@ -58,11 +66,14 @@ def _program(words: tuple[str, ...], folder: str | None) -> Effects:
     return argv_effects(words, _environment(folder))
 
 
+def _code(code: Code, folder: str | None) -> Effects:
+    """Code in a language of its own, read as what its program would run."""
+    if code.program is not None:
+        return _program(code.program, folder)
+    target = f"code: {code.language}"
+    return Effects(intents=(Intent(domain=Domain.UNKNOWN, operation=Operation.UNKNOWN, target=target),))
+
+
 def _environment(folder: str | None) -> Environment:
     known = {"PWD": folder} if folder is not None else {}
     return Environment(variables={"HOME": home_of(folder) or "~", **known}, folder=folder)
-
-
-def is_shell(intent: Intent, uses: Uses) -> bool:
-    """Whether an intent was read from a shell text and not from the tool's own arguments."""
-    return intent not in uses.intents

@@ -169,7 +169,7 @@ class LineageProjection:
             uses_of_call,
         )
 
-        uses = uses_of_call(step, folder)
+        uses = uses_of_call(step, folder, row.agent_id)
         # Only a transcript puts model calls and the calls they made in their true order.
         is_told = row.source == "transcript" and model_call is not None and model_call < row.n
         return _Call(

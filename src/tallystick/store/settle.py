@@ -262,7 +262,12 @@ def _derived(rows: Iterable[Row]) -> Iterator[Relation]:
         said = orjson.loads(evidence)
         if via != "command":  # what was written with is in the edge from the call
             said = {"step": said.get("step")}
-        yield of_flow(End(s_id, s_confidence, s_at), End(t_id, t_confidence, t_at), confidence, orjson.dumps({"via": via, **said}).decode())
+        yield of_flow(
+            End(s_id, s_confidence, s_at),
+            End(t_id, t_confidence, t_at),
+            confidence,
+            orjson.dumps({"via": via, **said}).decode(),
+        )
 
 
 # Differences ----------------------------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ _DECIDING = (
 )
 
 _STEPS = (
-    "SELECT s.id, s.session_id, s.n, s.type, s.request, s.parent, s.corr, s.at_us"
+    "SELECT s.id, s.n, s.type, s.request, s.parent, s.corr, s.at_us,"
+    " s.type = 'file_effect' AND s.source = 'watch' AND s.agent_id <> 'run'"
     " FROM json_each(?) i CROSS JOIN steps s ON s.id = i.value"
 )
 _CALLS = (
@@ -125,10 +126,10 @@ class Upstream:
         rows = [row for batch in batches(ids) for row in self._graph.rows(_STEPS, (batch,))]
         there = {row[0] for row in rows}
         found.drop(NodeId(STEP, id_) for id_ in ids if id_ not in there)
+        found.add_all(take(self._graph, found, "dst", "system_event", there, "agent_event"), by="dst")
         for row in rows:
             self._places(row, found)
         self._decided(there, found)
-        found.add_all(take(self._graph, found, "dst", "system_event", there, "agent_event"), by="dst")
         found.add_all(rests_on(self._graph, there), by="dst")
         asked = [id_ for id_ in there if NodeId(STEP, id_) in self._start]
         for kind in ("agent_event", "system_event"):
@@ -137,8 +138,14 @@ class Upstream:
 
     def _places(self, row: Row, found: Found) -> None:
         """The prompt that a step belongs to, the step that encloses it, and the call that it tells more about."""
-        id_, _, n, type_, request, parent, corr, at_us = row
+        id_, n, type_, request, parent, corr, at_us, is_watched = row
         node, first, at_ms = NodeId(STEP, id_), id_ - n, at_us // 1000
+        if is_watched and not found.has(node):  # it was seen in this session, and nobody knows who did it
+            found.add(
+                node,
+                Edge(source=NodeId(SESSION, first), target=node, relation="held", at_ms=at_ms, is_end=True),
+            )
+            return
         if request is not None and request != n:
             found.add(
                 node, Edge(source=NodeId(REQUEST, first + request), target=node, relation="asked_for", at_ms=at_ms)

@@ -1,0 +1,226 @@
+"""`tally artifact`: one file, page or resource over all its versions, and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.filters import limit_option
+from tallystick.cli.frame import Command, Group
+from tallystick.cli.nodes import edge_data, moment, name_of, node_data, relation_words, step_ref, tail
+from tallystick.cli.run import Run, counted, labelled, pass_run, table
+from tallystick.cli.text import cut, first_line, one_line
+from tallystick.lineage.walk import Edge, NodeId, NodeKind
+
+if TYPE_CHECKING:
+    from tallystick.operations.answers import Known
+    from tallystick.operations.artifact import ThingHistory
+    from tallystick.operations.unexplained import Report
+    from tallystick.store.things import ListedThing, VersionRow
+
+KINDS = ("file", "url", "mcp_resource", "commit", "search")
+
+artifact = Group(
+    "artifact",
+    lazy={
+        "show": ("tallystick.cli.artifact:show", "One thing: its versions, facts, relations and risk tags."),
+        "list": ("tallystick.cli.artifact:list_", "The files, pages and resources that agents touched."),
+        "unexplained": (
+            "tallystick.cli.artifact:unexplained",
+            "Files that an agent wrote and that lead to no prompt.",
+        ),
+    },
+    help="The files, pages and resources that agents touched.",
+)
+
+_FLAGS = {
+    "is_agent_authored": "written by an agent",
+    "is_unmatched_modified": "changed outside the agent",
+    "is_executable": "runs as code",
+    "is_memory_artifact": "read by agents as instructions",
+    "is_persistent_target": "survives a restart",
+    "is_control_plane": "settings of an agent",
+}
+
+
+# One thing ------------------------------------------------------------------------------------------------------------
+
+
+@click.command("show", cls=Command, example="tally artifact show src/shop.py")
+@click.argument("path")
+@limit_option("versions")
+@pass_run
+def show(run: Run, path: str, limit: int | None) -> None:
+    """One thing: its versions, facts, relations and risk tags. PATH may be a URL or a resource too."""
+    from tallystick.operations.artifact import thing_history
+    from tallystick.operations.project import open_index
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        found = thing_history(run.home, index, path, folder=str(Path.cwd()), most_versions=run.limit(limit))
+    run.answer("artifact", _data(found) if run.json else None, _text(found, run.width))
+    if found.version_count > len(found.versions):
+        run.note(f"there are {found.version_count:,} versions: --limit N shows the newest N")
+
+
+def _data(found: ThingHistory) -> dict[str, object]:
+    import msgspec
+
+    versions = [
+        {**msgspec.to_builtins(version), "id": str(version.id), "made_by": _maker(found, version)}
+        for version in found.versions
+    ]
+    return {
+        "kind": found.thing.kind,
+        "uri": found.thing.uri,
+        "version_count": found.version_count,
+        "versions": versions,
+        "facts": found.facts,
+        "relations": [edge_data(edge) for edge in found.relations],
+        "nodes": [node_data(node) for node in found.nodes],
+        "more_relations": {str(version): total for version, total in found.more_relations.items()},
+        "tags": found.tags,
+        "observations": found.observations,
+    }
+
+
+def _maker(found: ThingHistory, version: VersionRow) -> str | None:
+    return next((node.step for node in found.nodes if node.node == NodeId(NodeKind.ARTIFACT, version.id)), None)
+
+
+def _text(found: ThingHistory, width: int) -> Iterator[str]:
+    yield click.style(f"{one_line(found.thing.uri)}  {one_line(found.thing.kind)}", bold=True)
+    yield from labelled(_facts(found), indent="  ")
+    yield click.style("  versions, the newest first", bold=True)
+    for line in table(_version_cells(found), head=("VERSION", "SINCE (UTC)", "MADE BY", "DIGEST", "GONE (UTC)")):
+        yield f"  {line}"
+    known = {node.node: node for node in found.nodes}
+    if found.relations:
+        yield click.style("  relations", bold=True)
+        for version in found.versions:
+            yield from _relations(found, version, known, width)
+    if found.tags:
+        yield click.style("  risk tags", bold=True)
+        for tag in found.tags:
+            words = f"{one_line(tag.severity)} {one_line(tag.rule_id)}: "
+            yield f"    {words}{first_line(tag.message, max(width - 60, 20))}  {moment(tag.observed_at)}"
+
+
+def _facts(found: ThingHistory) -> Iterator[tuple[str, str]]:
+    facts = found.facts or {}
+    yield "known", ", ".join(words for name, words in _FLAGS.items() if facts.get(name))
+    yield "last seen", _moment(facts.get("last_seen_at"))
+    session = facts.get("last_modified_session_id")
+    by = f" in session {one_line(str(session)[:8])}" if session else ""
+    changed = _moment(facts.get("last_modified_at"))
+    yield "changed", f"{changed} by {one_line(str(facts.get('last_modified_source')))}{by}" if changed else ""
+    for name, words in (
+        ("recent_unmatched_effect_count", "changes of late outside the agent"),
+        ("recent_cross_session_write_count", "writes of late that follow another session's"),
+    ):
+        yield words, str(facts[name]) if facts.get(name) else ""
+    yield "risk", one_line(f"{facts['risk_level']}, {facts.get('risk_rule_id')}") if facts.get("risk_level") else ""
+    if found.observations:
+        yield "content seen", f"{counted(len(found.observations), 'time')}, {moment(found.observations[0].observed_at)}"
+
+
+def _moment(value: object) -> str:
+    return moment(value) if isinstance(value, int) else ""
+
+
+def _version_cells(found: ThingHistory) -> Iterator[tuple[str, ...]]:
+    for version in found.versions:
+        maker = _maker(found, version)
+        yield (
+            str(version.version),
+            moment(version.created_at_ms),
+            step_ref(maker) if maker else ("found" if version.version == 0 else "not seen"),
+            one_line(version.digest[:19]),
+            moment(version.deleted_at_ms),
+        )
+
+
+def _relations(found: ThingHistory, version: VersionRow, known: dict[NodeId, Known], width: int) -> Iterator[str]:
+    own = NodeId(NodeKind.ARTIFACT, version.id)
+    for edge in found.relations:
+        if own in (edge.source, edge.target) and not (edge.relation == "changed_into" and edge.source == own):
+            yield _relation(edge, own, known[edge.far(own)], version.version, width)
+    if version.id in found.more_relations:
+        yield f"    version {version.version}: … cut here: {found.more_relations[version.id]:,} in all"
+
+
+def _relation(edge: Edge, own: NodeId, far: Known, version: int, width: int) -> str:
+    words = relation_words([edge], far, upwards=edge.target == own)
+    before = f"    version {version}: {words} "
+    after = tail([edge], far, narrow=width < 110)
+    room = max(width - len(before) - len(after) - 2, 24)
+    return f"{click.style(before, dim=True)}{name_of(far, room)}  {click.style(after, dim=True)}"
+
+
+# The list -------------------------------------------------------------------------------------------------------------
+
+
+@click.command("list", cls=Command, example="tally artifact list --kind url\ntally artifact list --prefix src/")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Of this kind. May be repeated.")
+@click.option("--prefix", metavar="TEXT", help="Whose path or URL begins so; a relative path counts from here.")
+@limit_option("things")
+@pass_run
+def list_(run: Run, kinds: tuple[str, ...], prefix: str | None, limit: int | None) -> None:
+    """The files, pages and resources that agents touched."""
+    from tallystick.operations.artifact import list_known
+    from tallystick.operations.project import open_index
+
+    most = run.limit(limit)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        found = list_known(index, kinds=kinds, prefix=prefix, folder=str(Path.cwd()), limit=most + 1)
+    shown, has_more = found[:most], len(found) > most
+    run.answer("artifacts", {"artifacts": shown, "has_more": has_more}, _list_text(shown, run.width))
+    if has_more:
+        run.note(f"there are more than these {len(shown)}: --limit N shows N")
+
+
+def _list_text(things: tuple[ListedThing, ...], width: int) -> Iterator[str]:
+    if not things:
+        yield "nothing is known"
+        return
+    rows = [
+        (
+            one_line(thing.kind),
+            f"{thing.versions:,}",
+            moment(thing.updated_at_ms, narrow=True),
+            "gone" if thing.deleted_at_ms is not None else "",
+            cut(one_line(thing.uri.removeprefix("file://")), max(width - 46, 30)),
+        )
+        for thing in things
+    ]
+    yield from table(rows, head=("KIND", "VERSIONS", "LAST SEEN", "", "NAME"), right=frozenset((1,)))
+
+
+# What leads to no prompt ----------------------------------------------------------------------------------------------
+
+
+@click.command("unexplained", cls=Command, example="tally artifact unexplained")
+@pass_run
+def unexplained(run: Run) -> None:
+    """Files that an agent wrote and that lead to no prompt. `tally why` ends at a prompt for all others."""
+    from tallystick.operations.project import open_index
+    from tallystick.operations.unexplained import report
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        found = report(index)
+    run.answer("unexplained", found, _unexplained_text(found))
+
+
+def _unexplained_text(found: Report) -> Iterator[str]:
+    yield (
+        f"{counted(found.written, 'file')} written by agents: {found.explained:,} lead to the prompt that asked for"
+        f" them, {len(found.unexplained):,} do not"
+    )
+    rows = [(step_ref(one.step), one_line(one.why_not), one_line(one.path)) for one in found.unexplained]
+    if rows:
+        yield from table(rows, head=("STEP", "WHY NOT", "PATH"))

@@ -1,0 +1,111 @@
+"""`tally graph`: the graph around something, as text, JSON, or a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.nodes import answer_data, answer_text
+from tallystick.cli.run import Run, counted, pass_run, path_text
+from tallystick.cli.text import lines
+from tallystick.cli.why import limits_of, walk_options
+
+if TYPE_CHECKING:
+    from tallystick.operations.answers import Answer
+
+FORMATS = ("text", "json", "dot", "svg", "mermaid")
+
+
+@click.command(
+    cls=Command,
+    example="tally graph docs/summary.md --format svg -o summary.svg\ntally graph a3f9:17 --direction up\n"
+    "tally graph a3f9 --format mermaid",
+)
+@click.argument("starts", metavar="START...", nargs=-1, required=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="The form.")
+@click.option(
+    "--direction",
+    type=click.Choice(("up", "down", "both")),
+    default="both",
+    show_default=True,
+    help="To what it came from, to what came of it, or both.",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to FILE.")
+@walk_options
+@pass_run
+def graph(
+    run: Run,
+    starts: tuple[str, ...],
+    form: str,
+    direction: str,
+    output: Path | None,
+    depth: int,
+    limit: int,
+    fan_out: int,
+    least: float | None,
+) -> None:
+    """Draw the graph around something. START is a path, a URL, a step or a session; several are drawn together."""
+    from tallystick.operations.answers import Direction
+    from tallystick.operations.graph import graph_around
+    from tallystick.operations.project import open_index
+
+    limits, folder = limits_of(depth, limit, fan_out, least), str(Path.cwd())
+    ways = [direction] if direction != "both" or form != "text" or run.json else ["up", "down"]
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        answers = [graph_around(run.home, index, starts, Direction(way), folder=folder, limits=limits) for way in ways]
+    _tell(run, answers, form, output)
+
+
+def _tell(run: Run, answers: list[Answer], form: str, output: Path | None) -> None:
+    """Give the answers, two of them where what it came from and what came of it are drawn one after the other."""
+    found = answers[0]
+    if form == "json":
+        run.json = True
+    if output is None and form in ("text", "json"):
+        run.answer("graph", answer_data(found) if run.json else None, _trees(answers, run.width))
+        return
+    drawn = _drawn(answers, form, run.width)
+    data: dict[str, object] = {**answer_data(found), "drawn": drawn} if run.json else {}
+    if output is None:
+        run.answer("graph", data, lines(drawn.rstrip("\n")))
+    else:
+        output.write_text(drawn, "utf-8")
+        run.answer("graph", {**data, "drawn": None, "file": str(output)}, ())
+        run.note(f"{path_text(output)}: {counted(len(found.nodes), 'node')}, {counted(len(found.edges), 'edge')}")
+    cuts = sum(len(one.cuts) for one in answers)
+    if cuts:
+        run.note(f"not all of it is there: {counted(cuts, 'place')} marked “cut here”")
+
+
+def _trees(answers: list[Answer], width: int) -> Iterator[str]:
+    for found in answers:
+        upwards = found.direction.value == "up"
+        if len(answers) > 1:
+            yield click.style("what it came from" if upwards else "what came of it", bold=True)
+        yield from answer_text(found, width, upwards=upwards)
+
+
+def _drawn(answers: list[Answer], form: str, width: int) -> str:
+    """The answers in a form for a file or another program."""
+    from tallystick.cli.run import envelope
+    from tallystick.lineage.drawing_svg import svg
+    from tallystick.lineage.drawing_text import dot, mermaid
+    from tallystick.operations.picture import picture_of
+
+    found = answers[0]
+    match form:
+        case "svg":
+            return svg(picture_of(found), title=found.start.text)
+        case "dot":
+            return dot(picture_of(found), title=found.start.text)
+        case "mermaid":
+            return mermaid(picture_of(found))
+        case "json":
+            return envelope("graph", answer_data(found), []) + "\n"
+        case _:
+            return "".join(f"{click.unstyle(line)}\n" for line in _trees(answers, width))

@@ -1,0 +1,140 @@
+"""`tally why` and `tally impact`: what something came from, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.nodes import answer_data, answer_text, step_ref
+from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.text import first_line
+
+if TYPE_CHECKING:
+    from tallystick.operations.answers import Limits
+    from tallystick.operations.why import LineOrigin, Why
+
+
+_LEAST = 0.4
+"""What an earlier prompt had read counts 0.3: it is nearly always something else that was written from."""
+
+
+def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The limits of a walk, as options."""
+    options = (
+        click.option(
+            "--depth",
+            type=click.IntRange(0, 100),
+            metavar="N",
+            default=8,
+            show_default=True,
+            help="How many edges to go.",
+        ),
+        click.option(
+            "--limit",
+            type=click.IntRange(1, 20_000),
+            metavar="N",
+            default=300,
+            show_default=True,
+            help="At most so many nodes.",
+        ),
+        click.option(
+            "--fan-out",
+            type=click.IntRange(1, 5_000),
+            metavar="N",
+            default=50,
+            show_default=True,
+            help="At most so many edges of one node.",
+        ),
+        click.option(
+            "--min-confidence",
+            "least",
+            type=click.FloatRange(0, 1),
+            metavar="X",
+            help="Follow no edge that is less sure. [default: 0.4; of impact 0]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def limits_of(depth: int, limit: int, fan_out: int, least: float | None, default: float = _LEAST) -> Limits:
+    """The same as the operations take them; `default` is how sure edges are to be where nobody said."""
+    from tallystick.operations.answers import Limits
+
+    return Limits(depth=depth, nodes=limit, edges_a_node=fan_out, least_confidence=default if least is None else least)
+
+
+@click.command(
+    cls=Command,
+    example="tally why src/shop.py\ntally why src/shop.py:12\ntally why a3f9:17\ntally why https://example.org",
+)
+@click.argument("start")
+@walk_options
+@pass_run
+def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
+    """Why something is there: the call, what went into it, who allowed it, the prompt, up to the first session.
+
+    START is a path, PATH:LINE, a URL, a step (SESSION:N, a hash) or a session. A path may be from here, absolute, of another
+    machine, or the end of one recorded path.
+    """
+    from tallystick.operations.project import open_index
+    from tallystick.operations.why import why as ask
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        limits = limits_of(depth, limit, fan_out, least)
+        found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
+    more = {"line": found.line, "is_as_recorded": found.is_as_recorded}
+    data = {**answer_data(found.answer), **more} if run.json else None
+    run.answer("why", data, _why_text(found, run.width))
+
+
+def _why_text(found: Why, width: int) -> Iterator[str]:
+    if found.line is not None:
+        yield from _line_text(found.line, width)
+    yield from answer_text(found.answer, width, upwards=True)
+    if found.is_as_recorded is False:
+        yield click.style("the file is not as its newest recorded version left it: it was changed since", fg="yellow")
+    if len(found.answer.nodes) == 1:
+        yield "nothing is recorded that it came from"
+
+
+def _line_text(line: LineOrigin, width: int) -> Iterator[str]:
+    text = f"line {line.number}"
+    if line.text is not None:
+        text += f": {first_line(line.text, max(width - 40, 20))}"
+    yield click.style(text, bold=True)
+    if line.step is not None:
+        since = f"; {counted(line.writes_since, 'later write')} left it" if line.writes_since else ""
+        yield f"written by {step_ref(line.step)}, confidence {line.confidence:.2g}{since}"
+    else:
+        yield f"not traced to a write: {first_line(line.why_not or '', width)}; below is what changed the file last"
+
+
+@click.command(
+    cls=Command,
+    example="tally impact docs/ticket-118.txt\ntally impact a3f9:17\ntally impact a3f9\ntally impact https://example.org",
+)
+@click.argument("start")
+@walk_options
+@pass_run
+def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
+    """What came of something: who read it, what was made from it, and what was made from that, across sessions.
+
+    START is a path, a URL, a step (SESSION:N, a hash) or a session.
+    """
+    from tallystick.operations.impact import impact as ask
+    from tallystick.operations.project import open_index
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        limits = limits_of(depth, limit, fan_out, least, 0.0)  # who looks for damage wants to see too much
+        found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
+    run.answer("impact", answer_data(found) if run.json else None, answer_text(found, run.width, upwards=False))
+    if len(found.nodes) == len(found.start.nodes):
+        run.note("nothing is recorded that came of it")
