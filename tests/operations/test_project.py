@@ -103,6 +103,24 @@ def test_an_erased_text_is_not_in_the_index_any_more(home: Home) -> None:
     assert not any(b"swordfish" in path.read_bytes() for path in home.folder.rglob("*") if path.is_file())
 
 
+def test_erased_arguments_leave_nothing_in_the_graph(home: Home) -> None:
+    with Recorder(home.folder) as recorder, recorder.session("demo", "one", cwd="/w") as session:
+        session.prompt("write it")
+        with session.tool_call("Write", {"file_path": "/w/swordfish/CLAUDE.md", "content": "swordfish"}):
+            pass
+        with session.tool_call("Bash", {"command": "cat swordfish > b"}):
+            pass
+    with open_index(home, depth=Depth.TEXT) as index:
+        assert index.graph.rows("SELECT count(*) FROM artifacts") == [(3,)]
+        assert index.graph.rows("SELECT content_prefix FROM artifact_observations") == [("swordfish",)]
+    for n in (2, 4):
+        erase(home, session.id, n, ["content.args"], reason="a password")
+    with open_index(home, depth=Depth.TEXT) as index:
+        for table in ("artifacts", "relations", "accesses", "things", "artifact_facts", "artifact_observations"):
+            assert index.graph.rows(f"SELECT * FROM {table}") == [], table
+    assert not any(b"swordfish" in path.read_bytes() for path in home.folder.rglob("*") if path.is_file())
+
+
 def test_verification_is_told_what_the_index_has(samples: Home) -> None:
     with open_index(samples) as index:
         rows = list_sessions(index.graph, SessionFilter(limit=None))

@@ -208,6 +208,41 @@ def test_a_crash_at_any_step_changes_nothing_in_the_end(
             assert everything(graph) == fresh(stories)
 
 
+@given(stories(), st.integers(1, 12), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_a_crash_between_any_two_writes_changes_nothing_in_the_end(
+    stories: list[Session], after: int, is_before_commit: bool
+) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tallystick.store.project._STEPS_A_TRANSACTION", 3)
+        patch.setattr("tallystick.store.project._STEPS_A_WRITE", 1)
+        patch.setattr("tallystick.store.settle._THINGS_A_CHUNK", 1)
+        patch.setattr("tallystick.store.settle._CHUNKS_A_TRANSACTION", 1)
+        path = Path(folder) / "graph.db"
+        abandoned = Graph(path, Mode.WRITE)
+        commit, commits = abandoned.commit, 0
+
+        def commit_and_die() -> None:
+            nonlocal commits
+            commits += 1
+            if commits == after and is_before_commit:
+                raise Crash
+            commit()
+            if commits == after:
+                raise Crash
+
+        patch.setattr(abandoned, "commit", commit_and_die)
+        try:
+            project(abandoned, [session.journal() for session in stories])
+        except Crash:
+            pass
+        finally:
+            abandoned.close()
+        with Graph(path, Mode.WRITE) as graph:
+            project(graph, [session.journal() for session in stories])
+            assert everything(graph) == fresh(stories)
+
+
 @given(stories(), st.integers(1, 4), st.integers(1, 4))
 @settings(deadline=None, max_examples=30)
 def test_two_processes_that_project_at_once_give_the_same_index(

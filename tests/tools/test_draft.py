@@ -53,3 +53,8 @@ def test_a_file_that_is_not_told_is_not_known() -> None:
     first, second = found.done().intents
     assert (first.target, first.is_known, first.words) == ("", False, ("t",))
     assert (second.domain, second.is_known, len(second.words[0])) == (Domain.UNKNOWN, False, 200)
+
+
+def test_code_can_be_read_as_the_program_that_runs_it() -> None:
+    assert Code("python", "x").program == ("python", "-c", "x")
+    assert Code("powershell", "x").program is None

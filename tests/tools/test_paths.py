@@ -41,7 +41,7 @@ def test_normal_means_what_it_means_to_the_standard_library(path: str) -> None:
 @given(SEGMENTS)
 def test_a_normal_path_stays_as_it_is(path: str) -> None:
     once, _ = absolute(path, "/w", None)
-    assert absolute(once, "/elsewhere", "/home/x") == (once, True)
+    assert absolute(once, "/elsewhere", "/home/dev") == (once, True)
 
 
 @pytest.mark.parametrize("path", ["/a\0b", "/\ud800", "/" + "a" * 5000])

@@ -82,6 +82,8 @@ def _play(folder: Path, run: Run) -> Iterator[Scene]:
     told = "One session: a sub-agent, a failing test, and a push that was refused:"
     yield stage.show(told, f"replay {name} --tool Agent --tool Bash")
     yield stage.show("The refused call:", f"show {name}:{result.n}", most=6)
+    told = "A file of the project, months later. Why is it there?"
+    yield stage.show(told, "why /home/dev/project/tests/fixtures/ticket-118.txt", most=8)
     yield stage.show("Is the record whole, unchanged and signed?", "verify", most=5)
     shutil.copytree(folder / ".tally", folder / "copy")
     forged = forge(Home(folder / "copy"), call)

@@ -151,13 +151,17 @@ def merged(relations: Iterable[Relation]) -> dict[int, Relation]:
 
 
 def links(history: History) -> dict[tuple[int, int, int], Link]:
-    """Which requests used what which others made, by version, source and user; the first time of each."""
+    """Which requests used what which others made, by version, source and user; the first time of each.
+
+    Who changes a version goes on from its last maker, who has links of his own; who reads it uses what they all made.
+    """
     found: dict[tuple[int, int, int], Link] = {}
     for use in history.uses:
         version = consumed(use)
         if version is None or use.access.actor != AGENT:
             continue
-        for request, confidence in makers(version):
+        most = 1 if use.access.deed is Deed.CHANGE else _MOST_MAKERS
+        for request, confidence in makers(version)[:most]:
             key = (version.id, request, use.access.request_id)
             if request != use.access.request_id and key not in found:
                 found[key] = Link(*key, use.access.at_us, round(min(confidence, use.access.confidence), 3))

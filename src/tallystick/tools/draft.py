@@ -28,6 +28,15 @@ class Code(msgspec.Struct, frozen=True):
     language: str
     text: str
 
+    @property
+    def program(self) -> tuple[str, ...] | None:
+        """The same as a program with its arguments, for `shell` to read; None of a language that has no such program."""
+        words = _PROGRAMS.get(self.language)
+        return None if words is None else (*words, self.text)
+
+
+_PROGRAMS = {"python": ("python", "-c"), "javascript": ("node", "-e"), "sql": ("sqlite3", ":memory:")}
+
 
 class Uses(msgspec.Struct, frozen=True, kw_only=True):
     """What a call of a tool does, as far as its arguments tell."""
