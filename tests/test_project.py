@@ -28,6 +28,8 @@ TESTS_WITHOUT_SOURCE = {
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
+    "shell/test_corpus.py": "the commands of tests/shell/corpus, which take the whole package",
+    "shell/test_fuzz.py": "the fuzzing target, which takes the whole package",
     "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
@@ -48,7 +50,19 @@ LONGER: dict[str, str] = {
 }
 
 CORE = (
-    *("agents", "errors.py", "exports", "lineage", "model", "policy", "scrubbing", "seal", "sessions", "shell", "tools"),
+    *(
+        "agents",
+        "errors.py",
+        "exports",
+        "lineage",
+        "model",
+        "policy",
+        "scrubbing",
+        "seal",
+        "sessions",
+        "shell",
+        "tools",
+    ),
 )
 
 PUBLIC = {

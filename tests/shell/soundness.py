@@ -17,10 +17,10 @@ _MOST_INTENTS = 2600
 def check(text: str) -> Effects:
     """Raises AssertionError where the effects of a text are not sound."""
     found = effects(text, ENVIRONMENT)
-    assert len(found.intents) <= _MOST_INTENTS
+    assert len(found.intents) <= _MOST_INTENTS, len(found.intents)
     for intent in found.intents:
         target = intent.target
-        target.encode("utf-8")
+        "".join([target, intent.content or "", *intent.words]).encode("utf-8")
         assert len(target) <= 4200
         assert "\0" not in target or "\0" in text
         assert all(len(word) <= 1100 for word in intent.words)

@@ -1,5 +1,9 @@
 """All that a text means to do: what the tables in `corpus/` do not say, and what holds for any text."""
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -105,6 +109,7 @@ PIECES = st.sampled_from([*_PIECES.split(), "\n", " ", "\0", "\ud800", "é", "\u
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=25), st.sampled_from(["", " "]))
 @example(["X=a", "X=", "$X"] * 8, " ")
+@example(["cat", ">", "f", "<<E", "\n", "\ud800", "$X", "\n", "E"], "")
 def test_any_text_of_the_shells_pieces_is_read_soundly(pieces: list[str], between: str) -> None:
     check(between.join(pieces))
 
@@ -133,8 +138,90 @@ def test_the_same_text_means_the_same_again(pieces: list[str]) -> None:
 @given(st.lists(PIECES, max_size=12))
 def test_what_may_not_run_is_never_said_to_run(pieces: list[str]) -> None:
     text = " ".join(pieces)
-    if not effects(text, ENVIRONMENT).opaque:
+    if "done" not in pieces and not effects(text, ENVIRONMENT).opaque:
         found = effects(f"while false\ndo {text}\ndone", ENVIRONMENT)
         assert found.opaque or all(
             intent.chance is Chance.MAYBE for intent in found.intents if intent.target != "false"
         )
+
+
+NESTED = [
+    ("(", ")"), ("{ ", "; }"), ("$(", ")"), ("$(a ", ")"), ("if a; then ", "; fi"), ("while a; do ", "; done"), ("`", "`"),
+    ("${x:-", "}"), ('"${x:-"', '"}"'), ('"${x:-$(echo ', ')}"'), ("$((", "))"), ("[[ ", "]]"), ("<(", ")"), ("a=(", ")"),
+    ("case a in a) ", ";; esac"), ("f() { ", "; }"), ("! ", ""), ("a && ", ""), ("a | ", ""), ("{a,", "}"), ("sudo ", ""),
+    ("bash -c ", ""), ("$(${x:-", "})"), ("for x in $(", "); do a; done"), ("cat <<E\n", "\nE"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [20, 100, 260, 390])
+@pytest.mark.parametrize(("start", "end"), NESTED)
+def test_what_stands_in_itself_many_times_over_is_read_soundly(start: str, end: str, times: int) -> None:
+    for before, after in (("", ""), ("echo $((", "))"), ('echo "', '"')):
+        check(before + start * times + "a" + end * times + after)
+        check(before + start * times)
+
+
+# Against bash itself -------------------------------------------------------------------------------------------------
+
+STATEMENTS = st.sampled_from(
+    [
+        "echo A > f", "echo B >> g", "cat f > g", "cp f h", "cat f g | sort > h", "mkdir -p d && cd d", "cd d",
+        "cd ..", "cd -", "(cd d && echo X > f)", "X=g; echo y > $X", "for i in f g; do echo $i > $i.x; done",
+        "cd d 2>&1 | cat > k; echo s > t", "if [ -f f ]; then echo z > q; else echo w > r; fi",
+        "f1() { echo $1 > $2; }; f1 a out", "echo q | tee f > g", "mv f g", "rm -f g", "{ echo a; echo b; } > f",
+        "bash -c 'cd d; echo s > f'", "printf '%s\\n' a b > f", "touch t", "sort < f > g",
+        "cat > f <<E 2>&1 | cat > h\n a $X\nE", "true && cat f 2>&1 | cat > m", "echo x > {a,b}.y",
+        "Y=$(cat f); echo \"$Y\" > n", "cat <(sort f) > o", "echo f | xargs -I% cp % %.z",
+        "pushd d > /dev/null; echo 1 > p; popd", "while read l; do echo $l > w; done < f",
+        "case $X in g) echo 1 > c1;; *) echo 2 > c2;; esac", "false || echo 1 > v", "echo 'echo 3 > s3' | sh",
+        "eval 'echo 4 > s4'", "cat > run <<'E'\necho 5 > s5\nE\nsh run", "set -- i j; echo 6 > $2",
+        "env Z=1 sh -c 'echo $Z > z'", "unset X", "cd /w0 || echo 7 > s7", "echo 8 > d/../s8 &\nwait",
+        "sed -i s/A/C/ f",
+    ]
+)  # fmt: skip
+SCRIPTS = st.lists(st.tuples(STATEMENTS, st.sampled_from(["\n", "\n", "; ", " && ", " || "])), min_size=1, max_size=6)
+_WRITES = {
+    *(Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.CREATE),
+    *(Operation.COPY_DEST, Operation.DELETE, Operation.RENAME),
+}
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """The regular files below a folder, and what they hold."""
+    return {str(path): path.read_text("utf-8") for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@settings(max_examples=120, deadline=None)
+@given(SCRIPTS)
+def test_what_bash_does_is_what_was_said(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[str, str]]
+) -> None:
+    breaks = ("\n" if "<<" in statement else between for statement, between in parts)
+    text = (
+        "".join(f"{statement}{between}" for (statement, _), between in zip(parts, breaks, strict=True)).rstrip("; |&")
+        + "\n"
+    )
+    root = tmp_path_factory.mktemp("root")
+    folder = root / "1" / "2" / "3" / "4" / "5" / "6" / "w"
+    (folder / "d").mkdir(parents=True)
+    (folder / "f").write_text("A\n", "utf-8")
+    before = files_of(root)
+    environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin"}
+    bash = subprocess.run(["bash", "-c", text], cwd=folder, env=environment, capture_output=True, check=False)
+    after = files_of(root)
+    there = {str(path) for path in root.rglob("*")}
+    shutil.rmtree(root)
+    found = effects(text, Environment(variables={"HOME": str(folder)}, folder=str(folder)))
+    writes = [intent for intent in found.intents if intent.domain is Domain.FILE and intent.operation in _WRITES]
+    is_smooth = not bash.stderr  # where a `cd` fails, the text is taken to mean that it does not
+    if is_smooth and not found.opaque and all(intent.is_known and intent.target.startswith("/") for intent in writes):
+        changed = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+        assert changed <= {intent.target for intent in writes}, text
+    if is_smooth and bash.returncode == 0:
+        for intent in writes:
+            others = [other for other in writes if other is not intent and other.target == intent.target]
+            if not others and intent.chance is Chance.ALWAYS and intent.target.startswith("/") and intent.is_known:
+                assert (intent.target in there) == (intent.operation not in (Operation.DELETE, Operation.RENAME)), text
+                if intent.content is not None:
+                    assert after[intent.target] == intent.content, text

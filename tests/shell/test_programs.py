@@ -10,25 +10,29 @@ from tallystick.shell.programs import actions_of, known_programs
 from tests.shell.programs.acting import acted, does, lines
 
 COMMON = """
-    cat tac less more head tail bat nl od xxd hexdump strings wc sort uniq cut paste join comm tr sed awk grep egrep fgrep rg ag
-    ack jq yq diff cmp patch base64 base32 md5sum sha1sum sha256sum iconv fold fmt column cp mv rm rmdir unlink shred touch
-    mkdir mktemp ln link install rsync scp sftp dd truncate split csplit tee sponge chmod chown chgrp chattr setfacl stat file
-    ls tree find fd locate du df tar zip unzip gzip gunzip zcat bzip2 xz zstd 7z cpio ar jar curl wget http nc ncat netcat socat
-    telnet ssh ftp dig nslookup host ping openssl gpg ssh-keygen git gh svn hg python python3 node deno bun perl ruby php lua
-    Rscript java go cargo rustc gcc clang cc make cmake ninja npm npx yarn pnpm pip pipx uv poetry gem bundle composer brew apt
-    apt-get dnf yum apk pacman dpkg rpm docker podman docker-compose kubectl helm terraform ansible aws gcloud gsutil az s3cmd
-    rclone doctl heroku vercel psql mysql sqlite3 mongosh redis-cli kill pkill killall ps top systemctl service crontab at
-    launchctl mount umount mkfs fdisk parted iptables nft ufw sysctl modprobe useradd usermod passwd visudo id whoami env
-    printenv export set history vim vi nano emacs ed ex tmux screen open xdg-open pbcopy echo printf test [ true false sleep
-    date pytest ruff mypy eslint prettier black isort tsc jest vitest ffmpeg convert magick pandoc wkhtmltopdf soffice
+    cat tac less more head tail bat nl od xxd hexdump strings wc sort uniq cut paste join comm tr sed awk grep
+    egrep fgrep rg ag ack jq yq diff cmp patch base64 base32 md5sum sha1sum sha256sum iconv fold fmt column cp
+    mv rm rmdir unlink shred touch mkdir mktemp ln link install rsync scp sftp dd truncate split csplit tee
+    sponge chmod chown chgrp chattr setfacl stat file ls tree find fd locate du df tar zip unzip gzip gunzip
+    zcat bzip2 xz zstd 7z cpio ar jar curl wget http nc ncat netcat socat telnet ssh ftp dig nslookup host ping
+    openssl gpg ssh-keygen git gh svn hg python python3 node deno bun perl ruby php lua Rscript java go cargo
+    rustc gcc clang cc make cmake ninja npm npx yarn pnpm pip pipx uv poetry gem bundle composer brew apt
+    apt-get dnf yum apk pacman dpkg rpm docker podman docker-compose kubectl helm terraform ansible aws gcloud
+    gsutil az s3cmd rclone doctl heroku vercel psql mysql sqlite3 mongosh redis-cli kill pkill killall ps top
+    systemctl service crontab at launchctl mount umount mkfs fdisk parted iptables nft ufw sysctl modprobe
+    useradd usermod passwd visudo id whoami env printenv export set history vim vi nano emacs ed ex tmux screen
+    open xdg-open pbcopy echo printf test [ true false sleep date pytest ruff mypy eslint prettier black isort
+    tsc jest vitest ffmpeg convert magick pandoc wkhtmltopdf soffice
 """
 
-PARTS = (
-    "- -- -x -f -o -C -i -e -c -m -t -T -d -s -O -P --file --output=x --file= -ofile -rf a b/ .. . / /dev/null \0 x\0y \ue000.py "
-    "http://a/b h:80 u@h:p @f x=@f k=v s3://b/c file://x create install run apply checkout push clone cp get -X POST = -= é "
-    "\ud800 +x %1 : :: pkg@1 a.py a.js a.tar.gz {} ; -exec -delete -name ( ) ! 1 -9 api auth s3 s3api sync mod build test "
-    "compose exec storage repo release upload config set bundle worktree stash add czf xzf rcs x:y:z =x a= $(x)"
-).split(" ")
+_WORDS = (
+    "- -- -x -f -o -C -i -e -c -m -t -T -d -s -O -P --file --output=x --file= -ofile -rf a b/ .. . / "
+    "/dev/null \x00 x\x00y \ue000.py http://a/b h:80 u@h:p @f x=@f k=v s3://b/c file://x create install run "
+    "apply checkout push clone cp get -X POST = -= \xe9 \ud800 +x %1 : :: pkg@1 a.py a.js a.tar.gz {} ; -exec "
+    "-delete -name ( ) ! 1 -9 api auth s3 s3api sync mod build test compose exec storage repo release "
+    "upload config set bundle worktree stash add czf xzf rcs x:y:z =x a= $(x)"
+)
+PARTS = _WORDS.split(" ")
 
 
 def test_the_common_programs_are_known() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.script import HOLE, Word
-from tallystick.shell.scope import Place, Scope, change_folder, failed, merge, untold
+from tallystick.shell.scope import Place, Scope, change_folder, failed, may_have_run, merge, untold
 
 NAMES = st.sampled_from(["A", "B", "C"])
 VALUES = st.builds(Word, st.sampled_from(["a", "b", HOLE]))
@@ -86,7 +86,18 @@ def test_what_is_one_of_several_keeps_what_they_were_made_from() -> None:
 def test_what_follows_a_failed_cd_stands_where_it_began() -> None:
     after = gone("x")
     assert failed(after, "/w").place.current == "/w"
-    assert failed(after, "/w/x") is after
+    assert failed(after, "/w/x") == after
+
+
+def test_what_may_have_run_leaves_only_what_it_did_not_touch() -> None:
+    found, end = scope({"A": Word("a"), "B": Word("b")}), scope({"A": Word("c"), "B": Word("b")})
+    may_have_run(found, end, "/w")
+    assert found.variables["B"] == Word("b")
+    assert not found.variables["A"].is_known
+    left = scope()
+    may_have_run(left, gone("x"), "/w")
+    assert left.place.current is None
+    assert "/w/x" in left.folders
 
 
 def test_parameters_are_counted_and_listed() -> None:

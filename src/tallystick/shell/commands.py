@@ -27,6 +27,9 @@ _MOST_CHARACTERS = 1 << 20
 """In all words together, after variables have their values."""
 _MOST_NESTED = 60
 _MOST_CALLS = 6
+_MOST_REDIRECTS = 64
+_MOST_WRAPPED = 16
+_MOST_SAID = 64 << 10
 _MOST_SOURCED = 3
 _MOST_VARIABLES = 256
 _UNTOLD = "_UNTOLD_PART_OF_A_TEXT"
@@ -78,6 +81,7 @@ class Collector(ABC):
         self.functions: dict[str, tuple[Node, Scope]] = {}
         self._called: set[str] = set()
         self._calls: list[str] = []
+        self._wrapped = 0
         self._sourced: list[str] = []
         self._shadowed: set[str] = set()
         self._has_own_path = False
@@ -160,10 +164,17 @@ class Collector(ABC):
         self._shadowed.add(name)
         self._called.discard(name)
 
+    def few(self, redirects: Sequence[Redirect]) -> tuple[Redirect, ...]:
+        """Redirects of one command; that there are more than any command has is said."""
+        if len(redirects) > _MOST_REDIRECTS:
+            self.opaque["size"] = None
+        return tuple(redirects[:_MOST_REDIRECTS])
+
     def grouped(
         self, redirects: Sequence[Redirect], scope: Scope, feed: Feed, read: Callable[[Feed], None], around: Command
     ) -> None:
         """Read several commands that redirects are around; `around` stands for them afterwards."""
+        redirects = self.few(redirects)
         reads = tuple(redirect for redirect in redirects if not redirect.writes)
         others = tuple(redirect for redirect in redirects if redirect.writes)
         if reads:
@@ -186,7 +197,7 @@ class Collector(ABC):
         """Take a simple command: what it wraps is read in its place."""
         found = Command(
             words=words,
-            redirects=redirects,
+            redirects=self.few(redirects),
             fed=feed.text,
             inputs=feed.inputs,
             input=feed.word,
@@ -209,6 +220,9 @@ class Collector(ABC):
         self.nested -= 1
 
     def _take(self, found: Command, scope: Scope, feed: Feed) -> None:
+        if self._wrapped >= _MOST_WRAPPED:
+            self.untold("depth", scope, fed=said(found)[:_MOST_SAID], spelled=found.words[:_MOST_REDIRECTS])
+            return
         name, arguments = canonical(found.program), found.arguments
         if found.words[0].text in self.functions:
             self._call(found, scope, feed)
@@ -232,7 +246,9 @@ class Collector(ABC):
             for words in inner:
                 self.command(words, scope, Feed())
 
+        self._wrapped += 1
         self.grouped(found.redirects, scope, feed, read, Command(words=(), role=Role.GROUP))
+        self._wrapped -= 1
 
     def _call(self, found: Command, scope: Scope, feed: Feed) -> None:
         name = found.words[0].text
@@ -289,7 +305,9 @@ class Collector(ABC):
 
     def _around(self, found: Command, scope: Scope, feed: Feed, read: Callable[[Feed], None]) -> None:
         around = Command(words=(), role=Role.WRAPPER, spelled=found.words, is_diverted=found.is_diverted)
+        self._wrapped += 1
         self.grouped(found.redirects, scope, feed, read, around)
+        self._wrapped -= 1
 
     def _inner_text(self, found: Command, text: Word, scope: Scope, feed: Feed) -> None:
         name = canonical(found.program)

@@ -23,6 +23,7 @@ from tallystick.shell.output import NOTHING, Output, output_of, written_by
 from tallystick.shell.programs import actions_of
 from tallystick.shell.read import read_argv, read_script
 from tallystick.shell.recipes import BUILD_TOOLS, recipe_of
+from tallystick.shell.scope import CHANGES_FOLDER
 from tallystick.shell.targets import is_no_file, name_of, path_of, socket_of, spelled, target_of
 
 _MOST_INTENTS = 2000
@@ -32,13 +33,16 @@ _MOST_CODE = 48 << 10
 _READS = frozenset({Operation.READ, Operation.COPY_SOURCE, Operation.EXECUTE, Operation.LIST, Operation.RENAME})
 _INTERPRETERS = frozenset({"python", "node", "perl", "ruby", "php", "deno", "bun"})
 _INTO_VARIABLES = frozenset({"read", "mapfile", "readarray"})
-_CHANGES_FOLDER = frozenset({"cd", "chdir", "pushd", "popd"})
 _STANDS_FOR_HOLE = "\ue00f"
 """Holes in code that a language's reader gets: it takes them for a character."""
 
 
 def effects(text: str, environment: Environment) -> Effects:
-    """What a shell text means to do. Never raises: what cannot be told is an intent of Domain.UNKNOWN."""
+    """What a shell text means to do. Never raises: what cannot be told is an intent of Domain.UNKNOWN.
+
+    A `cd` is taken to succeed, unless what follows says otherwise (`cd a || …`). What stands after `&&` in the last statement
+    surely runs if the text succeeds; after `||`, in conditions' bodies, loops, traps and functions that nothing calls it may.
+    """
     engine = _Engine(environment)
     return engine.effects(read_script(text, engine.environment))
 
@@ -155,7 +159,7 @@ class _Engine(Intents):
             return NOTHING
         plain = _as_listed(command)
         name = plain.program
-        if name in _CHANGES_FOLDER:
+        if name in CHANGES_FOLDER:
             return Output("", False)
         self.add(site, Domain.PROCESS, Operation.RUN, name_of(Word(_name(command))).text, (first,))
         if wrappers.is_wrapper(name):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from tallystick.model.script import HOLE, Word
 from tallystick.shell.grammar import Node, glued, parse, text_of
 from tallystick.shell.quotes import SPLIT, alternatives, ansi, bare, in_quotes, splitting
@@ -22,16 +24,26 @@ _TILDE = re.compile(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SIMPLE = re.compile(r"[\w./:@%+,-]+", re.ASCII)
 _MOST_WORDS = 128
+_MOST_NESTED = 24
 _MOST_CHARACTERS = 64 << 10
 _NAMED = ("variable_name", "special_variable_name", "subscript")
 _UNSET_TAKES = (":-", "-", ":=", "=")
 
 
+class Depth(msgspec.Struct):
+    """How deep words stand in words while they are made."""
+
+    count: int = 0
+    is_over: bool = False
+    """Some stood too deep, and were not looked into."""
+
+
 class Expander:
     """Makes words of nodes in one scope."""
 
-    def __init__(self, scope: Scope, inner: Inner, found: Found | None = None) -> None:
+    def __init__(self, scope: Scope, inner: Inner, found: Found | None = None, depth: Depth | None = None) -> None:
         self.scope = scope
+        self._depth = depth if depth is not None else Depth()
         self._inner = inner
         self._found = found
 
@@ -86,6 +98,15 @@ class Expander:
 
     def word(self, node: Node, *, quoted: bool = False, first: bool = True) -> Word:
         """One node, with the marks of `quotes` still in it."""
+        if self._depth.count >= _MOST_NESTED:
+            self._depth.is_over = True
+            return Word(HOLE)
+        self._depth.count += 1
+        word = self._inside(node, quoted=quoted, first=first)
+        self._depth.count -= 1
+        return word
+
+    def _inside(self, node: Node, *, quoted: bool, first: bool) -> Word:
         match node.type:
             case "concatenation":
                 return joined([self.word(part, first=n == 0) for n, part in enumerate(_parts(node))])
@@ -140,7 +161,9 @@ class Expander:
         if name is None:
             return Word(HOLE, text_of(node))
         key = text_of(name.named_children[0] if name.type == "subscript" else name)
-        known = self.scope.variables.get(key)
+        known = self.scope.variables.get(text_of(name) if name.type == "subscript" else key)
+        if known is None:
+            known = self.scope.variables.get(key)
         if name.type == "subscript" and known is not None and " " in known.text:
             known = Word(HOLE, f"{known.text} {known.hidden}", known.commands)
         operator = next((text_of(child) for child in node.children_by_field_name("operator")), "")
@@ -203,11 +226,13 @@ def _without(value: str, operator: str, pattern: str) -> Word | None:
 
 def _substitutions(node: Node) -> Iterator[Node]:
     """Substitutions anywhere in an arithmetic expression, those in others apart."""
-    for child in node.named_children:
+    left = node.named_children[::-1]
+    while left:
+        child = left.pop()
         if child.type in ("command_substitution", "process_substitution"):
             yield child
         else:
-            yield from _substitutions(child)
+            left += child.named_children[::-1]
 
 
 def _texts(known: Word | None) -> list[str]:

@@ -6,6 +6,7 @@ Owns the parser (tree-sitter with its grammar of bash). Must not know what a nod
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -13,9 +14,9 @@ from functools import cache
 from tree_sitter import Language, Node, Parser
 from tree_sitter_bash import language
 
-__all__ = ["Node", "glued", "is_broken", "is_slow", "parse", "text_of"]
+__all__ = ["MOST_BYTES", "Node", "glued", "is_broken", "is_lost", "is_slow", "parse", "text_of"]
 
-_MOST_BYTES = 256 << 10
+MOST_BYTES = 256 << 10
 _MOST_PLAIN = 16 << 10
 _SLOW, _MOST_SLOW = "|()<>{$[&", 800
 """Of texts made to hurt, the parser takes time by the square of how many of these are in them."""
@@ -24,6 +25,7 @@ _MOST_SPANS = 64
 _MASKED = bytes(byte if byte < 0x80 else ord(".") for byte in range(0x100))
 """The grammar's scanner (0.25.1) looks characters up in a table for ASCII, and reads beyond it for others: a crash of the
 whole process for `{` before one above U+FFFF (tree-sitter-bash issue 337). It is given none; all are parts of words."""
+_MEETING = re.compile(rb"``+|\\`")
 _INK = re.compile(r"\S")
 _OPENING = re.compile(r"(?<![\\\w$'\"])'|<<-?[ \t]*(?P<quote>['\"])(?P<end>\w{1,40})(?P=quote)")
 
@@ -36,7 +38,7 @@ def _parser() -> Parser:
 def is_slow(text: str) -> bool:
     """Whether a text may take longer than a call can wait; quoted text in it does not count."""
     size = len(text)
-    if size > _MOST_BYTES:
+    if size > MOST_BYTES:
         return True
     if size <= _MOST_SLOW:
         return False
@@ -111,6 +113,25 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join(text[edges[n] : edges[n + 1]] for n in range(0, len(edges), 2))
 
 
+def is_lost(root: Node) -> bool:
+    """Whether the grammar may have lost its way: it does at errors, and among back-quotes that meet or stand in others."""
+    if is_broken(root):
+        return True
+    found = list(itertools.islice(_MEETING.finditer(root.text or b""), _MOST_SPANS))
+    return len(found) == _MOST_SPANS or not all(_is_inert(root, each) for each in found)
+
+
+def _is_inert(root: Node, found: re.Match[bytes]) -> bool:
+    """Whether back-quotes stand where they mean nothing."""
+    at = root.start_byte
+    node = root.descendant_for_byte_range(at + found.start(), at + found.end())
+    if node is not None and node.type == "string_content" and found[0].startswith(b"\\"):
+        while node is not None and not (node.text or b"").startswith(b"`"):
+            node = node.parent
+        return node is None
+    return node is not None and node.type in ("raw_string", "comment", "heredoc_body", "heredoc_content")
+
+
 def is_broken(root: Node) -> bool:
     """Whether a tree has errors other than in `<>`, which the grammar does not know."""
     return root.has_error and not all(_is_of_both(node) for node in _errors(root))
@@ -125,12 +146,14 @@ def _is_of_both(node: Node) -> bool:
     )
 
 
-def _errors(node: Node) -> Iterator[Node]:
-    for child in node.children:
-        if child.is_error or child.is_missing:
-            yield child
-        elif child.has_error:
-            yield from _errors(child)
+def _errors(root: Node) -> Iterator[Node]:
+    left = [root]
+    while left:
+        for child in left.pop().children:
+            if child.is_error or child.is_missing:
+                yield child
+            elif child.has_error:
+                left.append(child)
 
 
 def glued(nodes: list[Node]) -> list[list[Node]]:

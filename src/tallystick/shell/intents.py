@@ -12,7 +12,7 @@ from tallystick.model.script import Command, Word
 from tallystick.shell.files import Files
 from tallystick.shell.output import Output
 from tallystick.shell.plumbing import Plumbing
-from tallystick.shell.targets import spelled
+from tallystick.shell.targets import clean, spelled
 
 _CHANGES = frozenset(
     {Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST, Operation.DELETE, Operation.RENAME}
@@ -84,12 +84,12 @@ class Intents:
             Intent(
                 domain=domain,
                 operation=operation,
-                target=target,
+                target=clean(target),
                 is_known=is_known,
                 is_pattern=is_pattern,
                 is_deep=is_deep,
                 is_authored=is_authored,
-                content=content,
+                content=clean(content) if content is not None else None,
                 command=site.number,
                 words=spelled(words),
                 chance=chance,
@@ -110,7 +110,7 @@ class Intents:
         intent = Intent(
             domain=Domain.UNKNOWN,
             operation=Operation.UNKNOWN,
-            target=what,
+            target=clean(what),
             command=number,
             words=spelled(words),
             chance=Chance.MAYBE if frame.chance is Chance.MAYBE else chance,

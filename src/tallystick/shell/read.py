@@ -15,10 +15,10 @@ from functools import partial
 from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Role, Script, Word
 from tallystick.shell.commands import Environment, State
-from tallystick.shell.expand import Expander, joined
-from tallystick.shell.grammar import Node, glued, is_broken, is_slow, text_of
+from tallystick.shell.expand import Depth, Expander, joined
+from tallystick.shell.grammar import Node, glued, is_lost, is_slow, text_of
 from tallystick.shell.redirects import SKIPPED, Redirector
-from tallystick.shell.scope import Scope, failed, merge, untold
+from tallystick.shell.scope import CHANGES_FOLDER, Scope, failed, may_have_run, merge, untold
 from tallystick.shell.told import Feed, carried, printed_by, said
 
 __all__ = ["Environment", "read_argv", "read_script"]
@@ -26,6 +26,7 @@ __all__ = ["Environment", "read_argv", "read_script"]
 _MOST_TEXTS = 6
 _MOST_ROUNDS = 16
 _MOST_GLOBS = 64
+_MOST_LOOKED_AT = 4096
 _MOST_FILES = 256
 _CHANGED = re.compile(
     r"([A-Za-z_]\w*)(?:\+?=|\+\+|--|\s*[-+*/|&^%]=)|\b(?:read|mapfile|readarray)\b([^;\n|&]*)", re.ASCII
@@ -57,6 +58,7 @@ class _Reader(Redirector):
         self._texts = 0
         self._rounds = 1
         self._globs = 0
+        self._depth = Depth()
 
         self._goes_on: dict[int, list[Node]] = {}
         """Statements that a pipe goes on from, by their node."""
@@ -65,16 +67,17 @@ class _Reader(Redirector):
 
     def text(self, text: str, scope: Scope, feed: Feed) -> None:
         """Read a text, or one that a command of it runs."""
-        is_large = is_slow(text)
-        if is_large or self._texts >= _MOST_TEXTS:
-            self.untold("size" if is_large else "depth", scope, fed=text[: 64 << 10], spelled=(Word(text[:200]),))
+        root = self._tree(text) if self._texts < _MOST_TEXTS else None
+        if root is None:
+            reason = "depth" if self._texts >= _MOST_TEXTS else "size" if is_slow(text) else "syntax"
+            self.untold(reason, scope, fed=text[: 64 << 10], spelled=(Word(text[:200]),))
             return
         self._texts += 1
-        root = self._tree(text)
-        if root is None or is_broken(root) or "``" in text or "\\`" in text:  # it loses its way among back-quotes
+        if is_lost(root):
             self.opaque["syntax"] = None
-        if root is not None:
-            self._walk(root, scope, feed)
+        self._walk(root, scope, feed)
+        if self._depth.is_over:
+            self.opaque["depth"] = None
         self._texts -= 1
 
     def body(self, function: Node, scope: Scope, feed: Feed) -> None:
@@ -135,7 +138,7 @@ class _Reader(Redirector):
 
     def _expander(self, scope: Scope, fed: Feed | None = None) -> Expander:
         found = partial(self._found, scope) if self.environment.glob is not None else None
-        return Expander(scope, lambda node: self._substitution(node, scope, fed or Feed()), found)
+        return Expander(scope, lambda node: self._substitution(node, scope, fed or Feed()), found, self._depth)
 
     def _found(self, scope: Scope, word: Word) -> list[Word]:
         """The files that a word with wildcards names, if they are looked up and there are any."""
@@ -219,11 +222,20 @@ class _Reader(Redirector):
             self._walk(child, scope, feed)
         chance = before.chance if is_and and before.is_needed else Chance.MAYBE
         self.state = State(chance, before.is_last, before.is_needed and is_and)
-        own = scope if is_and else failed(scope, stood)
+        own = scope if is_and else self._after_failure(scope, stood)
+        start = own.place.current
         for child in right:
             if child.type not in SKIPPED:
                 self._walk(child, own, feed)
+        if not is_and:
+            may_have_run(scope, own, start)
         self.state = before
+
+    def _after_failure(self, scope: Scope, stood: str | None) -> Scope:
+        """What holds after `||`. If the last command before it is a `cd`, that failed; an earlier one may have failed."""
+        if scope.place.current == stood:
+            return scope.copy()
+        return failed(scope, stood if self.commands[-1].program in CHANGES_FOLDER else None)
 
     def _negated(self, node: Node, scope: Scope, feed: Feed) -> None:
         self.at(self.state._replace(is_needed=False), lambda: self._children(node, scope, feed))
@@ -294,10 +306,13 @@ class _Reader(Redirector):
 
     @staticmethod
     def _forget(node: Node, scope: Scope) -> None:
-        for found in _CHANGED.finditer(text_of(node)):
-            for name in (found[1] or found[2] or "").split():
-                if name in scope.variables and name != "HOME":
-                    scope.variables[name] = untold([scope.variables[name]])
+        text = text_of(node)
+        is_short = len(text) <= _MOST_LOOKED_AT
+        found = _CHANGED.finditer(text) if is_short else ()
+        names = {name for each in found for name in (each[1] or each[2] or "").split()}
+        for name in names if is_short else list(scope.variables):
+            if name in scope.variables and name != "HOME":
+                scope.variables[name] = untold([scope.variables[name]])
 
     def _for(self, node: Node, scope: Scope, feed: Feed) -> None:
         """`for NAME in WORDS`: the body is read once for each word, if they are few; else the variable is one of them."""

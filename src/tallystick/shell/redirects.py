@@ -14,12 +14,14 @@ from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Redirect, Role, Word
 from tallystick.shell.commands import Collector, Environment
 from tallystick.shell.expand import Expander, joined
-from tallystick.shell.grammar import Node, glued, is_broken, parse, text_of
+from tallystick.shell.grammar import MOST_BYTES, Node, glued, is_broken, is_slow, parse, text_of
 from tallystick.shell.heredocs import Document, Kind, Piece, lifted, pieces
 from tallystick.shell.scope import Scope
 from tallystick.shell.told import Feed, carried, read_from
 
 SKIPPED = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor"})
+_MOST_PIECES = 200
+"""Substitutions in all here-documents together."""
 _CHAINS = ("pipeline", "list", "negated_command")
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 _DESCRIPTOR = re.compile(r"\d+-?|-")
@@ -31,6 +33,7 @@ class Redirector(Collector):
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         self._documents: dict[str, Document] = {}
+        self._pieces = 0
         self._bound_to: dict[int, Node] = {}
         """Statements whose redirects belong to the last command in them, by that command's node."""
 
@@ -51,13 +54,17 @@ class Redirector(Collector):
         """What makes words of nodes."""
 
     def _tree(self, text: str) -> Node | None:
-        """The tree of a text, its here-documents taken out of it as far as that can be done; names stand for them."""
-        found = lifted(text)
-        root = parse(found[0]) if found is not None else None
-        if found is None or root is None or is_broken(root):
-            return parse(text)
-        self._documents.update(found[1])
-        return root
+        """The tree of a text, its here-documents taken out of it as far as that can be done; names stand for them.
+
+        None where it would take too long, or is not sure.
+        """
+        found = lifted(text) if len(text) <= MOST_BYTES else None
+        if found is not None and not is_slow(found[0]):
+            root = parse(found[0])
+            if root is not None and not is_broken(root):
+                self._documents.update(found[1])
+                return root
+        return None if is_slow(text) else parse(text)
 
     def _held(self, document: Document, scope: Scope) -> Feed:
         """What a here-document holds."""
@@ -72,6 +79,11 @@ class Redirector(Collector):
         return Feed(f"{word.plain} {word.hidden}" if word.hidden else word.plain, word)
 
     def _piece(self, piece: Piece, text: str, scope: Scope) -> Word:
+        if piece is Piece.SHELL:
+            self._pieces += 1
+            if self._pieces > _MOST_PIECES:
+                self.opaque["size"] = None
+                return Word(HOLE)
         match piece:
             case Piece.TEXT:
                 return Word(text)

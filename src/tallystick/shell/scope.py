@@ -14,6 +14,7 @@ import msgspec
 
 from tallystick.model.script import HOLE, Word
 
+CHANGES_FOLDER = frozenset({"cd", "chdir", "pushd", "popd"})
 _MOST_FOLDERS = 16
 _MOST_HIDDEN = 4096
 _LISTED = re.compile(r'"?\$(?:\{(?:(\w{1,64})\[[@*]\]|[@*])\}|[@*])"?', re.ASCII)
@@ -127,14 +128,22 @@ def _stand(scope: Scope, path: str | None) -> None:
 
 
 def failed(scope: Scope, folder: str | None) -> Scope:
-    """What holds after `||`: what changed the folder before it failed, so the shell is where it stood."""
-    if scope.place.current == folder:
-        return scope
+    """The same in another folder, None for one that is not told: what changed the folder has failed, or may have."""
     own = scope.copy()
     own.place.current = folder
-    if folder is not None:
-        own.variables["PWD"] = Word(folder)
+    own.variables["PWD"] = Word(folder) if folder is not None else Word(HOLE, " ".join(scope.folders))
     return own
+
+
+def may_have_run(scope: Scope, end: Scope, folder: str | None) -> None:
+    """What is left of a scope after something that may have run from a folder, and would have ended in `end`."""
+    for name, value in end.variables.items():
+        if name not in ("PWD", "OLDPWD", "_") and scope.variables.get(name) is not value:
+            known = scope.variables.get(name)
+            scope.variables[name] = value if known == value else untold([value] if known is None else [known, value])
+    if end.place.current != folder:
+        scope.place.folders[:] = dict.fromkeys([*scope.place.folders, *end.place.folders])
+        _lose(scope)
 
 
 def merge(scope: Scope, ends: Sequence[Scope]) -> None:

@@ -34,7 +34,7 @@ def path_of(word: Word, folder: str | None) -> Target:
     is_known = HOLE not in text
     is_pattern = _WILD.search(text) is not None
     if not is_known and text.startswith(HOLE):
-        known = word.plain.lstrip("/")
+        known = clean(word.plain).lstrip("/")
         return Target(_cut(posixpath.normpath(known) if known else ""), False, is_pattern)
     plain = clean(word.plain) if is_pattern or not is_known else clean(text)
     if not plain or len(plain) > _MOST_CHARACTERS:

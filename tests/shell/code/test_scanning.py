@@ -17,6 +17,7 @@ from tests.shell.code.cases import done
         ("fs.rmSync(f('a'))", "unknown _"),
         ("fs.rmSync(...args)", "unknown _"),
         ("fs.rmSync(\n  'a',\n)", "delete a"),
+        ("fs.rmSync('a' +\n  'b'\n  + 'c')", "delete abc"),
         ("fs.rmSync(('a'))", "unknown _"),
         ("fs.rmSync('a\\x41')", "delete aA"),
         ("a.b.c.fs.rmSync('a')", "delete a"),

@@ -21,7 +21,7 @@ from tallystick.shell.code.python_expressions import STAND_IN, Expressions, Func
 from tallystick.shell.code.python_names import DYNAMIC, INERT
 from tallystick.shell.code.python_values import UNKNOWN, Kind, Value
 
-_HEAVIEST = 10_000
+_HEAVIEST = 8_000
 """Lines and signs of a text that are read: what takes a parser time is their number, some 3 µs each."""
 _SIGNS = re.compile(r"[^\w \t]")
 _LINE_STARTS = re.compile(r"\n(?=[^\s)\]}#])")

@@ -5,14 +5,13 @@ Owns the way from a function's dotted name, or from a method of a path or file, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import msgspec
 
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, STAR
 from tallystick.shell.code import python_values as values
-from tallystick.shell.code.found import HOME, Found
+from tallystick.shell.code.found import Found
+from tallystick.shell.code.python_given import Call, text_given
 from tallystick.shell.code.python_names import (
     CALLS,
     COPIES,
@@ -47,7 +46,6 @@ _METHODS = {
 """Methods of path objects that do one thing to the path. Nothing else has methods of these names, or hardly."""
 _SAVING = ("PIL", "openpyxl", "docx", "pptx")
 _ENDINGS = {"zip": ".zip", "tar": ".tar", "gztar": ".tar.gz", "bztar": ".tar.bz2", "xztar": ".tar.xz"}
-_NO_CALLS = frozenset(("os.environ.get", "os.getenv"))
 
 
 class Open(msgspec.Struct):
@@ -56,25 +54,6 @@ class Open(msgspec.Struct):
     action: int
     depth: int
     pieces: list[str] | None
-
-
-class Call(msgspec.Struct, frozen=True):
-    """A call with its arguments as values."""
-
-    args: Sequence[Value]
-    named: Mapping[str, Value]
-    depth: int
-    """How many conditions and loops it stands in."""
-
-    def at(self, place: int, *names: str) -> Value | None:
-        """The argument at a place or of one of these names."""
-        if place < len(self.args):
-            return self.args[place]
-        return next((self.named[name] for name in names if name in self.named), None)
-
-    def path(self, place: int, *names: str) -> str | None:
-        """The same as a path, None if it is no text."""
-        return spelled(self.at(place, *names))
 
 
 class Calls:
@@ -95,7 +74,7 @@ class Calls:
 
     def function(self, name: str, call: Call) -> Value:
         """A call of something of a module; what it gives."""
-        made = _made(name, call)
+        made = text_given(name, call)
         if made is not None:
             return made
         if name in CALLS:
@@ -410,38 +389,6 @@ def _of_flags(said: str | None) -> Operation:
     return Operation.EDIT if "O_WRONLY" in said or "O_RDWR" in said else Operation.READ
 
 
-def _made(name: str, call: Call) -> Value | None:
-    """What a function gives that touches nothing: paths put together, the environment."""
-    if name in ("os.path.join", "posixpath.join"):
-        return values.text(values.joined([values.within(arg) for arg in call.args]))
-    if name == "os.path.expanduser":
-        return values.text(values.at_home(call.path(0, "path") or HOLE))
-    if name in _SAME and call.args:
-        return call.args[0] if call.args[0].kind in (Kind.TEXT, Kind.PATH, Kind.ITEMS, Kind.EACH) else UNKNOWN
-    if name in _PATHS:
-        return values.path(values.joined([values.within(arg) for arg in call.args]) if call.args else ".")
-    if name in ("os.path.dirname", "os.path.basename") and call.args:
-        member = "parent" if name.endswith("dirname") else "name"
-        return values.text(values.of_path(values.path(values.within(call.args[0])), member).text)
-    if name in _NO_CALLS:
-        return values.text(HOME if call.path(0) == "HOME" else HOLE)
-    if name == "urllib.request.Request":
-        return Value(Kind.MEMBERS, members={"url": call.at(0, "url") or UNKNOWN})
-    return _CONSTANTS.get(name)
-
-
-_SAME = frozenset(
-    ("os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath", "str", "os.path.expandvars",
-     "sorted", "list", "tuple", "set", "reversed", "iter", "repr")
-)  # fmt: skip
-_PATHS = frozenset(("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath", "anyio.Path"))
-_CONSTANTS = {
-    "os.getcwd": values.text("."),
-    "os.getcwdb": values.text("."),
-    "pathlib.Path.cwd": values.path("."),
-    "pathlib.Path.home": values.path(HOME),
-    "tempfile.gettempdir": values.text("/tmp"),
-}
 _GROUPS = (
     (OPENERS.keys(), Calls._open),
     (COPIES, Calls._copy),

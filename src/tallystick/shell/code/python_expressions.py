@@ -13,7 +13,8 @@ from typing import Any
 from tallystick.model.script import HOLE
 from tallystick.shell.code import python_values as values
 from tallystick.shell.code.found import HOME, Found, TooMuchError
-from tallystick.shell.code.python_calls import Call, Calls
+from tallystick.shell.code.python_calls import Calls
+from tallystick.shell.code.python_given import Call
 from tallystick.shell.code.python_names import OUTPUTS
 from tallystick.shell.code.python_values import UNKNOWN, Kind, Value
 

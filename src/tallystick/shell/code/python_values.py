@@ -18,7 +18,7 @@ from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR
 from tallystick.shell.code.found import HOME
 
 MOST_ITEMS = 64
-LONGEST = 8192
+LONGEST = 4096
 """Characters of a text that is put together: a longer one is a hole, so that doubling it again and again costs nothing."""
 _LONGEST_PART = 1024
 _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})

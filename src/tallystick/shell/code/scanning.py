@@ -140,21 +140,27 @@ class Scan:
         """The text that an expression gives, None if it is not known to be one."""
         end = len(self.program) if end is None else end
         found: list[str] = []
+        place = self._next(place, end)
         while place < end:
             part, place = self._part(place, end)
             found.append(HOLE if part is None else part)
-            if self._at(place).text not in self.language.dialect.joins or place >= end:
+            if (
+                self._at(following := self._next(place, end)).text not in self.language.dialect.joins
+                or following >= end
+            ):
                 break
-            place += 1
-        else:
-            return None
+            place = self._next(following + 1, end)
         known = "".join(found)
-        is_ended = (
-            place >= end or self._at(place).text in (",", ";", ")", "]", "}", "\n") or self._at(place).kind == "line"
-        )
+        is_ended = place >= end or self._at(place).text in (",", ";", ")", "]", "}") or self._at(place).kind == "line"
         if not known.strip(HOLE) or len(known) > _LONGEST:
-            return known if known == "" and is_ended else None
+            return known if found and known == "" and is_ended else None
         return known if is_ended else known + HOLE if found[0].strip(HOLE) else None
+
+    def _next(self, place: int, end: int) -> int:
+        """The place of the next token that is no end of a line."""
+        while place < end and self._at(place).kind == "line":
+            place += 1
+        return place
 
     def _part(self, place: int, end: int) -> tuple[str | None, int]:
         """One part of a text: a string, a name, a call; and the place after it."""
@@ -250,7 +256,8 @@ class Scan:
         is_bare = self._at(place).text != "("
         start = place if is_bare else place + 1
         end = self._end_of(start, is_bare)
-        return tuple(self._argument(first, last) for first, last in self._between_commas(start, end))
+        found = [self._argument(first, last) for first, last in self._between_commas(start, end)]
+        return tuple(found[:-1] if found and not found[-1].tokens else found)  # a comma may stand before the bracket
 
     def _between_commas(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Where the parts between commas begin and end, at most 64."""
@@ -288,9 +295,10 @@ class Scan:
         return last
 
     def _argument(self, start: int, end: int) -> Argument:
+        start = self._next(start, end)
         part = tuple(self.program[start : min(end, start + 60)])
         items: tuple[str | None, ...] | None = None
-        if part[0].text == "[" and part[0].kind == "sign":
+        if part and part[0].text == "[" and part[0].kind == "sign":
             inside = self._between_commas(start + 1, min(self._past(start) - 1, end))
             items = tuple(self.text_at(first, last) for first, last in inside)
         return Argument(self.text_at(start, end), items, part)

@@ -53,13 +53,14 @@ _TABLES = (
     editors, documents,
 )  # fmt: skip
 _RULES: dict[str, Rule] = {name: rule for table in _TABLES for name, rule in table.TABLE.items()}
+_GNU = files.TABLE | text.TABLE
 _VERSION = re.compile(r"-?\d+(?:\.\d+)*$")
 _PROGRAM_FOLDERS = names("bin sbin .bin Scripts shims")
 """Folders below which a name means the program that is usually called so."""
 _LONGEST_NAME = 64
 
 _AS_MODULES = names("pip pytest black ruff mypy isort flake8 pylint bandit uv poetry coverage")
-packages.run_by_name(_RULES)
+packages.run_by_name({name: rule for name, rule in _RULES.items() if name not in packages.RUNNERS})
 interpreters.run_as_modules({name: _RULES[name] for name in _AS_MODULES})
 
 
@@ -102,7 +103,7 @@ def _found(name: str) -> Rule | None:
     if len(name) > _LONGEST_NAME or "/" in name:
         return None
     bare = _VERSION.sub("", name)
-    return _RULES.get(bare) or (files.TABLE | text.TABLE).get(name[1:] if name[:1] == "g" else "")
+    return _RULES.get(bare) or (_GNU.get(name[1:]) if name[:1] == "g" else None)
 
 
 def _by_path(command: Command) -> Actions:
@@ -113,16 +114,15 @@ def _by_path(command: Command) -> Actions:
     folder, _, last = name.rpartition("/")
     word = command.words[0]
     action = Action(domain=Domain.FILE, operation=Operation.EXECUTE, target=word)
-    rule = (
-        _RULES.get(last) or _found(last) if folder.rpartition("/")[2] in _PROGRAM_FOLDERS or last in _WRAPPERS else None
-    )
+    is_usual = folder.rpartition("/")[2] in _PROGRAM_FOLDERS or last in _OF_PROJECTS
+    rule = _RULES.get(last) or _found(last) if is_usual else None
     if rule is None:
         return Actions(actions=(action,), scripts=(word,))
     done = rule(msgspec.structs.replace(command, words=(Word(last), *command.arguments)))
     return _after(action, done)
 
 
-_WRAPPERS = frozenset({"gradlew", "mvnw"})
+_OF_PROJECTS = frozenset({"gradlew", "mvnw"})
 
 
 def _after(action: Action, done: Actions) -> Actions:

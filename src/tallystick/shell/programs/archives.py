@@ -18,11 +18,9 @@ _HERE = Word(".")
 
 _TAR_TAKES = (
     "-f -C -T -X -b -I -H -K -L -N -V -g -F --file --directory --files-from --exclude --exclude-from "
-    "--use-compress-program "
-    "--format --transform --xform --owner --group --mode --mtime --strip-components --strip --newer "
-    "--checkpoint-action --label "
-    "--listed-incremental --to-command --info-script --rsh-command --one-top-level? --pax-option --volno-file "
-    "--after-date"
+    "--use-compress-program --format --transform --xform --owner --group --mode --mtime --strip-components --strip "
+    "--newer --checkpoint-action --label --listed-incremental --to-command --info-script --rsh-command "
+    "--one-top-level? --pax-option --volno-file --after-date"
 )
 _TAR = grammar(_TAR_TAKES)
 _TAR_LETTERS = names("f C T X b I H K L N V g F")
@@ -64,10 +62,7 @@ def _dashed(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _pack_tar(built: Builder, line: Line, words: tuple[Word, ...], archive: Word | None) -> None:
-    members = [
-        built.read(word if word.text in _folderless(line) else below(folder, word), deep=True)
-        for word, folder in _with_folders(_dashed(words))
-    ]
+    members = [built.read(below(folder, word), deep=True) for word, folder in _with_folders(_dashed(words))]
     listed = [at for at, action in enumerate(built.actions) if at not in members]
     if archive is None or archive.text == "-":
         built.show(*members)
@@ -78,10 +73,6 @@ def _pack_tar(built: Builder, line: Line, words: tuple[Word, ...], archive: Word
     if line.has("--remove-files"):
         for at in [at for at in members if at is not None]:
             built.add(Operation.DELETE, built.actions[at].target, deep=True)
-
-
-def _folderless(_: Line) -> tuple[str, ...]:
-    return ("-",)
 
 
 def _with_folders(words: tuple[Word, ...]) -> list[tuple[Word, Word | None]]:

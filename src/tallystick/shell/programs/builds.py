@@ -20,9 +20,8 @@ _HERE = Word(".")
 # C and its like --------------------------------------------------------------------------------------------------------
 
 _CC = grammar(
-    "-o -I -L -l -D -U -W? -f? -m? -O? -g? -std? -x -include -isystem -iquote -idirafter -MF -MT -MQ -T "
-    "-Xlinker -Xclang "
-    "-Xpreprocessor -Xassembler -arch -target --target --sysroot -u -z -e -framework -aux-info -imacros",
+    "-o -I -L -l -D -U -W? -f? -m? -O? -g? -std? -x -include -isystem -iquote -idirafter -MF -MT -MQ -T -Xlinker "
+    "-Xclang -Xpreprocessor -Xassembler -arch -target --target --sysroot -u -z -e -framework -aux-info -imacros",
     is_long=True,
 )
 _OBJECT = {"-c": ".o", "-S": ".s"}
@@ -57,8 +56,8 @@ def _compiles(command: Command) -> Actions:
 
 
 _RUSTC = grammar(
-    "-o -L -l -C --out-dir --crate-type --crate-name --edition --emit --target --cfg --extern --sysroot -W -A "
-    "-D -F --codegen"
+    "-o -L -l -C --out-dir --crate-type --crate-name --edition --emit --target --cfg --extern --sysroot -W -A -D -F "
+    "--codegen"
 )
 
 
@@ -128,8 +127,8 @@ _OF_FOLDER = {
     "nx": "nx.json", "turbo": "turbo.json", "vagrant": "Vagrantfile", "pre-commit": ".pre-commit-config.yaml",
 }  # fmt: skip
 _TASKS = grammar(
-    "-C -f -F -j -b -d -p --file --justfile --working-directory --directory --project-dir --build-file "
-    "--taskfile --rakefile"
+    "-C -f -F -j -b -d -p --file --justfile --working-directory --directory --project-dir --build-file --taskfile "
+    "--rakefile"
 )
 
 
@@ -141,7 +140,7 @@ def _task(command: Command) -> Actions:
     built = Builder()
     folder = line.value("-C", "-d", "--working-directory", "--directory", "--project-dir", "-p")
     file = line.value("-f", "-F", "-b", "--file", "--justfile", "--build-file", "--taskfile", "--rakefile")
-    name = _OF_FOLDER[last_part(command.program)]
+    name = _OF_FOLDER.get(last_part(command.program).rstrip("0123456789.-"), "Makefile")
     built.add(
         Operation.EXECUTE, below(folder, file or Word(name)), words=(file,) if file is not None else command.words[:1]
     )

@@ -32,17 +32,13 @@ def _history(command: Command) -> Actions:
 TABLE: dict[str, Rule] = {
     **each(
         ": true false test [ [[ echo printf cd pushd popd dirs pwd export unset set shopt shift local declare "
-        "typeset readonly let getopts "
-        "return exit break continue read mapfile readarray alias unalias hash type which whereis command "
-        "builtin umask ulimit wait jobs fg bg "
-        "disown trap eval times enable bind complete compgen compopt caller help suspend logout expr seq yes "
-        "sleep usleep basename dirname "
-        "factor nproc clear reset tput man info apropos whatis bash-completion setopt unsetopt autoload emulate "
-        "zmodload print whence "
+        "typeset readonly let getopts return exit break continue read mapfile readarray alias unalias hash type "
+        "which whereis command builtin umask ulimit wait jobs fg bg disown trap eval times enable bind complete "
+        "compgen compopt caller help suspend logout expr seq yes sleep usleep basename dirname factor nproc clear "
+        "reset tput man info apropos whatis bash-completion setopt unsetopt autoload emulate zmodload print whence "
         "watch timeout time nohup nice ionice stdbuf setsid flock xargs exec sudo doas su runuser pkexec chroot "
-        "unshare strace script env coproc "
-        "parallel sg pv progress dialog whiptail zenity notify-send say beep fortune figlet cowsay lolcat "
-        "banner tally busybox",
+        "unshare strace script env coproc parallel sg pv progress dialog whiptail zenity notify-send say beep "
+        "fortune figlet cowsay lolcat banner tally busybox",
         silent,
     ),
     "history": _history,

@@ -67,13 +67,12 @@ def _tool(
 
 _PYTEST = grammar(
     "-k -m -c -n -p -o -W -r --rootdir --junitxml --junit-xml --maxfail --tb --durations --cov? --cov-report "
-    "--cov-config --ignore --deselect "
-    "--timeout --basetemp --confcutdir --color --log-level --log-file --html --json-report-file --dist "
-    "--import-mode --numprocesses --capture"
+    "--cov-config --ignore --deselect --timeout --basetemp --confcutdir --color --log-level --log-file --html "
+    "--json-report-file --dist --import-mode --numprocesses --capture"
 )
 _JEST = grammar(
-    "-c -t -w --config --testNamePattern --maxWorkers --outputFile --reporters --coverageDirectory "
-    "--testTimeout --rootDir -g --grep --reporter --project --timeout --browser"
+    "-c -t -w --config --testNamePattern --maxWorkers --outputFile --reporters --coverageDirectory --testTimeout "
+    "--rootDir -g --grep --reporter --project --timeout --browser"
 )
 
 

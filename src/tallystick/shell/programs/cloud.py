@@ -64,13 +64,11 @@ def _copied(
 
 _AWS = grammar(
     "--region --profile --output --query --endpoint-url --bucket --key --body --exclude --include --acl "
-    "--storage-class --content-type --sse "
-    "--function-name --payload --zip-file --template-file --template-body --stack-name --parameters "
-    "--cli-input-json --instance-ids --filters "
-    "--secret-id --name --value --type --secret-string --cluster --service --user-name --role-name "
-    "--policy-document --policy-arn --log-group-name "
-    "--max-items --page-size --color --ca-bundle --metadata --cache-control --expires --cidr --group-id "
-    "--protocol --port --table-name --item"
+    "--storage-class --content-type --sse --function-name --payload --zip-file --template-file --template-body "
+    "--stack-name --parameters --cli-input-json --instance-ids --filters --secret-id --name --value --type "
+    "--secret-string --cluster --service --user-name --role-name --policy-document --policy-arn --log-group-name "
+    "--max-items --page-size --color --ca-bundle --metadata --cache-control --expires --cidr --group-id --protocol "
+    "--port --table-name --item"
 )
 
 
@@ -131,11 +129,10 @@ def _service_call(
 
 
 _GCLOUD = grammar(
-    "--project --region --zone --format --filter --account --configuration --impersonate-service-account "
-    "--source --image --machine-type --limit "
-    "--set-env-vars --service-account --runtime --entry-point --trigger-topic --command --ssh-key-file "
-    "--data-file --key-file --source-ranges "
-    "--tag --config --member --role --location --env-vars-file --flags-file --container --cluster"
+    "--project --region --zone --format --filter --account --configuration --impersonate-service-account --source "
+    "--image --machine-type --limit --set-env-vars --service-account --runtime --entry-point --trigger-topic "
+    "--command --ssh-key-file --data-file --key-file --source-ranges --tag --config --member --role --location "
+    "--env-vars-file --flags-file --container --cluster"
 )
 
 
@@ -210,10 +207,9 @@ def _gsutil(command: Command) -> Actions:
 
 
 _AZ = grammar(
-    "-g -n -l -o -f -d -s -c -t --name --resource-group --location --output --query --subscription --file "
-    "--source --destination --container-name "
-    "--account-name --account-key --template-file --parameters --src --src-path --value --vault-name --id --ids "
-    "--connection-string --sas-token"
+    "-g -n -l -o -f -d -s -c -t --name --resource-group --location --output --query --subscription --file --source "
+    "--destination --container-name --account-name --account-key --template-file --parameters --src --src-path "
+    "--value --vault-name --id --ids --connection-string --sas-token"
 )
 
 
@@ -310,8 +306,8 @@ class _Host(msgspec.Struct, frozen=True):
 def _host(url: str, deploys: str, *, is_bare: bool = False) -> Rule:
     entry = _Host(url, names(deploys), is_bare)
     rules = grammar(
-        "-a -t -e -c -f -S --app --token --scope --config --remote --project --team --env --access-token --cwd "
-        "--dir --prod-dir --site --name --region"
+        "-a -t -e -c -f -S --app --token --scope --config --remote --project --team --env --access-token --cwd --dir "
+        "--prod-dir --site --name --region"
     )
 
     def rule(command: Command) -> Actions:

@@ -15,19 +15,17 @@ from tallystick.shell.programs.rules import Builder, Rule, each
 
 _KUBE = grammar(
     "-f -n -o -l -c -k -p -s -L -A? --filename --namespace --output --selector --container --kustomize --patch "
-    "--server --context --cluster "
-    "--kubeconfig --user --token --type --replicas --image --port --target-port --from-file --from-env-file "
-    "--from-literal --tail --since "
-    "--field-selector --sort-by --template --patch-file --timeout --for --grace-period --dry-run --values --set "
-    "--set-string --set-file "
-    "--version --repo --name --revision --username --password -i? --cert --key --env"
+    "--server --context --cluster --kubeconfig --user --token --type --replicas --image --port --target-port "
+    "--from-file --from-env-file --from-literal --tail --since --field-selector --sort-by --template --patch-file "
+    "--timeout --for --grace-period --dry-run --values --set --set-string --set-file --version --repo --name "
+    "--revision --username --password -i? --cert --key --env"
 )
 _KUBE_READS = names(
     "get describe logs top explain api-resources api-versions cluster-info version events auth diff wait"
 )
 _KUBE_CHANGES = names(
-    "apply create delete replace patch edit label annotate scale expose run set autoscale drain cordon "
-    "uncordon taint rollout certificate"
+    "apply create delete replace patch edit label annotate scale expose run set autoscale drain cordon uncordon "
+    "taint rollout certificate"
 )
 
 

@@ -24,21 +24,18 @@ _DOCKER_HEAD = grammar(
 )
 _RUN_TAKES = (
     "-v -p -e -w -u -h -l -m -c -a --volume --publish --env --workdir --user --hostname --label --memory --cpus "
-    "--name --network --net --mount "
-    "--entrypoint --env-file --add-host --cap-add --cap-drop --cidfile --device --dns --expose --gpus --ip "
-    "--link --log-driver --log-opt "
-    "--pid --platform --pull --restart --runtime --security-opt --shm-size --tmpfs --ulimit --userns "
-    "--volumes-from --ipc --cgroupns --isolation"
+    "--name --network --net --mount --entrypoint --env-file --add-host --cap-add --cap-drop --cidfile --device --dns "
+    "--expose --gpus --ip --link --log-driver --log-opt --pid --platform --pull --restart --runtime --security-opt "
+    "--shm-size --tmpfs --ulimit --userns --volumes-from --ipc --cgroupns --isolation"
 )
 _RUN = grammar(_RUN_TAKES, stops=True)
 _BUILD = grammar(
-    "-f -t -o -c -m --file --tag --build-arg --target --platform --label --network --cache-from --cache-to "
-    "--output --secret --ssh --iidfile "
-    "--progress --build-context --metadata-file --builder"
+    "-f -t -o -c -m --file --tag --build-arg --target --platform --label --network --cache-from --cache-to --output "
+    "--secret --ssh --iidfile --progress --build-context --metadata-file --builder"
 )
 _IMAGE = grammar(
-    "-o -i -f -t -a -c -m --output --input --filter --format --author --change --message --platform --username "
-    "-u -p --password --tail -n --since --until"
+    "-o -i -f -t -a -c -m --output --input --filter --format --author --change --message --platform --username -u -p "
+    "--password --tail -n --since --until"
 )
 _Verb = Callable[[Builder, tuple[Word, ...], tuple[Word, ...], Command], None]
 """Takes the word of the verb, and the words after it."""
@@ -66,9 +63,9 @@ def _docker(command: Command) -> Actions:
 
 
 _DOCKER_SILENT = names(
-    "ps images inspect version info history port top stats events diff ls search network volume system "
-    "context plugin stop start restart kill rm rmi pause unpause wait rename update create tag login logout "
-    "prune swarm node service stack secret config manifest trust"
+    "ps images inspect version info history port top stats events diff ls search network volume system context "
+    "plugin stop start restart kill rm rmi pause unpause wait rename update create tag login logout prune swarm node "
+    "service stack secret config manifest trust"
 )
 
 

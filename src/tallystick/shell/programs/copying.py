@@ -21,10 +21,9 @@ _CP = grammar("-t -S --target-directory --suffix --sparse --no-preserve --contex
 _INSTALL = grammar("-t -S -m -o -g --target-directory --suffix --mode --owner --group --strip-program")
 _RSYNC = grammar(
     "-e -f -B -T -M --rsh --filter --exclude --include --exclude-from --include-from --files-from --bwlimit "
-    "--timeout --port "
-    "--password-file --log-file --backup-dir --suffix --compare-dest --copy-dest --link-dest --temp-dir --partial-dir "
-    "--chmod --chown --max-size --min-size --out-format --block-size --rsync-path --info --debug "
-    "--compress-level --modify-window"
+    "--timeout --port --password-file --log-file --backup-dir --suffix --compare-dest --copy-dest --link-dest "
+    "--temp-dir --partial-dir --chmod --chown --max-size --min-size --out-format --block-size --rsync-path --info "
+    "--debug --compress-level --modify-window"
 )
 _SCP = grammar("-c -F -i -J -l -o -P -S -D -X")
 _HOST = re.compile(r"(?:(?:scp|rsync|sftp)://.|\[[^\]/]*\]:|[^/:]+::?)", re.DOTALL)

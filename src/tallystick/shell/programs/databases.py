@@ -71,8 +71,8 @@ def _server(
 _URL = re.compile(r"\w+(?:\+\w+)?://|\w+=\S")
 _PSQL = grammar(
     "-c -f -d -h -p -U -o -L -v -F -R -P -T -t? -n -N -j -Z --command --file --dbname --host --port --username "
-    "--output --log-file --set "
-    "--variable --field-separator --record-separator --pset --table --schema --format --jobs --compress --exclude-table"
+    "--output --log-file --set --variable --field-separator --record-separator --pset --table --schema --format "
+    "--jobs --compress --exclude-table"
 )
 
 
@@ -105,9 +105,8 @@ def _answers(built: Builder, line: Line, command: Command, at: int | None, outpu
 
 
 _DUMP = grammar(
-    "-f -d -h -p -P -u -U -n -N -t -T -F -j -Z -r -o --file --dbname --host --port --username --user --format "
-    "--jobs --compress --table --schema "
-    "--result-file --out --uri --db --collection --archive? --password --where"
+    "-f -d -h -p -P -u -U -n -N -t -T -F -j -Z -r -o --file --dbname --host --port --username --user --format --jobs "
+    "--compress --table --schema --result-file --out --uri --db --collection --archive? --password --where"
 )
 
 
@@ -145,9 +144,8 @@ def _restores(command: Command) -> Actions:
 
 
 _MYSQL = grammar(
-    "-e -h -P -u -D -S -p? --execute --host --port --user --database --socket --password? "
-    "--default-character-set --protocol --init-command "
-    "--ssl-ca --ssl-cert --ssl-key --defaults-file --defaults-extra-file --tee"
+    "-e -h -P -u -D -S -p? --execute --host --port --user --database --socket --password? --default-character-set "
+    "--protocol --init-command --ssl-ca --ssl-cert --ssl-key --defaults-file --defaults-extra-file --tee"
 )
 
 

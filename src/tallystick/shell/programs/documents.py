@@ -51,10 +51,10 @@ def _ffmpeg(command: Command) -> Actions:
 
 
 _FFMPEG_FLAGS = names(
-    "-y -n -an -vn -sn -dn -hide_banner -nostdin -stats -nostats -re -shortest -version -help -h -formats "
-    "-codecs -copyts -show_format -show_streams -show_frames -show_packets -show_entries? -accurate_seek "
-    "-autorotate -benchmark -ignore_unknown -L -filters -encoders -decoders -devices -protocols -buildconf "
-    "-hwaccels -xerror -vstats -bitexact"
+    "-y -n -an -vn -sn -dn -hide_banner -nostdin -stats -nostats -re -shortest -version -help -h -formats -codecs "
+    "-copyts -show_format -show_streams -show_frames -show_packets -show_entries? -accurate_seek -autorotate "
+    "-benchmark -ignore_unknown -L -filters -encoders -decoders -devices -protocols -buildconf -hwaccels -xerror "
+    "-vstats -bitexact"
 )
 
 
@@ -67,8 +67,8 @@ def _source(built: Builder, word: Word) -> int | None:
 _MAGICK_FLAGS = names(
     "-auto-orient -strip -flip -flop -trim -negate -append +append -flatten -coalesce -normalize -equalize "
     "-monochrome -verbose -quiet -transpose -transverse -identify -version -despeckle -enhance -auto-level "
-    "-auto-gamma -combine -separate -clone +clone -delete +repage -unique-colors +adjoin -adjoin -layers? "
-    "-mosaic -magnify -antialias +antialias -contrast +contrast ( )"
+    "-auto-gamma -combine -separate -clone +clone -delete +repage -unique-colors +adjoin -adjoin -layers? -mosaic "
+    "-magnify -antialias +antialias -contrast +contrast ( )"
 )
 
 

@@ -102,9 +102,9 @@ def _mktemp(command: Command) -> Actions:
 # find -----------------------------------------------------------------------------------------------------------------
 
 _FIND_VALUES = names(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -atime -ctime "
-    "-mmin -amin -cmin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum -samefile -lname "
-    "-ilname -fstype -maxdepth -mindepth -printf -regextype -used -context -D"
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -atime -ctime -mmin "
+    "-amin -cmin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum -samefile -lname -ilname -fstype "
+    "-maxdepth -mindepth -printf -regextype -used -context -D"
 )
 _FIND_FILES = ("-fprint", "-fprint0", "-fls", "-fprintf")
 _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
@@ -140,7 +140,7 @@ def _deletion(built: Builder, start: Word, name: Word | None, own: tuple[Word, .
     if name is None:
         built.add(Operation.DELETE, start, words=own, deep=True)
     else:
-        pattern = f"{start.text.rstrip('/') or '/'}/{STAR}{STAR}/{name.text.translate(_WILD)}"
+        pattern = f"{start.text.rstrip('/')}/{STAR}{STAR}/{name.text.translate(_WILD)}"
         built.add(Operation.DELETE, Word(pattern, start.hidden), words=(start, name))
 
 
@@ -155,8 +155,8 @@ def _find_names(arguments: tuple[Word, ...], texts: list[str]) -> list[Word]:
 
 
 _FD = grammar(
-    "-e -t -d -E -g -x -X -S -c -j -o -C --extension --type --max-depth --min-depth --exclude --size --changed-within "
-    "--changed-before --owner --color --threads --exec --exec-batch --base-directory --search-path "
+    "-e -t -d -E -g -x -X -S -c -j -o -C --extension --type --max-depth --min-depth --exclude --size "
+    "--changed-within --changed-before --owner --color --threads --exec --exec-batch --base-directory --search-path "
     "--max-results --format"
 )
 

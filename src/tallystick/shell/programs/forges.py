@@ -13,17 +13,15 @@ from tallystick.shell.programs.rules import Builder, Rule
 
 _HERE = Word(".")
 _GH = grammar(
-    "-R -b -t -F -f -H -B -l -a -m -q -X -L -s -d -n -D -p -o -O -r -S -e --repo --body --title --body-file "
-    "--field --raw-field --header --base --head "
-    "--label --assignee --milestone --reviewer --jq --template --method --input --limit --state --json --dir "
-    "--pattern --output --notes --notes-file "
-    "--hostname --desc --filename --branch --project --search --author --env --app --org --user --env-file "
-    "--workflow --ref --description --target "
+    "-R -b -t -F -f -H -B -l -a -m -q -X -L -s -d -n -D -p -o -O -r -S -e --repo --body --title --body-file --field "
+    "--raw-field --header --base --head --label --assignee --milestone --reviewer --jq --template --method --input "
+    "--limit --state --json --dir --pattern --output --notes --notes-file --hostname --desc --filename --branch "
+    "--project --search --author --env --app --org --user --env-file --workflow --ref --description --target "
     "--message -c? --comment --reason"
 )
 _GH_READS = names(
-    "view list status diff checks download clone checkout search ls get browse watch verify verify-asset "
-    "token fork-list list-checks"
+    "view list status diff checks download clone checkout search ls get browse watch verify verify-asset token "
+    "fork-list list-checks"
 )
 
 

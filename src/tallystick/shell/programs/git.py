@@ -41,11 +41,11 @@ _PROGRAMS = names(
     "core.sshcommand core.pager core.editor core.fsmonitor diff.external credential.helper sequence.editor"
 )
 _SILENT = names(
-    "branch tag status rev-parse rev-list ls-tree ls-files cat-file for-each-ref show-ref symbolic-ref "
-    "name-rev describe log shortlog reflog merge-base count-objects fsck gc prune repack pack-refs notes var "
-    "version help whatchanged range-diff cherry check-ignore check-attr update-index update-ref write-tree "
-    "commit-tree read-tree mktree rerere maintenance sparse-checkout replace bugreport interpret-trailers "
-    "verify-commit verify-tag diff-tree diff-index show-branch stripspace column"
+    "branch tag status rev-parse rev-list ls-tree ls-files cat-file for-each-ref show-ref symbolic-ref name-rev "
+    "describe log shortlog reflog merge-base count-objects fsck gc prune repack pack-refs notes var version help "
+    "whatchanged range-diff cherry check-ignore check-attr update-index update-ref write-tree commit-tree read-tree "
+    "mktree rerere maintenance sparse-checkout replace bugreport interpret-trailers verify-commit verify-tag "
+    "diff-tree diff-index show-branch stripspace column"
 )
 
 

@@ -14,10 +14,11 @@ from tallystick.shell.programs.rules import Builder
 _HEAD = grammar("-C -c --git-dir --work-tree --namespace --exec-path? --super-prefix --config-env", stops=True)
 HERE = Word(".")
 _LONG = (
-    "--message --file --author --date --branch --depth --origin --output --prefix --format --remote --onto --strategy "
-    "--strategy-option --source --orphan --template --cleanup --exclude --directory --pathspec-from-file --since --until "
-    "--grep --max-count --reference --upload-pack --receive-pack --push-option --conflict --separate-git-dir "
-    "--output-directory --tree-filter --index-filter --env-filter --msg-filter --exec --initial-branch --trailer"
+    "--message --file --author --date --branch --depth --origin --output --prefix --format --remote --onto "
+    "--strategy --strategy-option --source --orphan --template --cleanup --exclude --directory --pathspec-from-file "
+    "--since --until --grep --max-count --reference --upload-pack --receive-pack --push-option --conflict "
+    "--separate-git-dir --output-directory --tree-filter --index-filter --env-filter --msg-filter --exec "
+    "--initial-branch --trailer"
 )
 _SHORT = {
     "clone": "-b -o -u -c -j",

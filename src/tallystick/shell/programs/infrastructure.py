@@ -59,9 +59,8 @@ def _terraform(command: Command) -> Actions:
 
 
 _ANSIBLE = grammar(
-    "-i -e -u -l -t -m -a -f -c -k? -K? --inventory --extra-vars --user --limit --tags --skip-tags "
-    "--module-name --args --forks --connection "
-    "--become-user --vault-id --roles-path -p -r"
+    "-i -e -u -l -t -m -a -f -c -k? -K? --inventory --extra-vars --user --limit --tags --skip-tags --module-name "
+    "--args --forks --connection --become-user --vault-id --roles-path -p -r"
 )
 
 

@@ -88,7 +88,8 @@ def _loops(entry: _Interpreter, line: Line, built: Builder) -> None:
         return
     for word in line.operands:
         if edits:
-            built.add(Operation.EDIT, word, authored=True)
+            at = built.add(Operation.EDIT, word, authored=True)
+            built.back_up(at, word, line.said(entry.in_place))
         else:
             built.show(built.read(word))
     built.reads_input = built.reads_input or not line.operands
@@ -346,7 +347,7 @@ TABLE: dict[str, Rule] = {
             code="-e -E",
             in_place="-i",
             loops="-n -p",
-            takes="-i? -0? -l? -F -I -M -m -x? -C? -D? -d? -V?",
+            takes="-i? -F -I -M -m -x? -d?",
         ),
     ),
     **each(
@@ -357,7 +358,7 @@ TABLE: dict[str, Rule] = {
             in_place="-i",
             loops="-n -p",
             runs="",
-            takes="-i? -0? -F -I -r -C -E -K? -T? -W? -x?",
+            takes="-i? -F -I -r -C -E -x?",
         ),
     ),
     "php": _interpreter("php", code="-r -B -R -E", takes="-c -d -S -t -z -F -f", runs="-f"),
@@ -377,8 +378,8 @@ TABLE: dict[str, Rule] = {
         ),
     ),
     **each(
-        "groovy scala elixir iex erl escript guile racket sbcl clojure bb ocaml ghci runghc runhaskell crystal "
-        "nim swift dart kotlin",
+        "groovy scala elixir iex erl escript guile racket sbcl clojure bb ocaml ghci runghc runhaskell crystal nim "
+        "swift dart kotlin",
         _interpreter(
             "other",
             code="-e --eval -eval",

@@ -30,9 +30,9 @@ def _keychain(command: Command) -> Actions:
 
 
 _GPG = grammar(
-    "-r -u -o -a? --recipient --local-user --output --homedir --keyserver --passphrase --passphrase-file "
-    "--batch? --cipher-algo --keyring "
-    "--default-key --compress-algo --digest-algo --status-fd --pinentry-mode --trust-model --quick-generate-key"
+    "-r -u -o --recipient --local-user --output --homedir --keyserver --passphrase --passphrase-file --batch? "
+    "--cipher-algo --keyring --default-key --compress-algo --digest-algo --status-fd --pinentry-mode --trust-model "
+    "--quick-generate-key"
 )
 
 
@@ -105,7 +105,7 @@ def _gpg(command: Command) -> Actions:
     return built.build()
 
 
-_KEYGEN = grammar("-t -b -f -C -N -P -m -R -F -I -n -s -V -Y -O -a -E -l? -y?")
+_KEYGEN = grammar("-t -b -f -C -N -P -m -R -F -I -n -s -V -Y -O -a -E")
 
 
 def _ssh_keygen(command: Command) -> Actions:
@@ -133,9 +133,7 @@ def _ssh_keygen(command: Command) -> Actions:
 TABLE: dict[str, Rule] = {
     **each("security secret-tool pass op bw vault keyctl", _keychain),
     **each("gpg gpg2", _gpg),
-    **each(
-        "age rage sops minisign signify",
-        program(is_filter=True, takes="-r -R -p?", read="operands -i", write="-o", in_place="-i"),
-    ),
+    **each("age rage minisign signify", program(is_filter=True, takes="-r -R -p?", read="operands -i", write="-o")),
+    "sops": program(is_filter=True, takes="--kms --pgp --age --config", in_place="-i --in-place", read="operands"),
     "ssh-keygen": _ssh_keygen,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Actions
-from tallystick.shell.programs.arguments import grammar, taken
+from tallystick.shell.programs.arguments import grammar, names, taken
 from tallystick.shell.programs.packages import LOCAL, manager, package_of
 from tallystick.shell.programs.rules import Builder, Rule, each
 
@@ -25,6 +25,10 @@ def _system(kind: str, installs: str, removes: str, fetches: str = "") -> Rule:
     )
 
 
+_CHANGES = names("-S -U -R -i -e -F -r -P --install --remove --purge --erase --upgrade --configure")
+_ASKS = {"rpm": frozenset({"-q", "-V", "--query"}), "pacman": frozenset({"-Q", "-F"})}
+
+
 def _lettered(command: Command) -> Actions:
     """`pacman -S`, `rpm -i`, `dpkg -i`: what is done stands in a letter."""
     line = taken(command.arguments, grammar("--root --dbpath --config --prefix"))
@@ -32,27 +36,11 @@ def _lettered(command: Command) -> Actions:
     name = command.program
     letters = {option for option, _ in line.options}
     kind = {"pacman": "alpm", "rpm": "rpm"}.get(name, "deb")
-    changes = letters & {
-        "-S",
-        "-U",
-        "-R",
-        "-i",
-        "-e",
-        "-F",
-        "-r",
-        "-P",
-        "--install",
-        "--remove",
-        "--purge",
-        "--erase",
-        "--upgrade",
-        "--configure",
-    }
-    if (
-        not changes
-        or (name == "rpm" and letters & {"-q", "-V", "--query"})
-        or (name == "pacman" and letters & {"-Q", "-s", "-F"})
-    ):
+    changes = letters & _CHANGES
+    asks = _ASKS.get(name, frozenset())
+    if name == "pacman" and "-S" in letters:
+        asks = asks | {"-s", "-l", "-i"}
+    if not changes or letters & asks:
         if kind == "rpm" and "-p" in letters:
             built.show(*[built.read(word) for word in line.operands])
         return built.build()

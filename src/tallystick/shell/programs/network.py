@@ -161,14 +161,12 @@ def _asks_names(command: Command) -> Actions:
 
 _OPENSSL_TAKES = (
     "-subj -days -passin -passout -pass -k -K -iv -S -md -newkey -pkeyopt -algorithm -cipher -name -addext "
-    "-extensions -set_serial "
-    "-inform -outform -keyform -purpose -servername -verify -verify_hostname -iter -salt_len -curve -sigopt "
-    "-startdate -enddate "
-    "-engine -checkend -nameopt -certopt -starttls -alpn -sess_out -rand"
+    "-extensions -set_serial -inform -outform -keyform -purpose -servername -verify -verify_hostname -iter -salt_len "
+    "-curve -sigopt -startdate -enddate -engine -checkend -nameopt -certopt -starttls -alpn -sess_out -rand"
 )
 _OPENSSL_READS = (
-    "-in -inkey -key -CA -CAkey -CAfile -cert -certfile -config -extfile -signkey "
-    "-signature -recip -kfile -sign -prverify"
+    "-in -inkey -key -CA -CAkey -CAfile -cert -certfile -config -extfile -signkey -signature -recip -kfile -sign "
+    "-prverify"
 )
 
 

@@ -13,7 +13,7 @@ import msgspec
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Command, Word
 from tallystick.shell.actions import Actions
-from tallystick.shell.programs.arguments import Grammar, Line, below, grammar, names, renamed, taken
+from tallystick.shell.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
 from tallystick.shell.programs.rules import NOTHING, Builder, Rule, each
 
 LOCAL = re.compile(r"(?:\.{1,2}(?:/|$)|/|~/|file:).*|.*\.(?:whl|tar\.gz|tgz|deb|rpm|gem|zip|apk|jar)$", re.DOTALL)
@@ -90,11 +90,8 @@ def _managed(entry: _Manager, command: Command) -> Actions:
     elif verb in entry.removes:
         _removed(entry, built, line, command)
     elif verb in entry.sends:
-        sent = [
-            built.read(word, deep="." not in word.text)
-            for word in line.operands[1:]
-            if entry.kind != "npm" or LOCAL.match(word.text)
-        ]
+        named = [word for word in line.operands[1:] if entry.kind != "npm" or LOCAL.match(word.text)]
+        sent = [built.read(word, deep="." not in last_part(word.text)) for word in named]
         built.flow(sent, [built.add(Operation.SEND, Word(f"pkg:{entry.kind}"), words=tuple(line.operands[:1]))])
     elif verb in entry.fetches:
         for word in line.operands[1:] or [Word("")]:
@@ -180,11 +177,9 @@ def _removed(entry: _Manager, built: Builder, line: Line, command: Command) -> N
 
 _PIP_TAKES = (
     "-r -c -e -t -i -f -d -w --requirement --constraint --editable --target --index-url --extra-index-url "
-    "--find-links --dest --wheel-dir "
-    "--proxy --retries --timeout --trusted-host --cert --log --prefix --root --python --platform "
-    "--python-version --upgrade-strategy "
-    "--no-binary --only-binary --progress-bar --cache-dir --format --group --extra -p --index --project "
-    "--directory --with --from --package"
+    "--find-links --dest --wheel-dir --proxy --retries --timeout --trusted-host --cert --log --prefix --root "
+    "--python --platform --python-version --upgrade-strategy --no-binary --only-binary --progress-bar --cache-dir "
+    "--format --group --extra -p --index --project --directory --with --from --package"
 )
 _PIP = manager("pypi", takes=_PIP_TAKES, installs="install", fetches="download index search", removes="uninstall")
 
@@ -252,8 +247,8 @@ def _uv_run(words: tuple[Word, ...]) -> Actions:
 
 _UV = manager("pypi", takes=_PIP_TAKES, installs="add sync", folder=".venv", manifest="pyproject.toml", sends="publish")
 _NODE_TAKES = (
-    "-C --prefix --cwd --dir --registry -w --workspace --filter --tag "
-    "--access --omit --include --loglevel --cache --otp"
+    "-C --prefix --cwd --dir --registry -w --workspace --filter --tag --access --omit --include --loglevel --cache "
+    "--otp"
 )
 _NODE_RUNS = "run run-script test t start stop restart exec x dlx create init rebuild start build dev lint"
 _INDEX_READS = "view info show search outdated audit ping whoami why fund"
@@ -275,9 +270,9 @@ def _node(installs: str, runs: str = _NODE_RUNS) -> Rule:
 
 _YARN = _node("install add upgrade up dedupe")
 _YARN_OWN = names(
-    "install add upgrade up dedupe remove publish info why audit outdated run exec dlx create init cache "
-    "config list licenses version versions link unlink pack login logout owner global workspaces workspace "
-    "node set plugin constraints import policies team tag bin"
+    "install add upgrade up dedupe remove publish info why audit outdated run exec dlx create init cache config list "
+    "licenses version versions link unlink pack login logout owner global workspaces workspace node set plugin "
+    "constraints import policies team tag bin"
 )
 
 
@@ -317,6 +312,7 @@ def _runs_package(command: Command) -> Actions:
     return built.build()
 
 
+RUNNERS = frozenset({"npx", "bunx", "uvx", "pipx"})
 _RUNNER = grammar("-p -c --package --call --from --with --python --cache", stops=True)
 _PIPX = grammar("--spec --python --pip-args --index-url", stops=True)
 _programs: dict[str, Rule] = {}
@@ -330,7 +326,7 @@ def run_by_name(rules: dict[str, Rule]) -> None:
 TABLE: dict[str, Rule] = {
     **each("pip pip3 pip2", _pip),
     "uv": _uv,
-    **each("uvx pipx npx bunx", _runs_package),
+    **dict.fromkeys(RUNNERS, _runs_package),
     "npm": _node("install i in ci add update upgrade up link dedupe install-test it"),
     "pnpm": _node("install i add update up upgrade import link fetch"),
     "yarn": _yarn,

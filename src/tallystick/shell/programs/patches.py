@@ -56,9 +56,9 @@ def _patch(command: Command) -> Actions:
     strip = line.said("-p", "--strip")
     output = line.value("-o", "--output")
     if output is not None:
+        old = [built.read(below(folder, word)) for word in line.operands[:1]]
         made = [built.write(below(folder, output))]
-        if line.operands:
-            built.flow([built.read(below(folder, line.operands[0]))], made)
+        built.flow(old, made)
     elif line.operands:
         made = [built.add(Operation.EDIT, below(folder, line.operands[0]))]
     else:

@@ -13,7 +13,7 @@ import msgspec
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Action, Actions, Code
-from tallystick.shell.programs.arguments import Grammar, Line, grammar, literal, names, taken
+from tallystick.shell.programs.arguments import Grammar, Line, grammar, literal, names, renamed, taken
 
 Rule = Callable[[Command], Actions]
 """What a program does with the words of a command."""
@@ -100,6 +100,12 @@ class Builder:
         if at is not None:
             self.scripts.append(word)
         return at
+
+    def back_up(self, at: int | None, word: Word, suffix: str) -> None:
+        """Keep what an edited file held under a longer name: `sed -i.bak`."""
+        if suffix and at is not None and not {"*", "/"} & set(suffix[:32]):
+            copy = self.add(Operation.COPY_DEST, renamed(word, word.text + suffix[:32]), words=(word,))
+            self.flow([at], [copy])
 
     def flow(self, sources: Iterable[int | None], targets: Iterable[int | None]) -> None:
         """Let data go from all of some actions to all of some others; None among them counts for nothing."""
@@ -259,7 +265,8 @@ def _take(
     for operation, word, is_operand in found:
         if operation is Operation.READ and is_operand and edits:
             seen = True
-            built.add(Operation.EDIT, word, deep=deep, authored=bool(entry.codes or entry.skips))
+            at = built.add(Operation.EDIT, word, deep=deep, authored=bool(entry.codes or entry.skips))
+            built.back_up(at, word, line.said(*entry.in_place))
         elif operation in _SOURCES:
             seen = seen or is_operand
             built.read(word, operation, deep=deep and is_operand)

@@ -27,7 +27,8 @@ _SIGNAL = re.compile(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+)")
 def _kill(command: Command) -> Actions:
     """`kill PID`, `pkill PATTERN`, `killall NAME`; `-9` and `-TERM` are signals."""
     given = command.arguments[:MOST_WORDS]
-    line = taken([word for word in given if not _SIGNAL.fullmatch(word.text)], _KILL)
+    signals = [word for word in given[:2] if _SIGNAL.fullmatch(word.text)][:1]
+    line = taken([word for word in given if word not in signals], _KILL)
     built = Builder()
     asks = any(word.text == "-0" for word in given) or line.has("-l", "-L", "--list", "--table")
     for word in line.operands if not asks else ():
@@ -273,16 +274,15 @@ TABLE: dict[str, Rule] = {
     **each("systemd-run start-stop-daemon daemonize", _systemd_run),
     **each("iptables ip6tables nft ufw firewall-cmd pfctl iptables-restore ipset ebtables tc bpftool", _privileged),
     **each(
-        "modprobe insmod rmmod depmod kexec swapon swapoff setenforce losetup cryptsetup lvcreate vgcreate "
-        "pvcreate mdadm",
+        "modprobe insmod rmmod depmod kexec swapon swapoff setenforce losetup cryptsetup lvcreate vgcreate pvcreate "
+        "mdadm",
         _privileged,
     ),
     **each(
-        "useradd adduser usermod userdel deluser groupadd groupdel groupmod gpasswd passwd chpasswd chage chsh "
-        "chfn visudo vipw newgrp dscl "
-        "dseditgroup spctl csrutil nvram pmset scutil networksetup systemsetup update-alternatives update-rc.d "
-        "chkconfig reboot shutdown "
-        "poweroff halt init telinit tccutil auditctl setsebool semanage aa-disable apparmor_parser",
+        "useradd adduser usermod userdel deluser groupadd groupdel groupmod gpasswd passwd chpasswd chage chsh chfn "
+        "visudo vipw newgrp dscl dseditgroup spctl csrutil nvram pmset scutil networksetup systemsetup "
+        "update-alternatives update-rc.d chkconfig reboot shutdown poweroff halt init telinit tccutil auditctl "
+        "setsebool semanage aa-disable apparmor_parser",
         _privileged,
     ),
     "sysctl": _sysctl,
@@ -298,10 +298,9 @@ TABLE: dict[str, Rule] = {
     "logger": program(takes="-p -t -i? --id", read="-f"),
     "env": silent,
     **each(
-        "ps top htop btop pgrep pidof pstree vmstat iostat free uptime w who users id whoami groups hostname "
-        "uname arch nproc lscpu lsusb lspci "
-        "lsmod printenv getconf getent locale tty stty date cal uptime sw_vers system_profiler sar dstat "
-        "glances nvidia-smi rocm-smi lshw dmidecode",
+        "ps top htop btop pgrep pidof pstree vmstat iostat free uptime w who users id whoami groups hostname uname "
+        "arch nproc lscpu lsusb lspci lsmod printenv getconf getent locale tty stty date cal uptime sw_vers "
+        "system_profiler sar dstat glances nvidia-smi rocm-smi lshw dmidecode",
         silent,
     ),
 }

@@ -16,15 +16,14 @@ from tallystick.shell.programs.rules import Builder, Rule, each, program
 
 _PATTERN = "-e -f --regexp --file"
 _GREP_TAKES = (
-    "-m -A -B -C --max-count --after-context --before-context --context --include --exclude --exclude-dir "
-    "--label -d -D "
-    "--color --colour --binary-files --directories --devices --include-dir"
+    "-m -A -B -C --max-count --after-context --before-context --context --include --exclude --exclude-dir --label -d "
+    "-D --color --colour --binary-files --directories --devices --include-dir"
 )
 _RG_TAKES = (
     "-A -B -C -E -g -j -M -m -r -t -T -d --after-context --before-context --context --encoding --glob --iglob "
-    "--threads "
-    "--max-columns --max-count --replace --type --type-not --max-depth --max-filesize --sort --sortr --engine --colors "
-    "--color --path-separator --type-add --pre-glob --context-separator --regex-size-limit --dfa-size-limit"
+    "--threads --max-columns --max-count --replace --type --type-not --max-depth --max-filesize --sort --sortr "
+    "--engine --colors --color --path-separator --type-add --pre-glob --context-separator --regex-size-limit "
+    "--dfa-size-limit"
 )
 _RG_LISTS = ("--files", "--type-list", "-l", "--files-with-matches")
 
@@ -141,8 +140,7 @@ def _tee(command: Command) -> Actions:
 
 _SPLIT = grammar(
     "-a -b -C -l -n -t -f --suffix-length --bytes --line-bytes --lines --number --additional-suffix --filter "
-    "--separator "
-    "--prefix --digits -k"
+    "--separator --prefix --digits -k"
 )
 
 
@@ -180,8 +178,7 @@ TABLE: dict[str, Rule] = {
             is_filter=True,
             read="operands",
             takes="-l -m -r -H --language --map-syntax --line-range --highlight-line --theme --style --color "
-            "--paging --pager "
-            "--wrap --decorations --tabs --file-name --terminal-width",
+            "--paging --pager --wrap --decorations --tabs --file-name --terminal-width",
         ),
     ),
     **each(
@@ -279,7 +276,7 @@ TABLE: dict[str, Rule] = {
             skips=1,
             unless=f"{_PATTERN} --expression",
             in_place="-i --in-place",
-            takes="-i? -l --line-length -E? -n?".replace(" -E? -n?", ""),
+            takes="-i? -l --line-length",
             language="sed",
             code="leading -e --expression",
             execute="-f --file",

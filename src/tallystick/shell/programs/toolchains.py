@@ -20,9 +20,8 @@ from tallystick.shell.programs.rules import Builder, Rule
 _HERE = Word(".")
 
 _GO = grammar(
-    "-o -C -run -bench -count -timeout -tags -ldflags -gcflags -mod -coverprofile -cpuprofile -memprofile -p "
-    "-cover? -parallel -benchtime "
-    "-exec -covermode -modfile -asmflags -args?",
+    "-o -C -run -bench -count -timeout -tags -ldflags -gcflags -mod -coverprofile -cpuprofile -memprofile -p -cover? "
+    "-parallel -benchtime -exec -covermode -modfile -asmflags -args?",
     is_long=True,
 )
 
@@ -117,8 +116,8 @@ _GO_VERBS: dict[str, Callable[[_Call], None]] = {
 
 _CARGO = grammar(
     "-p -j -F --package --jobs --features --manifest-path --target --target-dir --bin --example --test --bench "
-    "--profile --color -Z "
-    "--config --vers --version? --git --branch --path --root --index --registry --edition --name --message-format"
+    "--profile --color -Z --config --vers --version? --git --branch --path --root --index --registry --edition "
+    "--name --message-format"
 )
 
 

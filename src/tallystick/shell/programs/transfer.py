@@ -158,16 +158,12 @@ def _curl_answer(built: Builder, line: Line, url: Word, at: int | None, output: 
 # wget -----------------------------------------------------------------------------------------------------------------
 
 _WGET = grammar(
-    "-a -A -B -D -e -h -i -I -l -o -O -P -Q -R -t -T -U -w -X --append-output --accept --base --domains "
-    "--execute --input-file "
-    "--include-directories --level --output-file --output-document --directory-prefix --quota --reject --tries "
-    "--timeout --user-agent "
-    "--wait --exclude-directories --header --post-data --post-file --body-data --body-file --method --user "
-    "--password --limit-rate "
-    "--load-cookies --save-cookies --ca-certificate --certificate --private-key --referer --max-redirect "
-    "--waitretry --cut-dirs "
-    "--default-page --restrict-file-names --bind-address --connect-timeout --dns-timeout --read-timeout "
-    "--progress --proxy-user "
+    "-a -A -B -D -e -h -i -I -l -o -O -P -Q -R -t -T -U -w -X --append-output --accept --base --domains --execute "
+    "--input-file --include-directories --level --output-file --output-document --directory-prefix --quota --reject "
+    "--tries --timeout --user-agent --wait --exclude-directories --header --post-data --post-file --body-data "
+    "--body-file --method --user --password --limit-rate --load-cookies --save-cookies --ca-certificate "
+    "--certificate --private-key --referer --max-redirect --waitretry --cut-dirs --default-page "
+    "--restrict-file-names --bind-address --connect-timeout --dns-timeout --read-timeout --progress --proxy-user "
     "--proxy-password --use-askpass --secure-protocol --compression --warc-file --retry-on-http-error"
 )
 
@@ -175,6 +171,8 @@ _WGET = grammar(
 def _wget(command: Command) -> Actions:
     """`wget`: one file for each URL, or all in the one of `-O`."""
     line = taken(command.arguments, _WGET)
+    if any(word.text == "-nd" for word in command.arguments[:200]):  # two letters that are one option
+        line.options.append(("--no-directories", None))
     built = Builder()
     for word in line.values("--load-cookies", "--ca-certificate", "--certificate", "--private-key"):
         built.read(word)
@@ -204,7 +202,7 @@ def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folde
         return built.write(output)
     if line.has("-r", "-m", "-p", "--recursive", "--mirror", "--page-requisites"):
         host = renamed(url, _after_scheme(url.text).partition("/")[0])
-        into = folder or Word(".") if line.has("-nd", "--no-directories") else below(folder, host)
+        into = folder or Word(".") if line.has("--no-directories") else below(folder, host)
         return built.add(Operation.WRITE, into, words=(url,), deep=True)
     return built.write(below(folder, _name_in(url, default="index.html")), words=(url,))
 
@@ -212,9 +210,8 @@ def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folde
 # Others ---------------------------------------------------------------------------------------------------------------
 
 _HTTPIE = grammar(
-    "-a -A -o -p -s -j? --auth --auth-type --output --print --style --session --session-read-only --timeout "
-    "--verify --cert --cert-key "
-    "--proxy --max-redirects --raw --format-options --pretty"
+    "-a -A -o -p -s -j? --auth --auth-type --output --print --style --session --session-read-only --timeout --verify "
+    "--cert --cert-key --proxy --max-redirects --raw --format-options --pretty"
 )
 _METHOD = re.compile(r"[A-Z]{3,10}")
 
@@ -253,9 +250,8 @@ def _httpie(command: Command) -> Actions:
 
 
 _FETCHER = grammar(
-    "-o -d -x -s -j -i -f -P -S --out --dir --output --output-dir --split --max-connection-per-server "
-    "--input-file --format --cookies "
-    "--paths --user-agent --header --limit-rate"
+    "-o -d -x -s -j -i -f -P -S --out --dir --output --output-dir --split --max-connection-per-server --input-file "
+    "--format --cookies --paths --user-agent --header --limit-rate"
 )
 
 

@@ -55,8 +55,8 @@ def _svn(command: Command) -> Actions:
 
 
 _VCS_SILENT = names(
-    "status st log diff info add blame annotate list ls id identify heads branches branch tags commit ci "
-    "summary cleanup"
+    "status st log diff info add blame annotate list ls id identify heads branches branch tags commit ci summary "
+    "cleanup"
 )
 
 TABLE: dict[str, Rule] = {

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from tallystick.model.script import STAR, Word
+from tests.shell.programs.acting import acted, does, flows
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("chmod -R -w d", ["metadata* d"]),
+        ("chmod -R 644 d", ["metadata* d"]),
+        ("chown --reference=r a", ["metadata a"]),
+        ("chattr -R -i a", ["metadata* a"]),
+        ("dd of=a seek=1", ["edit< a"]),
+        ("truncate --size=0 a", ["write a"]),
+        ("touch -h a", ["metadata a"]),
+        ("mktemp -u", []),
+        ("mktemp -t x.XXXX", ["create /tmp/x.*"]),
+        ("find -L a b -type f", ["list* a", "list* b"]),
+        ("find a -maxdepth 1", ["list a"]),
+        ("find a -fls f", ["list* a", "write f"]),
+        ("fd x -x rm", ["list* ."]),
+        ("ls -I x", ["list ."]),
+    ],
+)
+def test_files_are_made_marked_and_listed(text: str, expected: list[str]) -> None:
+    assert does(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("find a -delete", ["list* a", "delete* a"]),
+        ("find a -name '*.o' -delete", ["list* a", "delete a/**/*.o"]),
+        ("find a ! -name '*.o' -delete", ["list* a", "delete* a"]),
+        ("find a -name '*.o' -o -name x -delete", ["list* a", "delete* a"]),
+        ("find / -name '[ab]?' -delete", ["list* /", "delete /**/[ab]?"]),
+    ],
+)
+def test_find_deletes_what_has_the_names_that_are_asked_for(text: str, expected: list[str]) -> None:
+    assert does(text) == expected
+
+
+def test_a_pattern_of_find_is_one_of_files() -> None:
+    action = acted("find a -name '*.o' -delete").actions[1]
+    assert action.target == Word(f"a/{STAR}{STAR}/{STAR}.o")
+    assert action.words == (Word("a"), Word("*.o"))
+
+
+def test_a_default_comes_from_the_programs_own_word() -> None:
+    assert acted("ls").actions[0].words == (Word("ls"),)
+
+
+def test_what_fd_runs_is_unknown_unless_it_is_harmless() -> None:
+    assert acted("fd x -x rm").is_unknown
+    assert not acted("fd x -x wc -l").is_unknown
+
+
+def test_dd_copies() -> None:
+    assert flows("dd if=a of=b") == ["a -> b"]
+    assert acted("dd if=a").prints == (0,)
+    assert acted("dd").reads_input
