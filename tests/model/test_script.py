@@ -12,6 +12,8 @@ from tallystick.model.script import CLASS, HOLE, STAR, Command, Word
         ("/usr/local/bin/rm", "rm"),
         ("/opt/homebrew/bin/rm", "rm"),
         ("/usr/sbin/rm", "rm"),
+        ("/snap/bin/rm", "rm"),
+        ("/opt/local/bin/rm", "rm"),
         ("./rm", "./rm"),
         ("bin/rm", "bin/rm"),
         ("/tmp/rm", "/tmp/rm"),
