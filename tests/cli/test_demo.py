@@ -10,12 +10,13 @@ def test_the_demo_runs_through_and_says_what_comes_next(tally: Tally, user: Path
     result = tally("demo")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert len(lines) < 75
+    assert len(lines) < 85
     assert [line for line in lines if line.startswith("$ ")] == [
         "$ tally import",
         "$ tally session list",
         "$ tally replay a42b3437 --tool Agent --tool Bash",
         "$ tally show a42b3437:47",
+        "$ tally why /home/dev/project/tests/fixtures/ticket-118.txt",
         "$ tally verify",
         "$ tally verify --home ~/copy",
     ]
@@ -26,7 +27,7 @@ def test_the_demo_runs_through_and_says_what_comes_next(tally: Tally, user: Path
 
 def test_tampering_is_found_where_it_was_done(tally_json: TallyJson) -> None:
     scenes = tally_json("demo")
-    assert [scene["exit_code"] for scene in scenes] == [0, 0, 0, 0, 0, 2]
+    assert [scene["exit_code"] for scene in scenes] == [0, 0, 0, 0, 0, 0, 2]
     found = "\n".join(scenes[-1]["output"])
     assert "entry 46: rule fields" in found
 

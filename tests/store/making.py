@@ -29,6 +29,7 @@ TABLES = (
     "accesses",
     "things",
     "flows",
+    "scripts",
     "unsettled",
     "artifacts",
     "relations",

@@ -18,7 +18,9 @@ CALLS = st.one_of(
     st.fixed_dictionaries(
         {
             "tool": st.just("Write"),
-            "args": st.fixed_dictionaries({"file_path": PATHS, "content": st.sampled_from(["one", "two"])}),
+            "args": st.fixed_dictionaries(
+                {"file_path": PATHS, "content": st.sampled_from(["cp b c.md", "bash c.md; rm b"])}
+            ),
         }
     ),
     st.fixed_dictionaries(
@@ -33,7 +35,14 @@ CALLS = st.one_of(
             "args": st.fixed_dictionaries(
                 {
                     "command": st.sampled_from(
-                        ["cp a b", "cat a b > c.md", "rm a", "mv b a; cat c.md", "echo hi > b || rm b"]
+                        [
+                            "cp a b",
+                            "cat a b > c.md",
+                            "rm a",
+                            "mv b a; cat c.md",
+                            "bash a > b || rm b",
+                            "echo cp a b > a",
+                        ]
                     )
                 }
             ),

@@ -24,6 +24,7 @@ _SHARED = {
     "intents": "step_id, k",
     "things": "thing",
     "accesses": "thing, at_us, step_id, k",
+    "scripts": "step_id, path",
     "flows": "target_step, target_k, source_step, source_k",
     "unsettled": "thing",
     "artifacts": "artifact_id",

@@ -5,6 +5,7 @@ Owns that interface and its values: what was written is in the index, what it wa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
@@ -33,6 +34,8 @@ class CallAgain(msgspec.Struct, frozen=True):
     model_call: int | None
     """n of the newest model call before it."""
     outcome: str
+    scripts: Mapping[str, int]
+    """Which step wrote the text of each script that it ran, by path."""
 
 
 class EarlierCalls(Protocol):
@@ -44,6 +47,14 @@ class EarlierCalls(Protocol):
 
     def call_again(self, n: int) -> CallAgain | None:
         """Call `n` as it was projected; None if it has no intents or cannot be read."""
+        ...
+
+    def writer_of(self, path: str, n: int) -> int | None:
+        """The step that had left a file as a whole when call `n` was made, if nothing of the session changed it since."""
+        ...
+
+    def content_at(self, n: int, path: str) -> str | None:
+        """What call `n` left in a file."""
         ...
 
     def reads(self, most: int) -> list[Read]:

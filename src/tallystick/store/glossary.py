@@ -29,6 +29,7 @@ MEANINGS = {
     "intents": "What calls meant to do, and whether it happened.",
     "accesses": "Who touched what and when: confirmed intents and observed effects.",
     "things": "What accesses touch, by kind and URI, over all versions.",
+    "scripts": "Which text a script had that a call ran.",
     "flows": "What one access read went into what another one wrote.",
     "unsettled": "Bookkeeping: things whose versions are to be made again. Empty when the index is up to date.",
     "artifacts": "One row a version of a file, URL, resource or commit.",

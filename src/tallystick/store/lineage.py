@@ -6,7 +6,7 @@ it. Must not know SQL, nor versions of things: accesses wait here until they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 import orjson
@@ -19,7 +19,7 @@ from tallystick.lineage.things import Thing, commit_thing, file_thing, touched
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.store.earlier import EarlierCalls, Read
+from tallystick.store.earlier import CallAgain, EarlierCalls, Read
 from tallystick.store.lately import MOST_CALLS, Running, RunningCalls, open_call
 from tallystick.store.observed import OBSERVED, observed_accesses, observed_row, seen_effect
 from tallystick.store.rows import text_or_none, whole_or_none
@@ -28,6 +28,7 @@ from tallystick.store.tables import (
     FlowRow,
     IntentRow,
     ObservationRow,
+    ScriptRow,
     SessionState,
     StepRow,
     SystemRow,
@@ -84,6 +85,25 @@ class _Call(msgspec.Struct):
     outcome: str
 
 
+class _Scripts:
+    """The texts of the scripts that a call runs, as the session wrote them before."""
+
+    def __init__(self, n: int, earlier: EarlierCalls, known: Mapping[str, int] | None = None) -> None:
+        self.used: dict[str, int] = {}
+        """Which step wrote each that was read."""
+        self._n = n
+        self._earlier = earlier
+        self._known = known
+
+    def read(self, path: str) -> str | None:
+        """What a file holds. A call that is read again is given what it was given at first."""
+        source = self._earlier.writer_of(path, self._n) if self._known is None else self._known.get(path)
+        if source is None:
+            return None
+        self.used[path] = source
+        return self._earlier.content_at(source, path)
+
+
 class LineageProjection:
     """The graph's rows of one session. `take` makes them; whoever writes them empties the lists."""
 
@@ -97,6 +117,7 @@ class LineageProjection:
         self.accesses: list[Access] = []
         self.flows: list[FlowRow] = []
         self.observations: list[ObservationRow] = []
+        self.scripts: list[ScriptRow] = []
         self.things: dict[int, Thing] = {}
         self.reached = (0, 0)
         """How many file and network intents the step taken last has."""
@@ -136,7 +157,9 @@ class LineageProjection:
             self._earlier.undo_call(row.revises)
             self._calls.pop(row.revises, None)
             self._running.drop(row.revises)
-        call = self._read(step, row, self._state.folder, self._state.model_call)
+        scripts = _Scripts(row.n, self._earlier)
+        call = self._read(step, row, self._state.folder, self._state.model_call, scripts)
+        self.scripts += [ScriptRow(row.id, path, self._state.first_id + n) for path, n in scripts.used.items()]
         self._calls[row.n] = call
         if row.corr is not None:
             self._by_corr[row.corr] = row.n
@@ -158,12 +181,18 @@ class LineageProjection:
     def _ran_lately(self) -> Iterator[Running]:
         """The newest calls of which an earlier run or this one made rows, oldest first."""
         for again, end_ms in self._earlier.newest_calls(MOST_CALLS):
-            call = self._read(again.step, again.row, again.folder, again.model_call)
+            call = self._read_again(again)
             opened = self._open(again.row, call, again.folder)
             has_run = again.outcome != "denied"
             yield Running(again.row.n, again.row.corr, msgspec.structs.replace(opened, end_ms=end_ms, has_run=has_run))
 
-    def _read(self, step: Recorded, row: StepRow, folder: str | None, model_call: int | None) -> _Call:
+    def _read_again(self, again: CallAgain) -> _Call:
+        scripts = _Scripts(again.row.n, self._earlier, again.scripts)
+        return self._read(again.step, again.row, again.folder, again.model_call, scripts)
+
+    def _read(
+        self, step: Recorded, row: StepRow, folder: str | None, model_call: int | None, scripts: _Scripts
+    ) -> _Call:
         from tallystick.store.calls import (  # with the grammar; most readers have no call to read
             effects_of,
             uses_of_call,
@@ -173,7 +202,7 @@ class LineageProjection:
         # Only a transcript puts model calls and the calls they made in their true order.
         is_told = row.source == "transcript" and model_call is not None and model_call < row.n
         return _Call(
-            effects_of(uses, folder),
+            effects_of(uses, folder, scripts.read),
             len(uses.intents),
             row.tool or "?",
             f"{step.session[:_SHORT]}:{step.n}",
@@ -195,7 +224,7 @@ class LineageProjection:
             again = self._earlier.call_again(n)
             if again is None:
                 return None
-            self._calls[n] = self._read(again.step, again.row, again.folder, again.model_call)
+            self._calls[n] = self._read_again(again)
             self._calls[n].outcome = again.outcome
         return n, self._calls[n]
 

@@ -179,6 +179,14 @@ CREATE TABLE intents (
 ) WITHOUT ROWID;
 CREATE INDEX intents_open ON intents (step_id) WHERE outcome = 'intended';
 
+-- Which text a script had that a call ran: that of the step which wrote it, in the same session.
+CREATE TABLE scripts (
+    step_id INTEGER NOT NULL,               -- of the call
+    path TEXT NOT NULL,
+    source_step INTEGER NOT NULL,
+    PRIMARY KEY (step_id, path)
+) WITHOUT ROWID;
+
 -- Who touched what and when: confirmed intents and observed effects. Versions and relations are made of these.
 CREATE TABLE accesses (
     thing INTEGER NOT NULL,                 -- a digest of kind and URI

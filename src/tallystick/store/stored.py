@@ -10,7 +10,9 @@ from hashlib import sha256
 
 from msgspec.structs import astuple
 
-from tallystick.lineage.access import Access
+from tallystick.lineage.access import CHANGING, DEEDS, Access
+from tallystick.lineage.identity import thing_id
+from tallystick.lineage.things import file_thing
 from tallystick.model.recorded import Recorded
 from tallystick.store.document import COLUMNS, Document, document_of
 from tallystick.store.earlier import CallAgain, Read
@@ -24,6 +26,7 @@ from tallystick.store.tables import (
     IntentRow,
     ObservationRow,
     RequestState,
+    ScriptRow,
     SessionState,
     StepRow,
     SystemRow,
@@ -48,6 +51,7 @@ _WRITE_SYSTEM = insertion("system_events", SystemRow)
 _WRITE_INTENT = insertion("intents", IntentRow)
 _WRITE_ACCESS = insertion("accesses", Access)
 _WRITE_FLOW = insertion("flows", FlowRow).replace("INSERT", "INSERT OR IGNORE", 1)
+_WRITE_SCRIPT = insertion("scripts", ScriptRow)
 _WRITE_OBSERVATION = insertion("artifact_observations", ObservationRow)
 _WRITE_THING = "INSERT OR IGNORE INTO things (thing, kind, uri) VALUES (?, ?, ?)"
 _UNSETTLE = "INSERT OR IGNORE INTO unsettled (thing) VALUES (?)"
@@ -55,6 +59,10 @@ _UNSETTLE_STEPS = (
     "INSERT OR IGNORE INTO unsettled (thing) SELECT thing FROM accesses WHERE step_id >= ? AND step_id < ?"
 )
 _DECIDE = "UPDATE intents SET outcome = ? WHERE step_id = ? AND k BETWEEN ? AND ?"
+_CHANGES_OF = (
+    "SELECT step_id, operation, digest FROM accesses WHERE thing = ? AND step_id >= ? AND step_id < ? AND result < ?"
+    " AND actor = 'agent_event' ORDER BY result DESC, step_id DESC, k DESC"
+)
 _NEWEST_READS = (
     "SELECT thing, step_id, k, request_id, result FROM accesses WHERE step_id >= ? AND step_id < ? AND shown = 1"
     " ORDER BY result DESC, step_id DESC, k DESC"
@@ -150,6 +158,7 @@ _BY_STEP = (
     ("flows", "target_step"),
     ("flows", "source_step"),
     ("artifact_observations", "agent_event_id"),
+    ("scripts", "step_id"),
 )
 """Tables with rows of steps, and the column that names the step."""
 
@@ -195,7 +204,6 @@ class Writer:
         outcome = self._graph.row("SELECT outcome FROM intents WHERE step_id = ? ORDER BY k LIMIT 1", (id_,))
         if row is None or row.type != "tool_call" or outcome is None:
             return None
-        folder = self._graph.row("SELECT cwd FROM agent_events WHERE event_id = ?", (id_,))
         before = self._graph.row(
             "SELECT n FROM steps WHERE id >= ? AND id < ? AND type = 'model_call' ORDER BY id DESC LIMIT 1",
             (self.state.first_id, id_),
@@ -203,8 +211,32 @@ class Writer:
         step = self._read(row.offset)
         if step is None or step.hash != row.hash:
             return None
-        where = folder[0] or None if folder is not None else None
-        return CallAgain(step, row, where, before[0] if before is not None else None, outcome[0])
+        scripts = self._graph.rows("SELECT path, source_step FROM scripts WHERE step_id = ?", (id_,))
+        known = {path: source - self.state.first_id for path, source in scripts}
+        return CallAgain(step, row, self._folder_of(n), before[0] if before is not None else None, outcome[0], known)
+
+    def writer_of(self, path: str, n: int) -> int | None:
+        """The step that had left a file as a whole when call `n` was made, if nothing of the session changed it since."""
+        self.write_steps()
+        thing = thing_id(*file_thing(path))
+        for step_id, operation, digest in self._graph.rows(_CHANGES_OF, (thing, *self._ids, n)):
+            if DEEDS.get(operation) in CHANGING:
+                return step_id - self.state.first_id if digest is not None else None
+        return None
+
+    def content_at(self, n: int, path: str) -> str | None:
+        """What call `n` left in a file."""
+        from tallystick.store.calls import content_of, effects_of, uses_of_call
+
+        row, folder = self.step(n), self._folder_of(n)
+        step = self._read(row.offset) if row is not None else None
+        if row is None or step is None or step.hash != row.hash:
+            return None
+        return content_of(effects_of(uses_of_call(step, folder, row.agent_id), folder), path)
+
+    def _folder_of(self, n: int) -> str | None:
+        row = self._graph.row("SELECT cwd FROM agent_events WHERE event_id = ?", (self.state.first_id + n,))
+        return (row[0] or None) if row is not None else None
 
     def newest_calls(self, most: int) -> list[tuple[CallAgain, int | None]]:
         """The newest calls that have intents, oldest first, and when the newest result of each came."""
@@ -251,6 +283,7 @@ class Writer:
         self.undo_result(n)
         id_ = (self.state.first_id + n,)
         self._graph.change("DELETE FROM intents WHERE step_id = ?", id_)
+        self._graph.change("DELETE FROM scripts WHERE step_id = ?", id_)
         self._graph.change("DELETE FROM agent_events WHERE type = 'file_intent' AND step_id = ?", id_)
 
     def undo_result(self, n: int) -> None:
@@ -309,6 +342,7 @@ class Writer:
             (_WRITE_INTENT, [intent for intents in rows.intents.values() for intent in intents]),
             (_WRITE_ACCESS, rows.accesses),
             (_WRITE_FLOW, rows.flows),
+            (_WRITE_SCRIPT, rows.scripts),
             (_WRITE_OBSERVATION, rows.observations),
         ):
             if waiting:
@@ -328,6 +362,7 @@ class Writer:
             rows.flows,
             rows.outcomes,
             rows.observations,
+            rows.scripts,
         ):
             done.clear()
 

@@ -170,6 +170,14 @@ class IntentRow(msgspec.Struct, array_like=True):
     outcome: str
 
 
+class ScriptRow(msgspec.Struct, array_like=True):
+    """One row of `scripts`, columns in the order of the table."""
+
+    step_id: int
+    path: str
+    source_step: int
+
+
 class FlowRow(msgspec.Struct, array_like=True):
     """One row of `flows`, columns in the order of the table."""
 
