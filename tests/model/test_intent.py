@@ -20,7 +20,7 @@ def test_effects_are_values() -> None:
 
 
 def test_nothing_is_nothing() -> None:
-    assert NO_EFFECTS == Effects()
+    assert Effects() == NO_EFFECTS
 
 
 @pytest.mark.parametrize(

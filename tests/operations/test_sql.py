@@ -9,38 +9,11 @@ from tallystick.journal.home import Home
 from tallystick.operations.recorder import Recorder
 from tallystick.operations.sql import all_examples, all_tables, ask_sql, example_named
 from tallystick.store.sql import Answer
+from tests.operations.published import EVERYTHING_OF_A_FILE, PROMPTS_FROM_PROMPTS
 
-FILE = """\
-with target as (
-  select artifact_id from artifacts
-  where uri = 'file:///home/dev/project/receipts/totals.py'
-)
-select rel.relation_type,
-       rel.src_kind,
-       rel.src_id,
-       rel.dst_kind,
-       rel.dst_id,
-       substr(rel.evidence, 1, 160) as evidence
-from relations rel, target
-where (rel.src_kind = 'artifact' and rel.src_id = target.artifact_id)
-   or (rel.dst_kind = 'artifact' and rel.dst_id = target.artifact_id)
-order by rel.relation_id;
-"""
+FILE = EVERYTHING_OF_A_FILE.replace("/private/tmp/gensee-lineage/input.txt", "/home/dev/project/receipts/totals.py")
 """The published question about a file; only the file is ours."""
-
-PROMPTS = """\
-select r.src_id as src_request,
-       substr(src.original_user_prompt, 1, 80) as src_prompt,
-       r.dst_id as dst_request,
-       substr(dst.original_user_prompt, 1, 80) as dst_prompt,
-       r.evidence
-from relations r
-join requests src on r.src_kind = 'request' and r.src_id = src.request_id
-join requests dst on r.dst_kind = 'request' and r.dst_id = dst.request_id
-where r.relation_type = 'derived_from'
-order by r.relation_id;
-"""
-"""The published question about prompts."""
+PROMPTS = PROMPTS_FROM_PROMPTS
 
 
 def asked(home: Home, question: str, **values: str) -> Answer:

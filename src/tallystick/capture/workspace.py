@@ -19,26 +19,15 @@ from pathlib import Path
 
 import msgspec
 
+from tallystick.capture.watch_names import FOLDERS, GIT
+
 _MOST_FILES = 50_000
 _MOST_HASHED_BYTES = 64 << 20
 _HASHING_S = 0.5
 _GIT_S = 10.0
 _CHUNK = 1 << 20
-_PASSED_OVER = frozenset(
-    (
-        ".git",
-        ".hg",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".svn",
-        ".tox",
-        ".venv",
-        "__pycache__",
-        "node_modules",
-        "venv",
-    )
-)
+_PASSED_OVER = FOLDERS - {"target"} | {GIT}
+"""A comparison reads everything once: what is built is worth that, and git's own folder is not."""
 
 
 class Kind(enum.StrEnum):

@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.lineage.walk import Around, Edge, NodeId, NodeKind
 from tallystick.store.graph import Graph, Row
-from tallystick.store.relating import MOST_READ, Found, batches, take
+from tallystick.store.relating import MOST_READ, Found, batches, ids_by_kind, take
 from tallystick.store.running import written_by
 from tallystick.store.spawning import begun_by, children_of
 
@@ -43,9 +43,7 @@ class Downstream:
     def __call__(self, nodes: Sequence[NodeId]) -> Mapping[NodeId, Around]:
         """The edges that lead from some nodes. Raises GraphError."""
         found = Found(nodes)
-        by_kind: dict[NodeKind, list[int]] = {kind: [] for kind in NodeKind}
-        for node in nodes:
-            by_kind[node.kind].append(node.id)
+        by_kind = ids_by_kind(nodes)
         self._of_artifacts(by_kind[ARTIFACT], found)
         self._of_steps(by_kind[STEP], found)
         self._of_requests(by_kind[REQUEST], found)

@@ -77,6 +77,14 @@ class Found:
         }
 
 
+def ids_by_kind(nodes: Iterable[NodeId]) -> dict[NodeKind, list[int]]:
+    """The ids of some nodes by their kind; every kind is there."""
+    found: dict[NodeKind, list[int]] = {kind: [] for kind in NodeKind}
+    for node in nodes:
+        found[node.kind].append(node.id)
+    return found
+
+
 def batches(ids: Iterable[int]) -> Iterable[str]:
     """Ids as JSON arrays, each for one query: what `json_each` takes."""
     kept = list(dict.fromkeys(ids))

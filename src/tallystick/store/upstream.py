@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.lineage.walk import Around, Edge, NodeId, NodeKind
 from tallystick.store.graph import Graph, Row
-from tallystick.store.relating import Found, batches, take
+from tallystick.store.relating import Found, batches, ids_by_kind, take
 from tallystick.store.running import run_for
 from tallystick.store.spawning import parents_of, rests_on
 
@@ -70,9 +70,7 @@ class Upstream:
     def __call__(self, nodes: Sequence[NodeId]) -> Mapping[NodeId, Around]:
         """The edges that lead to some nodes. Raises GraphError."""
         found = Found(nodes)
-        by_kind: dict[NodeKind, list[int]] = {kind: [] for kind in NodeKind}
-        for node in nodes:
-            by_kind[node.kind].append(node.id)
+        by_kind = ids_by_kind(nodes)
         self._of_artifacts(by_kind[ARTIFACT], found)
         self._of_steps(by_kind[STEP], found)
         self._of_requests(by_kind[REQUEST], found)
