@@ -13,7 +13,7 @@ import pytest
 
 from tests.live import install, matrix
 from tests.live.conftest import Runs
-from tests.live.evidence import Event, compare_calls, events, files_with, steps_told_once, tally
+from tests.live.evidence import Event, answer, compare_calls, events, files_with, steps_told_once, tally
 from tests.live.matrix import Row
 from tests.live.recorded import SECRETS, Observed, has_hooks, has_project_settings, hooked_files
 from tests.live.run import PROMPT, Recipe
@@ -25,6 +25,10 @@ pytestmark = pytest.mark.agents
 # What the portable calls are for each agent, as far as it can make them.
 WITHOUT_SUBAGENTS = {"pi", "mini-swe-agent", "aider", "codex-patch"}
 WITHOUT_MCP = {"pi", "mini-swe-agent", "aider", "codex-patch"}
+WITHOUT_FOLDER = {"mini-swe-agent", "aider"}
+"""Their histories do not tell where they worked."""
+WITHOUT_PARENTS = {"gptme"}
+"""Its sub-agents are conversations of which nothing tells who began them."""
 STOPS_WHEN_REFUSED = {"cline"}
 """One refused call ends the whole run, so each kind needs a run of its own."""
 
@@ -170,6 +174,22 @@ def test_what_was_installed_can_be_taken_out(recipe: Recipe, runs: Runs) -> None
 def test_what_was_asked_is_in_the_record(recipe: Recipe, runs: Runs) -> None:
     record = events(runs("everything", recipe).home)
     assert any(PROMPT in str(event.content) for event in record if event.type == "user")
+
+
+def test_each_file_that_the_agent_wrote_leads_to_what_was_asked(recipe: Recipe, runs: Runs) -> None:
+    observed = runs("everything", recipe)
+    found = answer(observed.home, "artifact", "unexplained")
+    made = {name for name in ("draft.txt", "shell.txt", "subagent.txt") if (observed.place.project / name).exists()}
+    if recipe.agent in WITHOUT_PARENTS:
+        made.discard("subagent.txt")
+    else:
+        assert found["unexplained"] == []
+    assert found["written"] >= len(made)
+    for name in made:
+        asked = name if recipe.agent in WITHOUT_FOLDER else str(observed.place.project / name)
+        causes = answer(observed.home, "why", asked)["nodes"]
+        prompts = [node["title"] for node in causes if node["kind"] == "request"]
+        assert any(PROMPT[:20] in prompt for prompt in prompts), (name, causes)
 
 
 def test_no_secret_of_the_environment_or_of_an_output_is_in_the_store(recipe: Recipe, runs: Runs) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tallystick.model.step import Event, Opening, Step
+from tallystick.model.step import Event, Step
 from tallystick.operations import folders
 from tallystick.operations.folders import Folders
 
@@ -20,21 +20,12 @@ def test_a_folder_is_noted_with_the_first_call_that_runs_in_it() -> None:
     assert found == ["/w", None, "/w/sub", None, "/w"]
 
 
-def test_the_folder_that_a_session_began_in_is_known_already() -> None:
+def test_each_session_of_each_agent_has_a_folder_of_its_own() -> None:
     known = Folders()
-    known.noted("a", Opening(session="s", agent="a", values={"personal.cwd": "/w"}), None)
+    assert [cwd(known.noted(*whose, "/w")) for whose in (("a", call()), ("a", call("s/sub")), ("b", call()))] == [
+        "/w"
+    ] * 3
     assert cwd(known.noted("a", call(), "/w")) is None
-    assert cwd(known.noted("a", call("s/sub"), "/w")) == "/w"
-    assert cwd(known.noted("b", call(), "/w")) == "/w"
-
-
-def test_an_opening_that_is_told_again_does_not_move_a_session_back() -> None:
-    known = Folders()
-    opening = Opening(session="s", agent="a", values={"personal.cwd": "/w"})
-    known.noted("a", opening, None)
-    known.noted("a", call(), "/w/sub")
-    known.noted("a", opening, None)
-    assert cwd(known.noted("a", call(), "/w/sub")) is None
 
 
 def test_other_steps_and_calls_without_a_folder_are_left_as_they_are() -> None:

@@ -303,6 +303,18 @@ def test_two_sessions_that_share_nothing_have_no_edge_between_them(graph: Graph)
     assert between == [(0,)]
 
 
+def test_a_file_whose_folder_is_not_told_is_no_file_of_another_session(graph: Graph) -> None:
+    one, two = Story("one"), Story("two", start=100)
+    one.ask("write it")
+    one.call("Write", {"file_path": "notes.txt", "content": "x"}, cwd=None)
+    two.ask("read it")
+    two.call("Read", {"file_path": "notes.txt"}, cwd=None)
+    told(graph, one, two)
+    assert graph.rows("SELECT uri FROM artifacts") == [("file:notes.txt",)] * 2
+    assert request_edges(graph) == []
+    assert graph.rows("SELECT * FROM artifact_facts") == []
+
+
 def test_what_no_human_asked_belongs_to_a_request_without_a_prompt(graph: Graph) -> None:
     story = Story()
     story.add("file_effect", {"source": "watch", "effect": "modify"}, path="/w/a")
@@ -324,6 +336,17 @@ def test_an_observed_effect_is_caused_by_the_call_that_wrote_there(graph: Graph)
     told(graph, story, watcher)
     assert edges(graph, "caused") == {(str(n), "caused", "1")}
     assert graph.rows("SELECT count(*) FROM artifacts") == [(1,)]
+
+
+def test_what_an_agent_says_of_itself_is_no_observation(graph: Graph) -> None:
+    story = Story()
+    story.ask()
+    story.add("system", {}, cwd="/w")
+    n = story.add("file_effect", {"action": "edit", "request": story.asked}, path="src/a.py").n
+    told(graph, story)
+    assert edges(graph, "modified") == {(str(n), "modified", "/w/src/a.py@1")}
+    assert graph.rows("SELECT last_modified_source, is_agent_authored FROM artifact_facts") == [("agent", 1)]
+    assert graph.rows("SELECT count(*) FROM system_events") == [(0,)]
 
 
 def test_an_effect_without_a_call_is_a_change_from_outside(graph: Graph) -> None:

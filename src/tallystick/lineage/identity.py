@@ -17,9 +17,9 @@ def digest_id(*parts: str | int) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest(), "big") & _SIGN
 
 
-def thing_id(kind: str, uri: str) -> int:
-    """The id of a thing over all its versions."""
-    return digest_id("thing", kind, uri)
+def thing_id(kind: str, uri: str, session: str = "") -> int:
+    """The id of a thing over all its versions; of one that means something in one session alone, with that session."""
+    return digest_id("thing", kind, uri, session) if session else digest_id("thing", kind, uri)
 
 
 def found_id(thing: int) -> int:

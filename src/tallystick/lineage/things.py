@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tallystick.lineage.identity import thing_id
 from tallystick.model.intent import Domain, Intent, Operation
 
 _MOST_CHARACTERS = 4096
@@ -20,6 +21,16 @@ class Thing(NamedTuple):
 
     kind: str
     uri: str
+
+
+def thing_key(thing: Thing, session: str) -> int:
+    """The id of a thing that a session names, over all its versions.
+
+    A path that is not absolute means a file of that session alone: where it lies was not told, and `a.txt` of another session
+    is most likely another file.
+    """
+    is_absolute = thing.kind != "file" or thing.uri.startswith("file://")
+    return thing_id(*thing) if is_absolute else thing_id(*thing, session)
 
 
 def file_thing(path: str) -> Thing:

@@ -1,7 +1,7 @@
 """A table of alerts as it stands in a file: ours, or that of the reference.
 
-Owns opening such a file so that nothing of it changes, whatever its journal mode, and reading its chain byte for byte. Must not
-know whether the chain holds.
+Owns opening such a file so that nothing of it changes, whatever its journal mode, and reading its chain byte for byte. Must
+not know whether the chain holds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,7 +33,8 @@ _ANCHOR = "SELECT head_hash, count FROM {} WHERE id = 1"
 class AlertTable(msgspec.Struct, frozen=True, kw_only=True):
     """What a file holds of alerts. An anchor is None where its row, or its table, is not there.
 
-    `is_ours`: the file is an index of Tallystick's.
+    `is_ours`: the file is an index of Tallystick's. `steps` are then the steps (session, n) that its rows are made of, as far
+    as it says so.
     """
 
     is_ours: bool
@@ -42,15 +43,25 @@ class AlertTable(msgspec.Struct, frozen=True, kw_only=True):
     anchor: Anchor | None
     checkpoints: tuple[Checkpoint, ...]
     retention: Anchor | None
+    steps: frozenset[tuple[str, int]] = frozenset()
 
 
 def read_alerts(path: Path) -> AlertTable:
-    """The alerts in an SQLite database. The file stays as it is, and so do the files beside it.
+    """The alerts in an SQLite database that somebody hands over. It stays as it is, and so do the files beside it.
 
     Raises:
         NotFoundError: there is no such file.
         FormatError: it is encrypted or no SQLite database, has no table of alerts, or is damaged.
     """
+    return _checked(path, _opened(path))
+
+
+def read_own_alerts(path: Path) -> AlertTable:
+    """The alerts of our own index, which others may be writing. Raises as `read_alerts` does."""
+    return _checked(path, closing(_connect(path, "mode=ro")) if path.is_file() else _opened(path))
+
+
+def _checked(path: Path, opened: AbstractContextManager[sqlite3.Connection]) -> AlertTable:
     if not path.is_file():
         raise NotFoundError(f"{path} is no file")
     with path.open("rb") as file:
@@ -60,7 +71,8 @@ def read_alerts(path: Path) -> AlertTable:
             )
             raise FormatError(f"{path} is encrypted, or no SQLite database", rule="db", hint=hint)
     try:
-        with _opened(path) as database:
+        with opened as database:
+            database.execute("BEGIN")  # rows and anchor are to be of the same moment
             return _read(database, path)
     except sqlite3.Error as error:
         raise FormatError(f"{path} cannot be read: {error}", rule="db") from error
@@ -116,6 +128,7 @@ def _read(database: sqlite3.Connection, path: Path) -> AlertTable:
             for row in (database.execute(_CHECKPOINTS) if "alert_retention_checkpoints" in names else ())
         ),
         retention=_anchor(database, "alert_retention_head", names),
+        steps=frozenset(database.execute("SELECT session_id, n FROM alert_steps") if "alert_steps" in names else ()),
     )
 
 

@@ -7,8 +7,10 @@ seal.alert_chain's; which step says what is policy.alert's.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import takewhile
 
 import msgspec
 from msgspec.structs import astuple
@@ -26,8 +28,12 @@ Read = Callable[[str, int], Recorded | None]
 
 _NEW = (
     "SELECT s.session_id, s.offset, s.hash, x.inode FROM steps s JOIN sessions x ON x.session_id = s.session_id"
-    " WHERE s.type = ? AND s.revised_by IS NULL AND s.corroborates IS NULL"
+    " WHERE s.type = '{type}' AND s.revised_by IS NULL AND s.corroborates IS NULL{more}"
     " AND NOT EXISTS (SELECT 1 FROM {table} a WHERE a.hash = s.hash) ORDER BY s.id"
+)
+_NEW_ALERTS = _NEW.format(table="alert_steps", type=ALERT, more="")
+_NEW_REVIEWS = _NEW.format(  # feedback may be about other things too
+    table="alert_reviews", type=FEEDBACK, more=f""" AND s.meta LIKE '%"about":"{ALERT}"%'"""
 )
 _REWRITTEN = (
     "SELECT a.hash, s.session_id, s.offset, x.inode FROM {table} a JOIN sessions x ON x.session_id = a.session_id"
@@ -44,6 +50,14 @@ _REVIEW_COLUMNS = (
 _BLANK = {"content.text": ("message", "''"), "content.path": ("path", "NULL"), "content.evidence": ("evidence", "NULL")}
 
 
+class Seen(enum.Enum):
+    """Which journals the index has read to their ends."""
+
+    ALL = "all"
+    SOME = "some"
+    """Then an alert that follows one which is not there waits: that may be in a journal which is not read yet."""
+
+
 def step_id_of(session: str, n: int) -> int:
     """The id that the row of a step has, unless its session's id begins as that of another (stored._ids_of)."""
     return next(_ids_of(session)) + n
@@ -52,7 +66,7 @@ def step_id_of(session: str, n: int) -> int:
 # Projecting -----------------------------------------------------------------------------------------------------------
 
 
-def project_alerts(graph: Graph, read: Read) -> int:
+def project_alerts(graph: Graph, read: Read, *, seen: Seen = Seen.ALL) -> int:
     """Take alerts and what was said of them from steps that the index has; how many alerts were appended.
 
     Raises:
@@ -63,7 +77,7 @@ def project_alerts(graph: Graph, read: Read) -> int:
     graph.begin()
     try:
         _blank_erased(graph, read)
-        appended = _append_new(graph, read)
+        appended = _append_new(graph, read, seen)
         _take_reviews(graph, read)
         graph.commit()
     finally:
@@ -72,24 +86,22 @@ def project_alerts(graph: Graph, read: Read) -> int:
 
 
 def _has_work(graph: Graph) -> bool:
-    for table, kind in (("alert_steps", ALERT), ("alert_reviews", FEEDBACK)):
-        if graph.row(f"{_NEW.format(table=table)} LIMIT 1", (kind,)) is not None:
-            return True
-        if graph.row(f"{_REWRITTEN.format(table=table)} LIMIT 1") is not None:
-            return True
-    return False
+    rewritten = (_REWRITTEN.format(table=table) for table in ("alert_steps", "alert_reviews"))
+    return any(graph.row(f"{sql} LIMIT 1") is not None for sql in (_NEW_ALERTS, _NEW_REVIEWS, *rewritten))
 
 
-def _append_new(graph: Graph, read: Read) -> int:
+def _append_new(graph: Graph, read: Read, seen: Seen) -> int:
     places: dict[tuple[str, int], tuple[str, int]] = {}
     alerts = []
-    for session, offset, digest, inode in graph.rows(_NEW.format(table="alert_steps"), (ALERT,)):
+    for session, offset, digest, inode in graph.rows(_NEW_ALERTS):
         step = read(session, offset)
         sealed = sealed_alert(step) if step is not None and step.hash == digest else None
         if step is not None and sealed is not None:
             places[(session, step.n)] = (digest, inode)
             alerts.append(sealed)
     links = list(chain_order(alerts, head=chain_head(graph)))
+    if seen is Seen.SOME:
+        links = list(takewhile(lambda link: link.prev_hash == link.sealed.prev_hash, links))
     append(graph, links)
     ids = _ids_of_newest(graph, len(links))
     for link, alert_id in zip(links, ids, strict=True):
@@ -147,7 +159,7 @@ def _blank_erased(graph: Graph, read: Read) -> None:
 def _take_reviews(graph: Graph, read: Read) -> None:
     for digest, *_ in graph.rows(_REWRITTEN.format(table="alert_reviews")):
         graph.change("DELETE FROM alert_reviews WHERE hash = ?", (digest,))  # it is read again below
-    for session, offset, digest, inode in graph.rows(_NEW.format(table="alert_reviews"), (FEEDBACK,)):
+    for session, offset, digest, inode in graph.rows(_NEW_REVIEWS):
         step = read(session, offset)
         review = sealed_review(step) if step is not None and step.hash == digest else None
         if step is None or review is None:
@@ -280,8 +292,3 @@ def reviews_of(graph: Graph, session: str, n: int) -> tuple[ReviewEntry, ...]:
 
 def _entry(row: Row) -> AlertEntry:
     return AlertEntry(**dict(zip(AlertEntry.__struct_fields__, row, strict=True)))
-
-
-def projected_sizes(graph: Graph) -> dict[str, int]:
-    """How many entries of each session the index has seen."""
-    return dict(graph.rows("SELECT session_id, size FROM sessions"))

@@ -80,3 +80,22 @@ class EarlierCalls(Protocol):
     def undo_result(self, n: int) -> None:
         """Take out what came of the intents of call `n`: its result has another value now."""
         ...
+
+
+class Scripts:
+    """The texts of the scripts that a call runs, as the session wrote them before."""
+
+    def __init__(self, n: int, earlier: EarlierCalls, known: Mapping[str, int] | None = None) -> None:
+        self.used: dict[str, int] = {}
+        """Which step wrote each that was read."""
+        self._n = n
+        self._earlier = earlier
+        self._known = known
+
+    def read(self, path: str) -> str | None:
+        """What a file holds. A call that is read again is given what it was given at first."""
+        source = self._earlier.writer_of(path, self._n) if self._known is None else self._known.get(path)
+        if source is None:
+            return None
+        self.used[path] = source
+        return self._earlier.content_at(source, path)

@@ -6,22 +6,30 @@ it. Must not know SQL, nor versions of things: accesses wait here until they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 import orjson
 
 from tallystick.lineage.access import AGENT, DEEDS, Access, Deed
 from tallystick.lineage.correlate import OpenCall
-from tallystick.lineage.identity import intent_event_id, observation_id, thing_id, version_id
+from tallystick.lineage.identity import intent_event_id, observation_id, version_id
 from tallystick.lineage.registry import membership
-from tallystick.lineage.things import Thing, commit_thing, file_thing, touched
+from tallystick.lineage.things import Thing, commit_thing, file_thing, thing_key, touched
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.store.earlier import CallAgain, EarlierCalls, Read
+from tallystick.store.earlier import CallAgain, EarlierCalls, Read, Scripts
 from tallystick.store.lately import MOST_CALLS, Running, RunningCalls, open_call
-from tallystick.store.observed import OBSERVED, observed_accesses, observed_row, seen_effect
+from tallystick.store.observed import (
+    OBSERVED,
+    effect_input,
+    is_own_account,
+    observed_accesses,
+    observed_row,
+    seen_effect,
+    told_accesses,
+)
 from tallystick.store.rows import text_or_none, whole_or_none
 from tallystick.store.tables import (
     EventRow,
@@ -60,6 +68,7 @@ _EVENT_TYPES = {
     "subagent_start": "subagent_start",
     "subagent_end": "subagent_end",
     "security_block": "security_block",
+    "file_effect": "file_effect",
 }
 _AUTHORED = frozenset((Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST))
 _MOVES = frozenset((Operation.RENAME,))
@@ -83,25 +92,6 @@ class _Call(msgspec.Struct):
     reached: int
     """n of the step up to which the model had seen results when it made the call."""
     outcome: str
-
-
-class _Scripts:
-    """The texts of the scripts that a call runs, as the session wrote them before."""
-
-    def __init__(self, n: int, earlier: EarlierCalls, known: Mapping[str, int] | None = None) -> None:
-        self.used: dict[str, int] = {}
-        """Which step wrote each that was read."""
-        self._n = n
-        self._earlier = earlier
-        self._known = known
-
-    def read(self, path: str) -> str | None:
-        """What a file holds. A call that is read again is given what it was given at first."""
-        source = self._earlier.writer_of(path, self._n) if self._known is None else self._known.get(path)
-        if source is None:
-            return None
-        self.used[path] = source
-        return self._earlier.content_at(source, path)
 
 
 class LineageProjection:
@@ -157,7 +147,7 @@ class LineageProjection:
             self._earlier.undo_call(row.revises)
             self._calls.pop(row.revises, None)
             self._running.drop(row.revises)
-        scripts = _Scripts(row.n, self._earlier)
+        scripts = Scripts(row.n, self._earlier)
         call = self._read(step, row, self._state.folder, self._state.model_call, scripts)
         self.scripts += [ScriptRow(row.id, path, self._state.first_id + n) for path, n in scripts.used.items()]
         self._calls[row.n] = call
@@ -187,11 +177,11 @@ class LineageProjection:
             yield Running(again.row.n, again.row.corr, msgspec.structs.replace(opened, end_ms=end_ms, has_run=has_run))
 
     def _read_again(self, again: CallAgain) -> _Call:
-        scripts = _Scripts(again.row.n, self._earlier, again.scripts)
+        scripts = Scripts(again.row.n, self._earlier, again.scripts)
         return self._read(again.step, again.row, again.folder, again.model_call, scripts)
 
     def _read(
-        self, step: Recorded, row: StepRow, folder: str | None, model_call: int | None, scripts: _Scripts
+        self, step: Recorded, row: StepRow, folder: str | None, model_call: int | None, scripts: Scripts
     ) -> _Call:
         from tallystick.store.calls import (  # with the grammar; most readers have no call to read
             effects_of,
@@ -336,7 +326,7 @@ class LineageProjection:
         return self._state.first_id if found is None else found
 
     def _name(self, thing: Thing) -> int:
-        id_ = thing_id(*thing)
+        id_ = thing_key(thing, self._state.session_id)
         self.things[id_] = thing
         return id_
 
@@ -425,12 +415,18 @@ class LineageProjection:
     # What was observed ----------------------------------------------------------------------------------------------
 
     def _take_effect(self, step: Recorded, row: StepRow) -> None:
+        if is_own_account(step, row):
+            self.events.append(self._event(step, row, told=(effect_input(step), None)))
+            for thing, access in told_accesses(step, row, self._state.folder, self._request_id(row)):
+                access.thing = self._name(thing)
+                self.accesses.append(access)
+            return
         seen = seen_effect(step, row, self._state.folder)
         cause = self._running.cause_of(seen) if seen is not None else None
         request_id = self._request_id(row) if cause is None else self._request_of(cause.step)
         self.system.append(observed_row(step, row, self._state.folder, request_id))
         for thing, access in observed_accesses(step, row, self._state.folder, request_id, cause):
-            self._name(thing)
+            access.thing = self._name(thing)
             self.accesses.append(access)
 
     # Rows -----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from tallystick.lineage.access import SYSTEM, Access
+from tallystick.lineage.access import AGENT, SYSTEM, Access
 from tallystick.lineage.correlate import Match, SeenEffect
 from tallystick.lineage.identity import thing_id
 from tallystick.lineage.things import Thing, file_thing
@@ -23,6 +23,7 @@ OBSERVED = frozenset(("file_effect", "process", "network"))
 """Types of steps that say what was observed."""
 
 _CONFIDENCE = 0.7
+_TOLD = 0.9
 _MOST_PATH = 4096
 _DONE = {"write": "write", "create": "write", "edit": "edit", "modify": "modify", "read": "read", "delete": "delete"}
 
@@ -32,6 +33,36 @@ def observed_row(step: Recorded, row: StepRow, folder: str | None, request_id: i
     pid = whole_or_none(step.meta.get("pid")) or 0
     at = milliseconds(row.at_us)
     return SystemRow(row.id, pid, request_id, at, row.source or "?", _effect(step), folder or "", _args(step))
+
+
+def is_own_account(step: Recorded, row: StepRow) -> bool:
+    """Whether an agent itself says that it changed a file, as those do that make no calls; nobody observed that."""
+    return row.type == "file_effect" and row.source != "watch" and step.member("by") is None
+
+
+def effect_input(step: Recorded) -> str:
+    """`tool_input` of the event of such a step."""
+    path = step.text("content.path")
+    return json_of({"operation": _told_operation(step), "path": plain(path, _MOST_PATH) if path else None})
+
+
+def told_accesses(step: Recorded, row: StepRow, folder: str | None, request_id: int) -> Iterator[tuple[Thing, Access]]:
+    """What an agent says that it touched. A change of which no more is said is an edit."""
+    path = step.text("content.path")
+    if not path or row.success == 0 or len(path) > _MOST_PATH:
+        return
+    thing = file_thing(_absolute(path, folder))
+    operation = _told_operation(step)
+    access = Access(thing_id(*thing), row.at_us, row.id, 0, operation, AGENT, request_id, _TOLD)
+    access.result = row.n
+    access.evidence = json_of(
+        {"operation": operation, "step": f"{step.session[:12]}:{step.n}", "told_by": row.agent_id}
+    )
+    yield thing, access
+
+
+def _told_operation(step: Recorded) -> str:
+    return _DONE.get(_effect(step), "edit")
 
 
 def seen_effect(step: Recorded, row: StepRow, folder: str | None) -> SeenEffect | None:

@@ -167,7 +167,8 @@ def _assign(graph: Graph, told: dict[int, History]) -> None:
 
 
 def _write_facts(graph: Graph, names: dict[int, Thing], told: dict[int, History]) -> None:
-    files = {thing: one for thing, one in told.items() if names[thing].kind == "file"}
+    # By URI alone nobody can ask for a file whose folder was not told.
+    files = {thing: one for thing, one in told.items() if names[thing].uri.startswith("file://")}
     writers = {
         use.access.cause if use.access.cause is not None else use.access.step_id
         for one in files.values()

@@ -11,8 +11,7 @@ from hashlib import sha256
 from msgspec.structs import astuple
 
 from tallystick.lineage.access import CHANGING, DEEDS, Access
-from tallystick.lineage.identity import thing_id
-from tallystick.lineage.things import file_thing
+from tallystick.lineage.things import file_thing, thing_key
 from tallystick.model.recorded import Recorded
 from tallystick.store.document import COLUMNS, Document, document_of
 from tallystick.store.earlier import CallAgain, Read
@@ -218,7 +217,7 @@ class Writer:
     def writer_of(self, path: str, n: int) -> int | None:
         """The step that had left a file as a whole when call `n` was made, if nothing of the session changed it since."""
         self.write_steps()
-        thing = thing_id(*file_thing(path))
+        thing = thing_key(file_thing(path), self.state.session_id)
         for step_id, operation, digest in self._graph.rows(_CHANGES_OF, (thing, *self._ids, n)):
             if DEEDS.get(operation) in CHANGING:
                 return step_id - self.state.first_id if digest is not None else None

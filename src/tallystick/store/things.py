@@ -140,7 +140,7 @@ def writes_of(graph: Graph, thing: Named, *, limit: int) -> tuple[tuple[int, int
     """Who made or changed the versions of a thing, newest first: version, step, operation, confidence."""
     rows = graph.rows(
         "SELECT x.artifact_id, x.step_id, x.operation, x.confidence FROM accesses x"
-        " WHERE x.thing = (SELECT thing FROM artifacts WHERE kind = ? AND uri = ? LIMIT 1)"
+        " WHERE x.thing IN (SELECT thing FROM artifacts WHERE kind = ? AND uri = ?)"
         f" AND x.operation IN ({', '.join('?' * len(_WRITING))}) AND x.artifact_id IS NOT NULL"
         " ORDER BY x.at_us DESC, x.step_id DESC, x.k DESC LIMIT ?",
         (thing.kind, thing.uri, *_WRITING, limit),
