@@ -39,7 +39,7 @@ def test_the_commands_are_those_of_this_version() -> None:
             for word in ("init", "demo", "status", "version", "import", "log", "show", "replay", "search")
         ),
         *(f"tally {word}" for word in ("export", "sql", "verify", "erase", "rebuild", "coverage")),
-        *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook")),
+        *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook", "audit-config")),
         *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp")),
         *(f"tally {word}" for word in ("why", "impact", "graph")),
         *(f"tally artifact {word}" for word in ("show", "list", "unexplained")),

@@ -42,6 +42,7 @@ _COMMANDS = {
     "install": ("install:install", "Have an agent call our hook"),
     "uninstall": ("install:uninstall", "Take our hook out of an agent's settings"),
     "agents": ("install:agents", "The agents on this machine"),
+    "audit-config": ("audit_config:audit_config", "What the settings of the agents on this machine let them do"),
     "service": ("service:service", "The resident recorder, which answers the agents' hooks."),
     "hook": ("hook:hook", "Deliver the payload on stdin as an agent's hook does"),
     "erase": ("erase:erase", "Remove a value for good; the record still verifies."),
@@ -65,7 +66,7 @@ _AREAS = {
     ),
     "Look": ("session", "log", "show", "replay", "search", "sql", "export"),
     "Ask": ("why", "impact", "graph", "artifact", "coverage"),
-    "Trust": ("verify", "erase", "rebuild"),
+    "Trust": ("audit-config", "verify", "erase", "rebuild"),
 }
 
 main = Main(

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from tallystick.agents.hooks import _json_text as json_text
-from tallystick.agents.hooks._json_text import Dialect, Document, Entry, Node
+from tallystick.agents import _json_text as json_text
+from tallystick.agents._json_text import Dialect, Document, Entry, Node
 from tallystick.agents.hooks.ours import is_our_url, is_ours
 from tallystick.errors import FormatError
 from tallystick.model.step import Json

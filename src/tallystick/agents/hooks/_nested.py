@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from tallystick.agents._json_text import JSON, Dialect
 from tallystick.agents.hooks import _handlers
-from tallystick.agents.hooks._json_text import JSON, Dialect
 from tallystick.model.step import Json
 
 

@@ -51,7 +51,8 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """The settings with one handler of ours an event."""
-    from tallystick.agents.hooks import _handlers, _json_text
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _handlers
 
     return _handlers.configure(content, _wanted(hook), _json_text.COMMENTED, {"version": 1} if file.ours else None)
 
@@ -64,7 +65,8 @@ def _wanted(hook: HookCommand) -> Mapping[str, Json]:
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
     """The settings without our handlers; nothing, of a file that is ours alone."""
-    from tallystick.agents.hooks import _handlers, _json_text
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _handlers
 
     rest = _handlers.remove(content, _json_text.COMMENTED)
     return b"" if file.ours and rest != content and b'"hooks"' not in rest else rest
@@ -72,7 +74,8 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """The events with a handler of ours."""
-    from tallystick.agents.hooks import _handlers, _json_text
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _handlers
 
     return _handlers.hooked(content, _json_text.COMMENTED)
 

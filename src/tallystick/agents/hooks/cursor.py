@@ -45,7 +45,8 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """The hooks with one command of ours an event."""
-    from tallystick.agents.hooks import _handlers, _json_text
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _handlers
 
     wanted: Mapping[str, Json] = {event: {"command": hook.shell(NAME), "timeout": _TIMEOUT_SECONDS} for event in EVENTS}
     return _handlers.configure(content, wanted, _json_text.COMMENTED, {"version": 1})
@@ -53,14 +54,16 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
     """The hooks without our commands."""
-    from tallystick.agents.hooks import _handlers, _json_text
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _handlers
 
     return _handlers.remove(content, _json_text.COMMENTED)
 
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """The events with a command of ours."""
-    from tallystick.agents.hooks import _handlers, _json_text
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _handlers
 
     return _handlers.hooked(content, _json_text.COMMENTED)
 

@@ -54,7 +54,8 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """The settings with one handler of ours an event."""
-    from tallystick.agents.hooks import _json_text, _nested
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _nested
 
     return _nested.configure(
         content,
@@ -69,14 +70,16 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
     """The settings without our handlers."""
-    from tallystick.agents.hooks import _json_text, _nested
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _nested
 
     return _nested.remove(content, dialect=_json_text.COMMENTED)
 
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """The events with a handler of ours."""
-    from tallystick.agents.hooks import _json_text, _nested
+    from tallystick.agents import _json_text
+    from tallystick.agents.hooks import _nested
 
     return _nested.hooked(content, dialect=_json_text.COMMENTED)
 

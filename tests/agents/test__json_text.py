@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.agents.hooks import _json_text as json_text
-from tallystick.agents.hooks._json_text import COMMENTED, JSON, RELAXED, Dialect, Document, Node
+from tallystick.agents import _json_text as json_text
+from tallystick.agents._json_text import COMMENTED, JSON, RELAXED, Dialect, Document, Node
 from tallystick.errors import FormatError
-from tests.agents.hooks._json_texts import settings_files, values
+from tests.agents._json_texts import settings_files, values
 
 _DIALECTS = st.sampled_from((JSON, COMMENTED, RELAXED))
 

@@ -1,0 +1,49 @@
+"""One file of an agent, judged by all rules that are about it.
+
+Owns which rules are asked for which kind of file. Must not know where the file was, nor how it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tallystick.agents.settings import (
+    Hit,
+    Kind,
+    SettingsAdapter,
+    environment,
+    hooks,
+    instructions,
+    mcp,
+    secret_values,
+    skills,
+)
+from tallystick.agents.settings.parsed import Document
+from tallystick.model.step import Json
+
+
+def settings_hits(adapter: SettingsAdapter, document: Document, scrub: Callable[[Json], Json]) -> Iterator[Hit]:
+    """What is risky in a settings file. `scrub` is what `secret_values.look` takes."""
+    yield from adapter.look(document)
+    yield from mcp.look(document, adapter.SERVERS)
+    yield from hooks.look(document)
+    yield from environment.look(document)
+    yield from secret_values.look(document, scrub)
+
+
+def text_hits(kind: Kind, text: str) -> Iterator[Hit]:
+    """What is risky in a text: instructions, a skill or a program."""
+    if kind is Kind.PROGRAM:
+        yield from instructions.downloads(text, skills.SCRIPT_DOWNLOADS)
+        return
+    if kind is Kind.SKILL:
+        yield from skills.look(text)
+    yield from instructions.look(text)
+
+
+def key_text(hit: Hit) -> str:
+    """The way to a hit's value as people write it: `permissions.allow[3]`."""
+    text = ""
+    for name in hit.where:
+        text += f"[{name}]" if isinstance(name, int) else f".{name}" if text else name
+    return text

@@ -1,0 +1,206 @@
+"""Codex's settings: approvals, the sandbox, the environment of commands, telemetry, and where its files are.
+
+Owns the keys of config.toml. Source: its configuration reference and schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.agents.settings import Confidence, Hit, Kind, Rule, Severity, Where, managed, project, user
+from tallystick.agents.settings.environment import endpoint
+from tallystick.agents.settings.mcp import host_of, is_loopback
+from tallystick.agents.settings.parsed import Document, walk
+from tallystick.model.step import Json
+
+NAME = "codex"
+_HOME = "CODEX_HOME"
+PLACES = (
+    user(".codex/config.toml", variable=_HOME),
+    user(".codex/hooks.json", variable=_HOME),
+    user(".codex/AGENTS.md", Kind.INSTRUCTIONS, variable=_HOME),
+    user(".codex/AGENTS.override.md", Kind.INSTRUCTIONS, variable=_HOME),
+    user(".codex/memories", Kind.INSTRUCTIONS, variable=_HOME, endings=(".md",)),
+    user(".codex/prompts", Kind.SKILL, variable=_HOME, endings=(".md",)),
+    user(".codex/skills", Kind.SKILL, variable=_HOME, endings=(".md",)),
+    user(".codex/skills", Kind.PROGRAM, variable=_HOME, endings=(".sh", ".py", ".js")),
+    user(".agents/skills", Kind.SKILL, endings=(".md",)),
+    user(".agents/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
+    project(".codex/config.toml"),
+    project(".codex/hooks.json"),
+    project("AGENTS.md", Kind.INSTRUCTIONS),
+    project("AGENTS.override.md", Kind.INSTRUCTIONS),
+    project(".agents/skills", Kind.SKILL, endings=(".md",)),
+    project(".agents/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
+    managed("etc/codex/config.toml"),
+    managed("etc/codex/managed_config.toml"),
+)
+SERVERS = (("mcp_servers",),)
+UNSEEN = (
+    "whether its user trusts our hook: Codex skips hooks that are not trusted",
+    "rules of its execpolicy, and requirements.toml",
+)
+
+NO_GUARD = Rule(
+    "codex.no-sandbox-no-approval",
+    Severity.CRITICAL,
+    Confidence.CONFIRMED,
+    "Commands run without a sandbox, and the user is never asked.",
+    'Set `sandbox_mode = "workspace-write"` and `approval_policy = "on-request"`.',
+)
+NO_SANDBOX = Rule(
+    "codex.no-sandbox",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "Commands run without a sandbox.",
+    'Set `sandbox_mode = "workspace-write"`; add single folders with `writable_roots`.',
+)
+NETWORK_UNASKED = Rule(
+    "codex.network-without-approval",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "Commands reach the network, and the user is never asked: what was read can leave.",
+    'Set `approval_policy = "on-request"`, or take `network_access` out.',
+)
+NETWORK = Rule(
+    "codex.network-on",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Commands in the sandbox reach every host.",
+    "Take `network_access = true` out; the agent asks where it needs the network.",
+)
+WIDE_ROOT = Rule(
+    "codex.wide-writable-root",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "The sandbox lets commands write in the whole home folder, the whole file system or a folder of keys or settings.",
+    "Name the folders that are needed in `writable_roots`.",
+)
+WHOLE_ENVIRONMENT = Rule(
+    "codex.keeps-secret-variables",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Commands get every variable of your environment, those whose names say KEY, SECRET or TOKEN too.",
+    'Set `ignore_default_excludes = false`, or `inherit = "core"`, in `[shell_environment_policy]`.',
+)
+PROMPTS = Rule(
+    "codex.telemetry-prompts",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Telemetry carries the words of prompts.",
+    "Set `log_user_prompt = false` in `[otel]`.",
+)
+PLAIN_COLLECTOR = Rule(
+    "codex.telemetry-plaintext",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Telemetry is sent over plain HTTP to another machine.",
+    "Use https:// for the exporter's endpoint.",
+)
+HISTORY = Rule(
+    "codex.history-unbounded",
+    Severity.LOW,
+    Confidence.CONFIRMED,
+    "All prompts are kept in one file that has no limit.",
+    'Set `max_bytes` in `[history]`, or `persistence = "none"`.',
+)
+HOOKS_OFF = Rule(
+    "codex.hooks-off",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Hooks are switched off: a recorder sees nothing while the agent works.",
+    "Take `hooks = false` out of `[features]`.",
+)
+TRUSTS_HOME = Rule(
+    "codex.trusts-home",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "The home folder or the root is a trusted project: settings that turn up in it are obeyed.",
+    "Trust single projects.",
+)
+KEY_FILE = Rule(
+    "codex.key-in-file",
+    Severity.LOW,
+    Confidence.CONFIRMED,
+    "The agent's own login is kept in a file instead of the system's key store.",
+    'Set `cli_auth_credentials_store = "keyring"` or `"auto"`.',
+)
+
+_SENSITIVE = (".ssh", ".aws", ".gnupg", ".codex", ".config/gcloud", ".kube", ".docker")
+_WHOLE = frozenset(("/", "~", "~/", "$HOME", "/home", "/Users", "/etc", "/usr", "/var", "C:\\"))
+
+
+def look(document: Document) -> Iterator[Hit]:
+    """What is risky in one of its settings files, by itself and in each profile."""
+    yield from _guard(document.value, ())
+    for name, profile in document.members("profiles"):
+        yield from _guard(profile, ("profiles", name))
+    yield from _roots(document)
+    yield from _environment(document)
+    yield from _otel(document)
+    yield from _rest(document)
+
+
+def _member(value: Json, *names: str) -> Json:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _guard(value: Json, where: Where) -> Iterator[Hit]:
+    """Approvals and the sandbox, of the file or of one of its profiles."""
+    never = _member(value, "approval_policy") == "never"
+    if (
+        _member(value, "sandbox_mode") == "danger-full-access"
+        or _member(value, "default_permissions") == ":danger-full-access"
+    ):
+        key = "sandbox_mode" if _member(value, "sandbox_mode") == "danger-full-access" else "default_permissions"
+        yield Hit(rule=NO_GUARD if never else NO_SANDBOX, where=(*where, key), said=str(_member(value, key)))
+    if _member(value, "sandbox_workspace_write", "network_access") is True:
+        place = (*where, "sandbox_workspace_write", "network_access")
+        yield Hit(rule=NETWORK_UNASKED if never else NETWORK, where=place, said="true")
+
+
+def _roots(document: Document) -> Iterator[Hit]:
+    for where, root in document.texts("sandbox_workspace_write", "writable_roots"):
+        plain = root.rstrip("/") or "/"
+        parts = plain.split("/")
+        is_home = plain in _WHOLE or (parts[:2] in (["", "home"], ["", "Users"]) and len(parts) == 3)
+        if is_home or any(plain.endswith(f"/{name}") for name in _SENSITIVE):
+            yield Hit(rule=WIDE_ROOT, where=where, said=root)
+
+
+def _environment(document: Document) -> Iterator[Hit]:
+    """Where nothing is said the defaults differ between versions: only what is said counts."""
+    inherit = document.at("shell_environment_policy", "inherit")
+    if document.is_on("shell_environment_policy", "ignore_default_excludes") and inherit in (None, "all"):
+        yield Hit(rule=WHOLE_ENVIRONMENT, where=("shell_environment_policy", "ignore_default_excludes"), said="true")
+
+
+def _otel(document: Document) -> Iterator[Hit]:
+    if document.is_on("otel", "log_user_prompt"):
+        yield Hit(rule=PROMPTS, where=("otel", "log_user_prompt"), said="true")
+    for where, value in walk(document.at("otel"), ("otel",)):
+        if where[-1] == "endpoint" and isinstance(value, str):
+            found = host_of(value)
+            if found is not None and found[0] == "http" and not is_loopback(found[1]):
+                yield Hit(rule=PLAIN_COLLECTOR, where=where, said=f"http://{found[1]}")
+
+
+def _rest(document: Document) -> Iterator[Hit]:
+    if document.at("history", "persistence") == "save-all" and document.at("history", "max_bytes") is None:
+        yield Hit(rule=HISTORY, where=("history", "persistence"), said="save-all")
+    for key in ("hooks", "codex_hooks"):
+        if document.is_off("features", key):
+            yield Hit(rule=HOOKS_OFF, where=("features", key), said="false")
+    for folder, trust in document.members("projects"):
+        parts = folder.rstrip("/").split("/")
+        is_home = folder in _WHOLE or (parts[:2] in (["", "home"], ["", "Users"]) and len(parts) == 3)
+        if is_home and _member(trust, "trust_level") == "trusted":
+            yield Hit(rule=TRUSTS_HOME, where=("projects", folder), said=folder)
+    if document.at("cli_auth_credentials_store") == "file":
+        yield Hit(rule=KEY_FILE, where=("cli_auth_credentials_store",), said="file")
+    for name, provider in document.members("model_providers"):
+        url = _member(provider, "base_url")
+        if isinstance(url, str):
+            yield from endpoint(document.base, ("model_providers", name, "base_url"), url)

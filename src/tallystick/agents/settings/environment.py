@@ -1,0 +1,93 @@
+"""Variables that settings give an agent and what it starts: those that turn protection off or lead elsewhere.
+
+Owns these variables and the rules on them. Must not know which agent reads the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.agents.settings import Base, Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings.mcp import host_of, is_loopback
+from tallystick.agents.settings.parsed import Document, walk
+from tallystick.model.step import Json
+
+TLS_OFF = Rule(
+    "settings.tls-off",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "A variable switches the check of certificates off: whoever is on the way can answer in a server's place.",
+    "Take it out; add your own authority with NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.",
+)
+PLAIN_ENDPOINT = Rule(
+    "settings.plaintext-endpoint",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "The model is called over plain HTTP: prompts, code and the key can be read on the way.",
+    "Use https://.",
+)
+PROJECT_ENDPOINT = Rule(
+    "settings.project-endpoint",
+    Severity.HIGH,
+    Confidence.POTENTIAL,
+    "A project's settings say where the model is called: who cloned it may send prompts and a key to that host.",
+    "Keep the address in your own settings, or take it out.",
+)
+PRELOAD = Rule(
+    "settings.preload",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "A variable makes every program that the agent starts load code from a file.",
+    "Take it out, or set it for the one command that needs it.",
+)
+
+_CHECKS: dict[str, frozenset[str]] = {
+    "NODE_TLS_REJECT_UNAUTHORIZED": frozenset(("0",)),
+    "PYTHONHTTPSVERIFY": frozenset(("0",)),
+    "GIT_SSL_NO_VERIFY": frozenset(("1", "true", "yes")),
+    "NPM_CONFIG_STRICT_SSL": frozenset(("false", "0")),
+}
+_ENDPOINTS = frozenset(
+    (
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_BEDROCK_BASE_URL",
+        "ANTHROPIC_VERTEX_BASE_URL",
+        "OPENAI_BASE_URL",
+        "OPENAI_API_BASE",
+        "GOOGLE_GEMINI_BASE_URL",
+        "GEMINI_BASE_URL",
+        "DASHSCOPE_BASE_URL",
+    )
+)
+_PRELOADS = frozenset(("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "BASH_ENV"))
+_TABLES = frozenset(("env", "environment", "set"))
+"""What agents call a table of variables; `set` is Codex's, under shell_environment_policy."""
+
+
+def look(document: Document) -> Iterator[Hit]:
+    """What is risky in the tables of variables, of the agent's and of each server's."""
+    for where, value in walk(document.value):
+        if where and where[-1] in _TABLES and isinstance(value, dict):
+            for name, item in value.items():
+                yield from _variable(document.base, (*where, name), name, item)
+
+
+def _variable(base: Base, where: Where, name: str, item: Json) -> Iterator[Hit]:
+    text = str(item).strip().lower() if isinstance(item, str | int | bool) else ""
+    if text in _CHECKS.get(name.upper(), ()):
+        yield Hit(rule=TLS_OFF, where=where, said=f"{name}={text}")
+    if name in _PRELOADS and text:
+        yield Hit(rule=PRELOAD, where=where, said=name)
+    if name in _ENDPOINTS and isinstance(item, str):
+        yield from endpoint(base, where, item)
+
+
+def endpoint(base: Base, where: Where, url: str) -> Iterator[Hit]:
+    """What is risky about the address at which a model is called."""
+    found = host_of(url)
+    if found is None or is_loopback(found[1]):
+        return
+    if found[0] == "http":
+        yield Hit(rule=PLAIN_ENDPOINT, where=where, said=f"http://{found[1]}")
+    if base is Base.PROJECT:
+        yield Hit(rule=PROJECT_ENDPOINT, where=where, said=f"{found[0]}://{found[1]}")

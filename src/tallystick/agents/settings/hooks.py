@@ -1,0 +1,124 @@
+"""Hooks that are not ours: commands and addresses that an agent calls by itself while it works.
+
+Owns finding them in settings, whatever the agent's form of them, and the rules on what they do. Whether ours is among them is
+for the agent's hook adapter to say. Must not know files: who may write a hook's script, `operations.audit_config` sees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from tallystick.agents.hooks.ours import is_our_url, is_ours
+from tallystick.agents.settings import Base, Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings.commands import downloads_and_runs, sends, temporary_program
+from tallystick.agents.settings.mcp import host_of, is_loopback
+from tallystick.agents.settings.parsed import Document, walk
+
+DOWNLOADS = Rule(
+    "hooks.download-and-run",
+    Severity.CRITICAL,
+    Confidence.CONFIRMED,
+    "A hook downloads code and runs it each time the agent reaches that event.",
+    "Keep the script on disk, reviewed, and call that.",
+)
+SENDS = Rule(
+    "hooks.sends-data",
+    Severity.MEDIUM,
+    Confidence.POTENTIAL,
+    "A hook sends data to another machine; hooks are given prompts, commands and results.",
+    "See what it sends and to whom; leave out the payload if only the event matters.",
+)
+PLAIN_HTTP = Rule(
+    "hooks.plaintext-http",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "A hook sends prompts and tool calls over plain HTTP, and takes its orders from whoever answers.",
+    "Use https://, or a listener on this machine.",
+)
+TEMPORARY = Rule(
+    "hooks.temporary-script",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "A hook runs a file from a folder in which any user of this machine may put files.",
+    "Move it to a folder that only you can write.",
+)
+APPROVES = Rule(
+    "hooks.approves-everything",
+    Severity.HIGH,
+    Confidence.POTENTIAL,
+    "A hook answers with an approval by itself: calls that would be asked about run.",
+    "Take the approval out; a hook that says nothing leaves the agent's own question in place.",
+)
+PROJECT = Rule(
+    "hooks.of-project",
+    Severity.LOW,
+    Confidence.POTENTIAL,
+    "The project brings a hook: it runs on the machine of everyone who trusts the folder.",
+    "Review it as you review code; keep hooks of your own in your own settings.",
+)
+
+_APPROVAL = re.compile(
+    r"""\\?["'](?:permissionDecision|decision|permission|behavior)\\?["']\s*:\s*\\?["'](?:allow|approve)\\?["']"""
+)
+_COMMAND_KEYS = ("command", "bash", "powershell")
+_MOST_COMMANDS = 500
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What a hook runs or calls."""
+
+    where: Where
+    text: str
+    is_url: bool = False
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is our hook."""
+        return is_our_url(self.text) if self.is_url else is_ours(self.text)
+
+
+def commands(document: Document) -> list[Command]:
+    """The commands and addresses of all hooks in a settings file."""
+    found: list[Command] = []
+    for where, value in walk(document.at("hooks"), ("hooks",)):
+        if isinstance(value, dict):
+            found += [
+                Command(where=(*where, key), text=text)
+                for key in _COMMAND_KEYS
+                if isinstance(text := value.get(key), str)
+            ]
+            if isinstance(url := value.get("url"), str):
+                found.append(Command(where=(*where, "url"), text=url, is_url=True))
+    return found[:_MOST_COMMANDS]
+
+
+def look(document: Document) -> Iterator[Hit]:
+    """What is risky about hooks that are not ours."""
+    for command in commands(document):
+        if command.is_ours:
+            continue
+        if document.base is Base.PROJECT:
+            yield Hit(rule=PROJECT, where=command.where, said=command.text)
+        yield from _called(command) if command.is_url else _run(command)
+
+
+def _called(command: Command) -> Iterator[Hit]:
+    found = host_of(command.text)
+    if found is not None and not is_loopback(found[1]):
+        rule = PLAIN_HTTP if found[0] == "http" else SENDS
+        yield Hit(rule=rule, where=command.where, said=f"{found[0]}://{found[1]}")
+
+
+def _run(command: Command) -> Iterator[Hit]:
+    if downloads_and_runs(command.text):
+        yield Hit(rule=DOWNLOADS, where=command.where, said=command.text)
+    elif sends(command.text):
+        yield Hit(rule=SENDS, where=command.where, said=command.text)
+    loose = temporary_program(command.text)
+    if loose is not None:
+        yield Hit(rule=TEMPORARY, where=command.where, said=loose)
+    if _APPROVAL.search(command.text):
+        yield Hit(rule=APPROVES, where=command.where, said=command.text)

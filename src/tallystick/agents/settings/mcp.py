@@ -1,0 +1,255 @@
+"""MCP servers in an agent's settings: what they are reached or started by, and what that risks.
+
+Owns one view of a server for all agents, and the rules on servers. Must not know where an agent keeps them; secrets in them
+are found by `secret_values`, as everywhere in settings.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tallystick.agents.settings import Base, Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings.commands import downloads_and_runs, is_shell, temporary_program
+from tallystick.agents.settings.launchers import gives_the_machine, image, is_fixed_image, unpinned
+from tallystick.agents.settings.parsed import Document
+from tallystick.model.step import Json
+
+PLAIN_HTTP = Rule(
+    "mcp.plaintext-http",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "The server is reached over plain HTTP: whoever is on the way reads and changes what its tools say to the model.",
+    "Use https://, or a server on this machine.",
+)
+SHELL = Rule(
+    "mcp.shell-launcher",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "The server is started by a line for a shell: what it runs is more than one program, and hard to review.",
+    "Name the program and its arguments; put steps before it in a script that is reviewed.",
+)
+DOWNLOADS = Rule(
+    "mcp.download-and-run",
+    Severity.CRITICAL,
+    Confidence.CONFIRMED,
+    "Starting the server downloads code and runs it unseen.",
+    "Install the server from a source with fixed versions, then start what was installed.",
+)
+UNPINNED = Rule(
+    "mcp.unpinned-package",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Each start runs whatever version of the package is newest: one bad release runs with the agent's rights.",
+    "Name an exact version (`name@1.2.3` for npx, `name==1.2.3` for uvx), or install it with a lock file.",
+)
+UNPINNED_IMAGE = Rule(
+    "mcp.unpinned-image",
+    Severity.LOW,
+    Confidence.CONFIRMED,
+    "The container's image is named by a tag, which may mean another image tomorrow.",
+    "Name the image by its digest (`image@sha256:…`).",
+)
+WHOLE_MACHINE = Rule(
+    "mcp.container-has-machine",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "The server's container gets the machine's root folder, the Docker socket or all rights: it is no confinement.",
+    "Mount the one folder that the server needs, without --privileged.",
+)
+APPROVES = Rule(
+    "mcp.auto-approve",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Tools of this server run without a question to the user.",
+    "Take the approval out, or keep it for tools that only read.",
+)
+TEMPORARY = Rule(
+    "mcp.temporary-program",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "The server's program lies in a folder in which any user of this machine may put files.",
+    "Move it to a folder that only you can write.",
+)
+RELATIVE = Rule(
+    "mcp.project-program",
+    Severity.MEDIUM,
+    Confidence.POTENTIAL,
+    "The server's program is a file of the project: who changes the project, the agent among them, changes what is run.",
+    "Keep the program outside the project, or review its changes as those of settings.",
+)
+ADDRESS = Rule(
+    "mcp.bare-address",
+    Severity.MEDIUM,
+    Confidence.POTENTIAL,
+    "The server is named by an IP address: nothing but the address says who answers there.",
+    "Use a name with a certificate.",
+)
+UNKNOWN_HOST = Rule(
+    "mcp.unknown-host",
+    Severity.LOW,
+    Confidence.POTENTIAL,
+    "What the model passes to this server leaves the machine for a host that is not on our short list of vendors.",
+    "See who runs the host and what it is given; take the server out if it is not needed.",
+)
+
+_VENDORS = (
+    "githubcopilot.com",
+    "linear.app",
+    "sentry.dev",
+    "notion.com",
+    "atlassian.com",
+    "context7.com",
+    "figma.com",
+    "stripe.com",
+    "cloudflare.com",
+    "vercel.com",
+    "supabase.com",
+    "huggingface.co",
+    "googleapis.com",
+    "openai.com",
+    "anthropic.com",
+)
+_MOST_SERVERS = 500
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True):
+    """One server as an agent's settings have it."""
+
+    where: Where
+    words: tuple[str, ...] = ()
+    """The command with its arguments."""
+    url: str | None = None
+    url_key: str = "url"
+    approval: tuple[str, str] | None = None
+    """The member that approves calls without a question, and its value."""
+
+
+def servers(document: Document, places: tuple[tuple[str, ...], ...]) -> Iterator[Server]:
+    """The servers that are not switched off."""
+    found = (item for place in places for item in _members(document.value, place, ()))
+    for _, (where, value) in zip(range(_MOST_SERVERS), found, strict=False):
+        if isinstance(value, dict) and value.get("disabled") is not True and value.get("enabled") is not False:
+            yield _server(where, value)
+
+
+def look(document: Document, places: tuple[tuple[str, ...], ...]) -> Iterator[Hit]:
+    """What is risky about the servers in a settings file."""
+    for server in servers(document, places):
+        yield from _command(server, document.base)
+        if server.url is not None:
+            yield from _address(server, server.url)
+        if server.approval is not None:
+            key, value = server.approval
+            yield Hit(rule=APPROVES, where=(*server.where, key), said=value)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host.rstrip(".").lower() == "localhost" or host.lower().endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def host_of(url: str) -> tuple[str, str] | None:
+    """Scheme and host of an address; None if it has none."""
+    try:
+        parts = urlsplit(url)
+        return (parts.scheme.lower(), parts.hostname) if parts.hostname else None
+    except ValueError:
+        return None
+
+
+def _members(value: Json, place: tuple[str, ...], where: Where) -> Iterator[tuple[Where, Json]]:
+    """The members of the objects to which a place leads."""
+    if not isinstance(value, dict):
+        return
+    if not place:
+        yield from (((*where, name), item) for name, item in value.items())
+    elif place[0] == "*":
+        for name, item in value.items():
+            yield from _members(item, place[1:], (*where, name))
+    else:
+        yield from _members(value.get(place[0]), place[1:], (*where, place[0]))
+
+
+def _server(where: Where, value: dict[str, Json]) -> Server:
+    url_key = next((key for key in ("url", "httpUrl", "serverUrl") if isinstance(value.get(key), str)), "url")
+    url = value.get(url_key)
+    words = [*_strings(value.get("command")), *_strings(value.get("args"))]
+    return Server(
+        where=where,
+        words=tuple(words),
+        url=url if isinstance(url, str) else None,
+        url_key=url_key,
+        approval=_approval(value),
+    )
+
+
+def _strings(value: Json) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _approval(value: dict[str, Json]) -> tuple[str, str] | None:
+    if value.get("trust") is True:
+        return "trust", "true"
+    for key in ("autoApprove", "alwaysAllow"):
+        tools = value.get(key)
+        if tools is True or (isinstance(tools, list) and tools):
+            return key, "true" if tools is True else ", ".join(_strings(tools))
+    if value.get("default_tools_approval_mode") == "approve":
+        return "default_tools_approval_mode", "approve"
+    return None
+
+
+def _command(server: Server, base: Base) -> Iterator[Hit]:
+    words = list(server.words)
+    if not words:
+        return
+    where, line = (*server.where, "command"), " ".join(words)
+    if downloads_and_runs(line):
+        yield Hit(rule=DOWNLOADS, where=where, said=line)
+    elif is_shell(words[0]) and any(word.lower() in ("-c", "-lc", "-command") for word in words[1:3]):
+        yield Hit(rule=SHELL, where=where, said=words[0])
+    package, container = unpinned(words), image(words)
+    if package is not None:
+        yield Hit(rule=UNPINNED, where=where, said=package)
+    if container is not None and not is_fixed_image(container):
+        yield Hit(rule=UNPINNED_IMAGE, where=where, said=container)
+    if container is not None and (given := gives_the_machine(words)) is not None:
+        yield Hit(rule=WHOLE_MACHINE, where=where, said=given)
+    loose = temporary_program(line)
+    if loose is not None:
+        yield Hit(rule=TEMPORARY, where=where, said=loose)
+    elif base is Base.PROJECT and words[0].startswith(("./", "../", ".\\")):
+        yield Hit(rule=RELATIVE, where=where, said=words[0])
+
+
+def _address(server: Server, url: str) -> Iterator[Hit]:
+    found = host_of(url)
+    if found is None or is_loopback(found[1]):
+        return
+    scheme, host = found
+    where = (*server.where, server.url_key)
+    if scheme in ("http", "ws"):
+        yield Hit(rule=PLAIN_HTTP, where=where, said=f"{scheme}://{host}")
+    if _is_address(host):
+        yield Hit(rule=ADDRESS, where=where, said=host)
+    elif not any(host == vendor or host.endswith(f".{vendor}") for vendor in _VENDORS):
+        yield Hit(rule=UNKNOWN_HOST, where=where, said=host)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

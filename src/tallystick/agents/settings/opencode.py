@@ -1,0 +1,161 @@
+"""opencode's settings: permissions, sharing, its server, and where its files are.
+
+Owns the keys of opencode.json. Source: its configuration and permission pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.agents.settings import Base, Confidence, Hit, Kind, Rule, Severity, Where, project, user
+from tallystick.agents.settings.environment import endpoint
+from tallystick.agents.settings.mcp import is_loopback
+from tallystick.agents.settings.parsed import Document
+from tallystick.model.step import Json
+
+NAME = "opencode"
+_HOME = "XDG_CONFIG_HOME"
+PLACES = (
+    user(".config/opencode/opencode.json", variable=_HOME),
+    user(".config/opencode/opencode.jsonc", variable=_HOME),
+    user(".config/opencode/AGENTS.md", Kind.INSTRUCTIONS, variable=_HOME),
+    user(".config/opencode/plugins", Kind.PROGRAM, variable=_HOME, endings=(".js", ".ts")),
+    user(".config/opencode/agents", Kind.SKILL, variable=_HOME, endings=(".md",)),
+    user(".config/opencode/commands", Kind.SKILL, variable=_HOME, endings=(".md",)),
+    user(".config/opencode/skills", Kind.SKILL, variable=_HOME, endings=(".md",)),
+    user(".config/opencode/skills", Kind.PROGRAM, variable=_HOME, endings=(".sh", ".py", ".js")),
+    project("opencode.json"),
+    project("opencode.jsonc"),
+    project(".opencode/opencode.json"),
+    project("AGENTS.md", Kind.INSTRUCTIONS),
+    project(".opencode/plugins", Kind.PROGRAM, endings=(".js", ".ts")),
+    project(".opencode/agents", Kind.SKILL, endings=(".md",)),
+    project(".opencode/commands", Kind.SKILL, endings=(".md",)),
+    project(".opencode/skills", Kind.SKILL, endings=(".md",)),
+    project(".opencode/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
+)
+SERVERS = (("mcp",),)
+UNSEEN = ("what its organisation's server or the variable OPENCODE_CONFIG_CONTENT says",)
+
+ALLOWS_ALL = Rule(
+    "opencode.allows-everything",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "Every tool call runs without a question, outside the project too.",
+    'Set `permission` by tool: `{"bash": "ask", "edit": "ask"}`.',
+)
+ALLOWS_SHELL = Rule(
+    "opencode.allows-any-command",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "Every shell command runs without a question.",
+    'Set `permission.bash` to `{"*": "ask", "git status*": "allow"}`.',
+)
+OUTSIDE = Rule(
+    "opencode.outside-project",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Files outside the project are read and written without a question.",
+    "Set `permission.external_directory` to `ask`, or name folders.",
+)
+READS_SECRETS = Rule(
+    "opencode.reads-env-files",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Files named .env, which hold keys, are read without a question; they would be refused otherwise.",
+    "Take the rule on .env out of `permission.read`.",
+)
+SHARES = Rule(
+    "opencode.shares-sessions",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "Every session is published at an address that anybody with the link can read.",
+    "Set `share` to `manual` or `disabled`.",
+)
+OPEN_SERVER = Rule(
+    "opencode.open-server",
+    Severity.HIGH,
+    Confidence.CONFIRMED,
+    "The agent's server listens for other machines: who reaches it can have the agent run commands.",
+    "Take `server.hostname` and `server.mdns` out.",
+)
+REMOTE_INSTRUCTIONS = Rule(
+    "opencode.remote-instructions",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "Instructions are fetched from an address: who owns it tells the model what to do.",
+    "Keep a copy in the project and name that.",
+)
+UNPINNED_PLUGIN = Rule(
+    "opencode.unpinned-plugin",
+    Severity.MEDIUM,
+    Confidence.CONFIRMED,
+    "A plugin is installed in whatever version is newest, and runs with the agent's rights.",
+    "Name an exact version: `name@1.2.3`.",
+)
+
+
+def look(document: Document) -> Iterator[Hit]:
+    """What is risky in one of its settings files, by itself and for each of its agents."""
+    yield from _permission(document.at("permission"), ("permission",))
+    for name, agent in document.members("agent"):
+        if isinstance(agent, dict):
+            yield from _permission(agent.get("permission"), ("agent", name, "permission"))
+    if document.at("share") == "auto":
+        yield Hit(rule=SHARES, where=("share",), said="auto")
+    yield from _server(document)
+    yield from _fetched(document)
+
+
+def _permission(value: Json, where: Where) -> Iterator[Hit]:
+    if value == "allow":
+        yield Hit(rule=ALLOWS_ALL, where=where, said="allow")
+    if not isinstance(value, dict):
+        return
+    if value.get("*") == "allow" and not any(_is_guarded(value.get(tool)) for tool in ("bash", "edit")):
+        yield Hit(rule=ALLOWS_ALL, where=(*where, "*"), said="allow")
+    for rule, tool in ((ALLOWS_SHELL, "bash"), (OUTSIDE, "external_directory")):
+        if (place := _allows_all(value.get(tool))) is not None:
+            yield Hit(rule=rule, where=(*where, tool, *place), said="allow")
+    read = value.get("read")
+    for pattern, action in read.items() if isinstance(read, dict) else ():
+        if action == "allow" and pattern in ("*.env", "*.env.*", ".env", "**/.env"):
+            yield Hit(rule=READS_SECRETS, where=(*where, "read", pattern), said=pattern)
+
+
+def _is_guarded(value: Json) -> bool:
+    return value in ("ask", "deny") or (isinstance(value, dict) and value.get("*") in ("ask", "deny"))
+
+
+def _allows_all(value: Json) -> Where | None:
+    """Where a tool's permission allows whatever comes: the last pattern that matches decides."""
+    if value == "allow":
+        return ()
+    if isinstance(value, dict) and value.get("*") == "allow":
+        after = list(value.values())[list(value).index("*") + 1 :]
+        return None if "deny" in after or "ask" in after else ("*",)
+    return None
+
+
+def _server(document: Document) -> Iterator[Hit]:
+    host = document.at("server", "hostname")
+    if isinstance(host, str) and not is_loopback(host):
+        yield Hit(rule=OPEN_SERVER, where=("server", "hostname"), said=host)
+    if document.is_on("server", "mdns"):
+        yield Hit(rule=OPEN_SERVER, where=("server", "mdns"), said="true")
+
+
+def _fetched(document: Document) -> Iterator[Hit]:
+    for where, source in document.texts("instructions"):
+        if source.startswith(("http://", "https://")):
+            yield Hit(rule=REMOTE_INSTRUCTIONS, where=where, said=source)
+    for where, plugin in document.texts("plugin"):
+        name, _, version = plugin.rpartition("@")
+        is_local = plugin.startswith(("file:", "./", "../", "/"))
+        if not is_local and not (name and version[:1].isdigit()):
+            yield Hit(rule=UNPINNED_PLUGIN, where=where, said=plugin)
+    for name, provider in document.members("provider"):
+        options = provider.get("options") if isinstance(provider, dict) else None
+        url = options.get("baseURL") if isinstance(options, dict) else None
+        if isinstance(url, str) and document.base is not Base.MANAGED:
+            yield from endpoint(document.base, ("provider", name, "options", "baseURL"), url)

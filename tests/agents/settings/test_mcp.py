@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tallystick.agents.settings import Base
+from tests.agents.settings.cases import Case, check, found, ids
+
+
+def server(**value: Any) -> dict[str, Any]:
+    return {"mcpServers": {"docs": value}}
+
+
+def command(line: str) -> dict[str, Any]:
+    words = line.split(" ")
+    return server(command=words[0], args=words[1:])
+
+
+FIXED_IMAGE = f"docker run -i --rm example/docs@sha256:{'a' * 64}"
+
+CASES = [
+    Case("mcp.plaintext-http", server(url="http://mcp.example.com/sse"), server(url="http://localhost:3000/sse")),
+    Case("mcp.shell-launcher", server(command="bash", args=["-c", "cd /srv && node a.js"]), command("node a.js")),
+    Case(
+        "mcp.download-and-run",
+        server(command="bash", args=["-c", "curl -s https://example.com/i.sh | sh"]),
+        server(command="bash", args=["-c", "curl -s https://example.com/data.json | jq ."]),
+    ),
+    Case("mcp.unpinned-package", command("npx -y @example/docs"), command("npx -y @example/docs@1.2.3")),
+    Case("mcp.unpinned-package", command("uvx docs-server"), command("uvx docs-server==1.2.3")),
+    Case("mcp.unpinned-package", command("npx -y docs@latest"), command("npx ./docs")),
+    Case("mcp.unpinned-image", command("docker run -i --rm example/docs:latest"), command(FIXED_IMAGE)),
+    Case(
+        "mcp.container-has-machine",
+        command("docker run -v /:/host example/docs"),
+        command("docker run -v /home/dev/docs:/docs example/docs"),
+    ),
+    Case(
+        "mcp.container-has-machine",
+        command("docker run --privileged example/docs"),
+        command("docker run --read-only example/docs"),
+    ),
+    Case("mcp.temporary-program", command("/tmp/server --stdio"), command("/opt/server/bin --stdio")),
+    Case("mcp.project-program", command("./server.py"), command("/opt/server.py"), Base.PROJECT),
+    Case("mcp.bare-address", server(url="https://203.0.113.7/mcp"), server(url="https://[::1]/mcp")),
+    Case("mcp.unknown-host", server(url="https://mcp.example.com/"), server(url="https://mcp.linear.app/sse")),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
+    check("claude-code", case)
+
+
+APPROVALS = [
+    ("gemini", server(command="docs", trust=True), server(command="docs", trust=False)),
+    ("cline", server(command="docs", autoApprove=["search"]), server(command="docs", autoApprove=[])),
+    (
+        "codex",
+        '[mcp_servers.docs]\ncommand = "docs"\ndefault_tools_approval_mode = "approve"\n',
+        '[mcp_servers.docs]\ncommand = "docs"\ndefault_tools_approval_mode = "prompt"\n',
+    ),
+]
+APPROVAL_CASES = [Case("mcp.auto-approve", risky, innocent) for _, risky, innocent in APPROVALS]
+
+
+@pytest.mark.parametrize(
+    ("agent", "case"), [(row[0], case) for row, case in zip(APPROVALS, APPROVAL_CASES, strict=True)]
+)
+def test_tools_that_need_no_approval_are_found(agent: str, case: Case) -> None:
+    check(agent, case)
+
+
+def test_servers_are_found_where_each_agent_keeps_them() -> None:
+    url = "http://mcp.example.com/"
+    for agent, content in (
+        ("claude-code", {"projects": {"/srv/work": {"mcpServers": {"docs": {"url": url}}}}}),
+        ("opencode", {"mcp": {"docs": {"type": "remote", "url": url}}}),
+        ("gemini", {"mcpServers": {"docs": {"httpUrl": url}}}),
+        ("codex", f'[mcp_servers.docs]\nurl = "{url}"\n'),
+    ):
+        assert "mcp.plaintext-http" in ids(found(agent, content)), agent
+
+
+def test_a_command_as_one_list_is_understood() -> None:
+    assert "mcp.unpinned-package" in ids(found("opencode", {"mcp": {"docs": {"command": ["npx", "-y", "docs"]}}}))
+
+
+@pytest.mark.parametrize("switch", [{"disabled": True}, {"enabled": False}])
+def test_a_server_that_is_switched_off_is_no_risk(switch: dict[str, bool]) -> None:
+    assert found("cline", server(url="http://mcp.example.com/", **switch)) == []
+
+
+@pytest.mark.parametrize("value", [None, [], 7, "x", {"a": None}, {"a": {"url": 1, "command": {}, "args": 3}}])
+def test_what_is_no_server_is_passed_over(value: Any) -> None:
+    assert found("claude-code", {"mcpServers": value}) == []
+
+
+def test_an_address_that_is_none_is_passed_over() -> None:
+    assert found("claude-code", server(url="http://[")) == []
