@@ -58,13 +58,15 @@ def _rebuild(home: Home, name: str) -> Iterator[Figure]:
         relations = graph.rows("SELECT count(*) FROM relations")[0][0]
     rate = steps / seconds
     baseline = "reading the same journals"
-    yield Figure(f"project, {name}: {steps:,} steps", rate, "steps/s", baseline, seconds / reading, ">= 8,000", rate >= 8000)
+    told = f"project, {name}: {steps:,} steps"
+    yield Figure(told, rate, "steps/s", baseline, seconds / reading, ">= 8,000", rate >= 8000)
     whole = seconds * _STEPS / steps
     yield Figure(f"rebuild of 100,000 steps, {name}", whole, "s", "", None, "< 30", whole < 30)
     with Graph(home.graph) as graph:
         graph.row("PRAGMA wal_checkpoint(TRUNCATE)")
     size = home.graph.stat().st_size / steps
-    yield Figure(f"index, {name}, {relations / steps:.2f} relations a step", size, "B/step", "", None, "<= 2,048", size <= 2048)
+    told = f"index, {name}, {relations / steps:.2f} relations a step"
+    yield Figure(told, size, "B/step", "", None, "<= 2,048", size <= 2048)
 
 
 def _reading(home: Home) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tallystick.model.intent import Domain, Effects, Operation
-from tallystick.shell import Environment, effects
+from tallystick.shell import Environment
+from tallystick.shell.effects import effects
 
 ENVIRONMENT = Environment(
     variables={"HOME": "/home/dev", "PWD": "/w"},

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
-from tallystick.shell import Environment, effects
+from tallystick.shell import Environment
+from tallystick.shell.effects import effects
 
 _FOLDER = "/w"
 _HOME = "/home/dev"

@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
-from tallystick.shell import Environment, argv_effects, effects
+from tallystick.shell import Environment
+from tallystick.shell.effects import argv_effects, effects
 from tests.shell.soundness import ENVIRONMENT, check
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tallystick.model.intent import Operation
 from tallystick.model.script import Role
-from tallystick.shell import Environment, effects, read_script
+from tallystick.shell import Environment, read_script
+from tallystick.shell.effects import effects
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev"}, folder="/w")
 

@@ -17,7 +17,7 @@ from tallystick.store.project import Depth
 from tallystick.store.stored import read_positions
 
 _LOG = logging.getLogger(__name__)
-_MOST_BEHIND_BYTES = 4 << 20
+_MOST_BEHIND_BYTES = 256 << 10
 
 
 def index_sessions(home: Home, sessions: Sequence[str]) -> int:

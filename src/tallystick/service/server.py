@@ -29,6 +29,7 @@ from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.operations.live import Delivery, Live, Settle, Unfinished
 from tallystick.service.connection import Connection, Gate
+from tallystick.service.indexing import Indexing
 from tallystick.service.spool import deliveries, set_aside
 from tallystick.service.unfinished import read_unfinished, write_unfinished
 from tallystick.service.wire import Header, written
@@ -45,6 +46,7 @@ _DISK_MEMORY = 16
 """Over how many waits the time that the disk takes is averaged."""
 _TICK_SECONDS = 0.5
 _SOON_SECONDS = 0.005
+_QUIET_SECONDS = 0.3
 _PORT_SECONDS = 0.1
 _BACKLOG = 512
 _SPOOL_SECONDS = 0.05
@@ -63,14 +65,18 @@ class Server:
         idle_seconds: float,
         http: bool = False,
         warm: Callable[[], None] = lambda: None,
+        indexing: Indexing | None = None,
     ) -> None:
         """A recorder that ends after `idle_seconds` without use.
 
         Args:
             http: it listens on a loopback port too. warm: loads what the first call would otherwise wait for.
+            indexing: what brings the index up to date while nobody waits.
         """
         self.place = place
         self._warm = warm
+        self._indexing = indexing
+        self._is_indexing: asyncio.Future[None] | None = None
         self._http = http
         self._listener: Listener | None = None
         self.live = live
@@ -81,6 +87,7 @@ class Server:
         self._idle_seconds = idle_seconds
         self._disk = ThreadPoolExecutor(_DISK_THREADS, thread_name_prefix="tallystick-disk")
         self._last_use = time.monotonic()
+        self._last_delivered = float("-inf")
         self._disk_seconds = _QUICK_SECONDS * 2
         """How long the disk took lately."""
         self._gate = Gate()
@@ -112,6 +119,7 @@ class Server:
                     )
                 if self._tick():
                     self._last_use = time.monotonic()
+                self._index_when_quiet()
                 if self._is_idle() or not self._is_found() or self.live.scribe.is_poisoned:
                     break
         finally:
@@ -166,6 +174,14 @@ class Server:
         if self._gate.open or self.live.is_busy:
             return False
         return time.monotonic() - self._last_use > self._idle_seconds
+
+    def _index_when_quiet(self) -> None:
+        """Bring the index up to date a little, if no delivery came lately."""
+        is_busy = self._is_indexing is not None and not self._is_indexing.done()
+        is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
+        if self._indexing is not None and self._indexing.is_due and is_quiet and not is_busy:
+            loop = asyncio.get_running_loop()
+            self._is_indexing = loop.run_in_executor(self._disk, self._indexing.work)
 
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""
@@ -300,7 +316,7 @@ class Server:
         self._disk_seconds += (time.monotonic() - began - self._disk_seconds) / _DISK_MEMORY
 
     def _begin(self, delivery: Delivery) -> tuple[Reply, Settle | None] | None:
-        self._last_use = time.monotonic()
+        self._last_use = self._last_delivered = time.monotonic()
         self.last_delivery = delivery.received
         try:
             return self.live.begin(delivery)

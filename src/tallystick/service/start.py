@@ -10,8 +10,7 @@ import logging
 import os
 import resource
 import time
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tallystick.operations.live import Decide, Live
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.witness import Witness
 from tallystick.service.deciding import Deciding
+from tallystick.service.indexing import Indexing
 from tallystick.service.server import Server
 
 _LOG_BYTES = 1 << 20
@@ -42,9 +42,10 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     try:
         idle = idle_seconds if idle_seconds is not None else float(read_setting(home, "service.idle_minutes")) * 60
         deciding = Deciding(home)
-        live = make_live(home, deciding)
+        indexing = Indexing(home)
+        live = make_live(home, deciding, sealed=indexing.note)
         http = read_setting(home, "service.http") == "on"
-        server = Server(place, live, idle_seconds=idle, http=http, warm=deciding.warm)
+        server = Server(place, live, idle_seconds=idle, http=http, warm=deciding.warm, indexing=indexing)
         asyncio.run(server.run())
     finally:
         place.leave(claim)
@@ -70,20 +71,17 @@ def bear_much() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def make_live(home: Home, decide: Decide) -> Live:
+def make_live(home: Home, decide: Decide, *, sealed: Callable[[Sequence[str]], object] | None = None) -> Live:
     """What works on deliveries, with the store, the policies and the transcripts behind it.
+
+    Args:
+        sealed: called with the sessions that were sealed, in the thread that seals.
 
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
-    scribe = Scribe(home, aside=True, sealed=partial(_index, home))
+    scribe = Scribe(home, aside=True, sealed=sealed)
     return Live(scribe, decide, Witness(scribe, adapters()), monotonic=time.monotonic)
-
-
-def _index(home: Home, sessions: Sequence[str]) -> None:
-    from tallystick.operations.index_live import index_sessions  # whoever starts the recorder waits for it
-
-    index_sessions(home, sessions)
 
 
 def _log_to(place: Place) -> None:

@@ -14,7 +14,8 @@ from typing import TypeAlias
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.shell import Environment, argv_effects, effects
+from tallystick.shell import Environment
+from tallystick.shell.effects import argv_effects, effects
 from tallystick.tools import Code, Uses, uses_of
 
 _HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
