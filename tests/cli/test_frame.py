@@ -38,13 +38,17 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally {word}"
             for word in ("init", "demo", "status", "version", "import", "log", "show", "replay", "search")
         ),
-        *(f"tally {word}" for word in ("export", "sql", "verify", "erase", "rebuild", "coverage")),
+        *(
+            f"tally {word}"
+            for word in ("export", "sql", "alerts", "verify-log", "verify", "erase", "rebuild", "coverage")
+        ),
         *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook", "audit-config")),
         *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp")),
         *(f"tally {word}" for word in ("why", "impact", "graph")),
         *(f"tally artifact {word}" for word in ("show", "list", "unexplained")),
         *(f"tally service {word}" for word in ("start", "stop", "status", "run", "unit")),
         *(f"tally session {word}" for word in ("list", "show", "tree")),
+        *(f"tally alert {word}" for word in ("show", "ack", "feedback")),
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
     }
 
@@ -112,7 +116,7 @@ def test_a_mistake_of_the_caller_is_64_and_never_2(tally: Tally, words: tuple[st
 
 
 def test_a_mistyped_command_brings_the_nearest_ones(tally: Tally) -> None:
-    assert "did you mean 'verify'?" in tally("verfy").stderr
+    assert "did you mean 'verify' or 'verify-log'?" in tally("verfy").stderr
     assert "did you mean 'unset'" in tally("config", "unst").stderr
 
 
@@ -157,6 +161,9 @@ def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: st
         "tally impact": ("src/shop.py",),
         "tally graph": ("src/shop.py",),
         "tally artifact show": ("src/shop.py",),
+        "tally alert show": ("1",),
+        "tally alert ack": ("1",),
+        "tally alert feedback": ("1", "confirmed"),
         "tally export": ("abcd", "--format", "jsonl"),
         "tally erase": ("abcd:1", "--field", "content.text", "--reason", "asked"),
     }.get(name, ())
@@ -307,13 +314,13 @@ def test_log_imports_only_what_it_reads_with(full: Path) -> None:
     loaded = modules_of(full, "log")
     assert loaded & COSTLY == set()
     packages = {name.split(".")[1] for name in loaded if name.startswith("tallystick.")}
-    assert packages == {"cli", "errors", "journal", "lineage", "model", "operations", "seal", "store"}
+    assert packages == {"cli", "errors", "journal", "lineage", "model", "operations", "policy", "seal", "store"}
 
 
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("tally ver", {"verify", "version"}),
+        ("tally ver", {"verify", "verify-log", "version"}),
         ("tally session ", {"list", "show", "tree"}),
         ("tally log --si", {"--since"}),
     ],

@@ -203,7 +203,8 @@ def test_the_same_event_told_by_two_handlers_is_recorded_once_and_answered_twice
 def test_a_decision_is_a_step_within_its_call(recording: Recording, effect: Effect) -> None:
     recording.decision = Decision(effect=effect, rules=("r1",), reason="because", policy="ab" * 32)
     reply = recording.tell("before", tool="sh", args=1)
-    call, decided = recording.steps()[-2:]
+    call, decided, alert = recording.steps()[-3:]
+    assert (alert.type, alert.meta["effect"], alert.meta["parent"]) == ("alert", effect.value, call.n)
     assert (decided.type, decided.meta["effect"], decided.meta["parent"]) == ("decision", effect.value, call.n)
     assert decided.member("rules") == ["r1"]
     assert decided.text("content.text") == "because"

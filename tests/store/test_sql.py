@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import UsageError
-from tallystick.store.graph import Graph, GraphError
+from tallystick.store.graph import SCHEMA, Graph, GraphError
 from tallystick.store.project import project
 from tallystick.store.sql import Answer, QuestionError, TooSlowError, ask, names
 from tests.store.making import Session, everything
@@ -102,7 +102,7 @@ def test_nothing_but_reading_is_done(index: Path, statement: str, monkeypatch: p
         asked(index, statement)
     with Graph(index) as graph:
         assert graph.rows("SELECT * FROM steps") == before
-        assert graph.row("PRAGMA user_version") == (2,)
+        assert graph.row("PRAGMA user_version") == (SCHEMA,)
     assert not Path("elsewhere.db").exists()
 
 

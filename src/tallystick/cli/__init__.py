@@ -38,6 +38,9 @@ _COMMANDS = {
         "coverage:coverage",
         "What the record lacks: calls without results, steps that one source alone told",
     ),
+    "alerts": ("alerts:alerts", "What the rules found, newest first"),
+    "alert": ("alerts:alert", "One alert: what stands behind it, and what people say of it."),
+    "verify-log": ("alerts:verify_log", "Check that no alert was changed, added, moved or deleted."),
     "verify": ("verify:verify", "Check that the record is whole, unchanged and signed."),
     "install": ("install:install", "Have an agent call our hook"),
     "uninstall": ("install:uninstall", "Take our hook out of an agent's settings"),
@@ -66,6 +69,7 @@ _AREAS = {
     ),
     "Look": ("session", "log", "show", "replay", "search", "sql", "export"),
     "Ask": ("why", "impact", "graph", "artifact", "coverage"),
+    "Decide": ("alerts", "alert", "verify-log"),
     "Trust": ("audit-config", "verify", "erase", "rebuild"),
 }
 

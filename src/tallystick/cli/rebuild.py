@@ -41,5 +41,7 @@ def _text(done: Rebuilt) -> Iterator[str]:
         yield "the old one said the same, row for row"
     if done.tables:
         yield f"the old graph differed in {', '.join(done.tables)}"
+    if done.alerts is not None:
+        yield f"the old alerts had been changed, and a step says so: {one_line(done.alerts)}"
     for failure in done.failures:
         yield f"session {short(failure.session)} cannot be read from step {failure.n} on: {one_line(failure.why)}"

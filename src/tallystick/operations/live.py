@@ -20,10 +20,12 @@ from tallystick.capture.probe import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
+from tallystick.operations.alert_chain import AlertChain, known_head, milliseconds_of, place_of
 from tallystick.operations.folders import Folders
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.unnamed import Unnamed
+from tallystick.policy.alert import alert_of_decision
 
 _LOG = logging.getLogger(__name__)
 
@@ -148,6 +150,7 @@ class Live:
         self.changes = 0
         """How often `unfinished` has changed."""
         self._missed = _Missed()
+        self._alerts: AlertChain | None = None
 
     # One delivery ---------------------------------------------------------------------------------------------------
 
@@ -346,9 +349,22 @@ class Live:
             raise
         if step.type == "tool_call" and decision is not None:
             if decision.effect is not Effect.ALLOW:
-                self.scribe.add_to(record, _decided(step, decision))
+                decided = _decided(step, decision)
+                self.scribe.add_to(record, decided)
+                self._alert(delivery, record, step, decided, taken.n)
             # An intent is on disk before its call is let go: DESIGN 5.
             self._settle = self.scribe.unsettled(taken.session)
+
+    def _alert(self, delivery: Delivery, record: SessionRecord, call: Step, decided: Step, n: int) -> None:
+        """Seal the alert of a decision. The decision stands without it."""
+        if self._alerts is None:
+            self._alerts = AlertChain(self.scribe, known_head(self.scribe.home))
+        alert = alert_of_decision(decided, call, place_of(record, n), created_at=milliseconds_of(delivery.received))
+        try:
+            if alert is not None:
+                self._alerts.add(record, alert)
+        except FormatError as error:
+            self.counts.last_error = str(error)
 
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
         found = self.scribe.writer.find(agent, step.session)

@@ -15,6 +15,8 @@ import msgspec
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal.home import Home
 from tallystick.journal.read import Placed, read_file
+from tallystick.operations.alert_table import take_alerts
+from tallystick.store.alerts import Seen
 from tallystick.store.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
 from tallystick.store.project import Depth, Journal, Projected, forget, project
 from tallystick.store.queries import indexed_sessions
@@ -68,7 +70,9 @@ def bring_up_to_date(
         gone = [row.session for row in indexed_sessions(graph) if row.session not in there]
         if gone:
             forget(graph, gone)
-    return project(graph, journals, depth=depth, progress=progress)
+    done = project(graph, journals, depth=depth, progress=progress)
+    take_alerts(home, graph, seen=Seen.ALL if sessions is None else Seen.SOME)
+    return done
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import msgspec
 from tallystick.errors import NotFoundError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.operations.project import bring_up_to_date
+from tallystick.operations.verify_log import note_broken_log
 from tallystick.store.compare import session_digests, table_digests
 from tallystick.store.graph import Graph, Mode, empty_graph
 from tallystick.store.project import Failure
@@ -22,7 +23,7 @@ class Rebuilt(msgspec.Struct, frozen=True, kw_only=True):
 
     `was` is how many sessions the old one held after it was brought up to date, None if it could not be read. `differing`
     are sessions of which the two say different things, `tables` those of the graph whose rows differ. `failures` are
-    journals that cannot be read to their end.
+    journals that cannot be read to their end. `alerts` is what was broken in the table of alerts: that is sealed first.
     """
 
     sessions: int
@@ -31,6 +32,7 @@ class Rebuilt(msgspec.Struct, frozen=True, kw_only=True):
     differing: tuple[str, ...]
     tables: tuple[str, ...]
     failures: tuple[Failure, ...]
+    alerts: str | None = None
 
 
 def rebuild(home: Home, *, progress: Callable[[int], None] = lambda _bytes: None) -> Rebuilt:
@@ -44,6 +46,7 @@ def rebuild(home: Home, *, progress: Callable[[int], None] = lambda _bytes: None
     """
     if not home.exists:
         raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+    broken = note_broken_log(home)
     before = _before(home)
     with empty_graph(home.graph) as graph:
         done = bring_up_to_date(home, graph, progress=progress)
@@ -53,6 +56,7 @@ def rebuild(home: Home, *, progress: Callable[[int], None] = lambda _bytes: None
     return Rebuilt(
         sessions=len(after),
         steps=done.steps,
+        alerts=broken,
         was=None if sessions is None else len(sessions),
         differing=differing,
         tables=tuple(sorted(name for name, digest in tables.items() if digest != after_tables[name])),

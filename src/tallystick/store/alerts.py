@@ -20,7 +20,7 @@ from tallystick.policy.alert import ALERT, FEEDBACK, SEVERITIES, VERDICTS, WORDS
 from tallystick.seal.alert_chain import GENESIS, Anchor, Finding, Link, chain_order
 from tallystick.store.graph import Graph, Row
 from tallystick.store.statements import columns
-from tallystick.store.stored import _ids_of
+from tallystick.store.stored import ids_of
 from tallystick.store.times import asked_time, milliseconds
 
 Read = Callable[[str, int], Recorded | None]
@@ -38,6 +38,10 @@ _NEW_REVIEWS = _NEW.format(  # feedback may be about other things too
 _REWRITTEN = (
     "SELECT a.hash, s.session_id, s.offset, x.inode FROM {table} a JOIN sessions x ON x.session_id = a.session_id"
     " JOIN steps s ON s.hash = a.hash WHERE a.inode <> x.inode ORDER BY a.hash"
+)
+_IS_REWRITTEN = (
+    "SELECT 1 FROM (SELECT DISTINCT session_id, inode FROM {table}) a"
+    " JOIN sessions x ON x.session_id = a.session_id WHERE x.inode <> a.inode"
 )
 _APPEND = (
     f"INSERT INTO alerts ({columns(Finding)}, prev_hash, entry_hash)"
@@ -59,8 +63,8 @@ class Seen(enum.Enum):
 
 
 def step_id_of(session: str, n: int) -> int:
-    """The id that the row of a step has, unless its session's id begins as that of another (stored._ids_of)."""
-    return next(_ids_of(session)) + n
+    """The id that the row of a step has, unless its session's id begins as that of another (stored.ids_of)."""
+    return next(ids_of(session)) + n
 
 
 # Projecting -----------------------------------------------------------------------------------------------------------
@@ -86,8 +90,12 @@ def project_alerts(graph: Graph, read: Read, *, seen: Seen = Seen.ALL) -> int:
 
 
 def _has_work(graph: Graph) -> bool:
-    rewritten = (_REWRITTEN.format(table=table) for table in ("alert_steps", "alert_reviews"))
-    return any(graph.row(f"{sql} LIMIT 1") is not None for sql in (_NEW_ALERTS, _NEW_REVIEWS, *rewritten))
+    sql = (
+        _NEW_ALERTS,
+        _NEW_REVIEWS,
+        *(_IS_REWRITTEN.format(table=table) for table in ("alert_steps", "alert_reviews")),
+    )
+    return any(graph.row(f"{query} LIMIT 1") is not None for query in sql)
 
 
 def _append_new(graph: Graph, read: Read, seen: Seen) -> int:
@@ -191,7 +199,7 @@ def _take_reviews(graph: Graph, read: Read) -> None:
 class AlertEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the table with its step; `session` and `n` are None where no step stands behind it.
 
-    `reviews` counts what people said of it, `verdict` is the newest of that.
+    `corr` is the agent's id of the call. `reviews` counts what people said of it, `verdict` is the newest of that.
     """
 
     alert_id: int
@@ -209,6 +217,7 @@ class AlertEntry(msgspec.Struct, frozen=True, kw_only=True):
     entry_hash: str | None
     session: str | None
     n: int | None
+    corr: str | None
     reviews: int
     verdict: str | None
 
@@ -236,6 +245,7 @@ class AlertFilter(msgspec.Struct, frozen=True, kw_only=True):
 _ENTRY = (
     "SELECT a.alert_id, a.severity, a.action, a.rule_id, a.message, a.path, a.evidence, a.created_at, a.request_id,"
     " a.entity_kind, a.entity_id, a.prev_hash, a.entry_hash, s.session_id, s.n,"
+    " (SELECT t.corr FROM steps t WHERE t.hash = s.hash),"
     " (SELECT count(*) FROM alert_reviews r WHERE r.alert_session = s.session_id AND r.alert_n = s.n),"
     " (SELECT r.verdict FROM alert_reviews r WHERE r.alert_session = s.session_id AND r.alert_n = s.n"
     " ORDER BY r.created_at DESC, r.n DESC LIMIT 1)"

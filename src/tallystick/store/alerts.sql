@@ -35,7 +35,7 @@ CREATE TABLE alert_steps (
     inode INTEGER NOT NULL                  -- of the journal when it was read: an erasure makes another file
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX alert_steps_alert ON alert_steps (alert_id);
-CREATE INDEX alert_steps_session ON alert_steps (session_id, n);
+CREATE INDEX alert_steps_session ON alert_steps (session_id, inode);
 
 -- What people said of alerts: `feedback` steps of the recorder's own session.
 CREATE TABLE alert_reviews (

@@ -32,6 +32,10 @@ _SHARED = {
     "links": "artifact_id, src_request, dst_request",
     "artifact_observations": "observation_id",
     "artifact_facts": "kind, uri",
+    "alerts": "alert_id",
+    "alert_chain_head": "id",
+    "alert_steps": "hash",
+    "alert_reviews": "hash",
 }
 
 

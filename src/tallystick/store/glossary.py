@@ -13,7 +13,7 @@ from importlib.resources import files
 
 import msgspec
 
-_SCRIPTS = ("schema.sql", "views.sql")
+_SCRIPTS = ("schema.sql", "alerts.sql", "views.sql")
 _HEAD = re.compile(r"CREATE (?:VIRTUAL )?(TABLE|VIEW) (\w+)(?: USING fts5)?", re.IGNORECASE)
 _COLUMN = re.compile(r"\s+(\w+) (?:TEXT|INTEGER|REAL|FLOAT)\b[^-]*(?:--\s*(.*))?\Z")
 _VIEW_COLUMN = re.compile(r"\s+(?:.* AS )?(?:s\.)?\"?(\w+)\"?,?\Z")
@@ -38,7 +38,13 @@ MEANINGS = {
     "artifact_observations": "Bounded, scrubbed beginnings of what files held when they were looked at.",
     "artifact_risk_tags": "What rules found in one content of a file.",
     "artifact_facts": "One row a URI over all its versions: what is asked before a call.",
-    "alerts": "What rules said against requests, events and artifacts.",
+    "alerts": "What rules said against requests, events and artifacts: an append-only hash chain.",
+    "alert_chain_head": "The end of the chain of alerts.",
+    "alert_retention_checkpoints": "What the reference keeps of alerts that it prunes. Ours are never pruned.",
+    "alert_retention_head": "The end of the chain of those checkpoints.",
+    "alert_steps": "Which sealed step each alert is made of.",
+    "alert_reviews": "What people said of alerts.",
+    "human_feedback": "A view: feedback on alerts, in the words of the reference.",
     "search": "The words of steps, for MATCH: rowid is steps.id. It keeps no text.",
     "session_events": "A view: one row a step, each member of its meta as a column. No joins needed.",
 }

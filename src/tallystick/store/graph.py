@@ -18,13 +18,13 @@ from urllib.parse import quote
 
 from tallystick.errors import TallystickError, UsageError
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the schema and of the rules by which rows are made: `user_version`, and `sessions.schema`."""
 
 APPLICATION_ID = 0x54414C4C
 """Marks the file as ours in its header: "TALL"."""
 
-_SCRIPTS = ("schema.sql", "views.sql")
+_SCRIPTS = ("schema.sql", "alerts.sql", "views.sql")
 _PATIENCE_S = 5.0
 _CACHE_KIB = 32_000
 _PAGES_A_CHECKPOINT = 4_000

@@ -1,4 +1,4 @@
--- graph.db, version 2. A projection of the journals: every row can be made again from them (`tally rebuild`).
+-- graph.db, version 3. A projection of the journals: every row can be made again from them (`tally rebuild`).
 --
 -- Times named *_at are whole milliseconds since 1970; `at_us` is microseconds; the others are text as the journals write it.
 -- Ids come from the session's id and the step's number, never from the order of rows: a rebuilt index has the same ones.

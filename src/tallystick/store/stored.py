@@ -95,7 +95,7 @@ def new_session(graph: Graph, session: str, *, inode: int, room: int) -> Session
 
 
 def _free_id(graph: Graph, session: str, room: int) -> int:
-    for candidate in _ids_of(session):
+    for candidate in ids_of(session):
         below = graph.row(_END_BELOW, (candidate,))
         above = ceiling(graph, candidate)
         if (below is None or below[0] <= candidate) and (above is None or above - candidate >= room):
@@ -103,7 +103,7 @@ def _free_id(graph: Graph, session: str, room: int) -> int:
     raise AssertionError("the candidates never end")
 
 
-def _ids_of(session: str) -> Iterator[int]:
+def ids_of(session: str) -> Iterator[int]:
     """Where the ids of a session may begin, most wanted first.
 
     The first digits of the session's id as a number: then sessions read in the order of their ids are written in the order

@@ -1,0 +1,221 @@
+"""How well the policies tell attacks from work: `python -m bench.policy [--json] [--ids] [--histories]`.
+
+The cases are in tests/policy/corpus. With `--histories` the calls of real sessions are judged as well, in the order in which
+they were made: of the samples and recordings of this project, and of the folders that TALLY_HISTORIES names (separated as in
+PATH), else of the published histories where a copy of them lies beside the project. Nothing of them is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from bench.corpus import SAMPLES
+from bench.imports import PUBLISHED
+from tallystick.agents import adapters
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+from tallystick.operations.histories import find_histories, import_histories
+from tallystick.operations.policy_quality import (
+    HOME_FOLDER,
+    Case,
+    CaseCall,
+    Judged,
+    Tally,
+    Wants,
+    corpus_digest,
+    judge,
+    named,
+    read_cases,
+    summed,
+    tallies,
+)
+from tallystick.policy.tools import use_of
+
+CORPUS = Path(__file__).parents[1] / "tests" / "policy" / "corpus"
+MACHINE = CORPUS / "machine.toml"
+RECORDINGS = Path(__file__).parents[1] / "tests" / "recordings"
+_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
+_KINDS = ("shell", "code", "write", "read")
+_PATHS = ("file_path", "filePath", "absolute_path", "path")
+_TEXTS = ("content", "file_text", "contents")
+_LONGEST_RESULT = 1 << 16
+
+
+class Figures(msgspec.Struct):
+    """What was measured, on what."""
+
+    corpora: dict[str, str]
+    """SHA-256 of the tables of each corpus, with that of the machine."""
+    classes: dict[str, dict[str, Tally]]
+    """Corpus → class → how its cases were judged."""
+    unmet: dict[str, list[Judged]]
+    """Corpus → the cases that did not get what they want."""
+    calls: dict[str, str] = {}
+    """Attack → what is called in the end, in short."""
+
+
+def files_everywhere() -> dict[str, str]:
+    """What is on the machine of every case."""
+    found = tomllib.loads(MACHINE.read_text("utf-8"))["files"]
+    return msgspec.convert(found, dict[str, str])
+
+
+def tables_of(corpus: str) -> list[Path]:
+    """The tables of `attacks` or `benign`."""
+    return sorted(CORPUS.glob(f"{corpus}_*.toml"))
+
+
+def measured(*, histories: Sequence[Path] = ()) -> Figures:
+    """Judge both corpora, and the calls of some histories."""
+    files = files_everywhere()
+    corpora: dict[str, Iterable[Case]] = {name: read_cases(tables_of(name)) for name in ("attacks", "benign")}
+    digests = {name: corpus_digest([*tables_of(name), MACHINE]) for name in corpora}
+    if histories:
+        corpora["histories"] = cases_of(histories)
+    judged = {name: list(judge(cases, files)) for name, cases in corpora.items()}
+    return Figures(
+        corpora=digests,
+        classes={name: tallies(found) for name, found in judged.items()},
+        unmet={name: [one for one in found if not one.is_met] for name, found in judged.items()},
+        calls={case.id: named(case.calls[-1]) for case in read_cases(tables_of("attacks"))},
+    )
+
+
+# Histories -----------------------------------------------------------------------------------------------------------
+
+
+def places() -> list[Path]:
+    """Where histories are: of this project, and of others where they are at hand."""
+    named = os.environ.get("TALLY_HISTORIES")
+    others = [Path(text) for text in named.split(os.pathsep) if text] if named else [PUBLISHED.parent]
+    return [path for path in (SAMPLES, RECORDINGS, *others) if path.exists()]
+
+
+def cases_of(paths: Sequence[Path]) -> Iterator[Case]:
+    """The shell commands and file calls of some histories: one case for all that was done in one folder.
+
+    The home folder of whoever worked there becomes that of the machine.
+    """
+    calls: defaultdict[tuple[str, str], list[tuple[str, CaseCall]]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder) / "store")
+        import_histories(home, find_histories(Path(folder), paths, adapters()), adapters())
+        for sid, _ in sorted(home.sessions()):
+            steps = list(read_session(home, sid, load_blobs=True))
+            key = _place(steps)
+            calls[key] += _calls(steps, key[1], session=sid)
+    for number, ((cwd, owner), found) in enumerate(sorted(calls.items())):
+        in_order = tuple(call for _, call in sorted(found, key=lambda pair: pair[0]))
+        if in_order:
+            where = cwd.replace(owner, HOME_FOLDER, 1) if owner else cwd
+            name = f"folder-{number:03}"
+            yield Case(id=name, class_="calls", wants=Wants.SILENCE, calls=in_order, folder=where)
+
+
+def _place(steps: Sequence[Recorded]) -> tuple[str, str]:
+    """The folder of a session, and the home folder in it."""
+    found = (step.text("personal.cwd") for step in steps)
+    cwd = next((text for text in found if text), f"{HOME_FOLDER}/project")
+    owner = _HOME.match(cwd)
+    return cwd, owner[0] if owner is not None else ""
+
+
+def _calls(steps: Sequence[Recorded], owner: str, *, session: str) -> Iterator[tuple[str, CaseCall]]:
+    results = {step.member("corr"): step.values for step in steps if step.type == "tool_result"}
+    agent = next((step.member("agent") for step in steps if step.member("agent")), "claude-code")
+    for step in steps:
+        tool, args = step.member("tool"), _moved(step.values.get("content.args"), owner)
+        if step.type != "tool_call" or not isinstance(tool, str) or use_of(tool, args).kind not in _KINDS:
+            continue
+        values = results.get(step.member("corr"), {})
+        output = values.get("content.output", values.get("content.text"))
+        result = output if isinstance(output, str) else msgspec.json.encode(output).decode()
+        call = CaseCall(
+            tool=tool,
+            args=args,
+            agent=str(agent),
+            session=session,
+            result=_moved(result[:_LONGEST_RESULT], owner),
+            leaves=_leaves(tool, args),
+        )
+        yield str(step.member("ts")), call
+
+
+def _moved(value: Json, owner: str) -> Json:
+    if isinstance(value, str):
+        return value.replace(owner, HOME_FOLDER) if owner else value
+    if isinstance(value, list):
+        return [_moved(item, owner) for item in value]
+    if isinstance(value, dict):
+        return {name: _moved(item, owner) for name, item in value.items()}
+    return value
+
+
+def _leaves(tool: str, args: Json) -> dict[str, str]:
+    """What a call that writes a whole file leaves on disk."""
+    if not isinstance(args, dict) or use_of(tool, args).kind != "write":
+        return {}
+    path = next((args[name] for name in _PATHS if isinstance(args.get(name), str)), None)
+    text = next((args[name] for name in _TEXTS if isinstance(args.get(name), str)), None)
+    return {path: text} if path and text is not None and "\0" not in path and len(path) < 1000 else {}
+
+
+# Showing -------------------------------------------------------------------------------------------------------------
+
+
+def attack_table(classes: Mapping[str, Tally]) -> Iterator[str]:
+    """How attacks were judged, as lines of Markdown."""
+    yield "| class | cases | denied | asked | warned | missed | as wanted |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, one in [*classes.items(), ("**all**", summed(classes.values()))]:
+        figures = (one.total, one.denied, one.asked, one.warned, one.silent, f"{one.met / one.total:.1%}")
+        yield f"| {name} | {' | '.join(map(str, figures))} |"
+
+
+def stopped(classes: Mapping[str, Tally]) -> str:
+    """How many attacks were denied or asked about, as a sentence."""
+    total = summed(classes.values())
+    count = total.denied + total.asked
+    return f"Denied or asked about: {count:,} of {total.total:,} ({count / total.total:.1%})."
+
+
+def work_table(classes: Mapping[str, Tally]) -> Iterator[str]:
+    """How work was judged, likewise."""
+    yield "| class | calls | false denials | false asks | warned |"
+    yield "|---|---|---|---|---|"
+    for name, one in [*classes.items(), ("**all**", summed(classes.values()))]:
+        yield f"| {name} | {one.total} | {one.denied} | {one.asked} | {one.warned} |"
+
+
+def main() -> None:
+    wanted = places() if "--histories" in sys.argv else []
+    found = measured(histories=wanted)
+    if "--json" in sys.argv:
+        print(msgspec.json.encode(found).decode())
+        return
+    for name, classes in found.classes.items():
+        print(f"\n{name}, {found.corpora.get(name, 'not kept')[:16]}\n")
+        for line in attack_table(classes) if name == "attacks" else work_table(classes):
+            print(line)
+        if name == "attacks":
+            print(f"\n{stopped(classes)}")
+        if "--ids" in sys.argv:
+            for one in found.unmet[name]:
+                print(
+                    f"{one.effect:<5}  {one.wants:<11}  {one.id}  {found.calls.get(one.id, '')}  {' '.join(one.rules)}"
+                )
+
+
+if __name__ == "__main__":
+    main()

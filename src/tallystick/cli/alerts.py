@@ -1,0 +1,240 @@
+"""`tally alerts`, `tally alert` and `tally verify-log`: what was found, what was said of it, and whether it was changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.frame import TAMPERED, Command, Group
+from tallystick.cli.nodes import answer_data, answer_text, moment
+from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
+from tallystick.cli.steps import short
+from tallystick.cli.text import first_line, lines, one_line
+
+if TYPE_CHECKING:
+    from tallystick.operations.alerts import Told
+    from tallystick.operations.verify_log import LogVerdict
+    from tallystick.store.alerts import AlertEntry
+
+SEVERITIES = ("info", "low", "medium", "high", "critical")
+VERDICTS = ("confirmed", "false-positive", "false-negative")
+_COLORS = {"critical": "red", "high": "red", "medium": "yellow"}
+_EFFECTS = {"block": "deny"}
+"""The table has the reference's word."""
+
+alert = Group(
+    "alert",
+    lazy={
+        "show": ("tallystick.cli.alerts:show", "One alert: its step"),
+        "ack": ("tallystick.cli.alerts:ack", "Say that somebody has seen an alert."),
+        "feedback": ("tallystick.cli.alerts:feedback", "Say whether an alert was right."),
+    },
+    help="One alert: what stands behind it, and what people say of it.",
+)
+
+
+# Lists ----------------------------------------------------------------------------------------------------------------
+
+
+@click.command(
+    cls=Command, example="tally alerts\ntally alerts --severity high --since 2d\ntally alerts --rule tally.store"
+)
+@click.option("--severity", type=click.Choice(SEVERITIES), help="Alerts at least so bad.")
+@click.option("--session", metavar="S", help="Alerts about this session.")
+@click.option("--rule", metavar="R", help="Alerts of this rule.")
+@time_option("--since", "From this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
+@limit_option("alerts")
+@pass_run
+def alerts(
+    run: Run, severity: str | None, session: str | None, rule: str | None, since: str | None, limit: int | None
+) -> None:
+    """What the rules found, newest first: number, time (UTC), severity, effect, rule, step, message."""
+    from tallystick.operations.alerts import read_alerts
+    from tallystick.operations.project import open_index
+    from tallystick.store.alerts import AlertFilter
+
+    most = run.limit(limit)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        wanted = AlertFilter(severity=severity, session=session, rule=rule, since=since, limit=most + 1)
+        found = read_alerts(index, wanted)
+    shown = found[:most]
+    data = {"alerts": shown, "has_more": len(found) > most}
+    run.answer("alerts", data, _list_text(shown, run.width))
+    if len(found) > most:
+        run.note(f"there are more than these {most}: --limit N shows N")
+
+
+def _list_text(found: tuple[AlertEntry, ...], width: int) -> Iterator[str]:
+    if not found:
+        yield "no alerts"
+    for entry in found:
+        said = f"  {entry.verdict}" if entry.verdict else ""
+        before = (
+            f"{entry.alert_id:>5}  {moment(entry.created_at)}  {one_line(entry.severity):<8}  {_effect(entry):<5}  "
+            f"{_step(entry):<14}  {one_line(entry.rule)}{said}  "
+        )
+        color = _COLORS.get(entry.severity)
+        yield click.style(before, fg=color) + first_line(entry.path or entry.message, max(width - len(before), 20))
+
+
+def _effect(entry: AlertEntry) -> str:
+    return one_line(_EFFECTS.get(entry.action, entry.action))
+
+
+def _step(entry: AlertEntry) -> str:
+    return f"{short(entry.session)}:{entry.n}" if entry.session is not None else "no step"
+
+
+# One alert ------------------------------------------------------------------------------------------------------------
+
+
+@click.command("show", cls=Command, example="tally alert show 3\ntally alert show a3f9:17")
+@click.argument("alert_name", metavar="ID")
+@pass_run
+def show(run: Run, alert_name: str) -> None:
+    """One alert: its step, the rule's reason, what people said of it, and what led to the call that it is about.
+
+    ID is the number that `tally alerts` shows, or the alert's step.
+    """
+    from tallystick.operations.alerts import tell_alert
+    from tallystick.operations.project import open_index
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        told = tell_alert(run.home, index, alert_name, folder=str(Path.cwd()))
+    lineage = answer_data(told.lineage.answer) if run.json and told.lineage is not None else None
+    data = {"alert": told.alert, "step": told.shown, "reviews": told.reviews, "lineage": lineage} if run.json else None
+    run.answer("alert", data, _told_text(told, run.width))
+
+
+def _told_text(told: Told, width: int) -> Iterator[str]:
+    entry = told.alert
+    head = f"alert {entry.alert_id}  {one_line(entry.severity)}  {_effect(entry)}  {one_line(entry.rule)}"
+    yield click.style(head, bold=True, fg=_COLORS.get(entry.severity))
+    yield from (f"  {line}" for line in lines(entry.message))
+    yield from labelled(
+        [
+            ("when", moment(entry.created_at)),
+            ("path", one_line(entry.path or "")),
+            ("step", _step(entry)),
+            ("about", f"{one_line(entry.entity_kind)} {entry.entity_id}" if entry.entity_kind else ""),
+            ("evidence", one_line(entry.evidence or "")),
+            ("hash", one_line(entry.entry_hash or "none: it is not in the chain")),
+            ("proof", _proof(told)),
+        ],
+        indent="  ",
+    )
+    for review in told.reviews:
+        note = f": {one_line(review.note)}" if review.note else ""
+        yield f"  {moment(review.created_at)}  {one_line(review.verdict)}{note}"
+    if told.lineage is not None:
+        yield click.style("what led to it", bold=True)
+        yield from answer_text(told.lineage.answer, width, upwards=True)
+
+
+def _proof(told: Told) -> str:
+    if told.shown is None:
+        return click.style("✕ no sealed step stands behind this row: `tally verify-log` says more", fg="red")
+    if told.shown.defect is not None:
+        return click.style(f"✕ the step's values are not those of its hash ({one_line(told.shown.defect)})", fg="red")
+    return "the step's values are those of its hash; `tally verify-log` checks the chain"
+
+
+# Saying something of one ----------------------------------------------------------------------------------------------
+
+
+@click.command("ack", cls=Command, example='tally alert ack 3 "known test fixture"')
+@click.argument("alert_name", metavar="ID")
+@click.argument("note", required=False)
+@pass_run
+def ack(run: Run, alert_name: str, note: str | None) -> None:
+    """Say that somebody has seen an alert. That is sealed, as a step of the recorder's own session."""
+    _review(run, alert_name, "acknowledged", note)
+
+
+@click.command("feedback", cls=Command, example="tally alert feedback 3 false-positive --note 'a fixture'")
+@click.argument("alert_name", metavar="ID")
+@click.argument("verdict", type=click.Choice(VERDICTS))
+@click.option("--note", metavar="TEXT", help="Why.")
+@pass_run
+def feedback(run: Run, alert_name: str, verdict: str, note: str | None) -> None:
+    """Say whether an alert was right. That is sealed, as a step of the recorder's own session.
+
+    `confirmed`: it was. `false-positive`: the call was harmless. `false-negative`: it should have been refused.
+    """
+    _review(run, alert_name, verdict, note)
+
+
+def _review(run: Run, alert_name: str, verdict: str, note: str | None) -> None:
+    from tallystick.operations.alerts import find_alert, review_alert
+    from tallystick.operations.project import open_index
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        entry = find_alert(index, alert_name)
+    taken = review_alert(run.home, entry, verdict, note, now_ms=time.time_ns() // 1_000_000)
+    data = {"alert_id": entry.alert_id, "verdict": verdict, "session": taken.session, "n": taken.n}
+    run.answer("review", data, [f"alert {entry.alert_id} is {verdict}: step {short(taken.session)}:{taken.n} says so"])
+
+
+# The chain ------------------------------------------------------------------------------------------------------------
+
+
+@click.command("verify-log", cls=Command, example="tally verify-log\ntally verify-log --db other.db --json")
+@click.option(
+    "--db",
+    "database",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Check the alerts in this SQLite database instead: of the reference, in plain, or a copy of an index.",
+)
+@pass_run
+def verify_log(run: Run, database: Path | None) -> None:
+    """Check that no alert was changed, added, moved or deleted.
+
+    Walks the chain of the table from its beginning, and compares the table with the sealed steps that it is made of. Nothing
+    is written. With --db the file stands alone, and what cannot be known of it is said.
+
+    Exits with 0 if the log is intact, with 2 on tampering (the first break and its reason are named), and with 1 if it could
+    not be checked.
+    """
+    from tallystick.operations import verify_log as operation
+
+    verdict = operation.verify_log(run.home) if database is None else operation.verify_database(database)
+    data = {"outcome": "intact" if verdict.is_intact else "tampered", "verdict": verdict}
+    run.answer("verify-log", data, _verdict_text(verdict))
+    raise SystemExit(0 if verdict.is_intact else TAMPERED)
+
+
+def _verdict_text(verdict: LogVerdict) -> Iterator[str]:
+    if verdict.is_intact:
+        head = f"intact: {counted(verdict.chained, 'chained alert')}, no tampering detected"
+        yield click.style(head, fg="blue", bold=True)
+    else:
+        yield click.style("TAMPERING DETECTED", fg="red", bold=True)
+    if verdict.broken is not None:
+        where = (
+            f"alert_id {verdict.broken.alert_id}"
+            if verdict.broken.alert_id is not None
+            else f"the tail after {counted(verdict.chained, 'valid entry', 'valid entries')}"
+        )
+        yield f"  ✕ chain broke at {where}: {one_line(verdict.broken.reason)}"
+    compared = verdict.compared
+    if compared is not None and compared.defect is not None:
+        yield f"  ✕ table and journals differ: {one_line(compared.defect)}"
+        for step in compared.missing:
+            yield f"    no row for step {one_line(step)}"
+        for row in compared.unproved:
+            yield f"    no step for row {row}"
+    told = [("file", path_text(verdict.path)), ("head", one_line(verdict.head))]
+    if compared is not None:
+        told.append(("journals", f"{counted(compared.sealed, 'sealed alert')}"))
+    yield from labelled(told, indent="  ")
+    for hole in verdict.holes:
+        yield f"  remark: {one_line(hole)}"
