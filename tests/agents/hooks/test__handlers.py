@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.agents._json_texts import settings_files
 
 from tallystick.agents._json_text import COMMENTED, JSON, RELAXED, read
 from tallystick.agents.hooks import HookCommand, _handlers
 from tallystick.errors import FormatError
+from tests.agents._json_texts import settings_files
 
 _EVENTS = ("Start", "Stop", "PreToolUse")
 _NEW = HookCommand(python="/opt/new/python", hook="/opt/new tree/tallystick/hook.py")
