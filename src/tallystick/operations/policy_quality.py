@@ -272,7 +272,10 @@ class Machine:
 
     def decider(self) -> Decider:
         """The policies in force on it, as the recorder loads them."""
-        return Decider(self.home, self.user, environment={"HOME": str(self.user), "TMPDIR": str(self.temporary)})
+        environment = {"HOME": str(self.user), "TMPDIR": str(self.temporary)}
+        # Where this program lies is none of the machine's business: a case may name the folder that a checkout is in.
+        package = self.user.parent / "installed" / "site-packages" / "tallystick"
+        return Decider(self.home, self.user, environment=environment, package=package)
 
 
 def _git(folder: Path, arguments: Sequence[str]) -> None:
