@@ -18,7 +18,7 @@ from tallystick.shell.code.tokens import Dialect, Token, unescaped
 
 # Each group takes all that it could ever take (`*+`) and then surely ends: else a text of quotes takes quadratic time.
 _PATTERN = re.compile(
-    r"(?P<space>[^\S\n]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z))"
+    r"(?P<space>[^\S\n]+|//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
     r"|(?P<line>\n)"
     r'|(?P<string_1>"(?:[^"\\\n]|\\.?)*+(?:"|(?=\n)|\Z))'
     r"|(?P<string_2>'(?:[^'\\\n]|\\.?)*+(?:'|(?=\n)|\Z))"

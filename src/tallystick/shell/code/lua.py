@@ -16,11 +16,11 @@ from tallystick.shell.code.tables import apply, operation_of, table
 from tallystick.shell.code.tokens import Dialect, Token, unescaped
 
 _PATTERN = re.compile(
-    r"(?P<space>[^\S\n]+|--\[\[(?:[^\]]|\](?!\]))*+(?:\]\]|\Z)|--[^\n]*)"
+    r"(?P<space>[^\S\n]+|--\[\[[^\]]*+(?:\](?!\])[^\]]*+)*(?:\]\]|\Z)|--[^\n]*)"
     r"|(?P<line>\n)"
     r'|(?P<string_1>"(?:[^"\\\n]|\\.?)*+(?:"|(?=\n)|\Z))'
     r"|(?P<string_2>'(?:[^'\\\n]|\\.?)*+(?:'|(?=\n)|\Z))"
-    r"|(?P<string_3>\[\[(?:[^\]]|\](?!\]))*+(?:\]\]|\Z))"
+    r"|(?P<string_3>\[\[[^\]]*+(?:\](?!\])[^\]]*+)*(?:\]\]|\Z))"
     r"|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<number>\d[\w.]*)"
     r"|(?P<sign>\.\.|==|\S)",

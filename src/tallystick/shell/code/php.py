@@ -17,7 +17,7 @@ from tallystick.shell.code.tables import apply, operation_of, table, writes
 from tallystick.shell.code.tokens import Dialect, Token, unescaped
 
 _PATTERN = re.compile(
-    r"(?P<space>[^\S\n]+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|<\?php\b|\?>)"
+    r"(?P<space>[^\S\n]+|//[^\n]*|#[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)|<\?php\b|\?>)"
     r"|(?P<line>\n)"
     r'|(?P<template>"(?:[^"\\]|\\.?)*+(?:"|\Z))'
     r"|(?P<string>'(?:[^'\\]|\\.?)*+(?:'|\Z))"

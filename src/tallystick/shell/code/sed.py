@@ -12,7 +12,7 @@ from tallystick.shell.code.found import Found
 
 _MOST_COMMANDS = 2000
 _ADDRESS = re.compile(
-    r"[\s;{}]*(?:(?:\d+|\$|/(?:[^/\\\n]|\\.?)*+/[IM]*|\\(.)(?:(?!\1)[^\n])*+.?[IM]*)(?:[,~+]\s*)?)*\s*!?\s*"
+    r"[\s;{}]*(?:(?:\d+|\$|/(?:[^/\\\n]|\\.?)*+/[IM]*|\\(.)(?:(?!\1)[^\n])*.?[IM]*)(?:[,~+]\s*)?)*\s*!?\s*"
 )
 _TO_END = re.compile(r"[^\n]*")
 _TEXT = re.compile(r"(?:[^\\\n]|\\(?:.|\n|\Z))*+")

@@ -16,9 +16,10 @@ from tallystick.shell.code.found import Found
 
 _MOST_CHARACTERS = 131_072
 _MOST_TOKENS = 12_000
-_STRING = r"'((?:[^']|'')*+)(?:'|\Z)"
+_STRING = r"'([^']*+(?:''[^']*+)*)(?:'|\Z)"
 _TOKEN = re.compile(
-    rf"(?P<space>\s+|--[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z))|(?P<string>{_STRING})|(?P<quoted>\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z))"
+    r"(?P<space>\s+|--[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
+    rf"|(?P<string>{_STRING})|(?P<quoted>\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z))"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>\S)",
     re.DOTALL,
 )
@@ -52,7 +53,7 @@ def read_sql(text: str, found: Found) -> None:
 
 
 def _of_client(found: Found, command: str, rest: str) -> None:
-    word = re.match(r"(?:-\S+\s+|main\s+(?=\S))*+(?:'([^']*)'|\"([^\"]*)\"|(\S+))", rest)
+    word = re.match(r"(?:-\S+\s+|main\s+(?=\S))*(?!-)(?:'([^']*)'|\"([^\"]*)\"|(\S+))", rest)
     target = next((part for part in word.groups() if part), None) if word is not None else None
     if command in _SHELLS:
         found.runs("sh", rest or None)
