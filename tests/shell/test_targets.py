@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tallystick.model.intent import Domain
 from tallystick.model.script import HOLE, STAR, Word
-from tallystick.shell.targets import Target, absolute, clean, is_no_file, path_of, socket_of, spelled, target_of
+from tallystick.shell.targets import Target, clean, is_no_file, path_of, socket_of, spelled, target_of
 
 PATHS = st.text(alphabet="ab./", min_size=1, max_size=12)
 
@@ -39,7 +39,7 @@ def test_wildcards_are_shown_as_they_are_written() -> None:
 
 def test_what_is_no_file_is_taken_as_it_stands() -> None:
     assert target_of(Domain.NETWORK, Word("http://h/../x"), "/w") == Target("http://h/../x")
-    assert absolute("//a//b/", None) == "/a/b"
+    assert path_of(Word("//a//b/"), None).text == "/a/b"
 
 
 def test_devices_and_sockets_are_told_from_files() -> None:

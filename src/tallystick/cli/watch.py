@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command(
     "watch",
     cls=Command,
-    example="tally watch\ntally watch ~/work/shop --pid 4711\ntally watch --no-sensitive-roots --json",
+    example="tally watch\ntally watch ~/src/shop --pid 4711\ntally watch --no-sensitive-roots --json",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option(

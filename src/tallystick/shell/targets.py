@@ -5,12 +5,12 @@ Owns how far a word is known, and paths as text. Must not know commands or the f
 
 from __future__ import annotations
 
-import posixpath
 import re
 
 from msgspec import Struct
 
 from tallystick.model.intent import Domain
+from tallystick.model.paths import placed
 from tallystick.model.script import HOLE, Word
 
 _MOST_CHARACTERS = 4096
@@ -35,19 +35,11 @@ def path_of(word: Word, folder: str | None) -> Target:
     is_pattern = _WILD.search(text) is not None
     if not is_known and text.startswith(HOLE):
         known = clean(word.plain).lstrip("/")
-        return Target(_cut(posixpath.normpath(known) if known else ""), False, is_pattern)
+        return Target(_cut(placed(known, None) if known else ""), False, is_pattern)
     plain = clean(word.plain) if is_pattern or not is_known else clean(text)
     if not plain or len(plain) > _MOST_CHARACTERS:
         return Target(_cut(plain), False, is_pattern)
-    return Target(absolute(plain, folder), is_known, is_pattern)
-
-
-def absolute(path: str, folder: str | None) -> str:
-    """A path in a folder, made simple as text."""
-    if folder is not None and not path.startswith("/"):
-        path = f"{folder}/{path}"
-    found = posixpath.normpath(path)
-    return found[1:] if found.startswith("//") else found
+    return Target(placed(plain, folder), is_known, is_pattern)
 
 
 def name_of(word: Word) -> Target:

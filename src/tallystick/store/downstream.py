@@ -6,13 +6,11 @@ where data is known to have flowed, which is an edge of its own. Must not know h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import msgspec
 
-from tallystick.lineage.walk import Around, Edge, NodeId, NodeKind
-from tallystick.store.graph import Graph, Row
-from tallystick.store.relating import MOST_READ, Found, batches, ids_by_kind, take
+from tallystick.lineage.walk import Edge, NodeId, NodeKind
+from tallystick.store.graph import Row
+from tallystick.store.relating import MOST_READ, Found, OneWay, batches, take
 from tallystick.store.running import written_by
 from tallystick.store.spawning import begun_by, children_of
 
@@ -33,22 +31,8 @@ _REQUESTS = "SELECT r.request_id, r.session_id, r.n FROM json_each(?) i CROSS JO
 _OF_SESSION = f"SELECT request_id, created_at FROM requests WHERE session_id = ? ORDER BY n DESC LIMIT {MOST_READ + 1}"
 
 
-class Downstream:
+class Downstream(OneWay):
     """The effects of nodes. Of a prompt that was asked for itself the sessions that it began are told too."""
-
-    def __init__(self, graph: Graph, start: Sequence[NodeId]) -> None:
-        self._graph = graph
-        self._start = frozenset(start)
-
-    def __call__(self, nodes: Sequence[NodeId]) -> Mapping[NodeId, Around]:
-        """The edges that lead from some nodes. Raises GraphError."""
-        found = Found(nodes)
-        by_kind = ids_by_kind(nodes)
-        self._of_artifacts(by_kind[ARTIFACT], found)
-        self._of_steps(by_kind[STEP], found)
-        self._of_requests(by_kind[REQUEST], found)
-        self._of_sessions(by_kind[SESSION], found)
-        return found.around()
 
     def _of_artifacts(self, ids: list[int], found: Found) -> None:
         if not ids:

@@ -5,13 +5,13 @@ Owns the rows of one such step. Must not know whose call caused an effect: `line
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 
 from tallystick.lineage.access import AGENT, SYSTEM, Access
 from tallystick.lineage.correlate import Match, SeenEffect
 from tallystick.lineage.identity import thing_id
 from tallystick.lineage.things import Thing, file_thing
+from tallystick.model.paths import placed
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.store.rows import text_or_none, whole_or_none
@@ -120,8 +120,7 @@ def _touched(step: Recorded, effect: str, folder: str | None) -> Iterator[tuple[
 
 
 def _absolute(path: str, folder: str | None) -> str:
-    path = plain(path, _MOST_PATH)
-    return posixpath.normpath(posixpath.join(folder, path)) if folder and not path.startswith("/") else path
+    return placed(plain(path, _MOST_PATH), folder)
 
 
 def _digest(step: Recorded) -> str | None:

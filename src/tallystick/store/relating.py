@@ -6,7 +6,8 @@ counted, so far as counting is quick. Must not know which relations matter to a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import orjson
@@ -75,14 +76,6 @@ class Found:
             node: Around(edges, len(edges) + self._more[node] if node in self._more else None)
             for node, edges in self._edges.items()
         }
-
-
-def ids_by_kind(nodes: Iterable[NodeId]) -> dict[NodeKind, list[int]]:
-    """The ids of some nodes by their kind; every kind is there."""
-    found: dict[NodeKind, list[int]] = {kind: [] for kind in NodeKind}
-    for node in nodes:
-        found[node.kind].append(node.id)
-    return found
 
 
 def batches(ids: Iterable[int]) -> Iterable[str]:
@@ -158,3 +151,36 @@ def evidence_of(text: str | None) -> dict[str, Json]:
     except (orjson.JSONDecodeError, UnicodeError):
         return {"text": text[:1000]}
     return found if isinstance(found, dict) else {"text": text[:1000]}
+
+
+class OneWay(ABC):
+    """The edges of nodes in one direction, as `lineage.walk` asks for them. What there is to tell depends on the kind."""
+
+    def __init__(self, graph: Graph, start: Sequence[NodeId]) -> None:
+        """`start` is where the walk begins: of those nodes more may be told."""
+        self._graph = graph
+        self._start = frozenset(start)
+
+    def __call__(self, nodes: Sequence[NodeId]) -> Mapping[NodeId, Around]:
+        """The edges of some nodes. Raises GraphError."""
+        found = Found(nodes)
+        by_kind: dict[NodeKind, list[int]] = {kind: [] for kind in NodeKind}
+        for node in nodes:
+            by_kind[node.kind].append(node.id)
+        self._of_artifacts(by_kind[NodeKind.ARTIFACT], found)
+        self._of_steps(by_kind[NodeKind.STEP], found)
+        self._of_requests(by_kind[NodeKind.REQUEST], found)
+        self._of_sessions(by_kind[NodeKind.SESSION], found)
+        return found.around()
+
+    @abstractmethod
+    def _of_artifacts(self, ids: list[int], found: Found) -> None: ...
+
+    @abstractmethod
+    def _of_steps(self, ids: list[int], found: Found) -> None: ...
+
+    @abstractmethod
+    def _of_requests(self, ids: list[int], found: Found) -> None: ...
+
+    @abstractmethod
+    def _of_sessions(self, ids: list[int], found: Found) -> None: ...

@@ -6,13 +6,13 @@ done to a version after it was made leads nowhere. Must not know how far a walk 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
-from tallystick.lineage.walk import Around, Edge, NodeId, NodeKind
+from tallystick.lineage.walk import Edge, NodeId, NodeKind
 from tallystick.store.graph import Graph, Row
-from tallystick.store.relating import Found, batches, ids_by_kind, take
+from tallystick.store.relating import Found, OneWay, batches, take
 from tallystick.store.running import run_for
 from tallystick.store.spawning import parents_of, rests_on
 
@@ -60,22 +60,8 @@ _MADE = (
 )
 
 
-class Upstream:
+class Upstream(OneWay):
     """The causes of nodes. Of the nodes of the start it tells more: what a call read, and what a prompt built on."""
-
-    def __init__(self, graph: Graph, start: Sequence[NodeId]) -> None:
-        self._graph = graph
-        self._start = frozenset(start)
-
-    def __call__(self, nodes: Sequence[NodeId]) -> Mapping[NodeId, Around]:
-        """The edges that lead to some nodes. Raises GraphError."""
-        found = Found(nodes)
-        by_kind = ids_by_kind(nodes)
-        self._of_artifacts(by_kind[ARTIFACT], found)
-        self._of_steps(by_kind[STEP], found)
-        self._of_requests(by_kind[REQUEST], found)
-        self._of_sessions(by_kind[SESSION], found)
-        return found.around()
 
     # Versions of things ---------------------------------------------------------------------------------------------
 

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from urllib.parse import unquote
 
+from tallystick.model.paths import placed
+
 _MOST = 4096
 """Characters of a path or URL: PATH_MAX of Linux."""
 _WINDOWS = re.compile(r"(?:[A-Za-z]:[\\/]|\\\\)")
@@ -43,27 +45,10 @@ def _placed(path: str, folder: str | None, home: str | None) -> str:
     if _WINDOWS.match(path):
         return path
     if path == "~" or path.startswith("~/"):
-        rest = path[2:]
-        return _normal(f"{home}/{rest}") if home else f"~/{_normal(rest)}".rstrip("/") if _normal(rest) != "." else "~"
-    if path.startswith("/") or not folder:
-        return _normal(path)
-    return _normal(f"{folder}/{path}")
-
-
-def _normal(path: str) -> str:
-    """Without empty segments, `.` and `..`, as posixpath.normpath has it; `//x` is `/x`."""
-    is_rooted = path.startswith("/")
-    kept: list[str] = []
-    for segment in path.split("/"):
-        if segment in ("", "."):
-            continue
-        if segment != "..":
-            kept.append(segment)
-        elif kept and kept[-1] != "..":
-            kept.pop()
-        elif not is_rooted:
-            kept.append(segment)
-    return "/" * is_rooted + "/".join(kept) or "."
+        rest = path[2:].lstrip("/")
+        simple = placed(rest, home)
+        return simple if home else f"~/{simple}".rstrip("/") if simple != "." else "~"
+    return placed(path, folder)
 
 
 def _of_file_url(url: str) -> str:

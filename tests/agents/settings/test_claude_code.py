@@ -39,7 +39,7 @@ CASES = [
     Case(
         "claude.wide-folder",
         {"permissions": {"additionalDirectories": ["~"]}},
-        {"permissions": {"additionalDirectories": ["~/work/shared"]}},
+        {"permissions": {"additionalDirectories": ["~/src/shared"]}},
     ),
     Case(
         "claude.all-project-servers",

@@ -1,0 +1,16 @@
+"""Paths as text: one spelling for one path, whoever names it.
+
+Owns making a path absolute and simple. Must not know the file system: links are not followed, and nothing need be there.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+
+def placed(path: str, folder: str | None) -> str:
+    """A path in a folder, without empty segments, `.` and `..`; relative where the folder is not known. `//x` is `/x`."""
+    if folder and not path.startswith("/"):
+        path = f"{folder}/{path}"
+    found = posixpath.normpath(path)
+    return found[1:] if found.startswith("//") else found
