@@ -197,6 +197,18 @@ def test_a_summary_derives_from_what_the_model_had_read_with_half_confidence(gra
     assert json.loads(row[1])["via"] == "model"
 
 
+def test_a_package_that_was_installed_was_not_shown_to_the_model(graph: Graph) -> None:
+    story = Story()
+    story.ask()
+    story.bash("pip install httpx -e .[dev]")
+    story.think()
+    story.write("/w/a.py")
+    told(graph, story)
+    sources = {uri for (uri,) in graph.rows("SELECT uri FROM artifacts WHERE kind = 'package'")}
+    assert sources == {"pkg:pypi/httpx"}
+    assert not [source for source, target in derived(graph) if target == "/w/a.py@1" and source.startswith("pkg:")]
+
+
 def test_what_is_read_in_the_same_breath_had_not_reached_the_model(graph: Graph) -> None:
     story = Story()
     story.ask()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 import orjson
 
-from tallystick.lineage.access import AGENT, DEEDS, Access, Deed
+from tallystick.lineage.access import AGENT, DEEDS, Access
 from tallystick.lineage.correlate import OpenCall
 from tallystick.lineage.identity import intent_event_id, observation_id, version_id
 from tallystick.lineage.registry import membership
@@ -76,7 +76,7 @@ _MOVES = frozenset((Operation.RENAME,))
 _TAKES_ALONG = frozenset((Operation.RENAME, Operation.COPY_SOURCE, Operation.DELETE))
 _MOST_BELOW = 1000
 _SHOWN = frozenset((Operation.READ, Operation.FETCH))
-"""Of what is read, what the model sees: a copy shows nothing, and what runs shows what it prints."""
+"""Of what is read, what the model sees: a copy shows nothing, nor does a package, and what runs shows what it prints."""
 
 
 class _Call(msgspec.Struct):
@@ -345,7 +345,8 @@ class LineageProjection:
             if intent.is_authored and intent.operation in _AUTHORED:
                 self._through_model(call, access)
         for k, access in done.items():
-            if k not in moved and access.deed is Deed.READ and access.operation in _SHOWN:
+            is_shown = access.operation in _SHOWN and not call.effects.intents[k].target.startswith("pkg:")
+            if k not in moved and is_shown:
                 access.shown = 1
                 self._note_read(Read(access.thing, access.step_id, k, access.request_id, access.result or n))
 

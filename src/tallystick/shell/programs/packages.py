@@ -138,7 +138,7 @@ def _source(entry: _Manager, built: Builder, word: Word) -> int | None:
     """A package, a URL or a path."""
     if _URL.match(word.text):
         return built.add(Operation.FETCH, word)
-    if LOCAL.fullmatch(word.text):
+    if LOCAL.fullmatch(word.text) or word.text.partition("[")[0] in (".", ".."):
         path = renamed(word, word.text.removeprefix("file:").partition("[")[0])
         return built.add(Operation.READ, path, words=(word,), deep=not re.search(r"\.\w+$", path.text))
     return built.add(Operation.FETCH, package_of(entry.kind, word), words=(word,))
