@@ -138,7 +138,10 @@ def _source(entry: _Manager, built: Builder, word: Word) -> int | None:
     """A package, a URL or a path."""
     if _URL.match(word.text):
         return built.add(Operation.FETCH, word)
-    if LOCAL.fullmatch(word.text) or word.text.partition("[")[0] in (".", ".."):
+    folder = word.plain.partition("[")[0]
+    if folder in (".", ".."):  # with extras: `.[dev]`
+        return built.add(Operation.READ, renamed(word, folder), words=(word,), deep=True)
+    if LOCAL.fullmatch(word.text):
         path = renamed(word, word.text.removeprefix("file:").partition("[")[0])
         return built.add(Operation.READ, path, words=(word,), deep=not re.search(r"\.\w+$", path.text))
     return built.add(Operation.FETCH, package_of(entry.kind, word), words=(word,))
