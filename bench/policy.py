@@ -76,10 +76,13 @@ def tables_of(corpus: str) -> list[Path]:
     return sorted(CORPUS.glob(f"{corpus}_*.toml"))
 
 
-def measured(*, histories: Sequence[Path] = ()) -> Figures:
-    """Judge both corpora, and the calls of some histories."""
+def measured(*, histories: Sequence[Path] = (), classes: Sequence[str] = ()) -> Figures:
+    """Judge both corpora, or only some classes of them, and the calls of some histories."""
     files = files_everywhere()
-    corpora: dict[str, Iterable[Case]] = {name: read_cases(tables_of(name)) for name in ("attacks", "benign")}
+    corpora: dict[str, Iterable[Case]] = {
+        name: [case for case in read_cases(tables_of(name)) if not classes or case.class_ in classes]
+        for name in ("attacks", "benign")
+    }
     digests = {name: corpus_digest([*tables_of(name), MACHINE]) for name in corpora}
     if histories:
         corpora["histories"] = cases_of(histories)
@@ -200,7 +203,8 @@ def work_table(classes: Mapping[str, Tally]) -> Iterator[str]:
 
 def main() -> None:
     wanted = places() if "--histories" in sys.argv else []
-    found = measured(histories=wanted)
+    only = sys.argv[sys.argv.index("--class") + 1].split(",") if "--class" in sys.argv else []
+    found = measured(histories=wanted, classes=only)
     if "--json" in sys.argv:
         print(msgspec.json.encode(found).decode())
         return

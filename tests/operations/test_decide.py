@@ -221,7 +221,7 @@ def test_without_a_folder_a_relative_path_is_judged_by_its_end(machine: Machine)
 
 def test_a_policy_of_the_user_adds_to_the_shipped_ones(tmp_path: Path) -> None:
     text = '@id("mine.no-curl")\n@decision("ask")\n@reason("No downloads.")\n'
-    text += 'forbid (principal == Agent::"claude-code", action, resource) when { context.programs.contains("curl") };\n'
+    text += 'forbid (principal == Agent::"claude-code", action == Action::"run", resource == Program::"curl");\n'
     write(tmp_path / "dev" / ".tally" / "policy" / "mine.cedar", text)
     machine = Machine(tmp_path)
     assert machine.shell("sudo curl https://example.org").rules == ("mine.no-curl",)

@@ -38,6 +38,15 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     call_id: str | None = None
 
 
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What made a rule speak: what would be done to what, and what that was seen in. Texts are safe to show, and short."""
+
+    rule: str
+    action: str
+    target: str
+    because: tuple[str, ...] = ()
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a call: its effect, the ids of the rules that spoke, why, and which policy set they are of."""
 
@@ -45,6 +54,13 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...] = ()
     reason: str = ""
     """For the agent and its user, one sentence or a few."""
+    remedy: str = ""
+    """What to do instead."""
+    severity: str = ""
+    """Of the rules that decided, the gravest: info, low, medium, high, critical. Empty where none did."""
+    evidence: tuple[Evidence, ...] = ()
+    would: Effect | None = None
+    """What would have been answered if the profile did more than observe."""
     policy: str | None = None
     """SHA-256 of the policy set, in hex."""
 

@@ -10,6 +10,7 @@ import os
 import posixpath
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -18,15 +19,20 @@ from tallystick.errors import PolicyError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.script import Script
+from tallystick.operations.world import Machine
 from tallystick.policy.engine import PolicySet, load
-from tallystick.policy.facts import Facts, Shell, facts
+from tallystick.policy.facts import Facts
+from tallystick.policy.guarded import Shell
+from tallystick.policy.judging import Ground, facts_of
 from tallystick.policy.places import Kind, Places, Protected
 from tallystick.policy.recorder import Recorder
+from tallystick.policy.settings import Settings
 from tallystick.shell import Environment, read_argv, read_script
 
 UNDECIDED = "tally.undecided"
 """The rule that a decision names which no policy made."""
 _SCHEMA = "tallystick.cedarschema"
+_MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "TMPDIR")
 _ALSO_OF_USER = (".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
 _ALSO_IN_PROJECTS = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
 """Files that nothing of ours is written to, but that can switch hooks off."""
@@ -48,6 +54,7 @@ class Decider:
         environment: Mapping[str, str] | None = None,
         package: Path | None = None,
         adapters: Iterable[HookAdapter] | None = None,
+        settings: Settings | None = None,
     ) -> None:
         """Load the shipped policies and those in the store.
 
@@ -58,14 +65,16 @@ class Decider:
             environment: Of the agents: variables that move an agent's settings elsewhere are looked up in it.
             package: The folder of Tallystick's own files; by default where this module is.
             adapters: The agents whose settings are protected; by default all.
+            settings: By default those of the store.
 
         Raises:
             PolicyError: a policy cannot be used. The caller answers with `undecided`.
         """
         variables = dict(environment or {})
         known = list(adapters) if adapters is not None else list(hook_adapters().values())
-        self._policies = load([*_shipped(), *_of_user(home)], _schema())
-        self._places = Places(
+        self._policies = _loaded((*_shipped(), *_of_user(home)), _schema())
+        self._settings = settings or Settings()
+        places = Places(
             _protected(home, user_home, variables, known, package or Path(__file__).parent.parent),
             home=str(user_home),
             in_projects=list(dict.fromkeys((*_paths(known, project=True), *_ALSO_IN_PROJECTS))),
@@ -74,8 +83,14 @@ class Decider:
             ignores_case=sys.platform == "darwin",
         )
         line = f"{sys.executable} -I -m tallystick.service {home.folder}"
-        self._recorder = Recorder(process=lambda: _process(home), line=line)
-        self._shell = _shell(home, user_home, variables)
+        self._ground = Ground(
+            home=str(user_home),
+            places=places,
+            recorder=Recorder(process=lambda: _process(home), line=line),
+            shell=_shell(home, user_home, variables),
+            variables=_known_variables(home, user_home, variables),
+            temporary=tuple(text for name in ("TMPDIR", "TEMP") if (text := variables.get(name, "")).startswith("/")),
+        )
 
     @property
     def policies(self) -> PolicySet:
@@ -84,7 +99,7 @@ class Decider:
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call."""
-        return facts(call, self._places, self._recorder, self._shell)
+        return facts_of(call, self._ground, Machine(), self._settings)
 
     def decide(self, call: Call) -> Decision:
         """What the policies say of a call.
@@ -92,7 +107,7 @@ class Decider:
         Raises:
             PolicyError: they cannot judge it. The caller answers with `undecided`.
         """
-        return self._policies.decide(call, self.facts(call))
+        return self._policies.decide(self.facts(call), self._settings)
 
 
 def undecided(on_error: Effect, error: PolicyError) -> Decision:
@@ -108,6 +123,12 @@ def _shipped() -> Iterator[tuple[str, str]]:
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".cedar"):
             yield file.name, file.read_text("utf-8")
+
+
+@lru_cache(maxsize=8)
+def _loaded(files: tuple[tuple[str, str], ...], schema: str) -> PolicySet:
+    """A set, loaded once: it is the same for every store that has the same texts."""
+    return load(files, schema)
 
 
 def _schema() -> str:
@@ -168,17 +189,19 @@ def _process(home: Home) -> int | None:
 # Commands ------------------------------------------------------------------------------------------------------------
 
 
-def _shell(home: Home, user_home: Path, variables: Mapping[str, str]) -> Shell:
+def _known_variables(home: Home, user_home: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of an agent's environment that commands may use and that are known."""
+    moving = {name: variables[name] for name in _MOVING if name in variables}
     known = {"HOME": str(user_home), "TALLY_HOME": str(home.folder), "USER": user_home.name, "LOGNAME": user_home.name}
-    moving = {
-        name: value
-        for name, value in variables.items()
-        if name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME")
-    }
+    return {**moving, **known}
+
+
+def _shell(home: Home, user_home: Path, variables: Mapping[str, str]) -> Shell:
+    known = _known_variables(home, user_home, variables)
 
     def environment(folder: str | None) -> Environment:
         here = {"PWD": folder, "CLAUDE_PROJECT_DIR": folder} if folder is not None else {}
-        return Environment(variables={**moving, **known, **here}, folder=folder)
+        return Environment(variables={**known, **here}, folder=folder)
 
     def script(text: str, folder: str | None) -> Script:
         return read_script(text, environment(folder))

@@ -1,97 +1,178 @@
 """Policies in force, and what they answer.
 
-Owns loading a set whole or not at all, its digest, and how what Cedar says becomes a Decision. Must not know how facts are
-found. The engine is Cedar, through `cedarpy`.
+Owns asking the engine about each act, and how its answers become a Decision on the call. Must not know how facts are found, nor
+how texts of policies are read (`parsing` does). The engine is Cedar, through `cedarpy`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import cedarpy
 import msgspec
+import orjson
 
 from tallystick.errors import PolicyError
-from tallystick.model.decision import Call, Decision, Effect
-from tallystick.policy.facts import Facts
-from tallystick.policy.texts import policies_in
+from tallystick.model.decision import Decision, Effect, Evidence
+from tallystick.policy.facts import Act, Facts, Plain, attributes, name_of, type_of
+from tallystick.policy.parsing import Parsed, Rule, parse
+from tallystick.policy.settings import Profile, Settings
 
 _STRENGTH = (Effect.DENY, Effect.ASK, Effect.WARN)
-_ACTION = {"type": "Action", "id": "tool_call"}
-_NO_ENTITIES = "[]"
-_MOST_KNOWN = 4096
+_SEVERITIES = ("critical", "high", "medium", "low", "info")
+_NO_PERMIT = "default.no-permit"
+_MOST_KNOWN = 8192
+_MOST_EVIDENCE = 16
+_MOST_TARGET = 200
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One policy: its annotations and where it stands."""
+class _Answer(msgspec.Struct, frozen=True):
+    """What the policies say of one act: the rules that speak against it, and whether anything permits it."""
 
-    id: str
-    effect: Effect
-    """What it makes of a call that it speaks against."""
-    severity: str
-    reason: str
-    file: str
-    line: int
+    rules: tuple[Rule, ...]
+    is_permitted: bool
+    errors: tuple[str, ...] = ()
 
 
 class PolicySet:
     """Policies that were loaded together. Immutable; safe for several threads."""
 
-    def __init__(self, rules: Mapping[str, Rule], parsed: cedarpy.PolicySet, digest: str) -> None:
-        self._rules = rules
+    def __init__(self, parsed: Parsed) -> None:
         self._parsed = parsed
-        self._entities = cedarpy.Entities.from_json_str(_NO_ENTITIES)
-        self._known: dict[tuple[str, Facts], Decision] = {}
-        self.digest = digest
+        self._known: dict[bytes, _Answer] = {}
+        self.digest = parsed.digest
         """SHA-256 over all texts and their names, in hex."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """All rules, as they stand in the files."""
-        return tuple(self._rules.values())
+        """All policies, as they stand in the files."""
+        return self._parsed.rules
 
-    def decide(self, call: Call, facts: Facts) -> Decision:
+    def decide(self, facts: Facts, settings: Settings) -> Decision:
         """What the policies say of a call with these facts.
 
         Raises:
             PolicyError: a policy could not be evaluated. Policies that fit the schema always can.
         """
-        known = self._known.get((call.agent, facts))
-        if known is None:
-            known = self._asked(call.agent, facts)
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[(call.agent, facts)] = known
-        return known
-
-    def _asked(self, agent: str, facts: Facts) -> Decision:
-        """The engine's answer. Agent and facts are all that a policy sees, so the same answer is due to the same."""
-        request = {
-            "principal": {"type": "Agent", "id": agent},
-            "action": _ACTION,
-            "resource": {"type": "Call", "id": facts.tool},
-            "context": facts.context(),
-        }
-        result = cedarpy.is_authorized(request, self._parsed, self._entities)
-        spoke = [self._rules[name] for name in result.diagnostics.reasons]
-        is_allowed = result.decision is cedarpy.Decision.Allow
-        decision = Decision(policy=self.digest) if is_allowed else self._refusal(spoke)
+        context = attributes(facts.context)
+        spoke: dict[Rule, Act] = {}
+        unpermitted: Act | None = None
+        errors: dict[str, None] = {}
+        for act in facts.acts:
+            answer = self._answer(facts.agent, act, context)
+            for rule in answer.rules:
+                spoke.setdefault(rule, act)
+            if not answer.is_permitted and unpermitted is None:
+                unpermitted = act
+            errors |= dict.fromkeys(answer.errors)
+        found = list(spoke.items())
+        if unpermitted is not None:
+            found.append((_UNPERMITTED, unpermitted))
+        decision = self._decision(found, facts, settings)
         # A policy that failed might have said more, but nothing outweighs a denial that others agree on.
-        if result.diagnostics.errors and not (spoke and decision.effect is Effect.DENY):
-            raise PolicyError(f"the policies cannot judge a call: {'; '.join(result.diagnostics.errors)}")
+        if errors and decision.effect is not Effect.DENY:
+            raise PolicyError(f"the policies cannot judge a call: {'; '.join(errors)}")
         return decision
 
-    def _refusal(self, spoke: Sequence[Rule]) -> Decision:
-        """What rules that spoke against a call make together: the strongest decides."""
-        if not spoke:
-            return Decision(effect=Effect.DENY, reason="No policy permits this call.", policy=self.digest)
-        ordered = sorted(spoke, key=lambda rule: (_STRENGTH.index(rule.effect), rule.id))
-        effect = ordered[0].effect
-        reasons = dict.fromkeys(rule.reason for rule in ordered if rule.effect is effect and rule.reason)
-        rules = tuple(dict.fromkeys(rule.id for rule in ordered))
-        return Decision(effect=effect, rules=rules, reason=" ".join(reasons), policy=self.digest)
+    # One act --------------------------------------------------------------------------------------------------------
+
+    def _answer(self, agent: str, act: Act, context: dict[str, Plain]) -> _Answer:
+        """The answer to one act. What no policy looks at cannot change it, so that few answers serve many acts."""
+        mentions = self._parsed.mentions
+        kind = type_of(act.resource)
+        entity = mentions.seen(attributes(act.resource))
+        seen = mentions.seen(context)
+        name = name_of(act.resource) if mentions.names else ""
+        key = orjson.dumps((agent, act.action, kind, name, entity, seen))
+        known = self._known.get(key)
+        if known is None:
+            known = self._asked(agent, act, kind, name, context)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = known
+        return known
+
+    def _asked(self, agent: str, act: Act, kind: str, name: str, context: dict[str, Plain]) -> _Answer:
+        uid = {"type": kind, "id": name}
+        entity = {"uid": uid, "attrs": attributes(act.resource), "parents": []}
+        entities = cedarpy.Entities.from_json_str(orjson.dumps([entity]).decode())
+        request = {
+            "principal": {"type": "Agent", "id": agent},
+            "action": {"type": "Action", "id": str(act.action)},
+            "resource": uid,
+            "context": context,
+        }
+        parsed = self._parsed
+        result = cedarpy.is_authorized(request, parsed.forbids, entities)
+        errors = tuple(result.diagnostics.errors)
+        is_silent = result.decision is cedarpy.Decision.Allow
+        rules = () if is_silent else tuple(parsed.by_name[found] for found in result.diagnostics.reasons)
+        if rules and parsed.exceptions is not None:
+            rules = self._without_exceptions(parsed.exceptions, rules, request, entities)
+        is_permitted = True
+        if parsed.permits is not None:
+            permitted = cedarpy.is_authorized(request, parsed.permits, entities)
+            is_permitted = permitted.decision is cedarpy.Decision.Allow
+            errors += tuple(permitted.diagnostics.errors)
+        return _Answer(rules, is_permitted, errors)
+
+    def _without_exceptions(
+        self,
+        exceptions: cedarpy.PolicySet,
+        rules: tuple[Rule, ...],
+        request: dict[str, Any],
+        entities: cedarpy.Entities,
+    ) -> tuple[Rule, ...]:
+        """The rules that no exception of the user lifts for this act."""
+        result = cedarpy.is_authorized(request, exceptions, entities)
+        if result.decision is not cedarpy.Decision.Allow:
+            return rules
+        lifted = {name for found in result.diagnostics.reasons for name in self._parsed.lifting[found]}
+        return tuple(rule for rule in rules if rule.holds_always or rule.id not in lifted)
+
+    # Together -------------------------------------------------------------------------------------------------------
+
+    def _decision(self, found: Sequence[tuple[Rule, Act]], facts: Facts, settings: Settings) -> Decision:
+        """What rules that spoke against acts of a call make together: the strongest decides."""
+        said = self._said(found, facts)
+        if settings.profile is Profile.OBSERVE:
+            held = self._said([(rule, act) for rule, act in found if rule.holds_always], facts)
+            if held.effect is Effect.ALLOW and said.effect is not Effect.ALLOW:
+                return msgspec.structs.replace(said, effect=Effect.ALLOW, would=said.effect)
+            said = held
+        if said.effect is Effect.ASK and not settings.is_interactive:
+            return msgspec.structs.replace(
+                said, effect=Effect.DENY, reason=f"{said.reason} Nobody can be asked here, so it is refused."
+            )
+        return said
+
+    def _said(self, found: Sequence[tuple[Rule, Act]], facts: Facts) -> Decision:
+        if not found:
+            return Decision(policy=self.digest)
+        ordered = sorted(found, key=lambda one: (_STRENGTH.index(one[0].effect), _rank(one[0]), one[0].id))
+        effect = ordered[0][0].effect
+        deciding = [(rule, act) for rule, act in ordered if rule.effect is effect]
+        return Decision(
+            effect=effect,
+            rules=tuple(dict.fromkeys(rule.id for rule, _ in ordered)),
+            reason=" ".join(dict.fromkeys(_told(rule, act) for rule, act in deciding if rule.reason)),
+            remedy=" ".join(dict.fromkeys(rule.remedy for rule, _ in deciding if rule.remedy)),
+            severity=min((rule for rule, _ in deciding), key=_rank).severity,
+            evidence=tuple(_evidence(rule, act, facts) for rule, act in ordered[:_MOST_EVIDENCE]),
+            policy=self.digest,
+        )
+
+
+_UNPERMITTED = Rule(
+    id=_NO_PERMIT,
+    effect=Effect.DENY,
+    severity="medium",
+    reason="No policy permits this: {target}.",
+    remedy="Write a permit for it into the store's policy folder.",
+    file="",
+    line=0,
+)
 
 
 def load(files: Iterable[tuple[str, str]], schema: str) -> PolicySet:
@@ -104,65 +185,29 @@ def load(files: Iterable[tuple[str, str]], schema: str) -> PolicySet:
     Raises:
         PolicyError: one of them cannot be used, so none is. The message has file and line.
     """
-    parsed_schema = _schema(schema)
-    placed = [(name, line, text) for name, whole in files for line, text in policies_in(whole)]
-    rules: dict[str, Rule] = {}
-    for number, (name, line, text) in enumerate(placed):
-        rules[f"policy{number}"] = _rule(name, line, text, parsed_schema)
-    parsed = cedarpy.PolicySet.from_str("\n".join(text for _, _, text in placed))
-    # The reasons of a decision name policies by position: a count that is not ours would name the wrong ones.
-    if len(parsed) != len(rules):
-        raise PolicyError(f"{len(rules)} policies were read, the engine has {len(parsed)}")
-    return PolicySet(rules, parsed, _digest(placed, schema))
+    return PolicySet(parse(files, schema))
 
 
-def _schema(text: str) -> cedarpy.Schema:
-    try:
-        return cedarpy.Schema.from_str(text)
-    except ValueError as error:
-        raise PolicyError(f"the schema of the policies is broken: {error}") from error
+def _rank(rule: Rule) -> int:
+    return _SEVERITIES.index(rule.severity) if rule.severity in _SEVERITIES else len(_SEVERITIES)
 
 
-def _rule(file: str, line: int, text: str, schema: cedarpy.Schema) -> Rule:
-    """One policy, checked by itself."""
-    try:
-        found = json.loads(cedarpy.policies_to_json_str(text))
-        checked = cedarpy.validate_policies(text, schema)
-    except ValueError as error:
-        raise _refused(file, line, str(error)) from error
-    if found["templates"] or len(found["staticPolicies"]) != 1:
-        raise _refused(file, line, "a policy with ?principal or ?resource is a template, which nothing fills here")
-    if not checked.validation_passed:
-        reasons = "; ".join(error.error.removeprefix("for policy `policy0`, ") for error in checked.errors)
-        raise _refused(file, line, reasons)
-    (policy,) = found["staticPolicies"].values()
-    return _annotated(file, line, policy.get("annotations", {}))
+def _told(rule: Rule, act: Act) -> str:
+    """The reason, with what it is about."""
+    return rule.reason.replace("{target}", shown(name_of(act.resource)))
 
 
-def _annotated(file: str, line: int, annotations: dict[str, str | None]) -> Rule:
-    decision = annotations.get("decision") or Effect.DENY.value
-    if decision not in _STRENGTH:
-        raise _refused(file, line, f"@decision is {decision!r}", hint="deny, ask or warn")
-    return Rule(
-        id=annotations.get("id") or f"{file}:{line}",
-        effect=Effect(decision),
-        severity=annotations.get("severity") or "medium",
-        reason=annotations.get("reason") or "",
-        file=file,
-        line=line,
+def _evidence(rule: Rule, act: Act, facts: Facts) -> Evidence:
+    told = getattr(act.resource, "evidence", ())
+    return Evidence(
+        rule=rule.id,
+        action=str(act.action),
+        target=shown(name_of(act.resource)),
+        because=tuple(shown(text) for text in (*act.because, *told, *facts.evidence))[:_MOST_EVIDENCE],
     )
 
 
-def _refused(file: str, line: int, why: str, *, hint: str | None = None) -> PolicyError:
-    return PolicyError(
-        f"{file}, the policy on line {line}: {why}", hint=hint or "nothing is decided with a set that is broken"
-    )
-
-
-def _digest(placed: Iterable[tuple[str, int, str]], schema: str) -> str:
-    """Over names and texts, each with its length before it, so that no two sets look the same."""
-    whole = sha256()
-    for part in (schema, *(part for name, _, text in placed for part in (name, text))):
-        data = part.encode()
-        whole.update(len(data).to_bytes(8, "big") + data)
-    return whole.hexdigest()
+def shown(text: str) -> str:
+    """Text of an agent's as a reason may have it: in one line, nothing that a terminal obeys, cut."""
+    safe = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[: _MOST_TARGET + 1])
+    return safe if len(safe) <= _MOST_TARGET else f"{safe[:_MOST_TARGET]}…"

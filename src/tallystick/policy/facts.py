@@ -1,211 +1,183 @@
-"""What is known of a call before it runs.
+"""What is known of a call before it runs, as policies see it: what it does, one by one, and what it does it to.
 
-Owns Facts: the context of a Cedar request (its form is in shipped/tallystick.cedarschema), computed from the call's
-arguments. Must not know what follows from a fact: the policies say that.
+Owns Act, Facts and their form for Cedar, which shipped/tallystick.cedarschema describes. Must not know how a fact is found,
+nor what follows from it: the policies say that.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+import enum
+from typing import TypeAlias
 
 import msgspec
 
-from tallystick.model.decision import Call
-from tallystick.model.script import ANY_ONE, CLASS, STAR, Command, Script, Word
-from tallystick.policy.places import Kind, Places, matches_name
-from tallystick.policy.programs import Change, changes
-from tallystick.policy.recorder import Recorder, names_process, stops, weakens
-from tallystick.policy.tools import Use, use_of
-
-_MOST_LISTED = 64
-_MAY_BE_PATH = re.compile(f"[/.{STAR}{ANY_ONE}{CLASS}]|(?i:key)")
-"""What a word must have for the signing key to be meant: most options and names have none of it."""
+from tallystick.policy.hosts import HostFacts
+from tallystick.policy.settings import OutsideWrites
+from tallystick.policy.world import Maker, Marker, Trust
 
 
-class Shell(msgspec.Struct, frozen=True):
-    """How commands are read: functions of the `shell` package, bound to an environment."""
+class Action(enum.StrEnum):
+    """What is done."""
 
-    script: Callable[[str, str | None], Script]
-    """A text and the folder that it runs in, or None."""
-    argv: Callable[[Sequence[str], str | None], Script]
-    """A program with arguments, likewise."""
+    READ = "read"
+    LIST = "list"
+    """Names are read, not contents."""
+    WRITE = "write"
+    """Made, changed, or replaced."""
+    DELETE = "delete"
+    MOVE = "move"
+    """The old name of what moves: it is gone afterwards."""
+    METADATA = "metadata"
+    """Mode, owner, times, attributes."""
+    EXECUTE = "execute"
+    """A file is run, or read as code."""
+    FETCH = "fetch"
+    SEND = "send"
+    CONNECT = "connect"
+    """Data goes and comes, or it is not told which."""
+    LISTEN = "listen"
+    RUN = "run"
+    """A program is started, by its name."""
+    CALL = "call"
+    """The call as a whole."""
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a call does, as far as its arguments tell. The first members are named as in the schema."""
+class Place(enum.StrEnum):
+    """Where a path lies."""
+
+    WORKSPACE = "workspace"
+    TRUSTED = "trusted"
+    """A folder that the user trusts agents with."""
+    TEMPORARY = "temporary"
+    HOME = "home"
+    OUTSIDE = "outside"
+    UNKNOWN = "unknown"
+    """It is not told."""
+
+
+class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or folder that something is done to."""
+
+    path: str
+    name: str
+    place: Place
+    kinds: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    """What its content tells: of what is written, or of what will run."""
+    is_known: bool = True
+    is_pattern: bool = False
+    is_deep: bool = False
+    exists: bool = False
+    maker: Maker = Maker.UNKNOWN
+    is_new: bool = False
+    """The maker made it where nothing was."""
+    is_tracked: bool = False
+    is_ignored: bool = False
+    is_committed: bool = False
+    is_approved: bool = False
+    trust: Trust = Trust.TRUSTED
+    is_sensitive: bool = False
+    evidence: tuple[str, ...] = ()
+    """Steps that tell of its past. Policies do not see it."""
+
+
+class ProgramFacts(msgspec.Struct, frozen=True):
+    """A program that is started."""
+
+    name: str
+
+
+class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The call as a whole."""
 
     tool: str
     kind: str
-    programs: tuple[str, ...] = ()
-    """The programs that a shell command runs, by name, each once."""
-    writes: tuple[str, ...] = ()
-    """The paths that it writes, as they are spelled, at most 64."""
-    touches: frozenset[Kind] = frozenset()
-    """The protected places that it changes."""
-    may_touch: frozenset[Kind] = frozenset()
-    """The protected places that it names, in a tool whose doing is unknown."""
-    mentions: frozenset[Kind] = frozenset()
-    """The protected places that its text names anywhere."""
-    reads_keys: bool = False
-    stops_recorder: bool = False
-    weakens_record: bool = False
-    opaque: bool = False
-    """Its text does not tell all that will run."""
-
-    def context(self) -> dict[str, object]:
-        """The context of the request, as the schema has it."""
-        return {
-            "tool": self.tool,
-            "kind": self.kind,
-            "programs": list(self.programs),
-            "writes": list(self.writes),
-            "touches": {kind.value: kind in self.touches for kind in Kind},
-            "may_touch": bool(self.may_touch),
-            "mentions_protected": bool(self.mentions),
-            "reads_keys": self.reads_keys,
-            "stops_recorder": self.stops_recorder,
-            "weakens_record": self.weakens_record,
-            "opaque": self.opaque,
-        }
+    """Of the tool: shell, code, write, read or other."""
+    risks: frozenset[str] = frozenset()
+    opaque: frozenset[str] = frozenset()
+    """Why its text does not tell all that will run: `model.script.Script.opaque`."""
+    touches: frozenset[str] = frozenset()
+    may_touch: frozenset[str] = frozenset()
+    mentions: frozenset[str] = frozenset()
+    """Places that protect the record (`places.Kind`) that it changes, that an unknown tool is given, that its text names."""
 
 
-def facts(call: Call, places: Places, recorder: Recorder, shell: Shell) -> Facts:
-    """What is known of a call. Never raises for what an agent gave."""
-    use = use_of(call.tool, call.args)
-    folder = _folder(call, use, places)
-    finder = _Finder(places, recorder, [folder] if folder is not None else [])
-    for text in use.commands:
-        finder.script(shell.script(text, folder), text)
-    for program in use.programs:
-        finder.script(shell.argv(program, folder), " ".join(program))
-    for code in use.code:
-        finder.code(code)
-    finder.write(use.writes)
-    finder.named(use.named, is_reading=use.kind == "read")
-    return finder.facts(call.tool, use.kind)
+Resource: TypeAlias = FileFacts | HostFacts | ProgramFacts | CallFacts
 
 
-def _folder(call: Call, use: Use, places: Places) -> str | None:
-    if use.folder is None:
-        return call.cwd
-    found = places.absolute(use.folder, [call.cwd] if call.cwd is not None else [])
-    return found[0] if found else call.cwd
+class Act(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a call does."""
+
+    action: Action
+    resource: Resource
+    because: tuple[str, ...] = ()
+    """For people: the words of the command that it comes from."""
 
 
-class _Finder:
-    """Collects facts of one call."""
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for everything that a call does."""
 
-    def __init__(self, places: Places, recorder: Recorder, folders: list[str]) -> None:
-        self._places = places
-        self._recorder = recorder
-        self._folders = folders
-        self._known: dict[tuple[Word, bool, tuple[str, ...]], set[Kind]] = {}
-        self._programs: dict[str, None] = {}
-        self._writes: dict[str, None] = {}
-        self._touches: set[Kind] = set()
-        self._may_touch: set[Kind] = set()
-        self._mentions: set[Kind] = set()
-        self._reads_keys = self._stops = self._weakens = self._opaque = False
-
-    def facts(self, tool: str, kind: str) -> Facts:
-        """All that was found."""
-        return Facts(
-            tool=tool[:200],
-            kind=kind,
-            programs=tuple(self._programs)[:_MOST_LISTED],
-            writes=tuple(self._writes)[:_MOST_LISTED],
-            touches=frozenset(self._touches),
-            may_touch=frozenset(self._may_touch),
-            mentions=frozenset(self._mentions),
-            reads_keys=self._reads_keys,
-            stops_recorder=self._stops,
-            weakens_record=self._weakens,
-            opaque=self._opaque,
-        )
-
-    # Tools ----------------------------------------------------------------------------------------------------------
-
-    def write(self, paths: Iterable[str]) -> None:
-        """Paths that a file tool writes."""
-        for path in paths:
-            self._writes[path[:4096]] = None
-            self._touches |= self._places.touched(path, self._folders, deep=False)
-            if not self._folders:
-                self._touches |= self._places.mentioned(path)
-
-    def named(self, paths: Iterable[str], *, is_reading: bool) -> None:
-        """Paths among the arguments of a tool that reads, or of one that is unknown."""
-        for path in paths:
-            found = self._places.touched(path, self._folders, deep=False)
-            self._reads_keys |= Kind.KEYS in found
-            if not is_reading:
-                self._may_touch |= found
-
-    def code(self, code: str) -> None:
-        """Code in some language: what it names it may change."""
-        found = self._places.mentioned(code)
-        self._mentions |= found
-        self._touches |= found
-        self._reads_keys |= Kind.KEYS in found
-        self._stops |= names_process(code, self._recorder)
-
-    # Commands -------------------------------------------------------------------------------------------------------
-
-    def script(self, script: Script, text: str) -> None:
-        """The commands of a shell text."""
-        self._mentions |= self._places.mentioned(text)
-        for command in script.commands:
-            self._command(command)
-            if not command.words and command.fed:
-                self._mentions |= self._places.mentioned(command.fed)
-        self._opaque |= bool(script.opaque)
-
-    def _command(self, command: Command) -> None:
-        if command.words:
-            self._programs[command.program.rpartition("/")[2][:200]] = None
-        folders = self._in(command)
-        for redirect in command.redirects:
-            if redirect.writes:
-                self._change(Change(redirect.target), folders)
-            self._read_word(redirect.target, folders)
-        for word in command.words:
-            self._read_word(word, folders)
-        self._stops |= stops(command, self._recorder)
-        self._weakens |= weakens(command)
-        found = changes(command)
-        for change in found.files:
-            self._change(change, folders)
-        for word in found.code:
-            self._touches |= self._places.mentioned(f"{word.plain} {word.hidden}")
-            self._stops |= names_process(word.plain, self._recorder)
-
-    def _in(self, command: Command) -> tuple[str, ...]:
-        """Where a command may run. The first is where the agent works: project settings are found by it."""
-        return tuple(dict.fromkeys((*self._folders, *command.folders)))
-
-    def _of_word(self, word: Word, folders: tuple[str, ...], *, deep: bool) -> set[Kind]:
-        """What Places says of a word, asked once: links are looked up on disk."""
-        key = (word, deep, folders)
-        if key not in self._known:
-            self._known[key] = self._places.of_word(word, folders, deep=deep)
-        return self._known[key]
-
-    def _change(self, change: Change, folders: tuple[str, ...]) -> None:
-        word = change.word
-        if change.names:
-            below = self._places.names_below(word.text, folders)
-            self._touches |= {kind for name, kind in below if _is_named(name, change.names)}
-            self._touches |= self._of_word(word, folders, deep=False)
-            return
-        if word.text and not word.text.startswith("-"):
-            self._writes[word.plain[:4096]] = None
-        self._touches |= self._of_word(word, folders, deep=change.deep)
-
-    def _read_word(self, word: Word, folders: tuple[str, ...]) -> None:
-        if _MAY_BE_PATH.search(word.text) or word.hidden:
-            self._reads_keys |= Kind.KEYS in self._of_word(word, folders, deep=False)
+    tool: str
+    session: str
+    """The agent's own id of it."""
+    folder: str = ""
+    markers: frozenset[Marker] = frozenset()
+    over: frozenset[str] = frozenset()
+    """Limits that are passed: the names of `settings.Limits`."""
+    write_outside_workspace: OutsideWrites = OutsideWrites.ASK
+    limits_egress: bool = False
+    """Hosts that data may go to are listed."""
 
 
-def _is_named(name: str, patterns: Iterable[str]) -> bool:
-    return any(matches_name(name, pattern) for pattern in patterns)
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is known of a call."""
+
+    agent: str
+    context: Context
+    acts: tuple[Act, ...]
+    evidence: tuple[str, ...] = ()
+    """What was found before this call that speaks against it, for people: what was read, and where it went."""
+
+
+# For Cedar -----------------------------------------------------------------------------------------------------------
+
+_TYPES: dict[type, str] = {FileFacts: "File", HostFacts: "Host", ProgramFacts: "Program", CallFacts: "Call"}
+_UNSEEN = ("evidence",)
+Plain: TypeAlias = str | int | bool | list[str]
+
+
+def type_of(resource: Resource) -> str:
+    """The resource's entity type in the schema."""
+    return _TYPES[type(resource)]
+
+
+def name_of(resource: Resource) -> str:
+    """What the resource is called: a path, a host, a program, a tool. It is its entity's id."""
+    match resource:
+        case FileFacts():
+            return _encodable(resource.path)
+        case HostFacts():
+            return _encodable(resource.host)
+        case ProgramFacts():
+            return _encodable(resource.name)
+        case CallFacts():
+            return _encodable(resource.tool)
+
+
+def attributes(value: Resource | Context) -> dict[str, Plain]:
+    """A resource's or the context's members as the schema has them."""
+    found: dict[str, Plain] = {}
+    for name in value.__struct_fields__:
+        if name not in _UNSEEN:
+            member = getattr(value, name)
+            found[name] = sorted(map(_encodable, member)) if isinstance(member, frozenset) else _plain(member)
+    return found
+
+
+def _plain(member: str | bool | int) -> Plain:
+    return _encodable(str(member)) if isinstance(member, str) else member
+
+
+def _encodable(text: str) -> str:
+    """The text with `?` for halves of surrogate pairs, which the engine cannot hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
 from msgspec.structs import replace
 
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
@@ -37,20 +38,48 @@ _STANDS_FOR_HOLE = "\ue00f"
 """Holes in code that a language's reader gets: it takes them for a character."""
 
 
+class Snippet(msgspec.Struct, frozen=True):
+    """Text in a language other than the shell's that is run."""
+
+    language: str
+    """Named as in `actions.Code`."""
+    text: str
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """All that was read of a text: what it means to do, and what that was found in."""
+
+    effects: Effects
+    scripts: tuple[Script, ...] = ()
+    """The text itself, then the shell texts that it runs, each in its place: `sh -c`, scripts, recipes."""
+    snippets: tuple[Snippet, ...] = ()
+    """Code in other languages that it runs."""
+
+
 def effects(text: str, environment: Environment) -> Effects:
     """What a shell text means to do. Never raises: what cannot be told is an intent of Domain.UNKNOWN.
 
     A `cd` is taken to succeed, unless what follows says otherwise (`cd a || …`). What stands after `&&` in the last statement
     surely runs if the text succeeds; after `||`, in conditions' bodies, loops, traps and functions that nothing calls it may.
     """
+    return read_effects(text, environment).effects
+
+
+def read_effects(text: str, environment: Environment) -> Reading:
+    """The same, with what it was found in."""
     engine = _Engine(environment)
-    return engine.effects(read_script(text, engine.environment))
+    return engine.reading(read_script(text, engine.environment))
 
 
 def argv_effects(words: Iterable[str], environment: Environment) -> Effects:
     """What a program that is started without a shell means to do."""
+    return read_argv_effects(words, environment).effects
+
+
+def read_argv_effects(words: Iterable[str], environment: Environment) -> Reading:
+    """The same, with what it was found in."""
     engine = _Engine(environment)
-    return engine.effects(read_argv(words, engine.environment))
+    return engine.reading(read_argv(words, engine.environment))
 
 
 class _Engine(Intents):
@@ -60,11 +89,16 @@ class _Engine(Intents):
         super().__init__(Files(environment.read_text))
         is_readable = environment.read_text is not None
         self.environment = replace(environment, read_text=self.files.before) if is_readable else environment
+        self._scripts: list[Script] = []
+        self._snippets: list[Snippet] = []
         self._codes = 0
         self._code_size = 0
 
-    def effects(self, script: Script) -> Effects:
-        """All intents and flows of a script."""
+    def reading(self, script: Script) -> Reading:
+        """All intents and flows of a script, and what was read."""
+        return Reading(self._effects(script), tuple(self._scripts), tuple(self._snippets))
+
+    def _effects(self, script: Script) -> Effects:
         self._script(script, Frame())
         if "syntax" in self.opaque:  # where the grammar lost its way, quotes may be others than they seem
             self.found = [replace(intent, content=None) if intent.content else intent for intent in self.found]
@@ -75,6 +109,7 @@ class _Engine(Intents):
         return Effects(intents=tuple(self.found), flows=flows, opaque=tuple(self.opaque))
 
     def _script(self, script: Script, frame: Frame) -> None:
+        self._scripts.append(script)
         outs: list[int] = []
         ins: list[int] = []
         told: list[Output] = []
@@ -400,6 +435,7 @@ class _Engine(Intents):
         elif language == "sh":
             self._inner(site, text, replace(self.environment, folder=site.command.folder), parameters)
         else:
+            self._snippets.append(Snippet(language, text))
             read = read_code(language, text, home=self.environment.variables.get("HOME"))
             for action in read.actions[:_MOST_INTENTS]:
                 self._action(site, _with_holes(action))

@@ -1,0 +1,15 @@
+"""What belongs to the system or is its root: devices, system folders, home folders as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.policy.kinds.named import Named
+from tallystick.policy.settings import Settings
+
+KINDS: dict[str, str] = {}
+
+
+def kinds(named: Named, settings: Settings) -> Iterator[str]:
+    """What a path is, of KINDS."""
+    yield from ()

@@ -1,0 +1,104 @@
+"""A call that is judged → everything that its arguments, and the texts that it runs, say it will do.
+
+Owns where the readers of `tools` and `shell` meet before a call runs. Unlike the index, which must give the same graph years
+later, it reads scripts as they are on disk now. Must not know what matters of what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from tallystick.model.decision import Call
+from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
+from tallystick.model.script import Script
+from tallystick.policy.world import Content, World
+from tallystick.shell import Environment
+from tallystick.shell.effects import Reading, Snippet, read_argv_effects, read_effects
+from tallystick.tools import Code, Uses, uses_of
+
+
+class CallReading(msgspec.Struct, frozen=True, kw_only=True):
+    """One call, read."""
+
+    call: Call
+    home: str
+    """The user's home folder."""
+    folder: str | None
+    """Where it runs: absolute, or None if the agent did not say."""
+    workspace: str | None
+    """The folder whose files are the agent's to change."""
+    uses: Uses
+    effects: Effects
+    """What the tool itself does, then what its commands, programs and code do."""
+    scripts: tuple[Script, ...] = ()
+    """Shell texts that run, in order, those in files and in other texts as well."""
+    snippets: tuple[Snippet, ...] = ()
+    """Code in other languages that runs."""
+    texts: tuple[str, ...] = ()
+    """The commands and codes as the agent gave them."""
+
+
+def read_call(
+    call: Call, world: World, *, home: str, workspace: str | None, variables: Iterable[tuple[str, str]] = ()
+) -> CallReading:
+    """Read a call. Never raises for what an agent gave.
+
+    Args:
+        workspace: the folder that the agent works in as a whole; None: where the call runs.
+        variables: of the agent's environment, besides HOME and PWD.
+    """
+    uses = uses_of(_text(call.tool), call.args, folder=call.cwd, home=home, agent=call.agent)
+    folder = uses.folder or call.cwd
+    environment = _environment(world, folder, {**dict(variables), "HOME": home})
+    readings = [
+        *(read_effects(text, environment) for text in uses.commands),
+        *(read_argv_effects(words, environment) for words in uses.programs),
+        *(_code(code, environment) for code in uses.codes),
+    ]
+    return CallReading(
+        call=call,
+        home=home,
+        folder=folder,
+        workspace=workspace or call.cwd,
+        uses=uses,
+        effects=_joined(Effects(intents=uses.intents, flows=uses.flows), readings),
+        scripts=tuple(script for reading in readings for script in reading.scripts),
+        snippets=tuple(snippet for reading in readings for snippet in reading.snippets),
+        texts=(*uses.commands, *(" ".join(words) for words in uses.programs), *(code.text for code in uses.codes)),
+    )
+
+
+def _text(tool: str) -> str:
+    """A tool's name that any text can hold."""
+    return tool.encode("utf-8", "replace").decode("utf-8")
+
+
+def _environment(world: World, folder: str | None, variables: dict[str, str]) -> Environment:
+    here = {"PWD": folder, "CLAUDE_PROJECT_DIR": folder} if folder is not None else {}
+
+    def read_text(path: str) -> str | None:
+        found = world.content(path)
+        return found.text if isinstance(found, Content) else None
+
+    return Environment(variables={**variables, **here}, folder=folder, glob=world.matches, read_text=read_text)
+
+
+def _code(code: Code, environment: Environment) -> Reading:
+    """Code in a language of its own, read as what its program would run."""
+    if code.program is not None:
+        return read_argv_effects(code.program, environment)
+    target = f"code: {code.language}"
+    untold = Intent(domain=Domain.UNKNOWN, operation=Operation.UNKNOWN, target=target)
+    return Reading(Effects(intents=(untold,)), snippets=(Snippet(code.language, code.text),))
+
+
+def _joined(first: Effects, readings: Iterable[Reading]) -> Effects:
+    intents, flows, opaque = [*first.intents], [*first.flows], [*first.opaque]
+    for reading in readings:
+        read = reading.effects
+        flows += [Flow(flow.source + len(intents), flow.target + len(intents)) for flow in read.flows]
+        intents += read.intents
+        opaque += read.opaque
+    return Effects(intents=tuple(intents), flows=tuple(flows), opaque=tuple(dict.fromkeys(opaque)))

@@ -1,0 +1,26 @@
+"""What a call does as a whole: formats a disk, opens a shell to a host, runs what it fetched.
+
+Owns the list of modules that recognize risks. Each has RISKS, its words with what they mean, and `risks(reading)`. They see
+the call as it was read, never a file; nothing here knows what follows from a risk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks import destruction, machine, remote, sweeps, untold
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+
+__all__ = ["RISKS", "Risk", "risks_of"]
+
+_MODULES = (destruction, machine, remote, sweeps, untold)
+RISKS: dict[str, str] = {risk: meaning for module in _MODULES for risk, meaning in module.RISKS.items()}
+"""Every risk and what it means."""
+
+
+def risks_of(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole."""
+    for module in _MODULES:
+        yield from module.risks(reading, settings)

@@ -1,0 +1,165 @@
+"""What policy asks of the machine and of the record: the questions, and the form of the answers.
+
+Owns the protocol World and its values. Whoever implements it (`operations.world`) opens files, the index and journals; each
+answer is found only when it is asked for, and a question that cannot be answered has an answer that says so.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+
+class FileKind(enum.StrEnum):
+    """What stands at a path."""
+
+    NOTHING = "nothing"
+    FILE = "file"
+    FOLDER = "folder"
+    DEVICE = "device"
+    OTHER = "other"
+    """A pipe, a socket."""
+    UNKNOWN = "unknown"
+    """It may not be looked at."""
+
+
+class FileState(msgspec.Struct, frozen=True, kw_only=True):
+    """What is at a path now, links followed."""
+
+    kind: FileKind = FileKind.UNKNOWN
+    size_bytes: int = 0
+    mode: int = 0
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """The bytes of a file as it is now."""
+
+    digest: str
+    """`sha256:` and hex, of all of it."""
+    text: str
+    """As UTF-8, with U+FFFD for what is none."""
+
+
+class Unread(enum.StrEnum):
+    """Why content was not read."""
+
+    MISSING = "missing"
+    TOO_LARGE = "too-large"
+    """More than 256 KiB."""
+    TOO_SLOW = "too-slow"
+    """Reading took more than 100 ms."""
+    UNREADABLE = "unreadable"
+
+
+class Maker(enum.StrEnum):
+    """Who wrote what is at a path now."""
+
+    UNKNOWN = "unknown"
+    """Nothing is on record: it was there before, or nobody told."""
+    REQUEST = "request"
+    """This session, since the user's last prompt."""
+    SESSION = "session"
+    """This session, earlier."""
+    OTHER_SESSION = "other-session"
+    OUTSIDE = "outside"
+    """A change was seen that no agent's call explains."""
+
+
+class Trust(enum.StrEnum):
+    """How far content is trusted: specs/gensee.md has none of it, the headless agent's log has these three levels."""
+
+    TRUSTED = "trusted"
+    VETTED = "vetted"
+    UNTRUSTED = "untrusted"
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """What is on record about one path."""
+
+    maker: Maker = Maker.UNKNOWN
+    is_new: bool = False
+    """The maker made it where nothing was before."""
+    session: str | None = None
+    """The session that wrote it last: its id in the store."""
+    trust: Trust = Trust.TRUSTED
+    is_sensitive: bool = False
+    """What it holds came from a secret, or from what was made of one."""
+    evidence: tuple[str, ...] = ()
+    """Steps that say so, `session:n`, the newest first."""
+
+
+class Tracking(msgspec.Struct, frozen=True, kw_only=True):
+    """What version control says of one path."""
+
+    root: str | None = None
+    """The top folder of the repository that it lies in."""
+    is_tracked: bool = False
+    is_ignored: bool = False
+    is_committed: bool = False
+    """What it holds now is what the last commit has."""
+
+
+class Marker(enum.StrEnum):
+    """What a session has done that later calls are judged by."""
+
+    SENSITIVE_READ = "sensitive-read"
+    UNTRUSTED_READ = "untrusted-read"
+    INSTRUCTIONS_CHANGED = "instructions-changed"
+    """Text that gives orders went into a file that agents read as orders."""
+
+
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """What the session of the call has done before it."""
+
+    markers: frozenset[Marker] = frozenset()
+    sensitive: tuple[str, ...] = ()
+    """The secrets that it read, by path, each with the step: `path (session:n)`."""
+    calls: int = 0
+    network_calls: int = 0
+    recent_file_calls: int = 0
+    """In the last minute."""
+    recent_network_calls: int = 0
+    untrusted_texts: tuple[tuple[str, str], ...] = ()
+    """What came in from outside: where from, and the text, the newest last, bounded."""
+    workspace: str | None = None
+    """The folder that the session began in."""
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+class World(Protocol):
+    """The machine and the record, as they are when a call is judged. Paths are absolute. No method raises."""
+
+    def real(self, path: str) -> str:
+        """The path without links, as far as it is there."""
+        ...
+
+    def state(self, path: str) -> FileState:
+        """What is at a path."""
+        ...
+
+    def matches(self, pattern: str) -> Sequence[str]:
+        """The paths that a pattern of the shell names, at most some hundreds."""
+        ...
+
+    def content(self, path: str) -> Content | Unread:
+        """The bytes at a path."""
+        ...
+
+    def provenance(self, path: str) -> Provenance:
+        """What the record says of a path."""
+        ...
+
+    def tracking(self, path: str) -> Tracking:
+        """What version control says of a path."""
+        ...
+
+    def is_approved(self, digest: str) -> bool:
+        """Whether the user let content with this digest run before, when asked."""
+        ...
+
+    def past(self) -> Past:
+        """What the session of the call has done so far."""
+        ...
