@@ -77,6 +77,8 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
     if not is_deciding(event, said):
         return 0, b"", b""
     answer = decide_alone(home, agent, event, data, began + DEADLINE_SECONDS - 0.1)
+    if answer is None and not has_effects(said):
+        return 0, b"", b""
     if answer is None:
         effect, answer = on_error(home, agent, said)
         mark(spooled, "on_error-" + effect)
@@ -168,10 +170,15 @@ def told(data: bytes) -> dict[str, object]:
 
 
 def is_deciding(event: str, said: dict[str, object]) -> bool:
-    """Whether the agent waits for leave to do something that may have effects."""
+    """Whether the agent waits for leave to do something."""
     name = event or said.get("hook_event_name") or said.get("hook")
+    return bool(said) and name in _DECIDING
+
+
+def has_effects(said: dict[str, object]) -> bool:
+    """Whether what the agent is about to do may change something: where nobody can decide, no one is asked about the rest."""
     tool = said.get("tool_name") or said.get("toolName") or said.get("tool")
-    return bool(said) and name in _DECIDING and not (isinstance(tool, str) and tool in _READ_ONLY)
+    return not (isinstance(tool, str) and tool in _READ_ONLY)
 
 
 def decide_alone(home: str, agent: str, event: str, data: bytes, until: float) -> Answer | None:

@@ -23,7 +23,8 @@ def test_without_a_file_all_settings_have_their_defaults(home: Home) -> None:
 
 def test_a_default_is_a_value_that_could_be_set(home: Home) -> None:
     for setting in SETTINGS:
-        assert set_setting(home, setting.key, str(setting.default)).value == setting.default
+        text = ",".join(setting.default) if isinstance(setting.default, tuple) else str(setting.default)
+        assert set_setting(home, setting.key, text).value == setting.default
 
 
 def test_what_is_set_is_in_force_until_it_is_unset(home: Home) -> None:
@@ -32,6 +33,17 @@ def test_what_is_set_is_in_force_until_it_is_unset(home: Home) -> None:
     assert (read_setting(home, "journal.fsync"), read_setting(home, "output.limit")) == ("always", 7)
     assert unset_setting(home, "output.limit").value == 50
     assert (read_setting(home, "journal.fsync"), read_setting(home, "output.limit")) == ("always", 50)
+
+
+def test_a_list_is_set_with_commas_and_read_back(home: Home) -> None:
+    assert set_setting(home, "policy.trusted", "~/notes, /srv/site").value == ("~/notes", "/srv/site")
+    assert read_setting(home, "policy.trusted") == ("~/notes", "/srv/site")
+    assert set_setting(home, "policy.trusted", "").value == ()
+    with pytest.raises(UsageError, match="cannot be"):
+        set_setting(home, "policy.trusted", "a,,b")
+    home.config.write_text("[policy]\ntrusted = [1]\n")
+    with pytest.raises(FormatError, match=r"policy\.trusted"):
+        read_setting(home, "policy.trusted")
 
 
 def test_comments_and_order_survive_a_change(home: Home) -> None:

@@ -107,7 +107,7 @@ def test_what_may_be_against_the_record_is_asked_about(machine: Machine, tool: s
 @pytest.mark.parametrize("command", ALLOWED_COMMANDS)
 def test_an_ordinary_command_runs_unasked(machine: Machine, command: str) -> None:
     decision = machine.shell(_filled(command, machine.user, machine.package))
-    assert decision == Decision(policy=machine.decider.policies.digest), decision
+    assert decision == Decision(policy=machine.decider.policies.current.digest), decision
 
 
 @pytest.mark.parametrize(("tool", "args"), ALLOWED_CALLS)
@@ -236,27 +236,25 @@ def test_a_policy_of_the_user_takes_nothing_away(tmp_path: Path) -> None:
 
 
 def test_another_policy_is_another_digest(tmp_path: Path) -> None:
-    first = Machine(tmp_path / "a").decider.policies.digest
-    assert first == Machine(tmp_path / "b").decider.policies.digest
+    first = Machine(tmp_path / "a").decider.policies.current.digest
+    assert first == Machine(tmp_path / "b").decider.policies.current.digest
     write(tmp_path / "c" / "dev" / ".tally" / "policy" / "mine.cedar", "permit (principal, action, resource);")
-    assert Machine(tmp_path / "c").decider.policies.digest != first
+    assert Machine(tmp_path / "c").decider.policies.current.digest != first
 
 
-def test_a_broken_policy_is_named_with_its_line_and_nothing_is_decided(tmp_path: Path) -> None:
+def test_with_a_broken_policy_the_shipped_ones_decide(tmp_path: Path) -> None:
     text = "// mine\n\nforbid (principal, action, resource)\nwhen { context.nope };\n"
-    path = write(tmp_path / "dev" / ".tally" / "policy" / "mine.cedar", text)
-    with pytest.raises(PolicyError, match=r"mine\.cedar, the policy on line 3: .*`nope`") as caught:
-        Machine(tmp_path)
-    assert str(path) in str(caught.value)
-    answer = undecided(Effect.ASK, caught.value)
+    write(tmp_path / "dev" / ".tally" / "policy" / "mine.cedar", text)
+    machine = Machine(tmp_path)
+    assert "mine.cedar, the policy on line 3" in (machine.decider.policies.error or "")
+    assert machine.shell("rm -rf ~/.tally").effect is Effect.DENY
+    assert machine.shell("ls").effect is Effect.ALLOW
+
+
+def test_what_nobody_could_decide_is_answered_with_the_reason() -> None:
+    answer = undecided(Effect.ASK, PolicyError("the policies cannot judge a call: overflow"))
     assert (answer.effect, answer.rules, answer.policy) == (Effect.ASK, (UNDECIDED,), None)
-    assert "line 3" in answer.reason
-
-
-def test_a_policy_that_is_no_text_is_an_error_too(tmp_path: Path) -> None:
-    write(tmp_path / "dev" / ".tally" / "policy" / "mine.cedar").write_bytes(b"\xff\xfe")
-    with pytest.raises(PolicyError, match=r"mine\.cedar: it cannot be read"):
-        Machine(tmp_path)
+    assert "overflow" in answer.reason
 
 
 def test_settings_that_a_variable_moves_are_protected_there(tmp_path: Path) -> None:

@@ -176,7 +176,10 @@ def test_observing_lets_through_and_says_what_it_would_have_said() -> None:
 # Exceptions ----------------------------------------------------------------------------------------------------------
 
 ASKING = PERMIT + policy("site.ask", "ask", "Look first.")
-LIFTING = '@id("mine.notes") @lifts("site.ask") permit (principal, action, resource is File) when { resource.path like "/home/me/*" };'
+LIFTING = (
+    '@id("mine.notes") @lifts("site.ask") '
+    'permit (principal, action, resource is File) when { resource.path like "/home/me/*" };'
+)
 
 
 def test_an_exception_lifts_a_rule_for_what_it_permits_and_nothing_else() -> None:

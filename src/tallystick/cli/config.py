@@ -6,8 +6,9 @@ import click
 
 from tallystick.cli.frame import Command, Group
 from tallystick.cli.run import Run, pass_run, path_text, table
+from tallystick.cli.text import one_line
 from tallystick.operations import config as settings
-from tallystick.operations.config import Set
+from tallystick.operations.config import Set, Value
 
 config = Group(
     "config",
@@ -20,6 +21,10 @@ config = Group(
     },
     help="Show and change settings.",
 )
+
+
+def _text(value: Value) -> str:
+    return one_line(", ".join(value)) if isinstance(value, tuple) else one_line(str(value))
 
 
 def _data(item: Set) -> dict[str, object]:
@@ -41,7 +46,9 @@ def show(run: Run) -> None:
     found, unknown = settings.read_settings(run.home)
     for key in unknown:
         run.warn(f"{run.home.config}: nothing reads {key!r}")
-    rows = [(item.setting.key, str(item.value), "" if item.is_default else "set", item.setting.does) for item in found]
+    rows = [
+        (item.setting.key, _text(item.value), "" if item.is_default else "set", item.setting.does) for item in found
+    ]
     run.answer("config", [_data(item) for item in found], table(rows, head=("KEY", "VALUE", "", "WHAT IT DOES")))
 
 
@@ -52,7 +59,7 @@ def get(run: Run, key: str) -> None:
     """The value of one setting."""
     settings.known_setting(key)
     found = next(item for item in settings.read_settings(run.home)[0] if item.setting.key == key)
-    run.answer("config.setting", _data(found), [str(found.value)])
+    run.answer("config.setting", _data(found), [_text(found.value)])
 
 
 @click.command("set", cls=Command, example="tally config set journal.fsync always")
@@ -62,7 +69,7 @@ def get(run: Run, key: str) -> None:
 def set_(run: Run, key: str, value: str) -> None:
     """Change a setting. Comments in the file stay."""
     changed = settings.set_setting(run.home, key, value)
-    run.answer("config.setting", _data(changed), [f"{key} = {changed.value}"])
+    run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)}"])
 
 
 @click.command("unset", cls=Command, example="tally config unset output.pager")
@@ -71,7 +78,7 @@ def set_(run: Run, key: str, value: str) -> None:
 def unset(run: Run, key: str) -> None:
     """Give a setting its default back."""
     changed = settings.unset_setting(run.home, key)
-    run.answer("config.setting", _data(changed), [f"{key} = {changed.value} (the default)"])
+    run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)} (the default)"])
 
 
 @click.command("path", cls=Command, example='"$EDITOR" "$(tally config path)"')

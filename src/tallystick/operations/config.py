@@ -15,11 +15,15 @@ from tallystick.errors import FormatError, UsageError
 from tallystick.journal.home import Home
 from tallystick.operations.nearest import nearest
 
-Value: TypeAlias = str | int
+Value: TypeAlias = str | int | tuple[str, ...]
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A key: its default, what it may be set to, and what it does. No choices: a whole number from 1 on."""
+    """A key: its default, what it may be set to, and what it does.
+
+    Where the default is a list, it is set to several texts; else to one of `choices`, without those to a whole
+    number from 1 on.
+    """
 
     key: str
     default: Value
@@ -27,8 +31,15 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     does: str
 
     @property
+    def is_list(self) -> bool:
+        """Whether its value is several texts."""
+        return isinstance(self.default, tuple)
+
+    @property
     def takes(self) -> str:
         """What it may be set to, in words."""
+        if self.is_list:
+            return "texts, separated by commas"
         return " or ".join(self.choices) if self.choices else "a whole number from 1 on"
 
 
@@ -54,6 +65,51 @@ SETTINGS = (
         default="auto",
         choices=("auto", "never"),
         does="Whether text that does not fit on the terminal goes through $PAGER.",
+    ),
+    Setting(
+        key="policy.profile",
+        default="standard",
+        choices=("observe", "standard", "strict", "default-deny"),
+        does="How much is refused: nothing (`observe` records what it would have said), what is dangerous, more than that, "
+        "or all that no policy of yours permits.",
+    ),
+    Setting(
+        key="policy.write_outside_workspace",
+        default="ask",
+        choices=("ask", "deny"),
+        does="What an agent is told that would write outside the folder it works in.",
+    ),
+    Setting(
+        key="policy.interactive",
+        default="auto",
+        choices=("auto", "yes", "no"),
+        does="Whether somebody can be asked. `no`: an ask is a denial. `auto`: as the agent says, else yes.",
+    ),
+    Setting(
+        key="policy.sensitive",
+        default=(),
+        does="Paths that hold secrets, besides those that are known: ~/finance, /srv/keys.",
+    ),
+    Setting(key="policy.not_sensitive", default=(), does="Paths that hold none, whatever they are called."),
+    Setting(key="policy.trusted", default=(), does="Folders that agents may write to as to the one they work in."),
+    Setting(
+        key="policy.hosts",
+        default=(),
+        does="Hosts that data may go to, with those below them. None set: any, as long as nothing sensitive goes along.",
+    ),
+    Setting(key="policy.registries", default=(), does="Package registries besides the public ones."),
+    *(
+        Setting(key=f"policy.limits.{name}", default=default, does=f"More than this is warned of: {meaning}.")
+        for name, default, meaning in (
+            ("read_bytes", 10 << 20, "bytes of a file that is read"),
+            ("write_bytes", 10 << 20, "bytes that are written"),
+            ("files_in_call", 50, "files that one call touches"),
+            ("commands_in_call", 25, "commands in one call"),
+            ("calls_in_session", 500, "calls of one session"),
+            ("network_calls_in_session", 100, "calls of one session that reach the network"),
+            ("file_calls_a_minute", 120, "calls within a minute that touch files"),
+            ("network_calls_a_minute", 30, "calls within a minute that reach the network"),
+        )
     ),
     Setting(
         key="secrets.scrub",
@@ -114,6 +170,7 @@ def _in_force(setting: Setting, found: dict[str, Any]) -> Set:
     if setting.key not in found:
         return Set(setting, setting.default, is_default=True)
     value = found[setting.key]
+    value = tuple(value) if isinstance(value, list) else value
     if not _fits(setting, value):
         raise FormatError(
             f"config.toml: {setting.key} = {value!r} must be {setting.takes}", hint="`tally config set` checks"
@@ -122,6 +179,8 @@ def _in_force(setting: Setting, found: dict[str, Any]) -> Set:
 
 
 def _fits(setting: Setting, value: Any) -> bool:
+    if setting.is_list:
+        return isinstance(value, tuple) and all(isinstance(text, str) and text.strip() for text in value)
     if setting.choices:
         return value in setting.choices
     return type(value) is int and value >= 1
@@ -163,14 +222,22 @@ def set_setting(home: Home, key: str, text: str) -> Set:
         JournalError: it cannot be written.
     """
     setting = known_setting(key)
-    value: Value = int(text) if not setting.choices and text.isascii() and text.isdigit() and len(text) < 10 else text
+    value = _typed(setting, text)
     if not _fits(setting, value):
         raise UsageError(f"{key} cannot be {text!r}", hint=f"it must be {setting.takes}")
     document = _document(home)
     table, name = _place(document, key, make=True)
-    table[name] = value
+    table[name] = list(value) if isinstance(value, tuple) else value
     _write(home, document)
     return Set(setting, value, is_default=False)
+
+
+def _typed(setting: Setting, text: str) -> Value:
+    """What a person typed, as a value. Whether it is one that the setting can have is not looked at."""
+    if setting.is_list:
+        return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
+    is_number = not setting.choices and text.isascii() and text.isdigit() and len(text) < 12
+    return int(text) if is_number else text
 
 
 def unset_setting(home: Home, key: str) -> Set:

@@ -1,7 +1,7 @@
 """Deciding on a call before it runs.
 
-Owns which paths of this machine are protected, where policies come from, and what is answered when they cannot be used. Must
-not know what speaks against a call: the policies say that.
+Owns which paths of this machine are protected, and what is answered when nothing can be decided. Must not know where policies
+come from (`policies` does), nor what speaks against a call: they say that.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import os
 import posixpath
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
 from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
@@ -19,8 +17,8 @@ from tallystick.errors import PolicyError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.script import Script
+from tallystick.operations.policies import Policies, detectors
 from tallystick.operations.world import Machine
-from tallystick.policy.engine import PolicySet, load
 from tallystick.policy.facts import Facts
 from tallystick.policy.guarded import Shell
 from tallystick.policy.judging import Ground, facts_of
@@ -31,7 +29,6 @@ from tallystick.shell import Environment, read_argv, read_script
 
 UNDECIDED = "tally.undecided"
 """The rule that a decision names which no policy made."""
-_SCHEMA = "tallystick.cedarschema"
 _MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "TMPDIR")
 _ALSO_OF_USER = (".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
 _ALSO_IN_PROJECTS = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
@@ -41,8 +38,8 @@ _ALSO_IN_PROJECTS = (".claude/settings.json", ".claude/settings.local.json", ".c
 class Decider:
     """The policies in force for one store, and what is protected on this machine. Safe for several threads.
 
-    Loading takes some 100 ms, mostly for the engine's library; a decision well under a millisecond. Policies are read once:
-    a changed file needs a new Decider.
+    Loading takes some 100 ms, mostly for the engine's library. Files of policies that have changed are read again; one that
+    cannot be used leaves the last good set in force: `policies.error` says why.
     """
 
     def __init__(
@@ -56,7 +53,7 @@ class Decider:
         adapters: Iterable[HookAdapter] | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """Load the shipped policies and those in the store.
+        """Load the policies that are shipped and those in the store.
 
         Args:
             home: The store. It need not exist.
@@ -66,14 +63,11 @@ class Decider:
             package: The folder of Tallystick's own files; by default where this module is.
             adapters: The agents whose settings are protected; by default all.
             settings: By default those of the store.
-
-        Raises:
-            PolicyError: a policy cannot be used. The caller answers with `undecided`.
         """
         variables = dict(environment or {})
         known = list(adapters) if adapters is not None else list(hook_adapters().values())
-        self._policies = _loaded((*_shipped(), *_of_user(home)), _schema())
-        self._settings = settings or Settings()
+        self.policies = Policies(home, environment=variables, settings=settings)
+        """The policies in force."""
         places = Places(
             _protected(home, user_home, variables, known, package or Path(__file__).parent.parent),
             home=str(user_home),
@@ -92,14 +86,9 @@ class Decider:
             temporary=tuple(text for name in ("TMPDIR", "TEMP") if (text := variables.get(name, "")).startswith("/")),
         )
 
-    @property
-    def policies(self) -> PolicySet:
-        """The policies in force."""
-        return self._policies
-
     def facts(self, call: Call) -> Facts:
         """What is known of a call."""
-        return facts_of(call, self._ground, Machine(), self._settings)
+        return facts_of(call, self._ground, self._world(call), self.policies.settings, detectors())
 
     def decide(self, call: Call) -> Decision:
         """What the policies say of a call.
@@ -107,41 +96,17 @@ class Decider:
         Raises:
             PolicyError: they cannot judge it. The caller answers with `undecided`.
         """
-        return self._policies.decide(self.facts(call), self._settings)
+        facts = self.facts(call)
+        return self.policies.in_force(facts.root).decide(facts, self.policies.settings)
+
+    def _world(self, call: Call) -> Machine:
+        """The machine and the record, as they are for a call."""
+        return Machine()
 
 
 def undecided(on_error: Effect, error: PolicyError) -> Decision:
     """The answer when there is no policy to decide with: what the setting `hooks.on_error` says, and why."""
     return Decision(effect=on_error, rules=(UNDECIDED,), reason=f"Tallystick could not decide on this call: {error}")
-
-
-# Policies ------------------------------------------------------------------------------------------------------------
-
-
-def _shipped() -> Iterator[tuple[str, str]]:
-    folder = resources.files("tallystick.policy") / "shipped"
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".cedar"):
-            yield file.name, file.read_text("utf-8")
-
-
-@lru_cache(maxsize=8)
-def _loaded(files: tuple[tuple[str, str], ...], schema: str) -> PolicySet:
-    """A set, loaded once: it is the same for every store that has the same texts."""
-    return load(files, schema)
-
-
-def _schema() -> str:
-    return (resources.files("tallystick.policy") / "shipped" / _SCHEMA).read_text("utf-8")
-
-
-def _of_user(home: Home) -> Iterator[tuple[str, str]]:
-    """The user's policies, after the shipped ones: they can add to what is refused, and take nothing from it."""
-    for path in sorted((home.folder / "policy").glob("*.cedar")):
-        try:
-            yield str(path), path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise PolicyError(f"{path}: it cannot be read: {error}") from error
 
 
 # Places --------------------------------------------------------------------------------------------------------------

@@ -172,8 +172,11 @@ def _policies(home: Home, where: Surroundings) -> Check:
     except TallystickError as error:
         mend = error.hint or "mend or move the file; until then hooks.on_error answers"
         return Check(name="policy", state=State.BAD, found=str(error), mend=mend)
-    rules = len(decider.policies.rules)
-    return _ok("policy", f"{rules} rules, set {decider.policies.digest[:12]}")
+    if decider.policies.error is not None:
+        mend = "mend or move the file; until then the set that was in force before decides"
+        return Check(name="policy", state=State.BAD, found=decider.policies.error, mend=mend)
+    rules = len(decider.policies.current.rules)
+    return _ok("policy", f"{rules} rules, set {decider.policies.current.digest[:12]}")
 
 
 # The recorder --------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
 from tallystick.operations.alert_chain import AlertChain, known_head, milliseconds_of, place_of
 from tallystick.operations.folders import Folders
+from tallystick.operations.policies import Change
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.unnamed import Unnamed
@@ -369,6 +370,27 @@ class Live:
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
         found = self.scribe.writer.find(agent, step.session)
         return found or self.scribe.open(Opening(session=step.session, agent=agent, source=step.source, ts=step.ts))
+
+    # Policies -------------------------------------------------------------------------------------------------------
+
+    def note_policies(self, change: Change) -> None:
+        """Record that another set of policies is in force, or that files of policies cannot be used."""
+        meta: dict[str, Json] = {
+            "policy": change.digest,
+            "profile": change.profile.value,
+            "rules": change.rules,
+            "reason": "broken" if change.error is not None else "changed",
+        }
+        if change.before is not None:
+            meta["policy_before"] = change.before
+        values: dict[str, Json] = {"content.files": [{"path": name, "sha256": sha} for name, sha in change.files]}
+        if change.error is not None:
+            values["content.error"] = change.error[:2000]
+        step = Step(session="recorder", type="policy_change", source=Source.WATCH, meta=meta, values=values)
+        try:
+            self.scribe.add(RECORDER, step)
+        except TallystickError as failure:
+            self.counts.last_error = str(failure)
 
     # What is not as it should be ------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Policies in force, and what they answer.
 
-Owns asking the engine about each act, and how its answers become a Decision on the call. Must not know how facts are found, nor
-how texts of policies are read (`parsing` does). The engine is Cedar, through `cedarpy`.
+Owns asking the engine about each act, and how its answers become a Decision on the call. Must not know how facts are found,
+nor how texts of policies are read (`parsing` does). The engine is Cedar, through `cedarpy`.
 """
 
 from __future__ import annotations

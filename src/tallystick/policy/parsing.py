@@ -6,6 +6,7 @@ know facts of any call. Source: the Cedar reference, "JSON policy format".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
@@ -137,10 +138,18 @@ def _policy(file: str, line: int, text: str, schema: cedarpy.Schema) -> _Policy:
     if found["templates"] or len(found["staticPolicies"]) != 1:
         raise refused(file, line, "a policy with ?principal or ?resource is a template, which nothing fills here")
     if not checked.validation_passed:
-        reasons = "; ".join(error.error.removeprefix("for policy `policy0`, ") for error in checked.errors)
-        raise refused(file, line, reasons)
+        raise refused(file, line, _reasons(error.error for error in checked.errors))
     (tree,) = found["staticPolicies"].values()
     return _Policy(_rule(file, line, tree), text, tree)
+
+
+def _reasons(errors: Iterable[str]) -> str:
+    """What does not fit the schema, each once: the engine says it for every action, in any order."""
+    said = (error.removeprefix("for policy `policy0`, ") for error in errors)
+    return "; ".join(sorted({_FOR_ACTION.sub("", text) for text in said}))
+
+
+_FOR_ACTION = re.compile(r' for Action::"\w+"')
 
 
 def _rule(file: str, line: int, tree: dict[str, Any]) -> Rule:

@@ -1,79 +1,85 @@
-"""The policies in force, loaded when a call is first to be decided, and again when their files have changed.
+"""Decisions while the recorder runs: what cannot be decided never leaves a call without an answer.
 
-Owns when they are loaded, and that a policy that cannot be used never leaves a call without an answer. What is decided is
-`operations.decide`'s.
+Owns when policies are loaded and what is said when something is wrong. What is decided is `operations.decide`'s.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tallystick.errors import PolicyError, TallystickError
 from tallystick.journal.home import Home
-from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
+from tallystick.model.intent import Operation
 from tallystick.operations.config import read_setting
 from tallystick.operations.decide import Decider, undecided
+from tallystick.operations.policies import Change
+from tallystick.tools import uses_of
 
 _LOG = logging.getLogger(__name__)
-_LOOK_SECONDS = 1.0
 
 
 class Deciding:
     """Decides on calls for one store."""
 
     def __init__(self, home: Home) -> None:
-        self.error: str | None = None
-        """Why the policies cannot be used; None if they can."""
         self._home = home
         self._decider: Decider | None = None
-        self._state: tuple[tuple[str, int, int], ...] | None = None
-        self._looked_at = float("-inf")
+        self._changed: Callable[[Change], None] | None = None
+
+    @property
+    def error(self) -> str | None:
+        """Why policies cannot be used; None if they can."""
+        return self._decider.policies.error if self._decider is not None else None
 
     def warm(self) -> None:
-        """Load the policies before the first call waits for them; what is wrong with them its decision will say."""
-        with contextlib.suppress(PolicyError):
-            self._current()
+        """Load the policies before the first call waits for them."""
+        self._current()
+
+    def listen(self, changed: Callable[[Change], None]) -> None:
+        """Have it told when another set of policies comes into force."""
+        self._changed = changed
+        if self._decider is not None:
+            self._decider.policies.listen(changed)
 
     def __call__(self, call: Call) -> Decision:
-        """The decision on a call; what the setting hooks.on_error says if policy cannot decide."""
+        """The decision on a call; what the setting hooks.on_error says if policy cannot decide on one that has effects."""
         try:
             return self._current().decide(call)
         except PolicyError as error:
-            self.error = str(error)
-            return undecided(self._on_error(), error)
+            return self._undecided(call, error)
         except Exception as error:  # a fault of ours: what cannot be decided is not let through silently
             _LOG.exception("a call of %s could not be decided", call.tool)
             fault = PolicyError(f"a fault of Tallystick: {type(error).__name__}", hint="run/recorder.log has it")
-            return undecided(self._on_error(), fault)
+            return self._undecided(call, fault)
 
     def _current(self) -> Decider:
-        now = time.monotonic()
-        if now - self._looked_at >= _LOOK_SECONDS:
-            self._looked_at = now
-            state = _state(self._home.folder / "policy")
-            if state != self._state or self._decider is None:
-                self._state, self._decider = state, None
-                self._decider = Decider(self._home, Path.home(), environment=os.environ)
-                self.error = None
         if self._decider is None:
-            raise PolicyError(self.error or "the policies cannot be loaded", hint="`tally doctor` says why")
+            self._decider = Decider(self._home, Path.home(), environment=os.environ)
+            if self._changed is not None:
+                self._decider.policies.listen(self._changed)
         return self._decider
 
-    def _on_error(self) -> Effect:
+    def _undecided(self, call: Call, error: PolicyError) -> Decision:
+        if _only_looks(call):
+            return NO_OPINION
         try:
-            return Effect(str(read_setting(self._home, "hooks.on_error")))
+            return undecided(Effect(str(read_setting(self._home, "hooks.on_error"))), error)
         except TallystickError:
-            return Effect.ASK
+            return undecided(Effect.ASK, error)
 
 
-def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """The policies' files as they stand: name, time of change and size of each."""
+def _only_looks(call: Call) -> bool:
+    """Whether a call changes nothing, as far as its tool and arguments tell: it reads or lists files."""
     try:
-        found = [(path.name, path.stat()) for path in folder.glob("*.cedar")]
-    except OSError:
-        return ()
-    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in found))
+        uses = uses_of(call.tool, call.args, folder=call.cwd)
+    except Exception:  # what made the decision fail may fail here as well
+        return False
+    runs = uses.commands or uses.programs or uses.codes
+    return bool(uses.intents) and not runs and all(intent.operation in _LOOKS for intent in uses.intents)
+
+
+_LOOKS = (Operation.READ, Operation.LIST)

@@ -40,10 +40,11 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
         return 0
     _log_to(place)
     try:
-        idle = idle_seconds if idle_seconds is not None else float(read_setting(home, "service.idle_minutes")) * 60
+        idle = idle_seconds if idle_seconds is not None else float(str(read_setting(home, "service.idle_minutes"))) * 60
         deciding = Deciding(home)
         indexing = Indexing(home)
         live = make_live(home, deciding, sealed=indexing.note)
+        deciding.listen(live.note_policies)
         http = read_setting(home, "service.http") == "on"
         server = Server(place, live, idle_seconds=idle, http=http, warm=deciding.warm, indexing=indexing)
         asyncio.run(server.run())
