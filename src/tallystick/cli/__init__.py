@@ -38,6 +38,7 @@ _COMMANDS = {
         "coverage:coverage",
         "What the record lacks: calls without results, steps that one source alone told",
     ),
+    "policy": ("policy:policy", "What agents may do: the rules, why they speak, and trying others."),
     "alerts": ("alerts:alerts", "What the rules found, newest first"),
     "alert": ("alerts:alert", "One alert: what stands behind it, and what people say of it."),
     "verify-log": ("alerts:verify_log", "Check that no alert was changed, added, moved or deleted."),
@@ -69,7 +70,7 @@ _AREAS = {
     ),
     "Look": ("session", "log", "show", "replay", "search", "sql", "export"),
     "Ask": ("why", "impact", "graph", "artifact", "coverage"),
-    "Decide": ("alerts", "alert", "verify-log"),
+    "Decide": ("policy", "alerts", "alert", "verify-log"),
     "Trust": ("audit-config", "verify", "erase", "rebuild"),
 }
 

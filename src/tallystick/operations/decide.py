@@ -17,14 +17,18 @@ from tallystick.errors import PolicyError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.script import Script
+from tallystick.operations.deeds import Deed, Deeds, deed_of
+from tallystick.operations.on_record import OnRecord
 from tallystick.operations.policies import Policies, detectors
 from tallystick.operations.world import Machine
 from tallystick.policy.facts import Facts
 from tallystick.policy.guarded import Shell
-from tallystick.policy.judging import Ground, facts_of
+from tallystick.policy.judging import Ground, judged
+from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.places import Kind, Places, Protected
 from tallystick.policy.recorder import Recorder
 from tallystick.policy.settings import Settings
+from tallystick.policy.world import World
 from tallystick.shell import Environment, read_argv, read_script
 
 UNDECIDED = "tally.undecided"
@@ -86,9 +90,19 @@ class Decider:
             temporary=tuple(text for name in ("TMPDIR", "TEMP") if (text := variables.get(name, "")).startswith("/")),
         )
 
+        self._deeds = Deeds()
+        self._record = OnRecord(home, self._recorded, self._is_secret)
+
     def facts(self, call: Call) -> Facts:
-        """What is known of a call."""
-        return facts_of(call, self._ground, self._world(call), self.policies.settings, detectors())
+        """What is known of a call that is about to be made."""
+        world, settings = self._world(call), self.policies.settings
+        reading, facts = judged(call, self._ground, world, settings, detectors())
+        self._deeds.note(call, deed_of(reading, facts, world, settings, is_before=True))
+        return facts
+
+    def facts_in(self, world: World, call: Call) -> Facts:
+        """What is known of a call in a world that is given."""
+        return judged(call, self._ground, world, self.policies.settings, detectors())[1]
 
     def decide(self, call: Call) -> Decision:
         """What the policies say of a call.
@@ -101,7 +115,20 @@ class Decider:
 
     def _world(self, call: Call) -> Machine:
         """The machine and the record, as they are for a call."""
-        return Machine()
+        return Machine(self._record.before(call))
+
+    def _recorded(self, call: Call) -> Deed:
+        """What a call that is on record does."""
+        known = self._deeds.take(call)
+        if known is not None:
+            return known
+        world, settings = Machine(), self.policies.settings
+        reading, facts = judged(call, self._ground, world, settings)
+        return deed_of(reading, facts, world, settings, is_before=False)
+
+    def _is_secret(self, path: str) -> bool:
+        named = Named(path=path, real=path, home=self._ground.home)
+        return not kinds_of(named, self.policies.settings).isdisjoint(("secret", "credential"))
 
 
 def undecided(on_error: Effect, error: PolicyError) -> Decision:

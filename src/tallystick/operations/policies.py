@@ -168,13 +168,14 @@ class Policies:
         self._monotonic = monotonic
         self._looked_at = float("-inf")
         self._state: _State | None = None
-        self._own: Texts = ()
         self._repositories: OrderedDict[str, tuple[float, _State, PolicySet, str | None]] = OrderedDict()
         self.changed: Callable[[Change], None] | None = None
         """Is told when another set comes into force. What was last told is kept beside the store's other state."""
         self.error: str | None = None
         """Why the user's files cannot be used; None if they can."""
         self.settings = settings or Settings()
+        self.own: Texts = ()
+        """The user's policies in force."""
         self.current: PolicySet
         """The set in force where no repository adds to it."""
         self._look()
@@ -224,16 +225,16 @@ class Policies:
         try:
             own = policies_below(user_folder(self._home))
             self.current = load_set(self.settings.profile, own)
-            self._own = own
+            self.own = own
         except PolicyError as error:
             self.error = str(error)
-            self._own = self._last_good(before)
-            self.current = load_set(self.settings.profile, self._own)
+            self.own = self._last_good(before)
+            self.current = load_set(self.settings.profile, self.own)
         self._tell(before)
 
     def _last_good(self, kept: _Kept | None) -> Texts:
         """The user's texts that were in force before; the newest that can be used."""
-        for texts in (self._own, kept.texts if kept is not None else ()):
+        for texts in (self.own, kept.texts if kept is not None else ()):
             try:
                 load_set(self.settings.profile, texts)
             except PolicyError:
@@ -248,7 +249,7 @@ class Policies:
             texts = policies_below(folder)
             if not texts:
                 return self.current, None
-            found = load_set(self.settings.profile, self._own, texts)
+            found = load_set(self.settings.profile, self.own, texts)
             names = {name for name, _ in texts}
             permit = next((rule for rule in found.rules if rule.file in names and rule.effect is Effect.ALLOW), None)
             if permit is not None:
@@ -277,7 +278,7 @@ class Policies:
         """Say that another set is in force, if somebody listens, and remember it."""
         if self.changed is None or not self._home.folder.exists():
             return
-        now = _Kept(digest=self.current.digest, error=self.error, texts=self._own)
+        now = _Kept(digest=self.current.digest, error=self.error, texts=self.own)
         if before == now:
             return
         self.changed(
@@ -286,7 +287,7 @@ class Policies:
                 before=before.digest if before is not None else None,
                 profile=self.settings.profile,
                 rules=len(self.current.rules),
-                files=tuple((name, sha256(text.encode()).hexdigest()) for name, text in self._own),
+                files=tuple((name, sha256(text.encode()).hexdigest()) for name, text in self.own),
                 error=self.error,
             )
         )

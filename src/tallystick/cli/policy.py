@@ -1,0 +1,335 @@
+"""`tally policy`: the rules in force, why a call is decided as it is, and trying a policy before it is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.filters import time_option
+from tallystick.cli.frame import FAILED, Command, Group
+from tallystick.cli.progress import progress_bar
+from tallystick.cli.run import Run, counted, labelled, pass_run, path_text, table
+from tallystick.cli.text import first_line, lines, one_line
+
+if TYPE_CHECKING:
+    from tallystick.model.step import Json
+    from tallystick.operations.backtest import Backtest, Counts, Differing
+    from tallystick.operations.explain import Explained
+    from tallystick.operations.policy_quality import Judged
+    from tallystick.operations.policy_rules import InForce, ShownRule
+    from tallystick.operations.suggest import Suggestion
+
+_COLORS = {"deny": "red", "ask": "yellow", "warn": "cyan", "allow": "green"}
+_MOST_SHOWN = 20
+
+policy = Group(
+    "policy",
+    lazy={
+        "list": ("tallystick.cli.policy:list_", "The rules in force."),
+        "show": ("tallystick.cli.policy:show", "One rule, with its text."),
+        "words": ("tallystick.cli.policy:words", "The words that policies can ask for, and what they mean."),
+        "schema": ("tallystick.cli.policy:schema", "What policies can look at."),
+        "check": ("tallystick.cli.policy:check", "Whether files of policies can be used."),
+        "test": ("tallystick.cli.policy:test", "Judge cases that are written in TOML."),
+        "explain": ("tallystick.cli.policy:explain", "Why a call, or a command"),
+        "backtest": ("tallystick.cli.policy:backtest", "Hold policies against what is on record."),
+        "suggest": ("tallystick.cli.policy:suggest", "Exceptions for what you said yes to."),
+    },
+    help="What agents may do: the rules, why they speak, and trying others.",
+)
+
+
+def _root(folder: str) -> str | None:
+    """The repository that a folder is in."""
+    from tallystick.operations.world import Machine
+
+    return Machine().tracking(folder).root
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+@click.command("list", cls=Command, example="tally policy list\ntally policy list --effect deny")
+@click.option("--effect", type=click.Choice(["deny", "ask", "warn", "allow"]), help="Only rules that do this.")
+@pass_run
+def list_(run: Run, effect: str | None) -> None:
+    """The rules in force here: shipped ones, those of plugins, yours, and those of this repository."""
+    from msgspec.structs import replace
+
+    from tallystick.operations.policy_rules import rules_in_force
+
+    found = rules_in_force(run.home, _root(str(Path.cwd())))
+    found = replace(found, rules=tuple(row for row in found.rules if effect in (None, row.effect.value)))
+    if found.error is not None:
+        run.warn(f"not in force: {found.error}")
+    run.answer("policy.rules", found, _rules_text(found))
+
+
+def _rules_text(found: InForce) -> Iterator[str]:
+    yield f"profile {found.profile.value}, {counted(len(found.rules), 'rule')}, set {found.digest[:12]}"
+    rows = [
+        (row.id, row.effect.value, row.severity, row.origin, first_line(row.reason, 90))
+        for row in sorted(found.rules, key=lambda row: (list(_COLORS).index(row.effect.value), row.id))
+    ]
+    yield from table(rows, head=("RULE", "DOES", "SEVERITY", "FROM", "WHAT THE AGENT IS TOLD"))
+
+
+@click.command("show", cls=Command, example="tally policy show secrets.read")
+@click.argument("rule")
+@pass_run
+def show(run: Run, rule: str) -> None:
+    """One rule: what it says, where it stands, its text. RULE is its id, or a part that no other has."""
+    from tallystick.operations.policy_rules import show_rule
+
+    found = show_rule(run.home, _root(str(Path.cwd())), rule)
+    run.answer("policy.rule", found, _rule_text(found))
+
+
+def _rule_text(found: ShownRule) -> Iterator[str]:
+    row = found.rule
+    yield click.style(
+        f"{one_line(row.id)}  {row.effect.value}  {row.severity}", bold=True, fg=_COLORS[row.effect.value]
+    )
+    yield from labelled(
+        [
+            ("reason", one_line(row.reason)),
+            ("remedy", one_line(row.remedy)),
+            ("from", f"{row.origin}: {one_line(row.file)}:{row.line}"),
+            ("holds", "in every profile, and nothing lifts it" if row.holds_always else ""),
+            ("lifts", one_line(", ".join(row.lifts))),
+            ("lifted by", one_line(", ".join(row.lifted_by))),
+        ],
+        indent="  ",
+    )
+    yield ""
+    yield from lines(found.text)
+
+
+@click.command("words", cls=Command, example="tally policy words\ntally policy words --json")
+@pass_run
+def words(run: Run) -> None:
+    """The words that policies can ask for: what a path is, what content holds, what a call does as a whole."""
+    from tallystick.operations.policy_rules import words as all_words
+
+    found = all_words()
+    rows = [(one.member, one.word, one.meaning) for one in found]
+    run.answer("policy.words", found, table(rows, head=("MEMBER", "WORD", "MEANING")))
+
+
+@click.command("schema", cls=Command, example="tally policy schema > tallystick.cedarschema")
+@pass_run
+def schema(run: Run) -> None:
+    """What policies can look at: the schema, as Cedar reads it, with a comment for each member."""
+    from tallystick.operations.policies import schema as text
+
+    run.answer("policy.schema", {"schema": text()}, text().splitlines())
+
+
+@click.command("check", cls=Command, example="tally policy check mine.cedar")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@pass_run
+def check(run: Run, files: tuple[Path, ...]) -> None:
+    """Whether files of policies could be used, beside the shipped ones. Nothing comes into force."""
+    from tallystick.operations.policy_rules import check_files
+
+    found = check_files(run.home, files)
+    names = {str(path) for path in files}
+    own = [rule for rule in found.rules if rule.file in names]
+    data = {"digest": found.digest, "rules": [rule.id for rule in own]}
+    text = [f"{one_line(rule.id)}: {rule.effect.value}" for rule in own]
+    run.answer("policy.check", data, [*text, f"{counted(len(own), 'policy', 'policies')} can be used"])
+
+
+# Cases ----------------------------------------------------------------------------------------------------------------
+
+
+@click.command(
+    "test", cls=Command, example="tally policy test cases.toml\ntally policy test cases.toml --policy mine.cedar"
+)
+@click.argument("tables", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--policy",
+    "candidates",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Instead of your own; may be repeated.",
+)
+@pass_run
+def test(run: Run, tables: tuple[Path, ...], candidates: tuple[Path, ...]) -> None:
+    """Judge cases that are written in TOML, on a machine that is laid out for them in a temporary folder.
+
+    Nothing of a case is ever run. Exit code 1 says that a case did not get what it wants.
+    """
+    from tallystick.operations.policy_cases import Tested, run_cases
+
+    tested = Tested(judged=tuple(run_cases(run.home, tables, candidates)))
+    run.answer("policy.test", {"cases": tested.judged, "failed": len(tested.failed)}, _tested_text(tested.judged))
+    if tested.failed:
+        raise SystemExit(FAILED)
+
+
+def _tested_text(judged: tuple[Judged, ...]) -> Iterator[str]:
+    failed = 0
+    for one in judged:
+        failed += not one.is_met
+        mark = click.style("✓", fg="green") if one.is_met else click.style("✕", fg="red")
+        rules = f" ({', '.join(map(one_line, one.rules))})" if one.rules else ""
+        wanted = "" if one.is_met else f", wanted {one.wants.value}"
+        yield f"{mark} {one_line(one.id)}: {one.effect.value}{rules}{wanted}"
+    yield f"{counted(len(judged), 'case')}, {failed} failed"
+
+
+# One call -------------------------------------------------------------------------------------------------------------
+
+
+@click.command(
+    "explain",
+    cls=Command,
+    example="tally policy explain 'curl https://example.org/x | sh'\ntally policy explain a3f9:17",
+)
+@click.argument("what", metavar="STEP|COMMAND")
+@click.option("--tool", default="Bash", help="The tool that is called; COMMAND is then its arguments as JSON.")
+@click.option("--agent", default="claude-code", help="The agent that calls.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Where it runs, instead of here.")
+@pass_run
+def explain(run: Run, what: str, tool: str, agent: str, folder: Path | None) -> None:
+    """Why a call, or a command that you type, is decided as it is: its acts, what is known of them, and the rules.
+
+    Nothing is run. A step of the record is judged by the policies and files of now; what was decided then is shown too.
+    """
+    from tallystick.operations.explain import explain_command, explain_step
+    from tallystick.operations.project import open_index
+
+    if _is_step(what):
+        with open_index(run.home) as index:
+            run.take(index.remarks)
+            found = explain_step(index, run.home, what)
+    else:
+        found = explain_command(run.home, what, tool=tool, agent=agent, folder=str(folder or Path.cwd()))
+    run.answer("policy.explain", found, _explained_text(found))
+
+
+def _is_step(text: str) -> bool:
+    """Whether a text has the form of a step's name, `SESSION:N`: a command of that form is no program's name."""
+    session, colon, number = text.partition(":")
+    return bool(colon) and number.isdigit() and len(session) >= 4 and session.isalnum()
+
+
+def _explained_text(found: Explained) -> Iterator[str]:
+    decision = found.decision
+    effect = decision.effect.value
+    headline = {"allow": "runs; nothing speaks against it", "warn": "runs, with a warning"}.get(effect, effect)
+    yield click.style(headline, bold=True, fg=_COLORS[effect])
+    if decision.would is not None:
+        yield f"  the profile observes: it would be {decision.would.value}"
+    yield from labelled(
+        [("reason", one_line(decision.reason)), ("remedy", one_line(decision.remedy)), ("severity", decision.severity)],
+        indent="  ",
+    )
+    for act in found.acts:
+        rules = click.style(f"  ← {', '.join(map(one_line, act.rules))}", fg="yellow") if act.rules else ""
+        yield f"{act.action} {one_line(act.target)}{rules}"
+        for name, value in act.known.items():
+            if name not in ("path", "name", "tool", "host"):
+                yield f"    {name}: {_value(value)}"
+        if act.because:
+            yield f"    from: {one_line(' '.join(act.because))[:200]}"
+    told = {name: value for name, value in found.context.items() if name not in ("tool", "session", "folder")}
+    if told:
+        yield "context"
+        yield from (f"    {name}: {_value(value)}" for name, value in told.items())
+    if found.recorded is not None:
+        said = found.recorded.get("rules")
+        named = f" ({', '.join(one_line(str(rule)) for rule in said)})" if isinstance(said, list) and said else ""
+        yield f"when it was made: {one_line(str(found.recorded.get('effect', 'allow')))}{named}"
+
+
+def _value(value: Json) -> str:
+    if isinstance(value, list):
+        return one_line(", ".join(map(str, value)))
+    return "yes" if value is True else one_line(str(value))
+
+
+# History --------------------------------------------------------------------------------------------------------------
+
+
+@click.command(
+    "backtest",
+    cls=Command,
+    example="tally policy backtest mine.cedar --since 30d\ntally policy backtest --profile strict",
+)
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--profile",
+    type=click.Choice(["standard", "strict", "default-deny"]),
+    help="With this profile instead of the one in force.",
+)
+@time_option("--since", "Calls from this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
+@pass_run
+def backtest(run: Run, files: tuple[Path, ...], profile: str | None, since: str | None) -> None:
+    """What policies would have said of the calls on record, beside what those in force say.
+
+    FILES stand for your own policies; without any, the set in force is held against the record.
+    """
+    from tallystick.operations.backtest import hold_against_record
+
+    with progress_bar(run, None) as advance:
+        found = hold_against_record(
+            run.home, files, profile=profile, since=since, progress=lambda size: advance("", size)
+        )
+    run.answer("policy.backtest", found, _backtest_text(found))
+
+
+def _backtest_text(found: Backtest) -> Iterator[str]:
+    yield f"{counted(found.calls, 'call')} of {counted(found.sessions, 'session')}"
+    rows = [_counts("in force", found.in_force), _counts("candidate", found.candidate)]
+    yield from table(rows, head=("", "DENIED", "ASKED", "WARNED", "SILENT", "FALSE ALARMS"))
+    for title, differing in (
+        ("what would change", found.differing),
+        ("what the candidate speaks against", found.examples),
+    ):
+        if differing:
+            yield click.style(title, bold=True)
+            yield from map(_differing, differing[:_MOST_SHOWN])
+            if len(differing) > _MOST_SHOWN:
+                yield f"  and {len(differing) - _MOST_SHOWN} more: --json has them"
+    yield "a false alarm is a denial or an ask of a call that was made and succeeded"
+
+
+def _counts(name: str, counts: Counts) -> tuple[str, ...]:
+    rate = f"{counts.false_alarms} ({counts.false_alarms / counts.total:.1%})" if counts.total else "0"
+    return (name, str(counts.denied), str(counts.asked), str(counts.warned), str(counts.silent), rate)
+
+
+def _differing(one: Differing) -> str:
+    change = one.candidate.value if one.in_force is one.candidate else f"{one.in_force.value} → {one.candidate.value}"
+    rules = ", ".join(map(one_line, one.rules))
+    return f"  {one.step}  {click.style(change, fg=_COLORS[one.candidate.value])}  {rules}  {first_line(one.call, 90)}"
+
+
+@click.command(
+    "suggest", cls=Command, example="tally policy suggest\ntally policy suggest >> ~/.tally/policy/mine.cedar"
+)
+@time_option("--since", "Asks from this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
+@pass_run
+def suggest(run: Run, since: str | None) -> None:
+    """The narrowest exceptions that would have covered the asks that you said yes to. Nothing comes into force."""
+    from tallystick.operations.suggest import suggest as suggested
+
+    found = suggested(run.home, since=since)
+    run.answer("policy.suggestions", found, _suggestions_text(found, str(path_text(run.home.folder / "policy"))))
+
+
+def _suggestions_text(found: tuple[Suggestion, ...], folder: str) -> Iterator[str]:
+    if not found:
+        yield "// nothing that was asked about was accepted"
+        return
+    yield f"// Exceptions for what was accepted. Read them; a file with them in {folder} brings them into force."
+    for one in found:
+        refused = f", refused {counted(one.refused, 'time')} for other targets" if one.refused else ""
+        yield ""
+        yield f"// {one_line(one.rule)}: accepted {counted(one.accepted, 'time')}{refused} ({', '.join(one.steps[-3:])})"
+        yield from lines(one.policy)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tallystick.policy.settings import Profile
+from tests.cli.conftest import Tally, TallyJson
+
+NO_CURL = (
+    '@id("mine.no-curl") @decision("ask") @severity("low") @reason("No downloads.")\n'
+    'forbid (principal, action == Action::"run", resource == Program::"curl");\n'
+)
+BROKEN = "// mine\n\nforbid (principal, action, resource) when { context.nope };\n"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands run in a folder that is no repository."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def own_policy(user: Path, text: str) -> Path:
+    path = user / ".tally" / "policy" / "mine.cedar"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_the_rules_in_force_are_listed_the_strictest_first(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    own_policy(user, NO_CURL)
+    rows = tally_json("policy", "list")["rules"]
+    assert {"id": "mine.no-curl", "effect": "ask", "severity": "low", "origin": "user"}.items() <= next(
+        row for row in rows if row["id"] == "mine.no-curl"
+    ).items()
+    text = tally("policy", "list", "--no-color").stdout.splitlines()
+    assert text[0].startswith(f"profile standard, {len(rows)} rules, set ")
+    told = [line.split()[1] for line in text[2:]]
+    assert told == sorted(told, key=["deny", "ask", "warn", "allow"].index)
+    assert {row["effect"] for row in tally_json("policy", "list", "--effect", "ask")["rules"]} == {"ask"}
+
+
+def test_a_broken_file_is_said_while_the_rest_is_listed(tally: Tally, user: Path) -> None:
+    path = own_policy(user, BROKEN)
+    result = tally("policy", "list")
+    assert result.exit_code == 0
+    assert f"not in force: {path}, the policy on line 3" in result.stderr
+    assert "tally.store" in result.stdout
+
+
+def test_a_rule_is_shown_with_its_text(tally: Tally, tally_json: TallyJson) -> None:
+    text = tally("policy", "show", "tally.store", "--no-color").stdout
+    assert text.splitlines()[0] == "tally.store  deny  critical"
+    assert "in every profile, and nothing lifts it" in text
+    assert 'resource.touches.contains("store")' in text
+    assert tally_json("policy", "show", "store")["rule"]["id"] == "tally.store"
+
+
+@pytest.mark.parametrize(("name", "said"), [("tally.stor3", "did you mean 'tally.store'"), ("tally.", "several rules")])
+def test_a_rule_that_is_not_told_apart_is_an_error(tally: Tally, name: str, said: str) -> None:
+    result = tally("policy", "show", name)
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
+def test_the_words_and_the_schema_are_told(tally: Tally, tally_json: TallyJson) -> None:
+    words = {(one["member"], one["word"]) for one in tally_json("policy", "words")}
+    assert {("File.kinds", "secret"), ("Host.kinds", "metadata"), ("Call.risks", "fork-bomb")} <= words
+    assert all(one["meaning"] for one in tally_json("policy", "words"))
+    assert "entity File" in tally("policy", "schema").stdout
+
+
+def test_files_are_checked_without_coming_into_force(tally: Tally, tmp_path: Path, user: Path) -> None:
+    (tmp_path / "good.cedar").write_text(NO_CURL)
+    (tmp_path / "bad.cedar").write_text(BROKEN)
+    good = tally("policy", "check", tmp_path / "good.cedar")
+    assert (good.exit_code, good.stdout) == (0, "mine.no-curl: ask\n1 policy can be used\n")
+    bad = tally("policy", "check", tmp_path / "good.cedar", tmp_path / "bad.cedar")
+    assert bad.exit_code == 1
+    assert "bad.cedar, the policy on line 3: attribute `nope` in context not found" in bad.stderr
+    assert not (user / ".tally" / "policy").exists()
+
+
+CASES = """
+[[case]]
+id = "no downloads"
+class = "mine"
+wants = "ask-or-deny"
+calls = [{tool = "Bash", args = {command = "curl https://example.org/x"}}]
+
+[[case]]
+id = "looking"
+class = "mine"
+wants = "silence"
+calls = [{tool = "Bash", args = {command = "ls"}}]
+"""
+
+
+def test_cases_are_judged_by_the_policies_in_force_or_by_a_candidate(tally: Tally, tmp_path: Path, user: Path) -> None:
+    table = tmp_path / "cases.toml"
+    table.write_text(CASES)
+    failed = tally("policy", "test", table, "--no-color")
+    assert failed.exit_code == 1
+    assert failed.stdout.splitlines() == [
+        "✕ no downloads: allow, wanted ask-or-deny",
+        "✓ looking: allow",
+        "2 cases, 1 failed",
+    ]
+    (tmp_path / "mine.cedar").write_text(NO_CURL)
+    passed = tally("policy", "test", table, "--policy", tmp_path / "mine.cedar")
+    assert (passed.exit_code, passed.stdout.splitlines()[0]) == (0, "✓ no downloads: ask (mine.no-curl)")
+    own_policy(user, NO_CURL)
+    assert tally("policy", "test", table).exit_code == 0
+
+
+def test_a_command_is_explained_act_by_act(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    found = tally_json("policy", "explain", "cat ~/.ssh/id_rsa; ls")
+    assert found["decision"]["effect"] == "deny"
+    spoke = {(act["action"], act["target"]): act["rules"] for act in found["acts"]}
+    assert spoke["read", f"{user}/.ssh/id_rsa"]
+    assert spoke["run", "ls"] == []
+    text = tally("policy", "explain", "echo \x1b[31m > ~/.tally/x", "--no-color").stdout
+    assert text.splitlines()[0] == "deny"
+    assert "\x1b" not in text
+
+
+def test_a_call_of_another_tool_is_explained_from_its_arguments(tally_json: TallyJson, elsewhere: Path) -> None:
+    args = json.dumps({"file_path": "notes.md", "content": "x"})
+    found = tally_json("policy", "explain", args, "--tool", "Write", "--folder", str(elsewhere))
+    assert ("write", str(elsewhere / "notes.md")) in {(act["action"], act["target"]) for act in found["acts"]}
+
+
+def test_a_step_of_the_record_is_explained(tally: Tally, tally_json: TallyJson, full: Path) -> None:
+    calls = tally_json("log", "--type", "tool_call", "--tool", "Bash")["steps"]
+    step = f"{calls[0]['session'][:8]}:{calls[0]['n']}"
+    found = tally_json("policy", "explain", step)
+    assert found["call"]["tool"] == "Bash"
+    assert found["acts"][0]["action"] == "call"
+    prompts = tally_json("log", "--type", "user")["steps"]
+    refused = tally("policy", "explain", f"{prompts[0]['session'][:8]}:{prompts[0]['n']}")
+    assert refused.exit_code == 1
+    assert "is no call of a tool" in refused.stderr
+
+
+def test_the_record_is_held_against_a_candidate(tally: Tally, tally_json: TallyJson, full: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.cedar").write_text('@id("mine.all") @decision("ask") forbid (principal, action, resource);')
+    found = tally_json("policy", "backtest", tmp_path / "mine.cedar")
+    assert found["calls"] > 10
+    assert found["candidate"]["asked"] + found["candidate"]["denied"] == found["calls"]
+    text = tally("policy", "backtest", tmp_path / "mine.cedar", "--no-color").stdout
+    assert "what would change" in text
+    assert "mine.all" in text
+    for profile in Profile:
+        known = profile is not Profile.OBSERVE
+        assert (tally("policy", "backtest", "--profile", profile.value).exit_code == 0) is known
+
+
+def test_without_an_accepted_ask_nothing_is_suggested(tally: Tally, tally_json: TallyJson, full: Path) -> None:
+    assert tally_json("policy", "suggest") == []
+    assert tally("policy", "suggest").stdout.startswith("// nothing")
