@@ -28,15 +28,15 @@ _MOST_SHOWN = 20
 policy = Group(
     "policy",
     lazy={
-        "list": ("tallystick.cli.policy:list_", "The rules in force."),
-        "show": ("tallystick.cli.policy:show", "One rule, with its text."),
-        "words": ("tallystick.cli.policy:words", "The words that policies can ask for, and what they mean."),
-        "schema": ("tallystick.cli.policy:schema", "What policies can look at."),
-        "check": ("tallystick.cli.policy:check", "Whether files of policies can be used."),
-        "test": ("tallystick.cli.policy:test", "Judge cases that are written in TOML."),
+        "list": ("tallystick.cli.policy:list_", "The rules in force here"),
+        "show": ("tallystick.cli.policy:show", "One rule: what it says, where it stands, its text."),
+        "words": ("tallystick.cli.policy:words", "The words that policies can ask for"),
+        "schema": ("tallystick.cli.policy:schema", "What policies can look at"),
+        "check": ("tallystick.cli.policy:check", "Whether files of policies could be used, beside the shipped ones."),
+        "test": ("tallystick.cli.policy:test", "Judge cases that are written in TOML"),
         "explain": ("tallystick.cli.policy:explain", "Why a call, or a command"),
-        "backtest": ("tallystick.cli.policy:backtest", "Hold policies against what is on record."),
-        "suggest": ("tallystick.cli.policy:suggest", "Exceptions for what you said yes to."),
+        "backtest": ("tallystick.cli.policy:backtest", "What policies would have said of the calls on record"),
+        "suggest": ("tallystick.cli.policy:suggest", "The narrowest exceptions that would have covered the asks that you said yes to."),
     },
     help="What agents may do: the rules, why they speak, and trying others.",
 )

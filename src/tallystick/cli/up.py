@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from tallystick.cli.frame import FAILED, Command
+from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, pass_run, path_text
 from tallystick.cli.text import one_line
 from tallystick.operations.install import Surroundings
@@ -25,7 +26,8 @@ def up(run: Run, dry_run: bool) -> None:
     call. `tally uninstall --all` undoes it; `tally doctor` says whether it works.
     """
     where = Surroundings(user=Path.home(), environment=dict(os.environ))
-    done = bring_up(run.home, where, dry_run=dry_run)
+    with progress_bar(run, None) as advance:
+        done = bring_up(run.home, where, dry_run=dry_run, progress=lambda size: advance("", size))
     run.answer("up", done, _text(done, dry_run=dry_run))
     if done.recorder_error is not None or any(agent.error for agent in done.agents):
         raise SystemExit(FAILED)
@@ -42,7 +44,23 @@ def _text(done: Up, *, dry_run: bool) -> Iterator[str]:
         yield f"the recorder does not run: {one_line(done.recorder_error)}"
     elif not dry_run:
         yield f"the recorder runs; its pid is {done.recorder}"
+    yield from _backtest(done)
     yield "next: `tally doctor` tries every hook, `tally log` shows what was recorded, `tally import` takes in the past"
+
+
+def _backtest(done: Up) -> Iterator[str]:
+    """What policy would have said before today."""
+    found = done.backtest
+    if found is None:
+        return
+    if not found.calls:
+        yield "policy: nothing is on record yet; after `tally import`, `tally policy backtest` says what it would have said"
+        return
+    said = found.in_force
+    yield (
+        f"policy: of {counted(found.calls, 'call')} on record it would have denied {said.denied}, asked about {said.asked} "
+        f"and warned of {said.warned}; `tally policy backtest` lists them"
+    )
 
 
 def _said(agent: Connected, *, dry_run: bool) -> str:

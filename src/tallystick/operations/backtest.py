@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.errors import PolicyError
+from tallystick.errors import NotFoundError, PolicyError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
@@ -106,8 +106,10 @@ def hold_against_record(
         progress: is told how many bytes of journals were read.
 
     Raises:
-        PolicyError: a policy cannot be used.
+        NotFoundError: there is no store. PolicyError: a policy cannot be used.
     """
+    if not home.exists:
+        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
     policies = Policies(home)
     settings = replace(policies.settings, is_interactive=True)
     wanted = Profile(profile) if profile is not None else settings.profile

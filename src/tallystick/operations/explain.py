@@ -24,6 +24,7 @@ from tallystick.policy.facts import Plain, attributes, name_of, type_of
 
 _USUAL: tuple[Plain, ...] = ("", "unknown", "trusted", False, 0, [])
 """Values that say nothing in particular."""
+_USUAL_OF: tuple[tuple[str, Plain], ...] = (("is_known", True), ("write_outside_workspace", "ask"))
 
 
 class ToldAct(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,5 +121,7 @@ def explain_call(home: Home, call: Call) -> Explained:
 def _known(found: dict[str, Plain]) -> dict[str, Json]:
     """The members that say something: not those that are as they usually are."""
     return {
-        name: list(value) if isinstance(value, list) else value for name, value in found.items() if value not in _USUAL
+        name: list(value) if isinstance(value, list) else value
+        for name, value in found.items()
+        if value not in _USUAL and (name, value) not in _USUAL_OF
     }

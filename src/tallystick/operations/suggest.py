@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from tallystick.errors import NotFoundError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
@@ -55,7 +56,12 @@ def suggest(home: Home, *, since: str | None = None) -> tuple[Suggestion, ...]:
 
     A target that the user also refused under the same rule is left out. So are asks about a call as a whole: nothing in
     them is narrow enough to be lifted.
+
+    Raises:
+        NotFoundError: there is no store.
     """
+    if not home.exists:
+        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
     yes: defaultdict[Accepted, list[str]] = defaultdict(list)
     no: set[Accepted] = set()
     for step, was_made in _answered(home, since):

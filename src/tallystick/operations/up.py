@@ -5,6 +5,7 @@ Owns the order, and that one agent that cannot be connected keeps no other from 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from tallystick.capture import recorder
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.operations.agents import Agent, find_agents
+from tallystick.operations.backtest import Backtest, hold_against_record
 from tallystick.operations.install import AFTERWARDS, Surroundings, install
 from tallystick.operations.store import init_store
 
@@ -37,10 +39,17 @@ class Up(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[Connected, ...]
     recorder: int | None = None
     recorder_error: str | None = None
+    backtest: Backtest | None = None
+    """What the policies that now decide would have said of the calls on record; None unless something was connected anew."""
 
 
-def bring_up(home: Home, where: Surroundings, *, dry_run: bool = False) -> Up:
+def bring_up(
+    home: Home, where: Surroundings, *, dry_run: bool = False, progress: Callable[[int], None] = lambda _: None
+) -> Up:
     """Make the store, connect every agent that is found, start the recorder.
+
+    Args:
+        progress: is told how many bytes of the record were held against the policies.
 
     Raises:
         JournalError: the store cannot be made.
@@ -53,7 +62,15 @@ def bring_up(home: Home, where: Surroundings, *, dry_run: bool = False) -> Up:
             pid = recorder.start(home.folder)
         except TallystickError as failure:
             error = str(failure)
-    return Up(store=home.folder, made_store=made, agents=connected, recorder=pid, recorder_error=error)
+    is_first = any(agent.is_changed for agent in connected) and home.exists
+    return Up(
+        store=home.folder,
+        made_store=made,
+        agents=connected,
+        recorder=pid,
+        recorder_error=error,
+        backtest=hold_against_record(home, progress=progress) if is_first else None,
+    )
 
 
 def _connect(home: Home, agent: Agent, where: Surroundings, *, dry_run: bool) -> Connected:

@@ -22,11 +22,20 @@ FAILED = "detector-failed"
 class Detector(Protocol):
     """Finds risks in calls."""
 
-    name: str
-    risks: Mapping[str, str]
-    """The words that it may give, with what they mean. Policies ask for `NAME.WORD`."""
-    policies: Sequence[tuple[str, str]]
-    """Policies that come with it: names of files, which messages use, and texts."""
+    @property
+    def name(self) -> str:
+        """What its words have before them."""
+        ...
+
+    @property
+    def risks(self) -> Mapping[str, str]:
+        """The words that it may give, with what they mean. Policies ask for `NAME.WORD`."""
+        ...
+
+    @property
+    def policies(self) -> Sequence[tuple[str, str]]:
+        """Policies that come with it: names of files, which messages use, and texts."""
+        ...
 
     def detect(self, reading: CallReading, settings: Settings) -> Iterable[Risk]:
         """The risks of a call, of `risks`."""
