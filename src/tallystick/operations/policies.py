@@ -22,6 +22,7 @@ from tallystick.errors import PolicyError, TallystickError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
+from tallystick.model.step import Json, Source, Step
 from tallystick.operations.policy_settings import read_policy_settings
 from tallystick.policy.detector import Detector
 from tallystick.policy.engine import PolicySet, load
@@ -53,6 +54,22 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The user's files by name, with SHA-256 of each."""
     error: str | None = None
     """Why files could not be used, so that `digest` is not of what stands in them."""
+
+
+def step_of_change(change: Change) -> Step:
+    """What the recorder's own session says of a change: DESIGN 7, policy edits are steps."""
+    meta: dict[str, Json] = {
+        "policy": change.digest,
+        "profile": change.profile.value,
+        "rules": change.rules,
+        "reason": "broken" if change.error is not None else "changed",
+    }
+    if change.before is not None:
+        meta["policy_before"] = change.before
+    values: dict[str, Json] = {"content.files": [{"path": name, "sha256": sha} for name, sha in change.files]}
+    if change.error is not None:
+        values["content.error"] = change.error[:2000]
+    return Step(session="recorder", type="policy_change", source=Source.WATCH, meta=meta, values=values)
 
 
 # Texts ---------------------------------------------------------------------------------------------------------------
