@@ -49,6 +49,10 @@ def test_the_commands_are_those_of_this_version() -> None:
         *(f"tally service {word}" for word in ("start", "stop", "status", "run", "unit")),
         *(f"tally session {word}" for word in ("list", "show", "tree")),
         *(f"tally alert {word}" for word in ("show", "ack", "feedback")),
+        *(
+            f"tally policy {word}"
+            for word in ("list", "show", "words", "schema", "check", "test", "explain", "backtest", "suggest")
+        ),
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
     }
 
@@ -144,6 +148,7 @@ WORKS_WITHOUT = (
     "service stop",
     "service status",
     "service unit",
+    *(f"policy {word}" for word in ("list", "show", "words", "schema", "check", "test", "explain")),
 )
 NEEDS_NO_STORE = {f"tally {words}" for words in (*MAKES_A_STORE, *WORKS_WITHOUT)}
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from tallystick.model.decision import Decision, Effect
 
 
@@ -37,14 +39,15 @@ ASKS: Mapping[str, Asking] = {
 
 
 def told(agent: str, decision: Decision, *, never_asks: bool = False) -> Decision | None:
-    """The decision as the agent is told it; None if there is nothing to tell.
+    """The decision as the agent is told it, what to do instead after the reason; None if there is nothing to tell.
 
     Args:
         never_asks: the agent is in a mode in which it asks nobody.
     """
     if decision.effect not in (Effect.ASK, Effect.DENY):
         return None
-    if decision.effect is Effect.DENY or (ASKS.get(agent) is Asking.PROMPT and not never_asks):
-        return decision
-    reason = f"{decision.reason or 'A human must agree to this call.'} Nobody can be asked here, so it is refused."
-    return Decision(effect=Effect.DENY, rules=decision.rules, reason=reason, policy=decision.policy)
+    reason, effect = decision.reason, decision.effect
+    if effect is Effect.ASK and (ASKS.get(agent) is not Asking.PROMPT or never_asks):
+        reason = f"{reason or 'A human must agree to this call.'} Nobody can be asked here, so it is refused."
+        effect = Effect.DENY
+    return replace(decision, effect=effect, reason=f"{reason} {decision.remedy}".strip())
