@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import acp, api, decide, graph, imports, live, project, scrub, seal, search, start, watch
+from bench import acp, api, decide, deciding, graph, imports, live, project, scrub, seal, search, start, watch
 from bench.measure import Figure
 
 
@@ -20,6 +20,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from api.figures(folder / "api")
     yield from live.figures(folder / "live")
     yield from decide.figures(folder / "decide")
+    yield from deciding.figures(folder / "deciding")
     yield from acp.figures(folder / "acp")
     yield from scrub.figures()
     yield from project.figures(folder / "project")

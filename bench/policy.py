@@ -40,13 +40,19 @@ from tallystick.operations.policy_quality import (
     summed,
     tallies,
 )
-from tallystick.policy.tools import use_of
+from tallystick.policy.guarded import kind_of
+from tallystick.tools import uses_of
 
 CORPUS = Path(__file__).parents[1] / "tests" / "policy" / "corpus"
+HELD_OUT = {
+    name: CORPUS.parent / "heldout" / f"{table}.toml"
+    for name, table in (("held-out", "attacks"), ("held-out work", "work"))
+}
+"""Cases that were written when the rules were, by somebody who did not look at them."""
+_ATTACKS = ("attacks", "held-out")
 MACHINE = CORPUS / "machine.toml"
 RECORDINGS = Path(__file__).parents[1] / "tests" / "recordings"
 _HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
-_KINDS = ("shell", "code", "write", "read")
 _PATHS = ("file_path", "filePath", "absolute_path", "path")
 _TEXTS = ("content", "file_text", "contents")
 _LONGEST_RESULT = 1 << 16
@@ -72,7 +78,9 @@ def files_everywhere() -> dict[str, str]:
 
 
 def tables_of(corpus: str) -> list[Path]:
-    """The tables of `attacks` or `benign`."""
+    """The tables of `attacks` or `benign`, or of one of `HELD_OUT`."""
+    if corpus in HELD_OUT:
+        return [HELD_OUT[corpus]]
     return sorted(CORPUS.glob(f"{corpus}_*.toml"))
 
 
@@ -81,7 +89,7 @@ def measured(*, histories: Sequence[Path] = (), classes: Sequence[str] = ()) -> 
     files = files_everywhere()
     corpora: dict[str, Iterable[Case]] = {
         name: [case for case in read_cases(tables_of(name)) if not classes or case.class_ in classes]
-        for name in ("attacks", "benign")
+        for name in ("attacks", "benign", *HELD_OUT)
     }
     digests = {name: corpus_digest([*tables_of(name), MACHINE]) for name in corpora}
     if histories:
@@ -91,7 +99,7 @@ def measured(*, histories: Sequence[Path] = (), classes: Sequence[str] = ()) -> 
         corpora=digests,
         classes={name: tallies(found) for name, found in judged.items()},
         unmet={name: [one for one in found if not one.is_met] for name, found in judged.items()},
-        calls={case.id: named(case.calls[-1]) for case in read_cases(tables_of("attacks"))},
+        calls={case.id: named(case.calls[-1]) for name in _ATTACKS for case in read_cases(tables_of(name))},
     )
 
 
@@ -106,7 +114,7 @@ def places() -> list[Path]:
 
 
 def cases_of(paths: Sequence[Path]) -> Iterator[Case]:
-    """The shell commands and file calls of some histories: one case for all that was done in one folder.
+    """The calls of tools in some histories: one case for all that was done in one folder.
 
     The home folder of whoever worked there becomes that of the machine.
     """
@@ -139,7 +147,7 @@ def _calls(steps: Sequence[Recorded], owner: str, *, session: str) -> Iterator[t
     agent = next((step.member("agent") for step in steps if step.member("agent")), "claude-code")
     for step in steps:
         tool, args = step.member("tool"), _moved(step.values.get("content.args"), owner)
-        if step.type != "tool_call" or not isinstance(tool, str) or use_of(tool, args).kind not in _KINDS:
+        if step.type != "tool_call" or not isinstance(tool, str):
             continue
         values = results.get(step.member("corr"), {})
         output = values.get("content.output", values.get("content.text"))
@@ -167,7 +175,7 @@ def _moved(value: Json, owner: str) -> Json:
 
 def _leaves(tool: str, args: Json) -> dict[str, str]:
     """What a call that writes a whole file leaves on disk."""
-    if not isinstance(args, dict) or use_of(tool, args).kind != "write":
+    if not isinstance(args, dict) or kind_of(uses_of(tool, args, folder=None)) != "write":
         return {}
     path = next((args[name] for name in _PATHS if isinstance(args.get(name), str)), None)
     text = next((args[name] for name in _TEXTS if isinstance(args.get(name), str)), None)
@@ -209,10 +217,12 @@ def main() -> None:
         print(msgspec.json.encode(found).decode())
         return
     for name, classes in found.classes.items():
+        if not summed(classes.values()).total:
+            continue
         print(f"\n{name}, {found.corpora.get(name, 'not kept')[:16]}\n")
-        for line in attack_table(classes) if name == "attacks" else work_table(classes):
+        for line in attack_table(classes) if name in _ATTACKS else work_table(classes):
             print(line)
-        if name == "attacks":
+        if name in _ATTACKS:
             print(f"\n{stopped(classes)}")
         if "--ids" in sys.argv:
             for one in found.unmet[name]:
