@@ -9,7 +9,22 @@ from pathlib import Path
 
 import msgspec
 
-from bench import acp, api, decide, deciding, graph, imports, live, project, scrub, seal, search, start, watch
+from bench import (
+    acp,
+    api,
+    decide,
+    deciding,
+    graph,
+    imports,
+    inspection,
+    live,
+    project,
+    scrub,
+    seal,
+    search,
+    start,
+    watch,
+)
 from bench.measure import Figure
 
 
@@ -21,6 +36,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from live.figures(folder / "live")
     yield from decide.figures(folder / "decide")
     yield from deciding.figures(folder / "deciding")
+    yield from inspection.figures(folder / "inspection")
     yield from acp.figures(folder / "acp")
     yield from scrub.figures()
     yield from project.figures(folder / "project")

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from tallystick.cli.frame import Main
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
-from tallystick.operations.alert_chain import AlertChain
+from tallystick.operations.alert_chain import AlertChain, known_head
 from tallystick.operations.scribe import Scribe
 from tests.operations.alerting import bring_alerts_up_to_date, refuse, tamper
 
@@ -82,6 +82,22 @@ def test_filters_and_a_limit_leave_fewer(tally: Tally) -> None:
     assert "no alerts" in tally("alerts", "--since", "2030-01-01").stdout
     assert tally("alerts", "--session", "nowhere").exit_code == 1
     assert tally("alerts", "--since", "soon").exit_code == 64
+
+
+def test_what_each_rule_found_is_shown_line_by_line(alarmed: Home, tally: Tally) -> None:
+    found = [
+        {"rule": "a.b", "action": "delete", "target": "/x\x1b[31m", "because": ["rm", "/x"]},
+        {"rule": "c.d", "action": "call", "target": "Bash", "because": ["one: x", "two: y"]},
+        {"rule": "e.f", "action": "call", "target": "Bash"},
+        7,
+    ]
+    with Scribe(alarmed) as scribe:
+        refuse(scribe, AlertChain(scribe, known_head(alarmed)), 7, found=found)
+    shown = tally("alert", "show", "4").output
+    assert "a.b: delete /x" in shown
+    assert "\x1b[31m" not in shown
+    assert "c.d: call Bash: one: x; two: y" in shown
+    assert "e.f: call Bash" in shown
 
 
 # One alert ------------------------------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ def refuse(
     effect: str = "deny",
     text: str = "No.",
     path: str = "/home/dev/.tally/ledger.jsonl",
+    found: Json = None,
 ) -> Taken | None:
     """Record a call, the decision on it, and its alert."""
     if scribe.writer.find(AGENT, session) is None:
@@ -90,7 +91,7 @@ def refuse(
         source_id=f"{id_}/decision",
         ts=ts,
         meta=meta,
-        values={"content.text": text},
+        values={"content.text": text, **({"content.evidence": found} if found is not None else {})},
         after=(Ref(id_),),
         within=Ref(id_),
     )

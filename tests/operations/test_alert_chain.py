@@ -6,7 +6,7 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.operations.alert_chain import AlertChain, known_head, milliseconds_of
+from tallystick.operations.alert_chain import AlertChain, known_head, milliseconds_of, noted_heads
 from tallystick.operations.alerts import read_alerts
 from tallystick.operations.project import open_index
 from tallystick.operations.scribe import Scribe
@@ -109,3 +109,36 @@ def test_the_first_time_that_says_one_counts() -> None:
     assert milliseconds_of(None, "soon", "2026-01-02T03:04:05.006Z", "2027-01-01T00:00:00Z") == 1_767_323_045_006
     assert milliseconds_of("1970-01-01T00:00:01") == 1000
     assert milliseconds_of(None, "\x1b[31m") == 0
+
+
+def test_the_ledger_notes_where_the_chain_ends(home: Home) -> None:
+    store_with(home, [1, 2])
+    store_with(home, [3])
+    (sid,) = [sid for sid, _ in home.sessions()]
+    steps = [step for step in read_session(home, sid) if step.type == "alert"]
+    assert [(head.session, head.n, head.hash) for head in noted_heads(home)] == [
+        (sid, step.n, step.values["content.chain"]["entry_hash"]) for step in steps[1:]
+    ]
+    assert verify_store(home).exit_code == 0
+
+
+def test_an_index_that_lags_is_brought_up_to_date_before_the_next_alert(home: Home) -> None:
+    bring_alerts_up_to_date(home)
+    with Scribe(home) as scribe:
+        chain = AlertChain(scribe)
+        for number in (1, 2):
+            refuse(scribe, chain, number, session=f"s{number}")
+    assert known_head(home) == chain.head  # nothing was projected in between
+
+
+def test_without_an_index_the_ledger_knows_the_head(home: Home) -> None:
+    with Scribe(home) as scribe:
+        chain = AlertChain(scribe)
+        refuse(scribe, chain, 1)
+    home.graph.unlink(missing_ok=True)
+    home.graph.mkdir()
+    assert known_head(home) == chain.head
+
+
+def test_a_store_without_alerts_begins_at_the_beginning(home: Home) -> None:
+    assert known_head(home) == GENESIS

@@ -12,7 +12,8 @@ from tallystick.agents.hooks import SettingsFile, hook_adapter
 from tallystick.errors import PolicyError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
-from tallystick.operations.decide import UNDECIDED, Decider, undecided
+from tallystick.operations.decide import Decider
+from tallystick.operations.undecided import UNDECIDED, undecided
 from tests.operations.decide_cases import (
     ALLOWED_CALLS,
     ALLOWED_COMMANDS,
@@ -105,9 +106,15 @@ def test_what_may_be_against_the_record_is_asked_about(machine: Machine, tool: s
 
 
 @pytest.mark.parametrize("command", ALLOWED_COMMANDS)
-def test_an_ordinary_command_runs_unasked(machine: Machine, command: str) -> None:
+def test_an_ordinary_command_is_nothing_to_the_record(machine: Machine, command: str) -> None:
     decision = machine.shell(_filled(command, machine.user, machine.package))
-    assert decision == Decision(policy=machine.decider.policies.current.digest), decision
+    assert not [rule for rule in decision.rules if rule.startswith("tally.")], decision
+    assert decision.policy == machine.decider.policies.current.digest
+
+
+@pytest.mark.parametrize("command", ["ls", "git status", "make test", "cat ~/.tally/ledger.jsonl", "tally log"])
+def test_of_what_nothing_speaks_against_nothing_is_said(machine: Machine, command: str) -> None:
+    assert machine.shell(command) == Decision(policy=machine.decider.policies.current.digest)
 
 
 @pytest.mark.parametrize(("tool", "args"), ALLOWED_CALLS)
@@ -224,8 +231,8 @@ def test_a_policy_of_the_user_adds_to_the_shipped_ones(tmp_path: Path) -> None:
     text += 'forbid (principal == Agent::"claude-code", action == Action::"run", resource == Program::"curl");\n'
     write(tmp_path / "dev" / ".tally" / "policy" / "mine.cedar", text)
     machine = Machine(tmp_path)
-    assert machine.shell("sudo curl https://example.org").rules == ("mine.no-curl",)
-    assert machine.shell("curl -o ~/.tally/x y").rules == ("tally.store", "mine.no-curl")
+    assert machine.shell("curl https://example.org").rules == ("mine.no-curl",)
+    assert set(machine.shell("curl -o ~/.tally/x y").rules) >= {"tally.store", "mine.no-curl"}
     assert machine.shell("curl -o ~/.tally/x y").effect is Effect.DENY
     assert machine.shell("ls").effect is Effect.ALLOW
 
@@ -275,7 +282,7 @@ def test_settings_of_every_adapter_are_protected(tmp_path: Path) -> None:
     decider = Decider(Home(tmp_path / "store"), tmp_path, adapters=[Other()])  # type: ignore[list-item]
     for path in (".config/other/u.js", "project/.other/p.js"):
         call = Call(agent="a", session="s", tool="edit", args={"path": f"{tmp_path}/{path}"}, cwd=f"{tmp_path}/project")
-        assert decider.decide(call).rules == (HOOKS,), path
+        assert HOOKS in decider.decide(call).rules, path
 
 
 def test_a_project_given_by_name_is_protected_from_everywhere(tmp_path: Path) -> None:

@@ -78,3 +78,13 @@ def test_a_store_that_cannot_be_written_ends_it(scribe: Scribe, monkeypatch: pyt
     monkeypatch.setattr(scribe, "add", broken)
     with pytest.raises(JournalError):
         list(ingest(scribe, [line(type="warning")], Defaults(), Ingested()))
+
+
+@pytest.mark.parametrize("type_", ["alert", "feedback"])
+def test_a_program_makes_up_no_alert(scribe: Scribe, home: Home, type_: str) -> None:
+    counts = Ingested()
+    chain = {"entry_hash": "a" * 64, "prev_hash": "0" * 64}
+    (refused,) = ingest(scribe, [line(type=type_, content={"chain": chain})], Defaults(), counts)
+    assert isinstance(refused, Refused)
+    assert "the recorder's own" in refused.why
+    assert (counts.refused, counts.sessions) == (1, set())

@@ -17,11 +17,13 @@ from tallystick.agents.hooks._payload import payload_of
 from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
+from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
 from tallystick.operations.live import Delivery, Live, Unfinished
+from tallystick.operations.policies import Change
 from tallystick.operations.scribe import Scribe
+from tallystick.policy.settings import Profile
 
 
 class Nothing:
@@ -209,6 +211,31 @@ def test_a_decision_is_a_step_within_its_call(recording: Recording, effect: Effe
     assert decided.member("rules") == ["r1"]
     assert decided.text("content.text") == "because"
     assert reply == (SILENT if effect is Effect.WARN else Reply(stdout=effect.value.encode()))
+
+
+def test_a_decision_and_its_alert_have_the_severity_and_the_evidence_of_the_rule(recording: Recording) -> None:
+    found = Evidence(rule="r1", action="delete", target="/x", because=("rm", "/x"))
+    recording.decision = Decision(
+        effect=Effect.DENY, rules=("r1",), severity="critical", evidence=(found,), remedy="Ask the user."
+    )
+    recording.tell("before", tool="sh", args=1)
+    decided, alert = recording.steps()[-2:]
+    assert (decided.meta["severity"], alert.meta["severity"]) == ("critical", "critical")
+    said = [{"rule": "r1", "action": "delete", "target": "/x", "because": ["rm", "/x"]}]
+    assert decided.values["content.evidence"] == said
+    assert decided.text("content.remedy") == "Ask the user."
+    assert json.loads(alert.text("content.evidence") or "")["found"] == said
+
+
+def test_policies_that_cannot_be_used_give_an_alert(recording: Recording) -> None:
+    change = Change(digest="ab" * 32, before=None, profile=Profile.STANDARD, rules=1, files=(), error="a.cedar:3: no")
+    recording.live.note_policies(change)
+    told, alert = recording.steps("tallystick")[-2:]
+    assert (told.type, told.member("reason")) == ("policy_change", "broken")
+    assert (alert.type, alert.meta["rule"], alert.meta["severity"]) == ("alert", "tally.broken-policy", "high")
+    assert alert.text("content.text") == "a.cedar:3: no"
+    recording.live.note_policies(replace(change, error=None))
+    assert recording.steps("tallystick")[-1].type == "policy_change"
 
 
 def test_no_opinion_is_no_step_and_no_word(recording: Recording) -> None:

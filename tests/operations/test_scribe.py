@@ -30,8 +30,8 @@ def test_sessions_are_let_go_of_though_something_is_always_waiting_to_be_sealed(
             scribe.open(Opening(session=f"s{number}", agent="demo"))
         seal = scribe.archive.seal
 
-        def seal_under_load(*args: Any) -> None:
-            seal(*args)
+        def seal_under_load(*args: Any, **more: Any) -> None:
+            seal(*args, **more)
             scribe.add("demo", said("s0"))
 
         with monkeypatch.context() as loaded:

@@ -11,13 +11,14 @@ import pytest
 from tallystick.errors import FormatError, NotFoundError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.operations.alert_chain import AlertChain, known_head
+from tallystick.operations.alert_chain import AlertChain, known_head, noted_heads
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.verify_log import (
     GAP,
     MOVED,
     NO_ROW,
     NO_STEP,
+    UNHELD,
     LogVerdict,
     note_broken_log,
     verify_database,
@@ -225,6 +226,22 @@ def test_an_index_made_anew_without_a_journal_shows_that_an_alert_between_is_gon
     alarmed.graph.unlink()
     bring_alerts_up_to_date(alarmed)
     assert defect(verify_log(alarmed)) == GAP
+
+
+def test_the_newest_alerts_do_not_vanish_with_their_journal_and_their_rows(home: Home) -> None:
+    """Table and journals agree then; only the ledger knows better."""
+    store_with(home, [1], sessions=lambda _: "one")
+    store_with(home, [2], sessions=lambda _: "two")
+    newest = noted_heads(home)[-1]
+    path = home.journal(newest.session)
+    assert path is not None
+    path.unlink()
+    rebuild_with_alerts(home)
+    verdict = verify_log(home)
+    assert verdict.broken is None
+    assert defect(verdict) == UNHELD
+    assert verdict.compared is not None
+    assert verdict.compared.unheld == (f"{newest.session}:{newest.n}",)
 
 
 def test_what_the_index_has_not_read_yet_is_said_and_is_no_tampering(alarmed: Home) -> None:

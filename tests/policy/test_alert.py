@@ -17,6 +17,7 @@ from tallystick.policy.alert import (
     Alert,
     CallPlace,
     Review,
+    alert_of_broken_policy,
     alert_of_decision,
     alert_step,
     chained_step,
@@ -106,7 +107,9 @@ def test_one_that_let_the_call_through_gives_none(effect: str) -> None:
 
 def test_the_severity_of_the_rule_counts_where_it_is_known() -> None:
     for said, expected in (("critical", "critical"), ("terrible", "high"), (None, "high")):
-        alert = alert_of_decision(decided("deny"), call(), PLACE, created_at=7, severity=said)
+        step = decided("deny")
+        meta = {**step.meta, "severity": said} if said is not None else step.meta
+        alert = alert_of_decision(replace(step, meta=meta), call(), PLACE, created_at=7)
         assert alert is not None
         assert alert.severity == expected
 
@@ -212,3 +215,24 @@ def test_what_a_person_said_is_read_back(verdict: str, note: str | None) -> None
 def test_other_feedback_is_no_review_of_an_alert(meta: dict[str, Json]) -> None:
     step = Step(session="recorder", type="feedback", meta=meta)
     assert sealed_review(recorded(step)) is None
+
+
+# What no decision gives -----------------------------------------------------------------------------------------------
+
+
+def test_the_evidence_of_a_decision_stands_in_its_alert() -> None:
+    found = [{"rule": "tally.store", "action": "write", "target": "/x", "because": ["rm", "/x"]}]
+    step = decided("deny")
+    step = replace(step, values={**step.values, "content.evidence": found, "content.remedy": "Ask."})
+    alert = alert_of_decision(step, call(), PLACE, created_at=7)
+    assert alert is not None
+    said = orjson.loads(str(alert_step(alert).values["content.evidence"]))
+    assert (said["found"], said["remedy"]) == (found, "Ask.")
+
+
+def test_a_policy_that_cannot_be_used_gives_a_grave_warning() -> None:
+    alert = alert_of_broken_policy("recorder", "a.cedar:3: no", policy="ab", created_at=7, path="/p/a.cedar")
+    finding = sealed_alert(recorded(chained_step(alert_step(alert), GENESIS)[0]))
+    assert finding is not None
+    assert (finding.finding.severity, finding.finding.action) == ("high", "warn")
+    assert (finding.finding.rule_id, finding.finding.path) == ("tally.broken-policy", "/p/a.cedar")

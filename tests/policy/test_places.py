@@ -117,3 +117,31 @@ def test_names_of_find_are_matched_as_find_does() -> None:
     assert matches_name("ledger.jsonl", "*.jsonl")
     assert matches_name("ledger.jsonl", f"{STAR}.jsonl")
     assert not matches_name("ledger.jsonl", "*.json")
+
+
+def test_a_link_that_is_removed_is_not_what_it_leads_to() -> None:
+    assert places().touched("/dev/link", ["/dev/project"], deep=True) == {Kind.STORE, Kind.KEYS}
+    assert places().removed("/dev/link", ["/dev/project"], deep=True) == set()
+    assert places().removed("/dev/.tally", ["/dev/project"], deep=True) == {Kind.STORE, Kind.KEYS}
+    assert places().removed("", ["/dev/project"], deep=True) == set()
+
+
+def test_a_bare_star_is_not_meant_for_a_settings_file_at_the_top_of_a_project() -> None:
+    found = Places([], home="/dev", in_projects=["tool.toml", ".claude/settings.json"])
+    assert found.touched(STAR, ["/dev/project"], deep=False) == set()
+    assert found.touched(f"src/{STAR}", ["/dev/project"], deep=True) == set()
+    assert found.touched(f"t{STAR}.toml", ["/dev/project"], deep=False) == {Kind.HOOK_SETTINGS}
+    assert found.touched(f".claude/{STAR}", ["/dev/project"], deep=False) == {Kind.HOOK_SETTINGS}
+
+
+def test_what_a_link_leads_to_is_looked_up_once_in_a_call() -> None:
+    asked: list[str] = []
+
+    def slow(path: str) -> str:
+        asked.append(path)
+        return path
+
+    found = Places([], home="/dev", in_projects=["tool.toml"], resolve=slow).for_call()
+    for _ in range(3):
+        found.touched("x/y", ["/dev/project"], deep=False)
+    assert asked == ["/dev/project/x/y"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from tallystick.capture import recorder
@@ -36,6 +38,13 @@ def _reasons(home: Home) -> list[object]:
     sids = [sid for sid, _ in home.sessions()]
     steps = [step for sid in sids for step in read_session(home, sid, load_blobs=True)]
     return [step.meta["reason"] for step in steps if step.type == "policy_change"]
+
+
+def test_the_recorder_listens_before_policies_are_loaded() -> None:
+    code = "import sys, tallystick.service.start; print([name for name in sys.modules if name in sys.argv])"
+    late = ("cedarpy", "tallystick.policy.engine", "tallystick.shell.programs", "tallystick.operations.decide")
+    done = subprocess.run([sys.executable, "-c", code, *late], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_a_fault_of_ours_is_answered_as_on_error_says_and_not_with_silence(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tallystick.shell import Environment
-from tallystick.shell.effects import argv_effects, effects
+from tallystick.shell.effects import argv_effects, effects, read_effects
 from tests.shell.soundness import ENVIRONMENT, check
 
 
@@ -227,3 +227,25 @@ def test_what_bash_does_is_what_was_said(
                 assert (intent.target in there) == (intent.operation not in (Operation.DELETE, Operation.RENAME)), text
                 if intent.content is not None:
                     assert after[intent.target] == intent.content, text
+
+
+def test_the_commands_are_given_with_what_their_programs_do() -> None:
+    found = read_effects("cd a; sh -c 'rm -r b' | tee c", Environment(variables={}, folder="/w"))
+    assert [(done.command.program, [action.operation for action in done.actions.actions]) for done in found.done] == [
+        ("rm", [Operation.DELETE]),
+        ("tee", [Operation.WRITE]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("print(open('a').read())", True),
+        ("import os; os.remove('a')", True),
+        ("import os; os.remove(x)", False),
+        ("import helper", False),
+    ],
+)
+def test_it_is_said_whether_code_was_read_whole(code: str, expected: bool) -> None:
+    (snippet,) = read_effects(f'python3 -c "{code}"', Environment(variables={}, folder="/w")).snippets
+    assert snippet.is_told is expected

@@ -11,6 +11,7 @@ from tallystick.shell.names import canonical
         ("gsed", "sed"), ("gcp", "cp"), ("batcat", "bat"), ("python3.12", "python"), ("python3", "python"), ("pip3", "pip"),
         ("gawk", "awk"), ("nodejs", "node"), ("perl5.36", "perl"), ("cat", "cat"), ("git", "git"), ("go", "go"), ("gh", "gh"),
         ("grep", "grep"), ("gzip", "gzip"), ("gcc", "gcc"), ("gcc-12", "gcc"), ("g", "g"), ("", ""), ("gpg", "gpg"),
+        ("powershell.exe", "powershell"), ("python3.exe", "python"), (".exe", ""), ("./a.exe", "./a.exe"),
     ],
 )  # fmt: skip
 def test_a_program_has_one_name(name: str, expected: str) -> None:

@@ -28,6 +28,8 @@ def words(text: str) -> tuple[Word, ...]:
         ("runuser -u x -- rm a", "rm a"),
         ("parallel rm {} ::: a", "rm a"),
         ("tally run -- rm a", "rm a"),
+        ("screen -dmS name rm a", "rm a"),
+        ("screen -ls", ""),
         ("sudo -l", ""),
     ],
 )
@@ -60,6 +62,7 @@ def test_xargs_takes_what_it_reads_if_that_is_told() -> None:
         ("sh -c x", "x"), ("bash -lc x", "x"), ("bash -o pipefail -c x", "x"), ("eval a b", "a b"), ("watch -n 1 a b", "a b"),
         ("su root -c x", "x"), ("script -qc x out", "x"), ("flock f -c x", "x"), ("nix-shell -p q --run x", "x"),
         ("trap x EXIT", "x"), ("trap - EXIT", None), ("bash x", None), ("rm -c x", None),
+        ("tmux new -d -s n a b", "a b"), ("tmux -L q send-keys -t n a Enter", "a"), ("tmux ls", None), ("tmux attach -t n", None),
     ],
 )  # fmt: skip
 def test_text_for_a_shell_is_found(text: str, found: str | None) -> None:
@@ -95,6 +98,14 @@ def test_what_gives_other_rights_is_told() -> None:
     assert not wrappers.elevates("nice")
     assert wrappers.is_wrapper("su")
     assert not wrappers.is_wrapper("rm")
+
+
+def test_a_whole_command_line_may_stand_in_one_word_of_parallel() -> None:
+    given = (Word("rm {} -f"), Word(":::"), Word("a"), Word("b"))
+    assert wrappers.shell_text("parallel", given) == Word("rm a -f")
+    assert wrappers.shell_text("parallel", (Word("rm -f"), Word(":::"), Word("a"))) == Word("rm -f a")
+    assert wrappers.shell_text("parallel", (Word("rm {}"),)) is None
+    assert wrappers.shell_text("parallel", words("rm {} ::: a")) is None
 
 
 @given(

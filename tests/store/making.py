@@ -35,6 +35,7 @@ TABLES = (
     "relations",
     "links",
     "artifact_observations",
+    "artifact_risk_tags",
     "artifact_facts",
 )
 

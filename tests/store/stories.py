@@ -12,14 +12,14 @@ CALL_KINDS = (
     *("call",) * 6,
     *("tool_call", "tool_result", "decision", "model_call", "model_call", "user", "user", "file_effect", "again"),
 )
-PATHS = st.sampled_from(["/w/a", "/w/b", "/w/c.md"])
+PATHS = st.sampled_from(["/w/a", "/w/b", "/w/c.md", "/w/d.sh"])
 CALLS = st.one_of(
     st.fixed_dictionaries({"tool": st.just("Read"), "args": st.fixed_dictionaries({"file_path": PATHS})}),
     st.fixed_dictionaries(
         {
             "tool": st.just("Write"),
             "args": st.fixed_dictionaries(
-                {"file_path": PATHS, "content": st.sampled_from(["cp b c.md", "bash c.md; rm b"])}
+                {"file_path": PATHS, "content": st.sampled_from(["cp b c.md", "bash c.md; rm b", "cat ~/.netrc"])}
             ),
         }
     ),

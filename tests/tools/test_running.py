@@ -82,3 +82,8 @@ def test_code_is_told_with_its_language(tool: str, args: Any, code: Code) -> Non
 
 def test_a_sub_agent_is_named() -> None:
     assert uses("Task", {"subagent_type": "reviewer", "prompt": "x"}).agent == "reviewer"
+
+
+def test_what_is_typed_into_a_program_is_kept() -> None:
+    assert uses("write_stdin", {"session_id": 3, "chars": "y\n"}).typed == ("y\n",)
+    assert uses("Bash", {"command": "y"}).typed == ()

@@ -15,6 +15,7 @@ from tests.tools.cases import lines, uses
         ("mcp__x__convert", {"input_path": "/a.md", "output_path": "/b.pdf"}, ["read /a.md", "write /b.pdf", "network connect mcp://x"]),
         ("mcp__x__save_report", {"path": "/r.md"}, ["write /r.md", "network send mcp://x"]),
         ("mcp__x__delete_item", {"file": "/r.md"}, ["delete /r.md", "network send mcp://x"]),
+        ("mcp__vault__sync", {"destination_folder": "/r"}, ["write /r", "network connect mcp://vault"]),
         ("mcp__x__frob", {"path": "/r.md"}, ["unknown /r.md", "network connect mcp://x"]),
         ("mcp__github__get_file_contents", {"owner": "o", "repo": "r", "path": "README.md"}, ["network fetch mcp://github"]),
         ("mcp__slack__post_message", {"channel": "c", "text": "t"}, ["network send mcp://slack"]),
@@ -37,3 +38,10 @@ def test_a_tool_of_a_server_does_what_its_words_say(tool: str, args: Any, expect
 def test_an_unknown_tool_is_an_unknown_intent_and_its_paths_are_named() -> None:
     found = uses("frobnicate", {"target_file": "a b", "note": "look at this", "where": "/x"})
     assert lines(found) == ["unknown /w/a b", "unknown /x", "unknown unknown frobnicate?"]
+
+
+def test_it_is_said_whether_a_verb_tells_what_is_done() -> None:
+    assert uses("mcp__x__write_item", {"path": "/r"}).is_told
+    assert uses("Write", {"file_path": "/r"}).is_told
+    assert not uses("mcp__vault__sync", {"destination_folder": "/r"}).is_told
+    assert not uses("frobnicate", {"path": "/r"}).is_told

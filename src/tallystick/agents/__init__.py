@@ -91,6 +91,7 @@ NAMES: tuple[str, ...] = (
     "cline",
     "mini",
     "aider",
+    "gensee",
 )
 """The modules of this package that are adapters, in the order in which they are asked whether a file is theirs."""
 

@@ -18,6 +18,8 @@ from tallystick.errors import SourceError
 from tallystick.model.moments import normal_time
 
 HEAD_BYTES = 64 * 1024
+_MAGIC = b"SQLite format 3\0"
+_DATABASES = (".db", ".sqlite", ".sqlite3")
 _TIME = re.compile(rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"')
 
 
@@ -102,7 +104,9 @@ def _recognised(path: Path, adapters: Mapping[str, Adapter], *, is_named: bool) 
         if adapter.recognises(str(path), head):
             yield Found(path, adapter.NAME, size, first_time(head))
             return
-    if is_named:
+    if is_named and path.suffix in _DATABASES and not head.startswith(_MAGIC):
+        yield Refused(path, "is encrypted, or no SQLite database: export it in plain first")
+    elif is_named:
         yield Refused(path, f"is no history of {', '.join(adapters)}")
 
 

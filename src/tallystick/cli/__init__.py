@@ -33,6 +33,7 @@ _COMMANDS = {
     "why": ("why:why", "Why something is there"),
     "impact": ("why:impact", "What came of something"),
     "graph": ("graph:graph", "Draw the graph around something."),
+    "taint": ("taint:taint", "Where something came from, and how far that is trusted."),
     "artifact": ("artifact:artifact", "The files, pages and resources that agents touched."),
     "coverage": (
         "coverage:coverage",
@@ -69,7 +70,7 @@ _AREAS = {
         "hook",
     ),
     "Look": ("session", "log", "show", "replay", "search", "sql", "export"),
-    "Ask": ("why", "impact", "graph", "artifact", "coverage"),
+    "Ask": ("why", "impact", "graph", "taint", "artifact", "coverage"),
     "Decide": ("policy", "alerts", "alert", "verify-log"),
     "Trust": ("audit-config", "verify", "erase", "rebuild"),
 }

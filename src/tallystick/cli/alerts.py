@@ -124,7 +124,7 @@ def _told_text(told: Told, width: int) -> Iterator[str]:
             ("path", one_line(entry.path or "")),
             ("step", _step(entry)),
             ("about", f"{one_line(entry.entity_kind)} {entry.entity_id}" if entry.entity_kind else ""),
-            ("evidence", one_line(entry.evidence or "")),
+            *_evidence(entry.evidence),
             ("hash", one_line(entry.entry_hash or "none: it is not in the chain")),
             ("proof", _proof(told)),
         ],
@@ -136,6 +136,28 @@ def _told_text(told: Told, width: int) -> Iterator[str]:
     if told.lineage is not None:
         yield click.style("what led to it", bold=True)
         yield from answer_text(told.lineage.answer, width, upwards=True)
+
+
+def _evidence(evidence: str | None) -> Iterator[tuple[str, str]]:
+    """What each rule found, a line each; evidence of another form as it stands."""
+    import json
+
+    try:
+        said = json.loads(evidence or "{}")
+    except (ValueError, RecursionError):
+        said = None
+    found = said.get("found") if isinstance(said, dict) else None
+    if not isinstance(said, dict) or not isinstance(found, list):
+        yield "evidence", one_line(evidence or "")
+        return
+    for item in found:
+        if isinstance(item, dict):
+            because = item.get("because")
+            joint = "; " if item.get("action") == "call" else " "
+            words = ": " + joint.join(map(str, because)) if isinstance(because, list) and because else ""
+            yield "found", one_line(f"{item.get('rule')}: {item.get('action')} {item.get('target')}{words}")
+    yield "instead", one_line(str(said.get("remedy") or ""))
+    yield "policies", one_line(str(said.get("policy") or ""))
 
 
 def _proof(told: Told) -> str:
@@ -232,9 +254,12 @@ def _verdict_text(verdict: LogVerdict) -> Iterator[str]:
             yield f"    no row for step {one_line(step)}"
         for row in compared.unproved:
             yield f"    no step for row {row}"
+        for step in compared.unheld:
+            yield f"    no sealed alert at {one_line(step)}, where the ledger notes one"
     told = [("file", path_text(verdict.path)), ("head", one_line(verdict.head))]
     if compared is not None:
         told.append(("journals", f"{counted(compared.sealed, 'sealed alert')}"))
+        told.append(("ledger", f"{counted(compared.noted, 'head')} of the chain"))
     yield from labelled(told, indent="  ")
     for hole in verdict.holes:
         yield f"  remark: {one_line(hole)}"

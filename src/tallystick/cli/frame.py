@@ -33,6 +33,8 @@ class Command(click.Command):
     def __init__(self, *args: Any, example: str, **named: Any) -> None:
         named.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **named)
+        # Docstrings are raw where they keep lines as they stand, so that click's mark is two characters there.
+        self.help = self.help.replace("\\b\n", "\b\n") if self.help is not None else None
         self.example = example
         self.params += [*_json_option(), *_global_options(hidden=True)]
 

@@ -101,6 +101,8 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     """Which simple command of the script it comes from, counted from 0; 0 for tools other than a shell."""
     words: tuple[str, ...] = ()
     """The words of that command that it comes from, as they are read."""
+    script: str = ""
+    """The file that says it, where that is not the call itself: absolute."""
     chance: Chance = Chance.ALWAYS
     is_last: bool = True
     """It belongs to the last statement of the script, the one whose status the shell reports."""

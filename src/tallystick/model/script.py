@@ -117,6 +117,31 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 _SYSTEM = re.compile(r"(?:/(?:usr/|usr/local/|opt/homebrew/|opt/local/|snap/|run/current-system/sw/)?s?bin/)?([^/]+)")
 
 
+class Loop(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop of a text."""
+
+    rounds: int | None = None
+    """How often it goes round; None where the text does not tell."""
+    is_endless: bool = False
+    """Its condition always holds."""
+    waits: tuple[str, ...] = ()
+    """The programs that each round waits for."""
+    behind: tuple[str, ...] = ()
+    """Those that it starts and leaves running."""
+    appends: bool = False
+    """Each round writes more to a file."""
+
+
+class Cycle(msgspec.Struct, frozen=True, kw_only=True):
+    """A function, or the text itself by the name `$0`, that starts itself again in another process."""
+
+    name: str
+    is_sure: bool
+    """Nothing stands before it that could end it."""
+    is_given: bool
+    """It gives itself arguments, so that one of them may come to an end."""
+
+
 class Script(msgspec.Struct, frozen=True, kw_only=True):
     """All simple commands of a text, in order, those of substitutions included."""
 
@@ -125,3 +150,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     """Why the text does not tell all that will run: `syntax`, `eval`, `pipe`, `program`, `size`, `depth`."""
     outputs: tuple[int, ...] = ()
     """Commands whose standard output is that of the whole text."""
+    loops: tuple[Loop, ...] = ()
+    cycles: tuple[Cycle, ...] = ()
+    assigned: tuple[tuple[str, str], ...] = ()
+    """Variables of the shell itself that it sets, with their values; unset ones with an empty value."""

@@ -172,7 +172,7 @@ def policy(home: Home, user_home: Path, environment: Mapping[str, str]) -> Calla
 
 def _undecided(home: Home, error: PolicyError) -> Decision:
     from tallystick.operations.config import read_setting
-    from tallystick.operations.decide import undecided
+    from tallystick.operations.undecided import undecided
 
     return undecided(Effect(str(read_setting(home, "hooks.on_error"))), error)
 

@@ -1,24 +1,34 @@
 """Sealing alerts, each after the one before it.
 
-Owns where the chain of alerts ends when the next one is sealed. What an alert says is policy.alert's, the formulas are
-seal.alert_chain's; the table is made from the steps afterwards.
+Owns where the chain ends when the next alert is sealed, and that the ledger notes it. What an alert says is policy.alert's,
+the formulas are seal.alert_chain's; the table is made from the steps afterwards.
 """
 
 from __future__ import annotations
 
 from datetime import UTC
+from itertools import takewhile
 
+import msgspec
+
+from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.moments import normal_time
+from tallystick.model.step import Json
 from tallystick.operations.config import read_setting
+from tallystick.operations.ledger import ledger_entries
+from tallystick.operations.project import bring_up_to_date
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe, Taken
 from tallystick.policy.alert import Alert, CallPlace, alert_step, chained_step
 from tallystick.scrubbing.step import scrub_step
 from tallystick.seal.alert_chain import GENESIS
-from tallystick.store.alerts import chain_head, step_id_of
-from tallystick.store.graph import Graph, GraphError
+from tallystick.store.alerts import alert_at, chain_head, step_id_of
+from tallystick.store.graph import Graph, Mode
 from tallystick.store.times import microseconds, milliseconds
+
+ALERT_HEAD = "alert_head"
+"""The type of the ledger's entries that say where the chain ends."""
 
 
 class AlertChain:
@@ -43,6 +53,9 @@ class AlertChain:
         step, digest = chained_step(scrub_step(step) if self._scrubs else step, self.head)
         taken = self._scribe.add_to(record, step)
         self.head = digest
+        # With the next head of the ledger everybody who keeps one can tell that this alert was there.
+        meta: dict[str, Json] = {"type": ALERT_HEAD, "session": taken.session, "n": taken.n}
+        self._scribe.note_in_ledger(meta, {"content.head": digest})
         return taken
 
 
@@ -53,12 +66,36 @@ def place_of(record: SessionRecord, n: int) -> CallPlace:
 
 
 def known_head(home: Home) -> str:
-    """The hash that the next alert follows, as far as the index knows: bring it up to date first."""
+    """The hash that the next alert follows: the last one of the index, once that has all alerts that the ledger notes."""
+    noted = noted_heads(home)
     try:
-        with Graph(home.graph) as graph:
-            return chain_head(graph)
-    except GraphError:
-        return GENESIS
+        with Graph(home.graph, Mode.WRITE) as graph:
+            behind = list(takewhile(lambda head: alert_at(graph, head.session, head.n) is None, reversed(noted)))
+            if behind:
+                bring_up_to_date(home, graph, sessions=dict.fromkeys(head.session for head in behind))
+            newest = noted[-1] if noted else None
+            is_there = newest is None or alert_at(graph, newest.session, newest.n) is not None
+            return chain_head(graph) if newest is None or is_there else newest.hash
+    except TallystickError:  # it is being written, or cannot be: the ledger knows as well
+        return noted[-1].hash if noted else GENESIS
+
+
+class NotedHead(msgspec.Struct, frozen=True):
+    """An alert that the ledger says is there: its hash, and its step."""
+
+    hash: str
+    session: str
+    n: int
+
+
+def noted_heads(home: Home) -> list[NotedHead]:
+    """Where the chain ended each time the ledger was sealed, in that order; read as it stands."""
+    found = []
+    for entry in ledger_entries(home, holding=f'"{ALERT_HEAD}"'.encode()):
+        digest, session, n = entry.text("content.head"), entry.meta.get("session"), entry.meta.get("n")
+        if entry.type == ALERT_HEAD and digest is not None and isinstance(session, str) and type(n) is int:
+            found.append(NotedHead(digest, session, n))
+    return found
 
 
 def milliseconds_of(*times: str | None) -> int:

@@ -1,7 +1,7 @@
 """Deciding on a call before it runs.
 
-Owns which paths of this machine are protected, and what is answered when nothing can be decided. Must not know where policies
-come from (`policies` does), nor what speaks against a call: they say that.
+Owns which paths of this machine are protected. Must not know where policies come from (`policies` does), nor what speaks
+against a call: they say that.
 """
 
 from __future__ import annotations
@@ -10,31 +10,41 @@ import os
 import posixpath
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
-from tallystick.errors import PolicyError
+from tallystick.capture.tracking import repository_of, tracking_of
 from tallystick.journal.home import Home
-from tallystick.model.decision import Call, Decision, Effect
-from tallystick.model.script import Script
-from tallystick.operations.deeds import Deed, Deeds, deed_of
+from tallystick.model.decision import Call, Decision
+from tallystick.operations.deeds import Deed, Deeds, deed_of, recorded_deed
 from tallystick.operations.on_record import OnRecord
 from tallystick.operations.policies import Policies, detectors
 from tallystick.operations.world import Machine
+from tallystick.policy.acts import is_below
 from tallystick.policy.facts import Facts
-from tallystick.policy.guarded import Shell
 from tallystick.policy.judging import Ground, judged
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.places import Kind, Places, Protected
+from tallystick.policy.reading import read_call
 from tallystick.policy.recorder import Recorder
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import World
-from tallystick.shell import Environment, read_argv, read_script
 
-UNDECIDED = "tally.undecided"
-"""The rule that a decision names which no policy made."""
 _MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "TMPDIR")
-_ALSO_OF_USER = (".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
+_ALSO_OF_USER = (
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+    ".codex/requirements.toml",
+    ".copilot/hooks/tallystick.json",
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+    "/etc/codex/requirements.toml",
+    "/etc/codex/config.toml",
+    "/etc/gemini-cli/settings.json",
+    "/Library/Application Support/GeminiCli/settings.json",
+)
 _ALSO_IN_PROJECTS = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
 """Files that nothing of ours is written to, but that can switch hooks off."""
 
@@ -85,20 +95,24 @@ class Decider:
             home=str(user_home),
             places=places,
             recorder=Recorder(process=lambda: _process(home), line=line),
-            shell=_shell(home, user_home, variables),
             variables=_known_variables(home, user_home, variables),
             temporary=tuple(text for name in ("TMPDIR", "TEMP") if (text := variables.get(name, "")).startswith("/")),
         )
 
         self._deeds = Deeds()
-        self._record = OnRecord(home, self._recorded, self._is_secret)
+        self._record = OnRecord(home, self._recorded, self._is_secret, self._is_shared)
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call that is about to be made."""
         world, settings = self._world(call), self.policies.settings
         reading, facts = judged(call, self._ground, world, settings, detectors())
-        self._deeds.note(call, deed_of(reading, facts, world, settings, is_before=True))
+        self._deeds.note(call, deed_of(reading, facts, world, settings))
         return facts
+
+    def warm(self) -> None:
+        """Read what is on record of the newest sessions, so that no call waits for it."""
+        self._record.warm()
+        Machine().has_secret("")  # the tables of secrets' forms are made when they are first used
 
     def facts_in(self, world: World, call: Call) -> Facts:
         """What is known of a call in a world that is given."""
@@ -122,18 +136,26 @@ class Decider:
         known = self._deeds.take(call)
         if known is not None:
             return known
-        world, settings = Machine(), self.policies.settings
-        reading, facts = judged(call, self._ground, world, settings)
-        return deed_of(reading, facts, world, settings, is_before=False)
+        world = Machine()
+        variables = self._ground.variables.items()
+        reading = read_call(call, world, home=self._ground.home, workspace=call.cwd, variables=variables)
+        return recorded_deed(reading, world, self.policies.settings)
 
     def _is_secret(self, path: str) -> bool:
-        named = Named(path=path, real=path, home=self._ground.home)
+        """Whether a path holds secrets by its name; in a repository, a key of its tests does not."""
+        root = _repository(posixpath.dirname(path))
+        is_project = root is not None and not is_below(self._ground.home, (root,))
+        named = Named(path=path, real=path, home=self._ground.home, workspace=root if is_project else None)
         return not kinds_of(named, self.policies.settings).isdisjoint(("secret", "credential"))
 
+    def _is_shared(self, path: str) -> bool:
+        """Whether what a path holds is no secret, whatever it looks like: the project shares it, or the user says so."""
+        home = self._ground.home
+        plain = (home + place[1:] if place[:1] == "~" else place for place in self.policies.settings.not_sensitive)
+        return is_below(path, tuple(plain)) or tracking_of(path).is_tracked
 
-def undecided(on_error: Effect, error: PolicyError) -> Decision:
-    """The answer when there is no policy to decide with: what the setting `hooks.on_error` says, and why."""
-    return Decision(effect=on_error, rules=(UNDECIDED,), reason=f"Tallystick could not decide on this call: {error}")
+
+_repository = lru_cache(maxsize=1024)(repository_of)
 
 
 # Places --------------------------------------------------------------------------------------------------------------
@@ -186,19 +208,3 @@ def _known_variables(home: Home, user_home: Path, variables: Mapping[str, str]) 
     moving = {name: variables[name] for name in _MOVING if name in variables}
     known = {"HOME": str(user_home), "TALLY_HOME": str(home.folder), "USER": user_home.name, "LOGNAME": user_home.name}
     return {**moving, **known}
-
-
-def _shell(home: Home, user_home: Path, variables: Mapping[str, str]) -> Shell:
-    known = _known_variables(home, user_home, variables)
-
-    def environment(folder: str | None) -> Environment:
-        here = {"PWD": folder, "CLAUDE_PROJECT_DIR": folder} if folder is not None else {}
-        return Environment(variables={**known, **here}, folder=folder)
-
-    def script(text: str, folder: str | None) -> Script:
-        return read_script(text, environment(folder))
-
-    def argv(words: Sequence[str], folder: str | None) -> Script:
-        return read_argv(words, environment(folder))
-
-    return Shell(script, argv)

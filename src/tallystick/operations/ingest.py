@@ -13,11 +13,14 @@ import msgspec
 
 from tallystick.agents.protocols.ingest import Defaults, events_of, parse
 from tallystick.errors import FormatError
-from tallystick.model.step import Loss, Opening
+from tallystick.model.step import Loss, Opening, Step
 from tallystick.operations.scribe import Scribe, Taken
+from tallystick.policy.alert import ALERT, FEEDBACK
 
 MOST_BYTES = 64 << 20
 """The longest line, in bytes."""
+_OURS = (ALERT, FEEDBACK)
+"""Steps that the table of alerts is made from: what a program could seal, it could make up."""
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -62,7 +65,13 @@ def ingest(scribe: Scribe, lines: Iterable[bytes], defaults: Defaults, counts: I
 def _record(scribe: Scribe, line: bytes, defaults: Defaults, counts: Ingested) -> Iterator[Taken]:
     if len(line) > MOST_BYTES:
         raise FormatError(f"a line has at most {MOST_BYTES} bytes")
-    for agent, event in list(events_of(parse(line), defaults)):
+    events = list(events_of(parse(line), defaults))
+    for _, event in events:
+        if isinstance(event, Step) and event.type in _OURS:
+            raise FormatError(
+                f"steps of the type {event.type} are the recorder's own", hint="say `warning`, or another type"
+            )
+    for agent, event in events:
         if isinstance(event, Opening):
             counts.sessions.add(scribe.open(event).sid)
         elif not isinstance(event, Loss):

@@ -18,15 +18,16 @@ from msgspec.structs import replace
 from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply, hook_adapter
 from tallystick.capture.probe import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
+from tallystick.journal.archive import system_clock
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
 from tallystick.operations.alert_chain import AlertChain, known_head, milliseconds_of, place_of
 from tallystick.operations.folders import Folders
-from tallystick.operations.policies import Change
+from tallystick.operations.policy_change import Change, step_of_change
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.unnamed import Unnamed
-from tallystick.policy.alert import alert_of_decision
+from tallystick.policy.alert import Alert, alert_of_broken_policy, alert_of_decision
 
 _LOG = logging.getLogger(__name__)
 
@@ -358,12 +359,15 @@ class Live:
 
     def _alert(self, delivery: Delivery, record: SessionRecord, call: Step, decided: Step, n: int) -> None:
         """Seal the alert of a decision. The decision stands without it."""
+        alert = alert_of_decision(decided, call, place_of(record, n), created_at=milliseconds_of(delivery.received))
+        if alert is not None:
+            self._add_alert(record, alert)
+
+    def _add_alert(self, record: SessionRecord, alert: Alert) -> None:
         if self._alerts is None:
             self._alerts = AlertChain(self.scribe, known_head(self.scribe.home))
-        alert = alert_of_decision(decided, call, place_of(record, n), created_at=milliseconds_of(delivery.received))
         try:
-            if alert is not None:
-                self._alerts.add(record, alert)
+            self._alerts.add(record, alert)
         except FormatError as error:
             self.counts.last_error = str(error)
 
@@ -375,22 +379,19 @@ class Live:
 
     def note_policies(self, change: Change) -> None:
         """Record that another set of policies is in force, or that files of policies cannot be used."""
-        meta: dict[str, Json] = {
-            "policy": change.digest,
-            "profile": change.profile.value,
-            "rules": change.rules,
-            "reason": "broken" if change.error is not None else "changed",
-        }
-        if change.before is not None:
-            meta["policy_before"] = change.before
-        values: dict[str, Json] = {"content.files": [{"path": name, "sha256": sha} for name, sha in change.files]}
-        if change.error is not None:
-            values["content.error"] = change.error[:2000]
-        step = Step(session="recorder", type="policy_change", source=Source.WATCH, meta=meta, values=values)
         try:
-            self.scribe.add(RECORDER, step)
+            with self.scribe.lock:
+                self.scribe.add(RECORDER, step_of_change(change))
+                self._alert_of_change(change)
         except TallystickError as failure:
             self.counts.last_error = str(failure)
+
+    def _alert_of_change(self, change: Change) -> None:
+        record = self.scribe.writer.find(RECORDER, "recorder")
+        if change.error is None or record is None:
+            return
+        now = milliseconds_of(system_clock())
+        self._add_alert(record, alert_of_broken_policy("recorder", change.error, policy=change.digest, created_at=now))
 
     # What is not as it should be ------------------------------------------------------------------------------------
 
@@ -478,7 +479,11 @@ def _decided(call: Step, decision: Decision) -> Step:
     meta: dict[str, Json] = {"effect": decision.effect.value, "rules": list(decision.rules), "decided_by": "policy"}
     if decision.policy is not None:
         meta["policy"] = decision.policy
+    if decision.severity:
+        meta["severity"] = decision.severity
     meta |= {key: call.meta[key] for key in ("tool", "corr") if key in call.meta}
+    values: dict[str, Json] = {"content.text": decision.reason, "content.remedy": decision.remedy}
+    values["content.evidence"] = [msgspec.to_builtins(each) for each in decision.evidence]
     return Step(
         session=call.session,
         type="decision",
@@ -486,7 +491,7 @@ def _decided(call: Step, decision: Decision) -> Step:
         source_id=f"{call.source_id}/decision",
         ts=call.ts,
         meta=meta,
-        values={"content.text": decision.reason} if decision.reason else {},
+        values={name: value for name, value in values.items() if value},
         after=(Ref(call.source_id),),
         within=Ref(call.source_id),
     )

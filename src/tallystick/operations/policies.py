@@ -22,7 +22,7 @@ from tallystick.errors import PolicyError, TallystickError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
-from tallystick.model.step import Json, Source, Step
+from tallystick.operations.policy_change import Change
 from tallystick.operations.policy_settings import read_policy_settings
 from tallystick.policy.detector import Detector
 from tallystick.policy.engine import PolicySet, load
@@ -40,36 +40,6 @@ _MOST_BYTES = 1 << 20
 Texts: TypeAlias = tuple[tuple[str, str], ...]
 """Names, which messages use, and texts."""
 _State: TypeAlias = tuple[tuple[str, int, int], ...]
-
-
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """Another set of policies is in force than before, or the same although files have changed."""
-
-    digest: str
-    before: str | None
-    """The digest of the set that was in force; None if that is not known."""
-    profile: Profile
-    rules: int
-    files: tuple[tuple[str, str], ...] = ()
-    """The user's files by name, with SHA-256 of each."""
-    error: str | None = None
-    """Why files could not be used, so that `digest` is not of what stands in them."""
-
-
-def step_of_change(change: Change) -> Step:
-    """What the recorder's own session says of a change: DESIGN 7, policy edits are steps."""
-    meta: dict[str, Json] = {
-        "policy": change.digest,
-        "profile": change.profile.value,
-        "rules": change.rules,
-        "reason": "broken" if change.error is not None else "changed",
-    }
-    if change.before is not None:
-        meta["policy_before"] = change.before
-    values: dict[str, Json] = {"content.files": [{"path": name, "sha256": sha} for name, sha in change.files]}
-    if change.error is not None:
-        values["content.error"] = change.error[:2000]
-    return Step(session="recorder", type="policy_change", source=Source.WATCH, meta=meta, values=values)
 
 
 # Texts ---------------------------------------------------------------------------------------------------------------
@@ -298,6 +268,9 @@ class Policies:
         now = _Kept(digest=self.current.digest, error=self.error, texts=self.own)
         if before == now:
             return
+        if before is None and not now.texts and now.error is None:  # as it is shipped: nobody has changed anything
+            self._keep(now)
+            return
         self.changed(
             Change(
                 digest=now.digest,
@@ -308,6 +281,9 @@ class Policies:
                 error=self.error,
             )
         )
+        self._keep(now)
+
+    def _keep(self, now: _Kept) -> None:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self._file, [msgspec.json.encode(now)])

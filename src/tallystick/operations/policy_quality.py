@@ -26,11 +26,12 @@ from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.operations.config import read_setting
-from tallystick.operations.decide import Decider, undecided
+from tallystick.operations.decide import Decider
 from tallystick.operations.index_live import index_sessions
 from tallystick.operations.record import sealable
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.store import init_store
+from tallystick.operations.undecided import undecided
 
 HOME_FOLDER = "HOME_FOLDER"
 """Stands in cases for the home folder of the user that the agent runs as."""

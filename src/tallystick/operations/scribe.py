@@ -8,10 +8,11 @@ programs all record through here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from types import TracebackType
+from typing import TypeAlias
 
 import msgspec
 
@@ -19,7 +20,7 @@ from tallystick.journal.durable import sync_folder
 from tallystick.journal.file import JournalFile, Unsynced, sync_alone
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
-from tallystick.model.step import Event, Loss, Opening, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Step
 from tallystick.operations.config import read_setting
 from tallystick.operations.keeper import Keeper
 from tallystick.operations.record import OnStep, SessionRecord, Writer
@@ -37,6 +38,10 @@ class Taken(msgspec.Struct, frozen=True):
     session: SessionId
     n: int
     outcome: Outcome
+
+
+LedgerEntry: TypeAlias = tuple[Mapping[str, Json], Mapping[str, Json]]
+"""An entry of the ledger: its `meta`, and its values."""
 
 
 class Scribe:
@@ -75,6 +80,7 @@ class Scribe:
         self._unsealed: dict[SessionId, int] = {}
         self._aside = aside
         self._after_seal = sealed
+        self._noted: dict[str, LedgerEntry] = {}
         self._adding = 0
         self._is_sealing = False
         self._sealed = threading.Condition(self.lock)
@@ -151,6 +157,11 @@ class Scribe:
         if unsealed >= SEAL_STEPS:
             self._keeper.hurry()
 
+    def note_in_ledger(self, meta: Mapping[str, Json], values: Mapping[str, Json]) -> None:
+        """Have an entry appended to the ledger with the next seal; of one type only the newest is."""
+        with self.lock:
+            self._noted[str(meta["type"])] = (meta, values)
+
     # Promises -------------------------------------------------------------------------------------------------------
 
     def make_durable(self, sid: SessionId) -> None:
@@ -188,8 +199,8 @@ class Scribe:
             for record in list(self._changed.values()):
                 record.flush_sightings()
             if self._changed:
-                self.archive.seal(list(self._changed))
-            self._changed, self._unsealed = {}, {}
+                self.archive.seal(list(self._changed), then=tuple(self._noted.values()))
+            self._changed, self._unsealed, self._noted = {}, {}, {}
             self._keeper.sealed()
             self._forget_some()
 
@@ -216,13 +227,14 @@ class Scribe:
                 self._sealed.wait()
             for record in list(self._changed.values()):
                 record.flush_sightings()
-            changed, unsealed = self._changed, self._unsealed
-            self._changed, self._unsealed, self._is_sealing = {}, {}, True
+            changed, unsealed, noted = self._changed, self._unsealed, self._noted
+            self._changed, self._unsealed, self._noted, self._is_sealing = {}, {}, {}, True
         try:
-            self.archive.seal(list(changed))
+            self.archive.seal(list(changed), then=tuple(noted.values()))
         except BaseException:
             with self.lock:
                 self._changed, self._unsealed = changed | self._changed, unsealed | self._unsealed
+                self._noted = noted | self._noted
             raise
         finally:
             with self.lock:

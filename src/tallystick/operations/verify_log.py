@@ -17,7 +17,9 @@ from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_line
 from tallystick.model.step import Json, Step
+from tallystick.operations.alert_chain import NotedHead, noted_heads
 from tallystick.operations.alerts import RECORDER
+from tallystick.operations.ledger import ledger_entries
 from tallystick.operations.scribe import Scribe
 from tallystick.policy.alert import ALERT, sealed_alert
 from tallystick.seal.alert_chain import (
@@ -42,15 +44,22 @@ MOVED = "the rows are not in the order, or do not have the hashes, that their st
 GAP = "a sealed alert follows one that no journal holds (a journal is gone, or was cut)"
 
 
+UNHELD = "the ledger notes an alert that no journal holds (its journal is gone, or was cut)"
+
+
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """Our table against the journals.
 
     `sealed` counts alerts in steps, `waiting` those among them that the index has not read yet. `moved` are alerts that two
-    recorders sealed after the same one: their rows have other hashes than their steps. `defect` is the first thing that does
-    not fit, `missing` and `unproved` the steps (`SESSION:n`) without row and the rows without step, some of them.
+    recorders sealed after the same one: their rows have other hashes than their steps. `noted` counts the entries of the
+    ledger that say where the chain ended, `unheld` are the steps that they name and that no journal has as they say. `defect`
+    is the first thing that does not fit, `missing` and `unproved` the steps (`SESSION:n`) without row and the rows without
+    step, some of them.
     """
 
     sealed: int
+    noted: int
+    unheld: tuple[str, ...]
     waiting: int
     erased: int
     moved: tuple[str, ...]
@@ -93,7 +102,13 @@ def verify_log(home: Home) -> LogVerdict:
     table = read_own_alerts(home.graph)
     sealed = list(_sealed_alerts(home))
     erased = {alert.entry_hash for alert in sealed if alert.is_erased}
-    return _verdict(home.graph, table, _walk(table, erased), _compare(table, sealed))
+    return _verdict(home.graph, table, _walk(table, erased), _compare(table, sealed, _kept(home)))
+
+
+def _kept(home: Home) -> list[NotedHead]:
+    """What the ledger notes of alerts whose sessions retention has not taken."""
+    dropped = {entry.meta.get("session") for entry in ledger_entries(home, holding=b'"drop_session"')}
+    return [head for head in noted_heads(home) if head.session not in dropped]
 
 
 def verify_database(path: Path) -> LogVerdict:
@@ -184,7 +199,7 @@ def _sentence(verdict: LogVerdict) -> str:
         where = "the tail" if verdict.broken.alert_id is None else f"alert_id {verdict.broken.alert_id}"
         said.append(f"the chain of alerts broke at {where}: {verdict.broken.reason}")
     if verdict.compared is not None and verdict.compared.defect is not None:
-        steps = ", ".join(verdict.compared.missing)
+        steps = ", ".join((*verdict.compared.missing, *verdict.compared.unheld))
         said.append(f"table and journals differ: {verdict.compared.defect}{f': {steps}' if steps else ''}")
     return "; ".join(said)
 
@@ -205,8 +220,10 @@ def _sealed_alerts(home: Home) -> Iterator[Sealed]:
                 yield found
 
 
-def _compare(table: AlertTable, sealed: Sequence[Sealed]) -> Compared:
+def _compare(table: AlertTable, sealed: Sequence[Sealed], noted: Sequence[NotedHead]) -> Compared:
     """Compare rows with sealed alerts: by their hashes where those must be the same, else by what they say."""
+    held = {alert.order[1:]: alert for alert in sealed}
+    unheld = [head for head in noted if not _is_held(head, held.get((head.session, head.n)))]
     known, waiting = _parted(table, sealed)
     expected = list(chain_order(known))
     moved = [link for link in expected if not link.is_as_sealed]
@@ -225,8 +242,12 @@ def _compare(table: AlertTable, sealed: Sequence[Sealed]) -> Compared:
         defect = MOVED
     elif _has_gap(expected):
         defect = GAP
+    elif unheld:
+        defect = UNHELD
     return Compared(
         sealed=len(sealed),
+        noted=len(noted),
+        unheld=tuple(f"{head.session}:{head.n}" for head in unheld[:_MOST_NAMED]),
         waiting=len(waiting),
         erased=sum(link.sealed.is_erased for link in expected),
         moved=tuple(map(_name, moved[:_MOST_NAMED])),
@@ -234,6 +255,11 @@ def _compare(table: AlertTable, sealed: Sequence[Sealed]) -> Compared:
         missing=tuple(map(_name, missing[:_MOST_NAMED])),
         unproved=tuple(unproved[:_MOST_NAMED]),
     )
+
+
+def _is_held(head: NotedHead, sealed: Sealed | None) -> bool:
+    """Whether a journal has the alert that the ledger notes. One whose chain was erased is known by its place alone."""
+    return sealed is not None and sealed.entry_hash in (head.hash, "")
 
 
 def _parted(table: AlertTable, sealed: Sequence[Sealed]) -> tuple[list[Sealed], list[Sealed]]:

@@ -1,6 +1,6 @@
 """The machine and the record, as they are when a call is judged: what `policy.world` asks.
 
-Owns looking at files. Must not know why something is asked.
+Owns looking at files; the record is `on_record`'s. Must not know why something is asked.
 """
 
 from __future__ import annotations
@@ -9,19 +9,29 @@ import glob
 import os
 import posixpath
 import stat
+from collections import Counter
 from collections.abc import Sequence
-from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
+from tallystick.capture.content import Contents
+from tallystick.capture.tracking import repository_of, tracking_of
+from tallystick.operations.on_record import Before
 from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread
+from tallystick.scrubbing.finding import Counts, scrub_text
 
-_MOST_READ_BYTES = 256 << 10
+_CONTENTS = Contents()
+"""One for the process: what a file holds is the same for all who ask."""
 _MOST_MATCHES = 300
+_LOGINS = {"password", "url-password"}
 
 
 class Machine:
     """Answers for one call."""
+
+    def __init__(self, before: Before | None = None) -> None:
+        """`before` is what is on record; None: nothing is."""
+        self._before = before
 
     def real(self, path: str) -> str:
         """The path without links, as far as it is there."""
@@ -50,34 +60,33 @@ class Machine:
 
     def content(self, path: str) -> Content | Unread:
         """The bytes at a path."""
-        try:
-            with Path(path).open("rb") as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    return Unread.UNREADABLE
-                data = file.read(_MOST_READ_BYTES + 1)
-        except FileNotFoundError:
-            return Unread.MISSING
-        except (OSError, ValueError):
-            return Unread.UNREADABLE
-        if len(data) > _MOST_READ_BYTES:
-            return Unread.TOO_LARGE
-        return Content(digest=f"sha256:{sha256(data).hexdigest()}", text=data.decode("utf-8", "replace"))
+        return _CONTENTS.read(path)
 
     def provenance(self, path: str) -> Provenance:
         """What the record says of a path."""
-        return Provenance()
+        return self._before.provenance(path) if self._before is not None else Provenance()
+
+    def repository(self, path: str) -> str | None:
+        """The top folder of the repository that a path lies in."""
+        return repository_of(path)
 
     def tracking(self, path: str) -> Tracking:
         """What version control says of a path."""
-        return Tracking()
+        return tracking_of(path)
 
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""
-        return False
+        return self._before is not None and self._before.is_approved(digest)
+
+    def has_secret(self, text: str) -> bool:
+        """Whether a secret stands in a text, by its form or by the name beside it. With a password one logs in."""
+        found: Counts = Counter()
+        scrub_text(text, found)
+        return not found.keys() <= _LOGINS
 
     def past(self) -> Past:
         """What the session of the call has done so far."""
-        return Past()
+        return self._before.past() if self._before is not None else Past()
 
 
 def _kind(mode: int) -> FileKind:

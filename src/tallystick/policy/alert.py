@@ -24,6 +24,8 @@ SEVERITIES = ("info", "low", "medium", "high", "critical")
 WORDS = ("content.text", "content.path", "content.evidence")
 """The values of an alert that its hash covers."""
 
+BROKEN_POLICY = "tally.broken-policy"
+"""The rule of an alert that no policy gave: one could not be read."""
 _CHAIN = "content.chain"  # a plain digest of words is no member of `meta`: whoever sees it could try words
 _ACTIONS = {Effect.ALLOW: "allow", Effect.WARN: "warn", Effect.ASK: "ask", Effect.DENY: "block"}
 _SEVERITY_OF = {Effect.WARN: "low", Effect.ASK: "medium", Effect.DENY: "high"}
@@ -70,14 +72,12 @@ class CallPlace(msgspec.Struct, frozen=True, kw_only=True):
     request_id: int | None = None
 
 
-def alert_of_decision(
-    decision: Step, call: Step, place: CallPlace, *, created_at: int, severity: str | None = None
-) -> Alert | None:
+def alert_of_decision(decision: Step, call: Step, place: CallPlace, *, created_at: int) -> Alert | None:
     """The alert that a decision on a call gives; None for one that lets it through without a word.
 
     Args:
-        decision: the step that is sealed for it: `meta.effect`, `meta.rules`, `content.text`.
-        severity: of the rule that decided; by default what its effect makes of it.
+        decision: the step that is sealed for it: `meta.effect`, `meta.rules`, `meta.severity`, `content.text`,
+            `content.evidence`. Without a severity of the rule's own it is what the effect makes of it.
     """
     effect = _effect(decision.meta.get("effect"))
     if effect is None or effect is Effect.ALLOW:
@@ -89,10 +89,13 @@ def alert_of_decision(
         "policy": decision.meta.get("policy"),
         "rules": rules,
         "tool": _text_or_none(call.meta.get("tool")),
+        "found": decision.values.get("content.evidence"),
+        "remedy": _text_or_none(decision.values.get("content.remedy")),
     }
+    severity = decision.meta.get("severity")
     return Alert(
         session=call.session,
-        severity=severity if severity in SEVERITIES else _SEVERITY_OF[effect],
+        severity=severity if isinstance(severity, str) and severity in SEVERITIES else _SEVERITY_OF[effect],
         effect=effect,
         rule=rules[0] if rules else "unnamed",
         message=_text_or_none(decision.values.get("content.text")) or "",
@@ -108,6 +111,28 @@ def alert_of_decision(
         corr=_text_or_none(call.meta.get("corr")),
         ts=decision.ts,
         source=decision.source,
+    )
+
+
+def alert_of_broken_policy(
+    session: str, message: str, *, policy: str | None, created_at: int, path: str | None = None
+) -> Alert:
+    """The alert that policies give which cannot be used: the last good set stays in force.
+
+    Args:
+        session: the recorder's own. message: what is wrong, with file and line. policy: the digest of the set in force.
+        path: the file, if one is to blame.
+    """
+    return Alert(
+        session=session,
+        severity="high",
+        effect=Effect.WARN,
+        rule=BROKEN_POLICY,
+        message=message,
+        path=path,
+        evidence={"in_force": policy} if policy is not None else {},
+        created_at=created_at,
+        source=Source.WATCH,
     )
 
 

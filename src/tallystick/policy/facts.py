@@ -31,6 +31,8 @@ class Action(enum.StrEnum):
     """Mode, owner, times, attributes."""
     EXECUTE = "execute"
     """A file is run, or read as code."""
+    USE = "use"
+    """It is given to something, and it is not told what that does with it."""
     FETCH = "fetch"
     SEND = "send"
     CONNECT = "connect"
@@ -67,14 +69,34 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     is_known: bool = True
     is_pattern: bool = False
     is_deep: bool = False
+    is_edit: bool = False
+    """Of a write: what it holds afterwards comes from what it held."""
+    is_whole: bool = False
+    """Of a write: all that it held is replaced."""
+    is_emptied: bool = False
+    """Of a write: nothing of worth is left in it."""
+    program: str = ""
+    """The program that does it; empty for a tool."""
+    is_in_use: bool = False
+    """A program uses it for what it is for, a key to log in with, its own settings, and does not show it."""
     exists: bool = False
     maker: Maker = Maker.UNKNOWN
+    author: Maker = Maker.UNKNOWN
+    """Of what is run: who wrote what it holds."""
+    is_tested: bool = False
+    """Of what is run: a test runner runs it."""
     is_new: bool = False
     """The maker made it where nothing was."""
     is_tracked: bool = False
     is_ignored: bool = False
     is_committed: bool = False
+    loses_changes: bool = False
+    """Of a write or delete: at or below it are changes to tracked files that the session did not make and no commit has."""
+    loses_files: bool = False
+    """The same of files that version control neither has nor ignores."""
     is_approved: bool = False
+    is_download: bool = False
+    """It is what a host sent, as it came or unpacked, and not one of many files that came together."""
     trust: Trust = Trust.TRUSTED
     is_sensitive: bool = False
     evidence: tuple[str, ...] = ()
@@ -135,6 +157,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     context: Context
     acts: tuple[Act, ...]
+    root: str | None = None
+    """The top of the repository that the agent works in."""
     evidence: tuple[str, ...] = ()
     """What was found before this call that speaks against it, for people: what was read, and where it went."""
 

@@ -5,20 +5,24 @@ Owns the order in which things are found out. Must not know what follows from a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from tallystick.model.decision import Call
-from tallystick.policy.acts import acts_of
+from tallystick.policy.acts import acts_of, is_below
+from tallystick.policy.detector import Detector, detected
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts
-from tallystick.policy.guarded import Guarded, Shell, guarded
+from tallystick.policy.flows import findings
+from tallystick.policy.guarded import Guarded, guarded
+from tallystick.policy.inspection import module_risks
+from tallystick.policy.limits import over
 from tallystick.policy.places import Places
 from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.recorder import Recorder
-from tallystick.policy.risks import risks_of
+from tallystick.policy.risks import Risk, risks_of
 from tallystick.policy.settings import Settings
-from tallystick.policy.world import Past, World
+from tallystick.policy.world import FileKind, Past, World
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,28 +31,46 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     places: Places
     recorder: Recorder
-    shell: Shell
     variables: Mapping[str, str]
     temporary: tuple[str, ...] = ()
 
 
-def facts_of(call: Call, ground: Ground, world: World, settings: Settings) -> Facts:
+def facts_of(call: Call, ground: Ground, world: World, settings: Settings, detectors: Sequence[Detector] = ()) -> Facts:
     """What is known of a call. Never raises for what an agent gave."""
+    return judged(call, ground, world, settings, detectors)[1]
+
+
+def judged(
+    call: Call, ground: Ground, world: World, settings: Settings, detectors: Sequence[Detector] = ()
+) -> tuple[CallReading, Facts]:
+    """The same, with the call as it was read."""
     past = world.past()
-    workspace = past.workspace or call.cwd
-    if workspace is not None:
-        workspace = world.tracking(workspace).root or workspace
+    began = past.workspace or call.cwd
+    root = _root(began, world, ground.home)
+    workspace = root or began
     reading = read_call(
         call, world, home=ground.home, workspace=workspace, variables=[*ground.variables.items(), *past.environment]
     )
-    own = guarded(call, ground.places, ground.recorder, ground.shell)
-    acts = (_whole(reading, own, settings), *acts_of(reading, world, settings, ground.temporary))
-    return Facts(agent=call.agent, context=_context(call, past, settings), acts=acts)
+    own = guarded(reading, ground.places, ground.recorder, _exists(world))
+    risks = [*risks_of(reading, settings), *detected(detectors, reading, settings)]
+    risks += findings(reading, world, past.heard)
+    risks += module_risks(reading)
+    acts = (_whole(reading, own, risks), *acts_of(reading, world, settings, ground.temporary))
+    return reading, Facts(agent=call.agent, context=_context(reading, past, world, settings), acts=acts, root=root)
 
 
-def _whole(reading: CallReading, own: Guarded, settings: Settings) -> Act:
+def _exists(world: World) -> Callable[[str], bool]:
+    return lambda path: world.state(path).kind not in (FileKind.NOTHING, FileKind.UNKNOWN)
+
+
+def _root(folder: str | None, world: World, home: str) -> str | None:
+    """The top of the repository that a folder is in. One that holds the home folder is nobody's workspace."""
+    root = world.repository(folder) if folder is not None else None
+    return None if root is None or is_below(home, (root,)) else root
+
+
+def _whole(reading: CallReading, own: Guarded, found: Sequence[Risk]) -> Act:
     """The call as a whole."""
-    found = list(risks_of(reading, settings))
     names = {risk.name for risk in found}
     names |= {"reads-signing-key"} if own.reads_keys else set()
     names |= {"stops-recorder"} if own.stops_recorder else set()
@@ -65,12 +87,14 @@ def _whole(reading: CallReading, own: Guarded, settings: Settings) -> Act:
     return Act(action=Action.CALL, resource=whole, because=tuple(f"{risk.name}: {risk.target}" for risk in found))
 
 
-def _context(call: Call, past: Past, settings: Settings) -> Context:
+def _context(reading: CallReading, past: Past, world: World, settings: Settings) -> Context:
+    call = reading.call
     return Context(
         tool=call.tool[:200],
         session=call.session[:200],
         folder=call.cwd or "",
         markers=past.markers,
+        over=over(reading, past, world, settings.limits),
         write_outside_workspace=settings.write_outside_workspace,
         limits_egress=bool(settings.hosts),
     )

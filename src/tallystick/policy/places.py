@@ -9,8 +9,10 @@ import enum
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import lru_cache
+from typing import TypeAlias
 
 import msgspec
 
@@ -32,6 +34,10 @@ class Kind(enum.StrEnum):
     """The same, where they are a checkout that somebody develops."""
 
 
+_Meeting: TypeAlias = tuple[tuple[Kind, ...], tuple[tuple[tuple[str, ...], bool], ...]]
+"""Kinds of places, and projects, each with whether it is a whole settings file of it."""
+
+
 class Protected(msgspec.Struct, frozen=True):
     """A path that agents may not change: absolute, normal, no link in it."""
 
@@ -41,6 +47,7 @@ class Protected(msgspec.Struct, frozen=True):
 
 
 _MARKS = re.compile(f"[{HOLE}{STAR}{ANY_ONE}{CLASS}]")
+_ANY = STAR + ANY_ONE + HOLE
 _BESIDE = r"""(?:[\s"'`/\\,+()\[\]]|(?<=/)\.(?=/))+"""
 """What stands between the parts of a path in code: `/`, or `" / "`, `", "`."""
 _END = r"(?![\w-]|\.\w)"
@@ -77,8 +84,17 @@ class Places:
             for place in protected
             for path in dict.fromkeys((place.path, resolve(place.path)))
         )
+        self.in_projects = tuple(in_projects)
         self._in_projects = tuple(self._segments(path) for path in in_projects)
         self._projects = tuple(self._segments(path) for path in projects)
+        self._mentions = self._patterns()
+        self._met = lru_cache(maxsize=8192)(self._meet)
+
+    def for_call(self) -> Places:
+        """The same, for the questions about one call: what a link leads to is looked up once."""
+        found = copy(self)
+        found._resolve = lru_cache(maxsize=256)(self._resolve)
+        return found
 
     def _segments(self, path: str) -> tuple[str, ...]:
         return tuple(part for part in (path.lower() if self._ignores_case else path).split("/") if part)
@@ -87,15 +103,17 @@ class Places:
 
     def absolute(self, text: str, folders: Sequence[str]) -> list[str]:
         """A path as it is written → every absolute path that it may mean, normal, wildcards marked."""
-        if text == "~" or text.startswith("~/"):
-            text = self.home + text[1:]
-        text = text.removeprefix("file://")
-        raw = [text] if text.startswith("/") else [posixpath.join(folder, text) for folder in folders]
         found: dict[str, None] = {}
-        for path in raw:
+        for path in self._rooted(text, folders):
             found["/" + posixpath.normpath(path).lstrip("/")] = None
             found[self._without_links(path)] = None
         return list(found)
+
+    def _rooted(self, text: str, folders: Sequence[str]) -> list[str]:
+        if text == "~" or text.startswith("~/"):
+            text = self.home + text[1:]
+        text = text.removeprefix("file://")
+        return [text] if text.startswith("/") else [posixpath.join(folder, text) for folder in folders]
 
     def _without_links(self, path: str) -> str:
         mark = _MARKS.search(path)
@@ -116,27 +134,45 @@ class Places:
             return set()
         return {kind for path in self.absolute(text, folders) for kind in self._kinds(path, folders, deep=deep)}
 
+    def removed(self, text: str, folders: Sequence[str], *, deep: bool) -> set[Kind]:
+        """The places that are gone when a path is removed: of a link, not what it leads to."""
+        if not text or len(text) > 4096:
+            return set()
+        paths = set()
+        for path in self._rooted(text, folders):
+            folder, name = posixpath.split(path.rstrip("/"))
+            paths |= {posixpath.normpath(path), posixpath.normpath(posixpath.join(self._without_links(folder), name))}
+        return {kind for path in paths for kind in self._kinds(path, folders, deep=deep)}
+
     def _kinds(self, path: str, folders: Sequence[str], *, deep: bool) -> Iterator[Kind]:
+        kinds, in_projects = self._met(path, deep)
+        yield from kinds
+        for root, is_file in in_projects:
+            if self._is_ours(root, folders):
+                yield Kind.HOOK_SETTINGS
+            elif is_file:
+                yield Kind.OTHER_SETTINGS
+
+    def _meet(self, path: str, deep: bool) -> _Meeting:
+        """What a path means by itself: of places with a fixed path, and of settings in some project."""
         parts = self._segments(path)
-        for kind, place, is_folder in self._protected:
-            if _meets(parts, place, is_folder=is_folder, deep=deep):
-                yield kind
-        for place in self._in_projects:
-            yield from self._in_project(parts, place, folders, deep=deep)
+        kinds = tuple(
+            kind for kind, place, is_folder in self._protected if _meets(parts, place, is_folder=is_folder, deep=deep)
+        )
+        return kinds, tuple(found for place in self._in_projects for found in self._in_project(parts, place, deep=deep))
 
     def _in_project(
-        self, parts: tuple[str, ...], place: tuple[str, ...], folders: Sequence[str], *, deep: bool
-    ) -> Iterator[Kind]:
-        """A settings file of some project; with `deep`, the folder in the project that holds it as well."""
+        self, parts: tuple[str, ...], place: tuple[str, ...], *, deep: bool
+    ) -> Iterator[tuple[tuple[str, ...], bool]]:
+        """The project that it is a settings file of; with `deep`, the folder in the project that holds one counts as well."""
         if not deep and parts[-1:] != place[-1:] and not _MARKS.search(parts[-1] if parts else ""):
             return
+        if len(place) == 1 and parts and not parts[-1].strip(_ANY):
+            return  # a bare `*` that nothing was found for is not meant for a file of the project that is not there
         for size in range(1 if deep else len(place), len(place) + 1):
             root, tail = parts[: len(parts) - size], parts[len(parts) - size :]
             if len(parts) >= size and all(map(_fits, tail, place)):
-                if self._is_ours(root, folders):
-                    yield Kind.HOOK_SETTINGS
-                elif size == len(place):
-                    yield Kind.OTHER_SETTINGS
+                yield root, size == len(place)
 
     def _is_ours(self, root: tuple[str, ...], folders: Sequence[str]) -> bool:
         """Whether a folder is one of the projects, or holds the folder that the agent works in."""
@@ -167,8 +203,7 @@ class Places:
 
     # Texts ----------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _mentions(self) -> tuple[tuple[Kind, str, re.Pattern[str]], ...]:
+    def _patterns(self) -> tuple[tuple[Kind, str, re.Pattern[str]], ...]:
         """Kind, what must be in a text at least, and the pattern: most texts have none of the former."""
         flags = re.IGNORECASE if self._ignores_case else re.NOFLAG
         found = [(Kind.STORE, "TALLY_HOME", r"(?<!\w)TALLY_HOME(?!\w)")]

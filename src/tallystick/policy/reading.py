@@ -6,16 +6,18 @@ later, it reads scripts as they are on disk now. Must not know what matters of w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.script import Script
-from tallystick.policy.world import Content, World
+from tallystick.policy.cells import commands_in
+from tallystick.policy.loading import Module, loaded
+from tallystick.policy.world import Content, Files
 from tallystick.shell import Environment
-from tallystick.shell.effects import Reading, Snippet, read_argv_effects, read_effects
+from tallystick.shell.effects import Done, Reading, Snippet, read_argv_effects, read_effects
 from tallystick.tools import Code, Uses, uses_of
 
 
@@ -36,12 +38,18 @@ class CallReading(msgspec.Struct, frozen=True, kw_only=True):
     """Shell texts that run, in order, those in files and in other texts as well."""
     snippets: tuple[Snippet, ...] = ()
     """Code in other languages that runs."""
+    done: tuple[Done, ...] = ()
+    """The commands of the scripts, each with what its program does with its words."""
     texts: tuple[str, ...] = ()
     """The commands and codes as the agent gave them."""
+    modules: tuple[Module, ...] = ()
+    """Code that it loads: modules, tests, configurations. Of `effects` they have what is grave."""
+    patterns: tuple[str, ...] = ()
+    """Patterns of the shell that were looked up: the paths among the intents are what they match."""
 
 
 def read_call(
-    call: Call, world: World, *, home: str, workspace: str | None, variables: Iterable[tuple[str, str]] = ()
+    call: Call, files: Files, *, home: str, workspace: str | None, variables: Iterable[tuple[str, str]] = ()
 ) -> CallReading:
     """Read a call. Never raises for what an agent gave.
 
@@ -51,12 +59,16 @@ def read_call(
     """
     uses = uses_of(_text(call.tool), call.args, folder=call.cwd, home=home, agent=call.agent)
     folder = uses.folder or call.cwd
-    environment = _environment(world, folder, {**dict(variables), "HOME": home})
+    patterns: list[str] = []
+    asked: list[str] = []
+    environment = _environment(files, folder, {**dict(variables), "HOME": home}, patterns, asked)
     readings = [
         *(read_effects(text, environment) for text in uses.commands),
         *(read_argv_effects(words, environment) for words in uses.programs),
-        *(_code(code, environment) for code in uses.codes),
+        *(reading for code in uses.codes for reading in _code(code, environment)),
     ]
+    loads = loaded(readings, files, environment, frozenset(asked))
+    readings += loads.readings
     return CallReading(
         call=call,
         home=home,
@@ -66,7 +78,10 @@ def read_call(
         effects=_joined(Effects(intents=uses.intents, flows=uses.flows), readings),
         scripts=tuple(script for reading in readings for script in reading.scripts),
         snippets=tuple(snippet for reading in readings for snippet in reading.snippets),
+        done=tuple(done for reading in readings for done in reading.done),
         texts=(*uses.commands, *(" ".join(words) for words in uses.programs), *(code.text for code in uses.codes)),
+        modules=loads.modules,
+        patterns=tuple(patterns),
     )
 
 
@@ -75,23 +90,35 @@ def _text(tool: str) -> str:
     return tool.encode("utf-8", "replace").decode("utf-8")
 
 
-def _environment(world: World, folder: str | None, variables: dict[str, str]) -> Environment:
+def _environment(
+    files: Files, folder: str | None, variables: dict[str, str], patterns: list[str], asked: list[str]
+) -> Environment:
     here = {"PWD": folder, "CLAUDE_PROJECT_DIR": folder} if folder is not None else {}
 
     def read_text(path: str) -> str | None:
-        found = world.content(path)
+        asked.append(path)
+        found = files.content(path)
         return found.text if isinstance(found, Content) else None
 
-    return Environment(variables={**variables, **here}, folder=folder, glob=world.matches, read_text=read_text)
+    def matches(pattern: str) -> Sequence[str]:
+        patterns.append(pattern)
+        return files.matches(pattern)
+
+    return Environment(variables={**variables, **here}, folder=folder, glob=matches, read_text=read_text)
 
 
-def _code(code: Code, environment: Environment) -> Reading:
-    """Code in a language of its own, read as what its program would run."""
+def _code(code: Code, environment: Environment) -> Iterator[Reading]:
+    """Code in a language of its own, read as what its program would run. In notebooks there are shell commands as well."""
+    if code.language == "python":
+        commands, text = commands_in(code.text)
+        yield from (read_effects(command, environment) for command in commands)
+        code = Code(code.language, text)
     if code.program is not None:
-        return read_argv_effects(code.program, environment)
+        yield read_argv_effects(code.program, environment)
+        return
     target = f"code: {code.language}"
     untold = Intent(domain=Domain.UNKNOWN, operation=Operation.UNKNOWN, target=target)
-    return Reading(Effects(intents=(untold,)), snippets=(Snippet(code.language, code.text),))
+    yield Reading(Effects(intents=(untold,)), snippets=(Snippet(code.language, code.text),))
 
 
 def _joined(first: Effects, readings: Iterable[Reading]) -> Effects:

@@ -23,6 +23,7 @@ class Recorder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _OWN = re.compile(r"(?<![\w.-])(?:tally(?:stick)?(?![\w-])|recorder\.(?:pid|sock)(?!\w))")
+_OWN_PATH = re.compile(r"(?<![\w-])\.?tally(?:stick)?(?![\w-])")
 _META = re.compile(r"\\?[^\w\s/:.,=-]+|\\\w|\.\*|\.\+")
 _TALLY = {
     "erase": None,
@@ -31,7 +32,8 @@ _TALLY = {
     "key": ("show", "list"),
     "signer": ("status",),
     "trust": ("list", "show"),
-    "policy": ("list", "show", "check", "test", "explain", "backtest", "suggest"),
+    "policy": ("list", "show", "words", "schema", "check", "test", "explain", "backtest", "suggest"),
+    "alert": ("show",),
     "config": ("show", "get", "path"),
     "service": ("status", "run", "start"),
 }
@@ -51,6 +53,11 @@ def stops(command: Command, recorder: Recorder) -> bool:
             return _kills(command.arguments, recorder)
         case "pkill" | "killall" | "killall5":
             return any(_is_meant(text, recorder, whole="-f" in texts) for text in texts if not text.startswith("-"))
+        case "fuser":
+            return any(text[:1] == "-" and "k" in text for text in texts) and any(map(_OWN_PATH.search, texts))
+        case "gdb" | "lldb":
+            process = recorder.process()
+            return process is not None and any(str(process) in text for text in texts)
         case "systemctl" | "launchctl" | "service":
             return bool(_STOPPING & set(texts)) and any("tally" in text for text in texts)
         case _:
@@ -81,6 +88,16 @@ def names_process(code: str, recorder: Recorder) -> bool:
     """Whether code in any language sends a signal to the recorder, as far as its text tells."""
     process = recorder.process() if "kill" in code else None
     return process is not None and re.search(rf"(?<!\d){process}(?!\d)", code) is not None
+
+
+def weakens_by_code(code: str) -> bool:
+    """Whether Python code calls one of Tallystick's own commands that agents may not run, as far as its text tells."""
+    return _IMPORTS.search(code) is not None and any(
+        harmless is None and re.search(rf"\b{name}\b", code) for name, harmless in _TALLY.items()
+    )
+
+
+_IMPORTS = re.compile(r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tallystick|run_module\(.tallystick")
 
 
 def _kills(arguments: tuple[Word, ...], recorder: Recorder) -> bool:

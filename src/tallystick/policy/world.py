@@ -12,6 +12,24 @@ from typing import Protocol
 
 import msgspec
 
+from tallystick.lineage.taint import Trust
+from tallystick.policy.hearing import Hearing
+
+__all__ = [
+    "Content",
+    "FileKind",
+    "FileState",
+    "Files",
+    "Maker",
+    "Marker",
+    "Past",
+    "Provenance",
+    "Tracking",
+    "Trust",
+    "Unread",
+    "World",
+]
+
 
 class FileKind(enum.StrEnum):
     """What stands at a path."""
@@ -52,6 +70,8 @@ class Unread(enum.StrEnum):
     TOO_SLOW = "too-slow"
     """Reading took more than 100 ms."""
     UNREADABLE = "unreadable"
+    BINARY = "binary"
+    """More than 256 KiB, and no text."""
 
 
 class Maker(enum.StrEnum):
@@ -68,22 +88,22 @@ class Maker(enum.StrEnum):
     """A change was seen that no agent's call explains."""
 
 
-class Trust(enum.StrEnum):
-    """How far content is trusted: specs/gensee.md has none of it, the headless agent's log has these three levels."""
-
-    TRUSTED = "trusted"
-    VETTED = "vetted"
-    UNTRUSTED = "untrusted"
-
-
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     """What is on record about one path."""
 
     maker: Maker = Maker.UNKNOWN
     is_new: bool = False
     """The maker made it where nothing was before."""
+    author: Maker = Maker.UNKNOWN
+    """Who wrote what it holds: of a copy, who wrote what was copied; of a file to which a line was added, who wrote the rest."""
     session: str | None = None
     """The session that wrote it last: its id in the store."""
+    digest: str | None = None
+    """Of what its maker left there, where that is known and nothing may have changed it since."""
+    flat: str | None = None
+    """The same of its text as `authors.flat_digest` makes it: what a formatter changes is left out."""
+    is_download: bool = False
+    """It is what a host sent, as it came or unpacked, and not one of many files that came together."""
     trust: Trust = Trust.TRUSTED
     is_sensitive: bool = False
     """What it holds came from a secret, or from what was made of one."""
@@ -99,7 +119,11 @@ class Tracking(msgspec.Struct, frozen=True, kw_only=True):
     is_tracked: bool = False
     is_ignored: bool = False
     is_committed: bool = False
-    """What it holds now is what the last commit has."""
+    """What it holds now is what the last commit has; of a folder, all below it that is not ignored."""
+    changed: tuple[str, ...] = ()
+    """Paths of it, or of files below it, that are tracked and hold what no commit has; where they are too many, itself."""
+    untracked: tuple[str, ...] = ()
+    """The same for those that are neither tracked nor ignored."""
 
 
 class Marker(enum.StrEnum):
@@ -122,11 +146,29 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     recent_file_calls: int = 0
     """In the last minute."""
     recent_network_calls: int = 0
-    untrusted_texts: tuple[tuple[str, str], ...] = ()
-    """What came in from outside: where from, and the text, the newest last, bounded."""
+    heard: Hearing | None = None
+    """What it heard from outside, ready to be looked in, and the taint of what it wrote."""
+    hosts: frozenset[str] = frozenset()
+    """Hosts that the user let data go to, when asked, since the newest of the secrets was read."""
     workspace: str | None = None
     """The folder that the session began in."""
     environment: tuple[tuple[str, str], ...] = ()
+
+
+class Files(Protocol):
+    """What is needed of the machine to read a call."""
+
+    def matches(self, pattern: str) -> Sequence[str]:
+        """The paths that a pattern of the shell names, at most some hundreds."""
+        ...
+
+    def content(self, path: str) -> Content | Unread:
+        """The bytes at a path."""
+        ...
+
+    def tracking(self, path: str) -> Tracking:
+        """What version control says of a path."""
+        ...
 
 
 class World(Protocol):
@@ -152,12 +194,20 @@ class World(Protocol):
         """What the record says of a path."""
         ...
 
+    def repository(self, path: str) -> str | None:
+        """The top folder of the repository that a path lies in."""
+        ...
+
     def tracking(self, path: str) -> Tracking:
         """What version control says of a path."""
         ...
 
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""
+        ...
+
+    def has_secret(self, text: str) -> bool:
+        """Whether a secret stands in a text, by its form or by the name beside it; not a password, which one logs in with."""
         ...
 
     def past(self) -> Past:

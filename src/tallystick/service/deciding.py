@@ -9,15 +9,18 @@ import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tallystick.errors import PolicyError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.intent import Operation
 from tallystick.operations.config import read_setting
-from tallystick.operations.decide import Decider, undecided
-from tallystick.operations.policies import Change
-from tallystick.tools import uses_of
+from tallystick.operations.policy_change import Change
+from tallystick.operations.undecided import undecided
+
+if TYPE_CHECKING:
+    from tallystick.operations.decide import Decider
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,6 +61,10 @@ class Deciding:
 
     def _current(self) -> Decider:
         if self._decider is None:
+            from tallystick.operations.decide import (
+                Decider,  # half of all modules: the recorder listens before they are there
+            )
+
             self._decider = Decider(self._home, Path.home(), environment=os.environ)
             if self._changed is not None:
                 self._decider.policies.listen(self._changed)
@@ -74,6 +81,8 @@ class Deciding:
 
 def _only_looks(call: Call) -> bool:
     """Whether a call changes nothing, as far as its tool and arguments tell: it reads or lists files."""
+    from tallystick.tools import uses_of
+
     try:
         uses = uses_of(call.tool, call.args, folder=call.cwd)
     except Exception:  # what made the decision fail may fail here as well

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.model.intent import Chance
-from tallystick.model.script import HOLE, Command, Redirect, Role, Script, Word
+from tallystick.model.script import HOLE, Command, Cycle, Loop, Redirect, Role, Script, Word
 from tallystick.shell import wrappers
 from tallystick.shell.grammar import Node
 from tallystick.shell.names import canonical
@@ -32,6 +32,7 @@ _MOST_WRAPPED = 16
 _MOST_SAID = 64 << 10
 _MOST_SOURCED = 3
 _MOST_VARIABLES = 256
+_MOST_NOTED = 200
 _UNTOLD = "_UNTOLD_PART_OF_A_TEXT"
 _SOURCES = ("source", ".")
 
@@ -46,7 +47,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     glob: Callable[[str], Sequence[str]] | None = None
     """The absolute paths that an absolute pattern names. None: no file system is looked at, a pattern stays one."""
     read_text: Callable[[str], str | None] | None = None
-    """The text of a file, at most 64 KiB of it, or None; for scripts that are run."""
+    """The text of a file, or None; for scripts that are run."""
 
 
 class State(NamedTuple):
@@ -69,6 +70,7 @@ class Collector(ABC):
         folders = [environment.folder] if environment.folder is not None else []
         if environment.folder is not None:
             variables.setdefault("PWD", Word(environment.folder))
+        variables.setdefault("IFS", Word(" \t\n"))
         self.scope = Scope(variables, Place(folders, environment.folder))
         self.environment = environment
         self.state = State()
@@ -76,6 +78,9 @@ class Collector(ABC):
         self.sink: list[int] = []
         """The commands whose output goes where that of the statement goes that is being read."""
         self.opaque: dict[str, None] = {}
+        self.loops: list[Loop] = []
+        self.cycles: list[Cycle] = []
+        self._assigned: dict[str, str] = {}
         self.nested = 0
         self.characters = 0
         self.functions: dict[str, tuple[Node, Scope]] = {}
@@ -101,7 +106,14 @@ class Collector(ABC):
             node, scope = self.functions[name]
             scope.number((), first=1)
             self.at(_SOMEWHERE, lambda node=node, scope=scope: self.body(node, scope, Feed()))  # type: ignore[misc]
-        return Script(commands=tuple(map(self._trusted, self.commands)), opaque=tuple(self.opaque), outputs=outputs)
+        return Script(
+            commands=tuple(map(self._trusted, self.commands)),
+            opaque=tuple(self.opaque),
+            outputs=outputs,
+            loops=tuple(self.loops),
+            cycles=tuple(self.cycles),
+            assigned=tuple(self._assigned.items()),
+        )
 
     def _trusted(self, command: Command) -> Command:
         shadowed = bool(command.words) and command.words[0].text in self._shadowed
@@ -156,6 +168,11 @@ class Collector(ABC):
             scope.variables[name] = value
         self.characters += len(value.text) + len(value.hidden)
         self._has_own_path |= name == "PATH"
+
+    def note(self, name: str, value: str) -> None:
+        """Take a variable that the text sets, in capitals: one that the shell or other programs look at. So are proxies."""
+        if (name.isupper() or name.endswith("_proxy")) and len(self._assigned) < _MOST_VARIABLES:
+            self._assigned[name] = value[:_MOST_NOTED]
 
     def define(self, name: str, body: Node, scope: Scope) -> None:
         """Take a function's definition: it is read when it is called."""
@@ -286,7 +303,9 @@ class Collector(ABC):
     def _is_wrapper(self, found: Command, scope: Scope, feed: Feed) -> bool:
         """Read what the command runs; whether there is nothing else to say of it."""
         name, arguments = canonical(found.program), found.arguments
-        inner = wrappers.unwrapped(name, arguments, feed)
+        stream = next((each.target for each in found.redirects if not each.writes and each.target.is_stream), None)
+        given = feed if stream is None else Feed(stream.hidden, None, stream.commands)
+        inner = wrappers.unwrapped(name, arguments, given)
         text = wrappers.split_string(name, arguments) or wrappers.shell_text(name, arguments)
         if text is not None:
             self._around(found, scope, feed, lambda fed: self._inner_text(found, text, scope, fed))
@@ -312,7 +331,8 @@ class Collector(ABC):
     def _inner_text(self, found: Command, text: Word, scope: Scope, feed: Feed) -> None:
         name = canonical(found.program)
         if not text.is_known:
-            self.untold("eval", scope, fed=f"{text.plain} {text.hidden}", spelled=found.words)
+            words = found.words if text is not feed.word else (*found.words, text)
+            self.untold("eval", scope, fed=f"{text.plain} {text.hidden}", spelled=words)
         inner = scope if name in ("eval", "trap") else scope.copy()
         if not text.plain.strip():
             return
@@ -326,9 +346,11 @@ class Collector(ABC):
         self.at(state, lambda: self.text(text.plain, inner, feed))
 
     def _input_text(self, found: Command, scope: Scope, feed: Feed) -> None:
-        if feed.is_exact:
+        if feed.word is not None and not feed.word.is_known:
+            self._inner_text(found, feed.word, scope, feed)
+        elif feed.is_exact:
             self.text(feed.text, scope.copy(), Feed())
-        elif feed.text or found.arguments:
+        elif feed.text or feed.inputs or found.arguments:
             fed = " ".join([feed.text, said(found)])
             self.opaque["pipe"] = None
             self.emit(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tallystick.model.script import HOLE, Word
+from tallystick.shell.arithmetic import computed
 from tallystick.shell.grammar import Node, glued, parse, text_of
 from tallystick.shell.quotes import SPLIT, alternatives, ansi, bare, in_quotes, splitting
 from tallystick.shell.scope import Scope, sources
@@ -21,8 +22,10 @@ Found = Callable[[Word], list[Word]]
 Inner = Callable[[Node], Word]
 """Reads the commands of a substitution; what it stands for."""
 _TILDE = re.compile(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NAMED_NEXT = re.compile(r"[A-Za-z_]\w*|\d", re.ASCII)
 _SIMPLE = re.compile(r"[\w./:@%+,-]+", re.ASCII)
+_COUNTED = re.compile(r"(?<![\w#])\$?([A-Za-z_]\w*)", re.ASCII)
+_MOST_COMPUTED = 100
 _MOST_WORDS = 128
 _MOST_NESTED = 24
 _MOST_CHARACTERS = 64 << 10
@@ -79,10 +82,11 @@ class Expander:
         parts = [part for node in group for part in (_parts(node) if node.type == "concatenation" else [node])]
         is_cut = False
         for n, part in enumerate(parts):
-            name = _NAME.match(text_of(part)) if is_cut and part.type == "word" else None
+            name = _NAMED_NEXT.match(text_of(part)) if is_cut and part.type == "word" else None
             is_cut = part.type == "$" and n + 1 < len(parts)
             if name is not None:
-                yield _as_found(self.scope.variables.get(name[0], Word(HOLE)), quoted=False)
+                unset = Word("") if name[0].isdecimal() and "1" not in self.scope.variables else Word(HOLE)
+                yield _as_found(self.scope.variables.get(name[0], unset), quoted=False)
                 yield Word(bare(text_of(part)[name.end() :]))
             elif not is_cut:
                 yield self.word(part, first=n == 0)
@@ -129,9 +133,23 @@ class Expander:
 
     def _untold(self, node: Node) -> Word:
         """A count, or the pattern of `${X%…}`, which the grammar does not look into: what is substituted in it runs."""
+        if node.type == "arithmetic_expansion" and (told := self._computed(text_of(node))) is not None:
+            return Word(told)
         tree = parse(text_of(node)) if node.type == "regex" else node
         words = [self._inner(found) for found in _substitutions(tree or node)]
         return Word(HOLE, " ".join(word.hidden for word in words), sources(words))
+
+    def _computed(self, text: str) -> str | None:
+        """What `$((…))` comes to, if all that stands in it is known."""
+        if len(text) > _MOST_COMPUTED or not text.endswith("))"):
+            return None
+
+        def known(found: re.Match[str]) -> str:
+            word = self.scope.variables.get(found[1])
+            return word.text if word is not None and word.text.isdecimal() else found[0]
+
+        value = computed(_COUNTED.sub(known, text[3:-2]))
+        return None if value is None else str(value)
 
     def quoted(self, node: Node, start: int = 0, end: int | None = None) -> Word:
         """What stands in a string or a here-document: some bytes of a node, in which only `$` and back-quotes mean more."""
@@ -151,8 +169,13 @@ class Expander:
         if found[1] in ("+", "-"):
             known = self.scope.variables.get("PWD" if found[1] == "+" else "OLDPWD")
             return known.text if known is not None else HOLE
-        home = self.scope.variables["HOME"].text
-        return home if not found[1] or home.endswith(f"/{found[1]}") else found[0]
+        known = self.scope.variables.get("HOME")
+        home = known.text if known is not None else found[0]
+        if not found[1] or home.endswith(f"/{found[1]}"):
+            return home
+        above, _, _ = home.rpartition("/")
+        others = "/home" if home == "/root" else above  # home folders lie beside each other
+        return "/root" if found[1] == "root" else f"{others}/{found[1]}" if others.startswith("/") else found[0]
 
     # Variables ------------------------------------------------------------------------------------------------------
 

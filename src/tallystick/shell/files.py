@@ -7,13 +7,18 @@ language a script is in. Must not know where texts come from: a function is give
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 _MOST_FILES = 20
-_MOST_DEPTH = 3
-_MOST_CHARACTERS = 64 << 10
-_MOST_TOGETHER = 256 << 10
+_MOST_DEPTH = 6
+_MOST_CHARACTERS = 256 << 10
+_MOST_TOGETHER = 1 << 20
 _SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]*)?(?:\w+=\S*[ \t]+)*)?(?:\S*/)?([A-Za-z]+)")
+_OTHERS = """
+groovy scala sc elixir exs iex erl escript guile scm racket rkt sbcl lisp clojure clj cljs bb ocaml ml ghci runghc runhaskell
+c cc cpp cxx zig hs crystal cr nim swift dart kotlin kts kt java go rs cs fsx octave m
+"""
 _OF_NAME = {
     **dict.fromkeys(("sh", "bash", "zsh", "ksh", "dash", "ash", "mksh"), "sh"),
     **dict.fromkeys(("python", "py", "pyw"), "python"),
@@ -24,7 +29,24 @@ _OF_NAME = {
     **dict.fromkeys(("psql", "sqlite3", "mysql", "sql"), "sql"),
     "php": "php",
     "sed": "sed",
+    **dict.fromkeys(("lua", "luajit"), "lua"),
+    **dict.fromkeys(("emacs", "emacsclient", "el", "elisp"), "elisp"),
+    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "gvim"), "vim"),
+    **dict.fromkeys(("gdb", "lldb"), "gdb"),
+    **dict.fromkeys(("tcl", "tclsh", "wish", "expect", "exp"), "tcl"),
+    **dict.fromkeys(("pwsh", "powershell", "ps1", "psm1"), "powershell"),
+    **dict.fromkeys(("R", "r", "Rscript", "littler", "Rmd"), "r"),
+    **dict.fromkeys(("julia", "jl"), "julia"),
+    **dict.fromkeys(("osascript", "applescript", "scpt"), "applescript"),
+    **dict.fromkeys(("gnuplot", "gp", "plt"), "gnuplot"),
+    "ed": "ed",
+    **dict.fromkeys(_OTHERS.split(), "other"),
+    **dict.fromkeys(("fish", "bats", "command", "env", "envrc"), "sh"),
 }
+
+
+Text: TypeAlias = str | Callable[[], str | None] | None
+"""What a file holds: read when it is asked for, or None where that is not told."""
 
 
 class Files:
@@ -34,7 +56,7 @@ class Files:
         self._read = read_text
         self._before: dict[str, str | None] = {}
         self._left = _MOST_TOGETHER
-        self._written: dict[str, str | None] = {}
+        self._written: dict[str, Text] = {}
         self.open: list[str] = []
         """The scripts that are being read, one run by the other."""
 
@@ -52,19 +74,45 @@ class Files:
 
     def text(self, path: str) -> str | None:
         """The text that a file has now; None if it cannot be had."""
-        return self._written[path] if path in self._written else self.before(path)
+        return read(self.held(path))
 
-    def change(self, path: str, text: str | None) -> None:
+    def held(self, path: str) -> Text:
+        """The same, read only when it is asked for: what the call writes later does not change it."""
+        return self._written[path] if path in self._written else lambda: self.before(path)
+
+    def change(self, path: str, text: Text) -> None:
         """Take what is written to a file; None if that is not told."""
-        self._written[path] = text[:_MOST_CHARACTERS] if text is not None else None
+        self._written[path] = text
 
     def is_changed(self, path: str) -> bool:
         """Whether the call itself has written the file."""
         return path in self._written
 
+    def opened(self) -> str:
+        """The file that is being read where it is run, the innermost one; empty for the call itself."""
+        return next((path.partition(": ")[0] for path in reversed(self.open) if path), "")
+
     def may_open(self, path: str) -> bool:
         """Whether a script may be read where it is run: not in itself, and not too deep."""
         return path not in self.open and len(self.open) < _MOST_DEPTH
+
+
+def read(text: Text) -> str | None:
+    """A text that may have to be read first, at most 256 KiB of it."""
+    found = text() if callable(text) else text
+    return found[:_MOST_CHARACTERS] if found is not None else None
+
+
+def together(texts: Sequence[Text]) -> Text:
+    """Several texts in a row; not told where one of them is not."""
+    if any(text is None for text in texts):
+        return None
+
+    def joined() -> str | None:
+        parts = [read(text) for text in texts]
+        return "".join(part for part in parts if part is not None) if None not in parts else None
+
+    return joined
 
 
 def language_of(text: str, path: str, interpreter: str) -> str | None:

@@ -170,6 +170,26 @@ def glued(nodes: list[Node]) -> list[list[Node]]:
     return groups
 
 
+def is_descriptor(node: Node) -> bool:
+    """Whether a number stands right before a redirect, and so tells which descriptor; the grammar may take it for a word."""
+    if node.type != "number":
+        return False
+    at: Node | None = node
+    while at is not None and at.next_sibling is None:
+        at = at.parent
+    after = at.next_sibling if at is not None else None
+    return after is not None and after.type == "file_redirect" and after.start_byte == node.end_byte
+
+
+def descriptor_before(node: Node) -> str:
+    """The descriptor of a redirect that the grammar took for a word before it."""
+    before = node.prev_sibling
+    while before is not None and before.children:
+        before = before.children[-1]
+    is_number = before is not None and before.type == "number" and before.end_byte == node.start_byte
+    return text_of(before) if before is not None and is_number else ""
+
+
 def text_of(node: Node) -> str:
     """The text that a node stands for."""
     return (node.text or b"").decode("utf-8", "replace")

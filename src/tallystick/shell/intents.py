@@ -46,6 +46,8 @@ class Site(msgspec.Struct):
     """All commands of its script."""
     fed: Output
     """What is known of its standard input."""
+    told: list[Output]
+    """What is known of the output of each command of its script so far."""
 
 
 class Intents:
@@ -92,6 +94,7 @@ class Intents:
                 content=clean(content) if content is not None else None,
                 command=site.number,
                 words=spelled(words),
+                script=self.files.opened(),
                 chance=chance,
                 is_last=is_last,
             )

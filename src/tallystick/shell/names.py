@@ -54,6 +54,8 @@ def canonical(name: str) -> str:
     """The name under which tables list a program; the name itself where it has no other."""
     if name in _ALIASES:
         return _ALIASES[name]
+    if name.endswith(".exe") and "/" not in name:
+        return canonical(name[:-4])
     if name[:1] == "g" and name[1:] in _WITH_G:
         return name[1:]
     found = _VERSIONED.fullmatch(name[:64])

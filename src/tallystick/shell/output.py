@@ -12,6 +12,7 @@ import msgspec
 
 from tallystick.model.script import HOLE, Command, Word
 from tallystick.shell.actions import Actions
+from tallystick.shell.files import Text, together
 from tallystick.shell.told import echoed, printed
 
 _SILENT = frozenset(
@@ -28,6 +29,13 @@ class Output(msgspec.Struct, frozen=True):
     """All of it; None where it is not known."""
     is_authored: bool = False
     """It stands in the call, at least in part."""
+    carried: Text = None
+    """All of it, as far as it is what files hold. It is read only if it is run."""
+
+    @property
+    def held(self) -> Text:
+        """All of it, from the call or from files."""
+        return self.text if self.text is not None else self.carried
 
     def unsaid(self) -> Output:
         """The same where the text itself is not sure."""
@@ -43,6 +51,7 @@ class Output(msgspec.Struct, frozen=True):
         return Output(
             whole if whole is not None and len(whole) <= _MOST_CHARACTERS else None,
             any(part.is_authored for part in parts),
+            together([part.held for part in parts]) if whole is None and parts else None,
         )
 
 

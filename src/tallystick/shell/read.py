@@ -16,10 +16,11 @@ from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Role, Script, Word
 from tallystick.shell.commands import Environment, State
 from tallystick.shell.expand import Depth, Expander, joined
-from tallystick.shell.grammar import Node, glued, is_lost, is_slow, text_of
+from tallystick.shell.grammar import Node, glued, is_descriptor, is_lost, is_slow, text_of
 from tallystick.shell.redirects import SKIPPED, Redirector
 from tallystick.shell.scope import CHANGES_FOLDER, Scope, failed, may_have_run, merge, untold
 from tallystick.shell.told import Feed, carried, printed_by, said
+from tallystick.shell.turns import may_turn, turns_of
 
 __all__ = ["Environment", "read_argv", "read_script"]
 
@@ -75,6 +76,11 @@ class _Reader(Redirector):
         self._texts += 1
         if is_lost(root):
             self.opaque["syntax"] = None
+        own = scope.variables["0"].plain if "0" in scope.variables else ""
+        if may_turn(text, own):
+            loops, cycles = turns_of(root, own)
+            self.loops += loops
+            self.cycles += cycles
         self._walk(root, scope, feed)
         if self._depth.is_over:
             self.opaque["depth"] = None
@@ -251,6 +257,7 @@ class _Reader(Redirector):
             if given is not None and given.type == "array":
                 self._array(scope, key, given)
             is_more = any(child.type == "+=" for child in node.children) and key in scope.variables
+            self.note(key, value.plain)
             self.assign(scope, key, joined([scope.variables[key], value]) if is_more else value)
 
     def _array(self, scope: Scope, name: str, node: Node) -> None:
@@ -342,6 +349,10 @@ class _Reader(Redirector):
             self.define(text_of(name), node, scope)
 
     def _declaration(self, node: Node, scope: Scope, feed: Feed) -> None:
+        said = [text_of(child) for child in node.named_children]
+        if node.children and all(text.startswith("-") for text in said[:1]) and not any("=" in text for text in said):
+            # It sets nothing: it prints what is set, as a command does.
+            self.command((Word(text_of(node.children[0])), *map(Word, said)), scope, feed, (), False)
         for child in node.named_children:
             if child.type == "variable_assignment":
                 self._assignment(child, scope, feed)
@@ -352,6 +363,7 @@ class _Reader(Redirector):
         for child in node.named_children:
             if text_of(child) != "HOME":
                 scope.variables.pop(text_of(child), None)
+                self.note(text_of(child), "")
 
     def _alone(self, node: Node, scope: Scope, feed: Feed) -> None:
         """A substitution where no word is read: in a test, the value of a case, a count."""
@@ -376,7 +388,7 @@ class _Reader(Redirector):
             part
             for child in children
             for part in (child.children if child.type == "command_name" else [child])
-            if child.type != "variable_assignment" and not child.type.endswith("_redirect")
+            if child.type != "variable_assignment" and not child.type.endswith("_redirect") and not is_descriptor(part)
         ]
         # What is glued to the last value belongs to it.
         tail = glued([assigned[-1], *parts])[0][1:] if assigned else []

@@ -19,9 +19,11 @@ _MOST_EXPANDED = 4096
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _RULE = re.compile(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^;#]*)(?:;(.*))?")
 _VARIABLE = re.compile(r"(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=\s*(.*)")
+_INCLUDE = re.compile(r"^[ ]*[-s]?include[ \t]+([^\n#]{1,1000})", re.MULTILINE)
 _REFERENCE = re.compile(r"\$(?:\$|[({]([^(){}]*)[)}]|(.))")
 _RUNNERS = {"npm": ("run", "run-script", "rum"), "pnpm": ("run",), "yarn": ("run",), "bun": ("run",)}
-BUILD_TOOLS = frozenset({"make", *_RUNNERS})
+_MAKES = frozenset({"make", "gmake", "bmake", "pmake"})
+BUILD_TOOLS = frozenset({*_MAKES, *_RUNNERS})
 _OWN = frozenset({"test", "start", "stop", "restart", "t", "tst"})
 _UNTOLD = "${MAKE_DOES_NOT_TELL}"
 
@@ -39,7 +41,7 @@ class Recipe(msgspec.Struct, frozen=True):
 
 def recipe_of(name: str, arguments: Sequence[str], folder: str, read: Read) -> Recipe | None:
     """What a build tool runs; None if the program is none, or its file or target is not found."""
-    if name == "make":
+    if name in _MAKES:
         return _of_make(arguments, folder, read)
     if name in _RUNNERS:
         return _of_package(name, arguments, folder, read)
@@ -57,11 +59,21 @@ def _of_make(arguments: Sequence[str], folder: str, read: Read) -> Recipe | None
         text = read(path)
         if text is not None:
             given = dict(word.split("=", 1) for word in arguments if "=" in word and not word.startswith("-"))
-            rules, variables = _rules(text)
+            rules, variables = _rules(_with_includes(text, folder, read))
             wanted = _operands(arguments) or [next((rule for rule in rules if not rule.startswith(".")), "")]
             lines = _lines(wanted, rules, {**variables, **given})
             return Recipe(path, " ".join(wanted)[:200], tuple(lines), folder) if lines else None
     return None
+
+
+def _with_includes(text: str, folder: str, read: Read) -> str:
+    """A Makefile with what it includes in the place where it does."""
+    parts = [text]
+    for found in _INCLUDE.finditer(text):
+        for name in found[1].split()[:_MOST_TARGETS]:
+            if "$" not in name and "*" not in name and len(parts) < _MOST_TARGETS:
+                parts.append(read(posixpath.normpath(posixpath.join(folder, name))) or "")
+    return "\n".join(parts)
 
 
 def _after(arguments: Sequence[str], options: tuple[str, ...]) -> str | None:
@@ -153,6 +165,14 @@ class _Package(msgspec.Struct):
     scripts: dict[str, str] = {}
 
 
+def package_scripts(text: str) -> dict[str, str]:
+    """The scripts of a package.json; none, if it is none."""
+    try:
+        return msgspec.json.decode(text, type=_Package).scripts
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
 def _of_package(program: str, arguments: Sequence[str], folder: str, read: Read) -> Recipe | None:
     words = [word for word in arguments if not word.startswith("-")]
     if not words:
@@ -166,10 +186,7 @@ def _of_package(program: str, arguments: Sequence[str], folder: str, read: Read)
     text = read(path)
     if text is None:
         return None
-    try:
-        scripts = msgspec.json.decode(text, type=_Package).scripts
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    scripts = package_scripts(text)
     if name not in scripts:
         return None
     more = [scripts[key] for key in (f"pre{name}", name, f"post{name}") if key in scripts]

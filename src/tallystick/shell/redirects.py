@@ -14,7 +14,17 @@ from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Redirect, Role, Word
 from tallystick.shell.commands import Collector, Environment
 from tallystick.shell.expand import Expander, joined
-from tallystick.shell.grammar import MOST_BYTES, Node, glued, is_broken, is_slow, parse, text_of
+from tallystick.shell.grammar import (
+    MOST_BYTES,
+    Node,
+    descriptor_before,
+    glued,
+    is_broken,
+    is_descriptor,
+    is_slow,
+    parse,
+    text_of,
+)
 from tallystick.shell.heredocs import Document, Kind, Piece, lifted, pieces
 from tallystick.shell.scope import Scope
 from tallystick.shell.told import Feed, carried, read_from
@@ -169,7 +179,8 @@ class Redirector(Collector):
         """One redirect; `lead` is the `<` that the grammar cut off `<>`. What follows its file belongs to the command."""
         operator = lead + "".join(text_of(child) for child in node.children if not child.is_named or child.is_error)
         descriptor = next((text_of(child) for child in node.named_children if child.type == "file_descriptor"), "")
-        groups = glued(node.children_by_field_name("destination"))
+        descriptor = descriptor or descriptor_before(node)
+        groups = glued([part for part in node.children_by_field_name("destination") if not is_descriptor(part)])
         expander = self._expander(scope)
         words += [word for group in groups[1:] for word in expander.words(group)]
         targets = [word for group in groups[:1] for word in expander.words(group)]

@@ -1,19 +1,18 @@
 """What a command prints and reads, where the text tells it.
 
-Owns Feed, and the output of `echo`, `printf`, `pwd`, `cat` and `base64 -d` when every word of it is known. Must not know the
+Owns Feed, and the output of `echo`, `printf`, `pwd`, `cat` and decoders when every word of it is known. Must not know the
 grammar, nor files.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Sequence
 
 import msgspec
 
 from tallystick.model.script import Command, Redirect, Role, Word
+from tallystick.shell.carrying import decoded
 from tallystick.shell.quotes import ansi
 
 _MOST_CHARACTERS = 64 << 10
@@ -53,8 +52,10 @@ def printed(command: Command) -> Word | None:
         return None
     if name in ("echo", "printf"):
         return echoed(name, arguments)
-    if name == "base64" and any(word.text in ("-d", "-D", "--decode", "-di") for word in arguments):
-        return _decoded(command.input)
+    if command.input is not None and command.input.is_known:
+        made = decoded(name, [word.text for word in arguments], command.input.text)
+        if made is not None and "\ufffd" not in made:
+            return Word(made)
     if name in _NAMES and len(arguments) == 1:
         return _named(name, arguments[0].plain)
     return None
@@ -111,15 +112,6 @@ def _formatted(template: str, values: list[str]) -> Word | None:
     if rounds * len(template) > _MOST_CHARACTERS:
         return None
     return Word("".join(_DIRECTIVE.sub(filled, template) for _ in range(rounds)))
-
-
-def _decoded(word: Word | None) -> Word | None:
-    if word is None or not word.is_known:
-        return None
-    try:
-        return Word(base64.b64decode(word.text.encode(), validate=False).decode())
-    except (binascii.Error, ValueError):
-        return None
 
 
 def _named(name: str, path: str) -> Word | None:

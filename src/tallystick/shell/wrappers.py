@@ -46,6 +46,7 @@ _WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
         ("systemd-inhibit", "", 0),
         ("dbus-run-session", "--config-file --dbus-daemon", 0),
         ("xvfb-run", "-n -s -e -f -w --server-num --server-args --error-file --auth-file", 0),
+        ("screen", "-S -dmS -dms -DmS -mdS -h -t -c -p -r -x -R -T", 0),
         ("setarch", "", 1),
         ("linux32", "", 0),
         ("linux64", "", 0),
@@ -65,6 +66,7 @@ _WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
         ("nice", "-n --adjustment", 0),
         ("ionice", "-c -n -p --class --classdata", 0),
         ("nohup", "", 0),
+        ("ssh-agent", "-t -a -E -O -P", 0),
         ("setsid", "", 0),
         ("time", "-f -o --format --output", 0),
         ("timeout", "-k -s --kill-after --signal", 1),
@@ -208,6 +210,37 @@ def _parallel(arguments: Words, feed: Feed) -> Words:
     return (*rest[:end], read) if rest[:end] else ()
 
 
+_TMUX_RUNS = frozenset(
+    (
+        *("new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "popup"),
+        *("respawnw", "respawn-window", "display-popup", "run", "run-shell", "pipep", "pipe-pane", "send", "send-keys"),
+    )
+)
+_TMUX_TAKES = frozenset(["-s", "-n", "-c", "-t", "-F", "-x", "-y", "-e", "-p", "-T", "-w"])
+_KEYS = frozenset({"Enter", "C-m", "KPEnter", "C-c", "C-l", "C-d", "Space"})
+
+
+def _typed(arguments: Words) -> Word | None:
+    """What `tmux` starts in a terminal, or types into one."""
+    rest = _after_options(arguments, frozenset({"-L", "-S", "-f"}))
+    if not rest or rest[0].text not in _TMUX_RUNS:
+        return None
+    words = tuple(word for word in _after_options(rest[1:], _TMUX_TAKES) if word.text not in _KEYS)
+    return _sentence(words) if words else None
+
+
+def _one_text(arguments: Words) -> Word | None:
+    """A whole command line in one word of `parallel`, with the first of the arguments that it gives."""
+    rest = _after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
+    if not rest or " " not in rest[0].text.strip():
+        return None
+    given = next((rest[n + 1] for n, word in enumerate(rest[:-1]) if word.text == ":::"), None)
+    if given is None or not given.is_known:
+        return None
+    text = rest[0].text if "{}" in rest[0].text else f"{rest[0].text} {{}}"
+    return Word(text.replace("{}", given.text), f"{rest[0].hidden} {given.hidden}".strip(), given.commands)
+
+
 def _after_dashes(words: Words) -> Words | None:
     """What `tally run -- PROGRAM…` runs."""
     at = next((n for n, word in enumerate(words) if word.text == "--"), None)
@@ -284,6 +317,10 @@ def shell_text(name: str, arguments: Words) -> Word | None:
         )
     if name == "sg" and len(arguments) == 2:
         return arguments[1]
+    if name == "tmux":
+        return _typed(arguments)
+    if name == "parallel":
+        return _one_text(arguments)
     return next((text for flag, text in pairwise(arguments) if flag.text in _TEXT_AFTER.get(name, ())), None)
 
 
@@ -328,4 +365,5 @@ def _first_test(arguments: Words) -> int:
 
 
 def _sentence(words: Words) -> Word:
-    return Word(" ".join(word.text for word in words), " ".join(word.hidden for word in words if word.hidden))
+    commands = tuple(dict.fromkeys(n for word in words for n in word.commands))
+    return Word(" ".join(word.text for word in words), " ".join(word.hidden for word in words if word.hidden), commands)

@@ -31,6 +31,7 @@ _SHARED = {
     "relations": "relation_id",
     "links": "artifact_id, src_request, dst_request",
     "artifact_observations": "observation_id",
+    "artifact_risk_tags": "tag_id",
     "artifact_facts": "kind, uri",
     "alerts": "alert_id",
     "alert_chain_head": "id",

@@ -30,6 +30,7 @@ from tallystick.store.observed import (
     seen_effect,
     told_accesses,
 )
+from tallystick.store.risk_tags import tags_in
 from tallystick.store.rows import text_or_none, whole_or_none
 from tallystick.store.tables import (
     EventRow,
@@ -299,13 +300,15 @@ class LineageProjection:
         )
         access.result, access.evidence = row.n, _evidence(call, intent, is_own=k < call.own)
         self.accesses.append(access)
-        if intent.content is not None and (belongs := membership(thing.uri)).is_any:
+        belongs = membership(thing.uri)
+        tags = tags_in(intent.content, thing.uri) if intent.content is not None else ()
+        if intent.content is not None and (belongs.is_any or tags):
             # A program's text is in the journal, and is looked at when it runs; what is read as an order is kept at hand.
             kept = intent.content if belongs.is_memory or belongs.is_persistent or belongs.is_control_plane else None
-            self.observations.append(self._observation(access, kept, row))
+            self.observations.append(self._observation(access, kept, row, tags))
         return access
 
-    def _observation(self, access: Access, content: str | None, row: StepRow) -> ObservationRow:
+    def _observation(self, access: Access, content: str | None, row: StepRow, tags: tuple[str, ...]) -> ObservationRow:
         return ObservationRow(
             observation_id(access.step_id, access.k),
             version_id(access.thing, access.step_id, access.k),
@@ -317,7 +320,7 @@ class LineageProjection:
             plain(content, _MOST_OBSERVED) if content is not None else None,
             int(content is None or len(content) > _MOST_OBSERVED),
             milliseconds(row.at_us),
-            access.evidence,
+            orjson.dumps({**orjson.loads(access.evidence), "tags": tags}).decode() if tags else access.evidence,
         )
 
     def _request_of(self, step_id: int) -> int:

@@ -23,6 +23,7 @@ from tallystick.lineage.relations import End, Link, Relation, links, merged, of_
 from tallystick.lineage.things import Thing
 from tallystick.lineage.versions import History, Version, history
 from tallystick.store.graph import Graph, Row
+from tallystick.store.risk_tags import REMOVE_TAG, WRITE_TAG, TagRow, old_rows, tag_rows, worst
 from tallystick.store.statements import columns, insertion
 
 _THINGS_A_CHUNK = 400
@@ -120,7 +121,8 @@ def _settle_alone(graph: Graph, things: Sequence[int]) -> None:
     graph.change_many("DELETE FROM relations WHERE src_kind = 'artifact' AND src_id = ?", gone)
     graph.change_many("DELETE FROM relations WHERE dst_kind = 'artifact' AND dst_id = ?", gone)
     _assign(graph, told)
-    _write_facts(graph, names, told)
+    tags = _write_tags(graph, [*old, *new], new)
+    _write_facts(graph, names, told, tags)
     _write_own_relations(graph, old, told)
     _write_links(graph, old, told)
     graph.change_many("DELETE FROM things WHERE thing = ?", [(thing,) for thing in things if thing not in told])
@@ -166,7 +168,34 @@ def _assign(graph: Graph, told: dict[int, History]) -> None:
     graph.change_many("UPDATE artifact_observations SET artifact_id = ? WHERE observation_id = ?", observed)
 
 
-def _write_facts(graph: Graph, names: dict[int, Thing], told: dict[int, History]) -> None:
+def _write_tags(graph: Graph, artifacts: Sequence[int], new: dict[int, ArtifactRow]) -> dict[int, list[TagRow]]:
+    """Write what is found in the contents of versions; the rows, by version."""
+    before: dict[int, TagRow] = {}
+    after: dict[int, TagRow] = {}
+    uris = {id_: row.uri for id_, row in new.items()}
+    for some in _chunks(list(dict.fromkeys(artifacts))):
+        before |= old_rows(graph, some)
+        after |= {row.tag_id: row for row in tag_rows(graph, [id_ for id_ in some if id_ in new], uris)}
+    graph.change_many(REMOVE_TAG, [(id_,) for id_, row in before.items() if after.get(id_) != row])
+    graph.change_many(WRITE_TAG, [astuple(row) for id_, row in after.items() if before.get(id_) != row])
+    found: dict[int, list[TagRow]] = {}
+    for row in after.values():
+        found.setdefault(row.artifact_id, []).append(row)
+    return found
+
+
+def _with_risk(row: FactRow, tags: dict[int, list[TagRow]]) -> FactRow:
+    """The facts of a file, with what is found in what it holds now."""
+    found = worst(tags.get(row.current_artifact_id or 0, ()))
+    if found is not None:
+        row.risk_level, row.risk_rule_id = found.severity, found.rule_id
+        row.risk_digest, row.risk_updated_at = found.digest, found.observed_at
+    return row
+
+
+def _write_facts(
+    graph: Graph, names: dict[int, Thing], told: dict[int, History], tags: dict[int, list[TagRow]]
+) -> None:
     # By URI alone nobody can ask for a file whose folder was not told.
     files = {thing: one for thing, one in told.items() if names[thing].uri.startswith("file://")}
     writers = {
@@ -178,7 +207,8 @@ def _write_facts(graph: Graph, names: dict[int, Thing], told: dict[int, History]
     sessions: dict[int, str] = {}
     for some in _chunks(sorted(writers)):
         sessions |= dict(_many(graph, "SELECT id, session_id FROM steps WHERE id IN ({})", some))
-    graph.change_many(_WRITE_FACT, [astuple(facts_of(names[thing], one, sessions)) for thing, one in files.items()])
+    rows = (_with_risk(facts_of(names[thing], one, sessions), tags) for thing, one in files.items())
+    graph.change_many(_WRITE_FACT, map(astuple, rows))
     gone = [tuple(name) for thing, name in names.items() if thing not in told]
     graph.change_many("DELETE FROM artifact_facts WHERE kind = ? AND uri = ?", gone)
 

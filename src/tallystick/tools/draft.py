@@ -54,6 +54,14 @@ class Uses(msgspec.Struct, frozen=True, kw_only=True):
     """Absolute path of the folder that it runs in, as far as that is known."""
     agent: str | None = None
     """The kind or name of the sub-agent that it starts."""
+    typed: tuple[str, ...] = ()
+    """Texts that it gives to a program that runs already."""
+    is_told: bool = True
+    """False: the tool is in no table, and no verb in its name tells what it does to the paths that it is given."""
+    searched: tuple[int, ...] = ()
+    """Intents, by position, that list what the tool looks for text in: contents are read, of which files is not told."""
+    picked: tuple[str, ...] = ()
+    """Patterns that say which files are looked through: absolute where the folder is known."""
 
 
 class Draft:
@@ -73,6 +81,10 @@ class Draft:
         self.codes: list[Code] = []
         self.started: list[str] = []
         """Sub-agents."""
+        self.typed: list[str] = []
+        self.is_told = True
+        self.searched: list[int] = []
+        self.picked: list[str] = []
 
     def _called(self, tool: str, args: Json) -> None:
         self.tool = printable(tool[:_LONGEST_WORD])
@@ -127,6 +139,11 @@ class Draft:
             )
         )
 
+    def pick(self, folder: str, pattern: str) -> None:
+        """Add a pattern by which files below a folder are looked through."""
+        if not pattern.startswith("!") and len(self.picked) < MOST:
+            self.picked.append(absolute(f"{folder}/{pattern}", self.folder, self.home)[0])
+
     def files(self, operation: Operation, paths: Iterable[str], *, is_authored: bool = False) -> None:
         """Add what is done to several files. None at all: it is done to a file that is not told."""
         found = [self.file(operation, path, is_authored=is_authored) for path in paths]
@@ -173,4 +190,8 @@ class Draft:
             codes=tuple(self.codes[:MOST]),
             folder=self.folder,
             agent=self.started[0] if self.started else None,
+            typed=tuple(self.typed[:MOST]),
+            is_told=self.is_told,
+            searched=tuple(self.searched),
+            picked=tuple(self.picked),
         )

@@ -39,6 +39,10 @@ _FOLDERS = (
     "relativeworkspacepath", "root", "basepath", "file", "filepath",
 )  # fmt: skip
 _PATTERNS = ("pattern", "globpattern", "glob", "query", "filename", "filepattern")
+_PICKS = (
+    "glob", "globs", "globpattern", "include", "includes", "includepattern", "includepatterns", "includeglobs", "fileglob",
+    "filepattern", "filepatterns", "fileextension",
+)  # fmt: skip
 _WILD = re.compile(r"[*?\[{]")
 _FILE_LIKE = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9_]{0,9}\Z")
 _OLD = ("oldstring", "oldtext", "oldstr", "search", "oldcontent")
@@ -106,7 +110,9 @@ def searches(draft: Draft) -> None:
             draft.file(Operation.READ, place)
         else:
             wild = bool(_WILD.search(place))
-            draft.file(Operation.LIST, place, is_deep=True, is_pattern=wild)
+            draft.searched.append(draft.file(Operation.LIST, place, is_deep=True, is_pattern=wild))
+            for pattern in texts_among(draft.members, *_PICKS):
+                draft.pick(place, pattern)
 
 
 def writes(draft: Draft) -> None:

@@ -56,7 +56,10 @@ Bash bash Shell shell sh local_shell run_shell_command exec_command run_commands
 run_terminal_cmd run_in_terminal runTerminalCommand shell_command unified_exec run_bash execute_bash beforeShellExecution
 bash_command execute_shell_command container.exec execute_shell Monitor start_process command interactive_bash
 """
-_PYTHON = "ipython python execute_code run_python python_repl code_interpreter executeCode py"
+_PYTHON = """
+ipython python execute_code run_python run_code execute_cell run_cell insert_execute_code_cell python_repl code_interpreter
+executeCode py
+"""
 _JAVASCRIPT = "js_repl node_repl REPL run_javascript browser_evaluate browser_run_code"
 _POWERSHELL = "powershell pwsh"
 _SQL = "sql execute_sql run_query run_sql"

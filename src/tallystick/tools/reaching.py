@@ -15,7 +15,7 @@ from tallystick.tools.paths import is_url, printable
 
 _URLS = ("url", "urls", "uri", "uris", "endpoint", "href", "link", "imageurl", "links")
 _QUERIES = ("query", "q", "searchterm", "search", "searchquery", "queries", "objective", "prompt", "pattern", "text")
-_IN_TEXT = re.compile(r"(?i:https?)://[^\s<>\"'`)\]}]{1,2048}", re.ASCII)
+_IN_TEXT = re.compile(r"(?i:https?|file)://[^\s<>\"'`)\]}]{1,2048}", re.ASCII)
 _MOST_IN_TEXT = 20
 _LONGEST_QUERY = 200
 _LONGEST_URI = 2048

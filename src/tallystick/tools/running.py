@@ -127,6 +127,7 @@ def types_into(draft: Draft) -> None:
     """A tool that gives text to a program that runs: what that makes of it is not told. No text at all only waits."""
     text = text_among(draft.members, "chars", "input", "text", "data", "keys", "command")
     if text is not None:
+        draft.typed.append(text)
         draft.unknown(text)
 
 

@@ -18,15 +18,17 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _VERBS = {
     verb: operation
     for operation, verbs in {
-        Operation.READ: "read view get cat show open load describe stat info check inspect parse diagnostics analyze",
+        Operation.READ: "read view get cat show open load describe stat info check inspect parse diagnostics analyze "
+        "upload attach send share publish submit post transcribe scan ocr summarize",
         Operation.LIST: "list ls glob find search grep tree query lookup count",
-        Operation.WRITE: "write create save put upload store export generate download screenshot",
+        Operation.WRITE: "write create save put store export generate download screenshot",
         Operation.APPEND: "append",
         Operation.EDIT: "edit update patch replace insert modify set format rename move",
         Operation.DELETE: "delete remove rm unlink trash",
     }.items()
     for verb in verbs.split()
 }
+_SEARCHING = frozenset(("search", "grep", "query", "find", "lookup"))
 _FETCHING_VERBS = """
 get read list search find query fetch view show describe lookup download ls count stat navigate browse resolve check info
 watch snapshot
@@ -52,8 +54,8 @@ _FETCHING, _SENDING, _LOCAL, _REMOTE, _PATH_NAMES = (
 # _REMOTE: members beside which a relative path is one of a remote repository, a bucket, a page.
 _COMMANDS = ("command", "cmd", "shellcommand", "bash", "commandline", "commands")
 _CODES = {"python": "python", "javascript": "javascript", "js": "javascript", "sql": "sql", "code": "python"}
-_PATH_END = re.compile(r"(?:path|paths|file|files|filename|filenames|dir|directory|folder|notebook)\Z")
-_FROM = re.compile(r"source|src|input|from\Z|old")
+_PATH_END = re.compile(r"(?:path|paths|file|files|filename|filenames|dir|directory|folder|notebook|attachments?)\Z")
+_FROM = re.compile(r"source|src|input|from\Z|(?<!f)old")
 _TO = re.compile(r"dest|target|output|dst|new|saveto")
 _NO_PATH = re.compile(r"[\n\r\0]")
 
@@ -61,6 +63,7 @@ _NO_PATH = re.compile(r"[\n\r\0]")
 def unlisted(draft: Draft, server: str | None, method: str) -> None:
     """Add what the arguments tell of a tool that is in no table. `server` is the MCP server, None if it is none's."""
     verbs = [word.lower() for word in _WORD.findall(method[:200])]
+    draft.is_told = any(verb in _VERBS for verb in verbs)
     before = len(draft.intents) + len(draft.commands) + len(draft.codes)
     _commands(draft)
     _paths(draft, server, verbs)
@@ -110,7 +113,11 @@ def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
         if is_rooted or not is_remote:
             # A relative path of a server that works elsewhere may mean anything.
             is_told = server is not None and (is_rooted or is_local(server))
-            draft.file(_operation(name, verbs) if is_told else Operation.UNKNOWN, text)
+            operation = _operation(name, verbs) if is_told else Operation.UNKNOWN
+            is_search = operation is Operation.LIST and not _SEARCHING.isdisjoint(verbs)
+            at = draft.file(operation, text, is_deep=is_search)
+            if is_search:
+                draft.searched.append(at)
 
 
 def _may_be_path(name: str, text: str) -> bool:

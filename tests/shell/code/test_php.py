@@ -13,10 +13,12 @@ from tests.shell.code.cases import done
         ("$p = 'q'; fopen($p, 'w'); fopen(\"$d/x\", 'r');", ["write q", "read _/x"]),
         (
             "unlink($f); rename('a', 'b'); copy('c', 'd');",
-            ["unknown _", "rename a", "copy_dest b", "copy_source c", "copy_dest d"],
+            ["delete _", "rename a", "copy_dest b", "copy_source c", "copy_dest d"],
         ),
         ("exec('ls'); echo shell_exec(\"cat $x\"); echo `pwd`;", ["sh: pwd", "sh: ls", "sh: cat _"]),
         ("include 'z.php';", ["execute z.php"]),
+        ("array_map('unlink', glob('/d/*'));", ["delete _", "list /d/*"]),
+        ("array_map('trim', $lines);", []),
         (
             "file_get_contents('http://x/y'); curl_init('http://z');",
             ["network fetch http://x/y", "network fetch http://z"],

@@ -28,7 +28,7 @@ from tests.shell.code.cases import done
         ),
         ("require './mine'", ["unknown"]),
         ("load 'a.rb'", ["execute a.rb"]),
-        ("Dir.glob('*.rb').each { |f| File.delete(f) }", ["list *.rb deep", "unknown _"]),
+        ("Dir.glob('*.rb').each { |f| File.delete(f) }", ["list *.rb deep", "delete _"]),
         ("IO.readlines(File.expand_path('~/x'))", ["read /home/dev/x"]),
         ("p = 'a'\nFile.read p", ["read a"]),
         ("p = 'a'\np = 'b'\nFile.read(p)", ["unknown _"]),

@@ -20,6 +20,7 @@ from tests.shell.programs.acting import acted, does, flows
         ("zip - a", ["read a"]),
         ("unzip o.zip -x a -d d", ["read o.zip", "write* d"]),
         ("7z x o.7z", ["read o.7z", "write* ."]),
+        ("7z a -sdel o.7z d", ["read* d", "write o.7z", "delete* d"]),
         ("ar x l.a b.o", ["read l.a", "write b.o"]),
         ("jar cmf m o.jar a", ["read* a", "read* m", "write o.jar"]),
         ("cpio -p d", ["write*< d"]),

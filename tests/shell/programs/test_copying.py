@@ -34,6 +34,7 @@ def test_one_source_goes_where_the_words_say(source: str, target: str) -> None:
         ("cp -r a/. b", ["copy_source* a/.", "copy_dest* b"]),
         ("cp a", ["copy_source a"]),
         ("mv -T a b/", ["rename a", "copy_dest b/"]),
+        ("mv a b /dev/null", ["delete* a", "delete* b"]),
         ("ln -s b d/a", ["copy_source d/b", "create d/a"]),
         ("ln -sr d/b d/a", ["copy_source d/b", "create d/a"]),
         ("ln -s x/a", ["copy_source x/a", "create a"]),

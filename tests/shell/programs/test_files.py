@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.model.script import STAR, Word
+from tallystick.model.script import STAR, Command, Word
+from tallystick.shell.programs.files import finding_of
 from tests.shell.programs.acting import acted, does, flows
 
 
@@ -21,7 +22,9 @@ from tests.shell.programs.acting import acted, does, flows
         ("find -L a b -type f", ["list* a", "list* b"]),
         ("find a -maxdepth 1", ["list a"]),
         ("find a -fls f", ["list* a", "write f"]),
-        ("fd x -x rm", ["list* ."]),
+        ("fd x -x rm", ["list* .", "delete ./**/*x*"]),
+        ("fd -e o . a -X rm -f", ["list* a", "delete a/**/*.o"]),
+        ("fd . a -x rm", ["list* a", "delete a/**/*"]),
         ("ls -I x", ["list ."]),
     ],
 )
@@ -35,7 +38,9 @@ def test_files_are_made_marked_and_listed(text: str, expected: list[str]) -> Non
         ("find a -delete", ["list* a", "delete* a"]),
         ("find a -name '*.o' -delete", ["list* a", "delete a/**/*.o"]),
         ("find a ! -name '*.o' -delete", ["list* a", "delete* a"]),
-        ("find a -name '*.o' -o -name x -delete", ["list* a", "delete* a"]),
+        ("find a -mtime +3 -delete", ["list* a", "delete a/"]),
+        ("find a -type d -empty -delete", ["list* a"]),
+        ("find a -name '*.o' -o -name x -delete", ["list* a", "delete a/**/x"]),
         ("find / -name '[ab]?' -delete", ["list* /", "delete /**/[ab]?"]),
     ],
 )
@@ -54,7 +59,7 @@ def test_a_default_comes_from_the_programs_own_word() -> None:
 
 
 def test_what_fd_runs_is_unknown_unless_it_is_harmless() -> None:
-    assert acted("fd x -x rm").is_unknown
+    assert acted("fd x -x sh").is_unknown
     assert not acted("fd x -x wc -l").is_unknown
 
 
@@ -62,3 +67,25 @@ def test_dd_copies() -> None:
     assert flows("dd if=a of=b") == ["a -> b"]
     assert acted("dd if=a").prints == (0,)
     assert acted("dd").reads_input
+
+
+@pytest.mark.parametrize(
+    ("text", "starts", "names"),
+    [
+        ("find a -name x -delete", ["a"], ("x",)),
+        ("find -delete", ["."], ()),
+        ("find a b -name x -o -name y -delete", ["a", "b"], ("y",)),
+        ("find a ( -name x -o -name y ) -exec rm {} +", ["a"], ("x", "y")),
+        ("find a -not -name x -delete", ["a"], ()),
+        ("find a -not -path p -name x -delete", ["a"], ("x",)),
+    ],
+)
+def test_what_a_search_acts_on_is_told_by_start_and_name(text: str, starts: list[str], names: tuple[str, ...]) -> None:
+    found = finding_of(Command(words=tuple(map(Word, text.split()))))
+    assert found is not None
+    assert ([word.text for word in found.starts], found.names) == (starts, names)
+
+
+def test_a_search_that_only_looks_acts_on_nothing() -> None:
+    assert finding_of(Command(words=tuple(map(Word, ("find", "a", "-name", "x"))))) is None
+    assert finding_of(Command(words=(Word("ls"),))) is None

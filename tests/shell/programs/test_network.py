@@ -25,7 +25,7 @@ def test_a_host_has_a_port(text: str, port: str, expected: str) -> None:
     ("text", "expected"),
     [
         ("ssh -p1 h -p 2", ["connect< h:1"]),
-        ("ssh -fN -L 1:a:2 h", ["connect h:22"]),
+        ("ssh -fN -L 1:a:2 h", ["connect h:22", "connect a:2"]),
         ("nc -z h 1", ["connect h:1"]),
         ("nc -lvp 1", ["listen< :1"]),
         ("nc -U /s", ["connect< /s"]),

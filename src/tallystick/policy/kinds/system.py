@@ -1,15 +1,194 @@
-"""What belongs to the system or is its root: devices, system folders, home folders as a whole."""
+"""What a path is to the machine and to the project: a root, a folder of the system, a home folder, what a build makes again.
+
+Owns those places and names, on Linux, macOS, the BSDs and Windows. A pattern that names everything in a folder (`/usr/*`)
+stands for the folder. Sources: the Filesystem Hierarchy Standard 3.0, hier(7); gitrepository-layout(5); the templates of
+ignored files that forges offer for languages.
+"""
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
+from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.settings import Settings
+from tallystick.shell.programs.arguments import names
 
-KINDS: dict[str, str] = {}
+KINDS: dict[str, str] = {
+    "root": "The root of a file system or of a drive.",
+    "system": "Belongs to the operating system.",
+    "home": "A home folder as a whole, or the folder of all home folders.",
+    "personal": "A folder of a user as a whole: documents, pictures, settings, what programs keep.",
+    "workspace-root": "The folder that the agent works in, or one above it, as a whole.",
+    "workspace-part": "A folder or file at the top of the workspace.",
+    "repository": "What version control keeps of a project: `.git` as a whole, or its objects and branches.",
+    "inner-repository": "The same of a repository that lies inside of the workspace, below its top.",
+    "build-output": "In the workspace, and made again by a build, an installation, a test run or a tool.",
+    "cache": "What programs keep in a home folder and fetch or make again; what is in the trash.",
+    "temporary-root": "A folder for everybody's temporary files, as a whole.",
+    "agent-notes": "What an agent writes for itself in its own folder: plans, lists of tasks, what it remembers.",
+    "discard": "A device that keeps nothing: /dev/null, the terminal, the standard streams.",
+}
+
+_EVERYTHING = re.compile(r"\*+|\.\*|\.\[[!^]\.\]\*|\.\?+\*|\*\.\*|\{\*,\.\*\}|\{,\.\}\*")
+"""A last part that names all there is in a folder, or all that is hidden."""
+_ROOT = re.compile(r"/|[a-z]:/?|/mnt(?:/[a-z])?|/[cd]|/volumes(?:/[^/]+)?|/media(?:/[^/]+){0,2}|/cygdrive/[a-z]")
+_SYSTEM = re.compile(
+    r"(?:/(?:bin|boot|dev|etc|lib|lib32|lib64|libx32|libexec|opt|proc|rescue|run|sbin|snap|srv|stand|sys|usr|var|nix|gnu"
+    r"|system|library|applications|cores|kernel|lost\+found)"
+    r"|[a-z]:/(?:windows|program ?files(?: \(x86\))?|programdata|boot|recovery)"
+    r"|/(?:mnt/)?[a-z]/(?:windows|program files(?: \(x86\))?|programdata))(?=/|$)"
+)
+_TEMPORARY_ROOTS = frozenset(("/tmp", "/var/tmp", "/dev/shm", "/var/folders", "c:/temp", "c:/windows/temp"))
+_TEMPORARY = re.compile(r"/(?:tmp|var/tmp|dev/shm|var/folders|run/user/\d+)/")
+_DISCARD = re.compile(
+    r"/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd/\d+|ptmx|pts/\d+|console)|/proc/self/fd/\d+|nul:?"
+)
+_REPOSITORY = re.compile(
+    r"(?:.*/)?(?:\.git|\.hg|\.svn|\.jj|\.bzr|_darcs|\.fossil)"
+    r"(?:/(?:objects|refs|head|config|packed-refs|logs|store|modules|worktrees|wc\.db)(?:/.*)?)?"
+)
+_FOLDERS = names(
+    "node_modules bower_components jspm_packages web_modules .next .nuxt .output .svelte-kit .turbo .parcel-cache "
+    ".cache .vercel .netlify .angular .expo .docusaurus .astro .vite .rollup.cache .rpt2_cache .nx .yarn .pnp "
+    ".pnpm-store .eslintcache .stylelintcache dist build out target bin obj _build .build debug release coverage "
+    "htmlcov .nyc_output cover test-results playwright-report storybook-static blob-report allure-results "
+    "__pycache__ .pytest_cache .mypy_cache .ruff_cache .pytype .pyre .tox .nox .hypothesis .eggs "
+    ".ipynb_checkpoints .venv venv env .env.d virtualenv site-packages wheels sdist pip-wheel-metadata .gradle "
+    ".kotlin .mvn-cache pods deriveddata .dart_tool .pub-cache .stack-work dist-newstyle .cabal-sandbox _site "
+    ".jekyll-cache .sass-cache elm-stuff zig-cache .zig-cache zig-out .terraform .terragrunt-cache .serverless "
+    ".aws-sam cdk.out .bundle bazel-bin bazel-out bazel-testlogs .bloop .metals .bsp .clangd .ccls-cache "
+    "cmakefiles x64 x86 .vs ipch nbproject tmp temp .tmp .temp log logs .scannerwork .phpunit.cache "
+    ".phpunit.result.cache .php-cs-fixer.cache .elixir_ls deps _opam .buildkit .nyc .swc .wrangler .firebase "
+    ".cargo-cache .stryker-tmp mutants .benchmarks .asv generated .generated"
+)
+_FOLDER_LIKE = re.compile(
+    r"cmake-build-.*|bazel-.*|.*\.egg-info|.*\.dist-info|.*\.dsym|.*\.xcresult|.*[-_.]cache|build-.*|.*-build"
+)
+_FILE_LIKE = re.compile(
+    r".*\.(?:o|obj|lo|la|a|so|dylib|dll|lib|pdb|ilk|exp|pyc|pyo|pyd|class|whl|egg|gcda|gcno|gcov|gch|pch|log|tmp|temp|swp|swo"
+    r"|orig|rej|tsbuildinfo|lcov|prof|profraw|profdata|aux|toc|lof|lot|fls|out|fdb_latexmk|bbl|blg|nav|snm|vrb|pid|hi|dyn_o|dyn_hi|beam|rbc"
+    r"|eslintcache|stackdump|cover|coverprofile|test|trace)|.*~|.*\.synctex\.gz|\.ds_store|thumbs\.db|desktop\.ini|\.coverage(?:\..*)?"
+    r"|coverage\.(?:xml|json|out|txt)|lcov\.info|junit.*\.xml|nohup\.out|a\.out|core(?:\.\d+)?|\.eslintcache|\.stylelintcache|npm-debug\.log.*"
+    r"|(?:package-lock|npm-shrinkwrap|composer)\.(?:json|lock)|(?:yarn|poetry|uv|pdm|pipfile|gemfile|cargo|mix|pubspec|podfile|flake|bun|deno)\.lock"
+    r"|pnpm-lock\.yaml|bun\.lockb|go\.sum|packages\.lock\.json|gradle\.lockfile|cmakecache\.txt|compile_commands\.json|\.ninja_(?:log|deps)"
+)
+_CACHES = re.compile(
+    r"(?:\.cache|library/caches|\.ccache|\.npm|\.yarn|\.pnpm-store|\.local/share/(?:pnpm/store|trash)|\.trash|library/pnpm/store"
+    r"|\.cargo/(?:registry|git)|\.rustup/(?:tmp|downloads)|\.gradle/(?:caches|daemon|wrapper/dists)|\.m2/repository|\.ivy2/cache|\.sbt/boot"
+    r"|\.nuget/packages|\.bun/install/cache|\.conda/pkgs|(?:mini|ana)conda3?/pkgs|\.pub-cache|\.cocoapods|\.terraform\.d/plugin-cache"
+    r"|go/pkg(?:/mod)?|library/developer/(?:xcode/deriveddata|coresimulator/caches)|library/logs|appdata/local/(?:temp|npm-cache|pip/cache|yarn/cache)"
+    r"|\.deno|\.esbuild|\.electron|\.node-gyp|\.composer/cache|\.bundle/cache|\.hex/packages|\.mypy_cache|\.pytest_cache|\.ipython/profile_default/db"
+    r"|\.pyenv/cache|\.thumbnails|\.local/state|\.vscode-server/(?:bin|data/logs)|__pycache__)(?=/|$)"
+)
+
+_PERSONAL = frozenset(
+    (
+        *names("documents desktop downloads pictures photos music movies videos public templates library appdata"),
+        *names(
+            "onedrive dropbox nextcloud .config .local .local/share .ssh .gnupg .password-store .thunderbird .mozilla"
+        ),
+        *(
+            "icloud drive",
+            "google drive",
+            "my documents",
+            "library/application support",
+            "library/mail",
+            "appdata/roaming",
+        ),
+    )
+)
+_NOTES = re.compile(
+    r"\.(?:claude|codex|gemini|cursor|qwen|copilot|factory)/(?:plans|todos|tasks|scratch|tmp|memory|memories|projects/[^/]+/memory)(?=/)"
+)
 
 
 def kinds(named: Named, settings: Settings) -> Iterator[str]:
     """What a path is, of KINDS."""
-    yield from ()
+    if not named.path:
+        return
+    yield from _of(named.path, named.home, named.workspace, named.is_known)
+    if named.real != named.path:
+        yield from _of(named.real, named.home, named.workspace, named.is_known)
+
+
+@lru_cache(maxsize=4096)
+def _of(path: str, home: str, workspace: str | None, is_known: bool) -> frozenset[str]:
+    """What one spelling of a path is; of a path whose end is not told, what all that may follow is."""
+    folder = whole(plain(path))
+    found = set(_places(folder, plain(home), is_known=is_known))
+    if workspace is not None:
+        found |= set(_in_project(folder, plain(workspace), is_known=is_known))
+    if _REPOSITORY.fullmatch(folder):
+        found.add("inner-repository" if _is_inner(folder, workspace) else "repository")
+    return frozenset(found)
+
+
+def _is_inner(folder: str, workspace: str | None) -> bool:
+    """Whether a repository lies in the workspace and is not that of the workspace."""
+    if workspace is None:
+        return False
+    top = plain(workspace).rstrip("/") + "/"
+    return folder.startswith(top) and not folder[len(top) :].startswith(
+        (".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".fossil")
+    )
+
+
+def whole(path: str) -> str:
+    """The folder that a plain path stands for: without last parts that name everything there."""
+    while True:
+        above, _, last = path.rpartition("/")
+        if not above and not path.startswith("/"):
+            return path
+        if _EVERYTHING.fullmatch(last) is None:
+            return path
+        path = above or "/"
+
+
+def _places(folder: str, home: str, *, is_known: bool) -> Iterator[str]:
+    if _DISCARD.fullmatch(folder):
+        yield "discard"
+        return
+    rest = below_home(folder, home) if folder[:1] in "/~" or folder[1:2] == ":" else None
+    if is_known:
+        yield from _as_a_whole(folder, rest, home)
+    if rest is not None:
+        if _CACHES.match(rest):
+            yield "cache"
+        if _NOTES.match(rest):
+            yield "agent-notes"
+    elif folder not in _TEMPORARY_ROOTS and _SYSTEM.match(folder) and not _TEMPORARY.match(folder):
+        yield "system"
+
+
+def _as_a_whole(folder: str, rest: str | None, home: str) -> Iterator[str]:
+    """What a folder is with all that is in it; `rest` is the part of it below a home folder."""
+    if _ROOT.fullmatch(folder):
+        yield "root"
+    if rest == "" or (rest is None and is_above_homes(folder, home)):
+        yield "home"
+    if rest in _PERSONAL:
+        yield "personal"
+    if folder in _TEMPORARY_ROOTS:
+        yield "temporary-root"
+
+
+def _in_project(folder: str, workspace: str, *, is_known: bool) -> Iterator[str]:
+    if is_known and (folder == workspace or workspace.startswith(folder.rstrip("/") + "/")):
+        yield "workspace-root"
+    if not folder.startswith(workspace.rstrip("/") + "/"):
+        return
+    parts = folder[len(workspace.rstrip("/")) + 1 :].split("/")
+    if len(parts) == 1 and is_known:
+        yield "workspace-part"
+    if is_build_output(parts):
+        yield "build-output"
+
+
+def is_build_output(parts: list[str]) -> bool:
+    """Whether a path below a project, by its parts in lower case, is what builds and tools leave and make again."""
+    is_below = any(part in _FOLDERS or _FOLDER_LIKE.fullmatch(part) for part in parts[:64])
+    return is_below or _FILE_LIKE.fullmatch(posixpath.basename(parts[-1])) is not None

@@ -9,13 +9,63 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tallystick.policy.reading import CallReading
-from tallystick.policy.risks import destruction, machine, remote, sweeps, untold
+from tallystick.policy.risks import (
+    agents,
+    bombs,
+    concealed,
+    defences,
+    destruction,
+    disks,
+    environments,
+    git_settings,
+    hidden,
+    keepers,
+    lasting,
+    machine,
+    metadata,
+    namings,
+    other_shells,
+    packages,
+    privilege,
+    remote,
+    searches,
+    sockets,
+    sweeps,
+    tunnels,
+    untold,
+    variables,
+)
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
 __all__ = ["RISKS", "Risk", "risks_of"]
 
-_MODULES = (destruction, machine, remote, sweeps, untold)
+_MODULES = (
+    agents,
+    bombs,
+    concealed,
+    defences,
+    destruction,
+    disks,
+    environments,
+    git_settings,
+    hidden,
+    keepers,
+    lasting,
+    machine,
+    metadata,
+    namings,
+    other_shells,
+    packages,
+    privilege,
+    remote,
+    searches,
+    sockets,
+    sweeps,
+    tunnels,
+    untold,
+    variables,
+)
 RISKS: dict[str, str] = {risk: meaning for module in _MODULES for risk, meaning in module.RISKS.items()}
 """Every risk and what it means."""
 

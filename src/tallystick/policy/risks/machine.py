@@ -1,16 +1,393 @@
-"""What breaks or weakens the machine: disks written, firewalls and audits switched off, fork bombs, other rights."""
+"""What changes the machine as a whole: its kernel, its network, its clock, whether it runs, and the processes of others.
+
+Owns those programs and the files that stand for them. To stop a server by its id, or by a name that is its own, is work.
+Sources: the manual pages of procps, psmisc, kmod, util-linux, iproute2, systemd; networksetup(8), scutil(8) on macOS.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
+from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
+from tallystick.shell.programs.arguments import names
 
-RISKS: dict[str, str] = {}
+RISKS = {
+    "stops-machine": "The machine is shut down, restarted or put to another state.",
+    "changes-kernel": "The kernel is changed: modules, settings, memory, what it boots.",
+    "changes-mounts": "What lies below a folder becomes something else.",
+    "changes-network": "Where names and addresses lead, which certificates are trusted, or the machine's clock is changed.",
+    "kills-all": "All processes of the user or of the machine are ended.",
+    "kills-others": "Processes are ended by a name that others' programs have as well, or by their owner.",
+}
+_HARMLESS = frozenset((Operation.READ, Operation.LIST, Operation.COPY_SOURCE, Operation.FOLDER, Operation.EXECUTE))
+_OF_FILES = (
+    ("/proc/sysrq-trigger", "stops-machine"),
+    ("/proc/sys/", "changes-kernel"),
+    ("/sys/", "changes-kernel"),
+    ("/dev/mem", "changes-kernel"),
+    ("/dev/kmem", "changes-kernel"),
+    ("/dev/port", "changes-kernel"),
+    ("/dev/watchdog", "stops-machine"),
+    ("/boot", "changes-kernel"),
+    ("/efi", "changes-kernel"),
+    ("/lib/modules", "changes-kernel"),
+    ("/usr/lib/modules", "changes-kernel"),
+    ("/etc/sysctl", "changes-kernel"),
+    ("/etc/modprobe.d", "changes-kernel"),
+    ("/etc/modules", "changes-kernel"),
+    ("/etc/default/grub", "changes-kernel"),
+    ("/etc/fstab", "changes-mounts"),
+    ("/etc/hosts", "changes-network"),
+    ("/private/etc/hosts", "changes-network"),
+    ("/etc/resolv", "changes-network"),
+    ("/private/etc/resolv", "changes-network"),
+    ("/etc/nsswitch.conf", "changes-network"),
+    ("/etc/systemd/resolved", "changes-network"),
+    ("/etc/systemd/network", "changes-network"),
+    ("/etc/NetworkManager", "changes-network"),
+    ("/etc/netplan", "changes-network"),
+    ("/etc/network/", "changes-network"),
+    ("/etc/dnsmasq", "changes-network"),
+    ("/etc/ssl/", "changes-network"),
+    ("/etc/pki/", "changes-network"),
+    ("/etc/ca-certificates", "changes-network"),
+    ("/usr/local/share/ca-certificates", "changes-network"),
+    ("/usr/share/ca-certificates", "changes-network"),
+    ("/etc/ssh/", "changes-network"),
+    ("/etc/proxychains", "changes-network"),
+)
+_LETTERS = ("/p", "/s", "/d", "/b", "/e", "/l", "/u")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
-    """What a call does as a whole, of RISKS."""
-    yield from ()
+    """What a call does to the machine, of RISKS."""
+    for intent in reading.effects.intents:
+        if intent.domain is Domain.FILE and intent.operation not in _HARMLESS:
+            yield from _of_file(intent)
+    sought: list[Started] = []
+    for started in programs(reading):
+        rule = _RULES.get(started.name)
+        word = rule(started) if rule is not None else None
+        if word is not None:
+            yield Risk(word, started.spelled)
+        if started.name in _SEEKS:
+            sought.append(started)
+        elif started.name == "kill" and sought and _SEEKS.intersection(started.hidden.replace("(", " ").split()):
+            yield from _of_sought(sought)
+    for snippet in reading.snippets:
+        if "kill" in snippet.text and _CODE_KILLS_ALL.search(snippet.text):
+            yield Risk("kills-all", f"{snippet.language}: {snippet.text[:150]}")
+
+
+def _of_sought(sought: list[Started]) -> Iterator[Risk]:
+    """`kill $(pgrep NAME)` ends what `pkill NAME` ends."""
+    for started in sought:
+        word = _pkill(started)
+        if word is not None:
+            yield Risk(word, started.spelled)
+
+
+def _of_file(intent: Intent) -> Iterator[Risk]:
+    path = intent.target
+    if path.startswith(_LETTERS):
+        found = next((word for place, word in _OF_FILES if path.startswith(place)), None)
+        if found is not None and intent.operation is not Operation.UNKNOWN:
+            yield Risk(found, path[:200])
+    elif path.lower().endswith("\\drivers\\etc\\hosts"):
+        yield Risk("changes-network", path[:200])
+
+
+# Programs ------------------------------------------------------------------------------------------------------------
+
+_Rule = Callable[[Started], str | None]
+_ASKS = names("--help --version -h -V -? help version show list status info get -l --list -s -n --dry-run")
+
+
+def _ever(word: str) -> _Rule:
+    def rule(started: Started) -> str | None:
+        return None if _ASKS.intersection(started.words[:1]) else word
+
+    return rule
+
+
+def _given(word: str) -> _Rule:
+    """Only if it is given anything: without arguments it shows."""
+
+    def rule(started: Started) -> str | None:
+        return None if not started.words or _ASKS.intersection(started.words[:1]) else word
+
+    return rule
+
+
+def _says(word: str, *said: str, also: tuple[str, ...] = ()) -> _Rule:
+    def rule(started: Started) -> str | None:
+        words = [given.lower() for given in started.words]
+        return word if any(given in said or (also and given.startswith(also)) for given in words) else None
+
+    return rule
+
+
+def _any_of(*rules: _Rule) -> _Rule:
+    def rule(started: Started) -> str | None:
+        return next((word for each in rules if (word := each(started)) is not None), None)
+
+    return rule
+
+
+_POWER = names("reboot poweroff halt suspend hibernate hybrid-sleep rescue emergency isolate kexec soft-reboot exit")
+
+
+def _systemctl(started: Started) -> str | None:
+    if started.has("--user"):
+        return None
+    verb = next(iter(started.operands), "")
+    return "stops-machine" if verb in _POWER else None
+
+
+def _init(started: Started) -> str | None:
+    return "stops-machine" if started.operands[:1] and started.operands[0] in ("0", "1", "6", "s", "S", "q") else None
+
+
+def _shutdown(started: Started) -> str | None:
+    return None if started.has("--help", "--show", "-c") or "/a" in started.words else "stops-machine"
+
+
+def _sysctl(started: Started) -> str | None:
+    is_change = started.has("-w", "--write", "-p", "--load", "--system", "-f") or any(
+        "=" in word for word in started.operands
+    )
+    return "changes-kernel" if is_change else None
+
+
+def _mount(started: Started) -> str | None:
+    is_asking = started.has("-l", "--help", "--version", "-V") or (
+        not started.operands and not started.has("-a", "--all")
+    )
+    return None if is_asking else "changes-mounts"
+
+
+def _diskutil(started: Started) -> str | None:
+    verb = next(iter(started.operands), "").lower()
+    return (
+        "changes-mounts"
+        if verb.startswith(("unmount", "mount", "eject", "rename", "enableownership", "repair"))
+        else None
+    )
+
+
+def _ip(started: Started) -> str | None:
+    verbs = set(started.operands[1:4])
+    return (
+        "changes-network" if verbs & {"add", "del", "delete", "set", "replace", "change", "flush", "append"} else None
+    )
+
+
+def _nmcli(started: Started) -> str | None:
+    verbs = set(started.operands[1:3])
+    return (
+        "changes-network"
+        if verbs & {"modify", "mod", "add", "up", "down", "delete", "del", "on", "off", "connect", "disconnect", "edit"}
+        else None
+    )
+
+
+def _date(started: Started) -> str | None:
+    is_set = started.has("--set", "-s") or any(re.fullmatch(r"\d{8,12}(?:\.\d\d)?", word) for word in started.operands)
+    return "changes-network" if is_set and not started.has("-d", "--date", "-r", "-j", "-f") else None
+
+
+def _netsh(started: Started) -> str | None:
+    words = [word.lower() for word in started.words]
+    is_network = bool({"interface", "winhttp", "wlan", "int", "portproxy"}.intersection(words[:2]))
+    return "changes-network" if is_network and {"set", "add", "delete", "reset"}.intersection(words) else None
+
+
+def _scutil(started: Started) -> str | None:
+    return "changes-network" if started.has("--set") else None
+
+
+def _networksetup(started: Started) -> str | None:
+    return (
+        "changes-network"
+        if any(word.startswith(("-set", "-add", "-remove", "-create", "-switch")) for word in started.words[:1])
+        else None
+    )
+
+
+def _security(started: Started) -> str | None:
+    verbs = ("add-trusted-cert", "remove-trusted-cert", "trust-settings-import", "authorizationdb", "delete-keychain")
+    return "changes-network" if any(word in verbs for word in started.operands[:1]) else None
+
+
+# Processes -----------------------------------------------------------------------------------------------------------
+
+_OF_TWO_WORDS = frozenset(
+    ("google chrome", "google chrome helper", "microsoft edge", "visual studio code", "docker desktop", "system events")
+)
+_COMMON = names(
+    "sh bash zsh fish dash ksh tmux screen login sshd ssh-agent gpg-agent systemd init launchd dbus-daemon xorg "
+    "wayland gnome-shell "
+    "kwin plasmashell finder dock windowserver loginwindow explorer.exe "
+    "node nodejs deno bun python python2 python3 java ruby perl php php-fpm go dotnet beam.smp erl mono "
+    "code code-insiders cursor vim nvim emacs idea pycharm webstorm goland clion studio xcode sublime_text zed windsurf "
+    "claude codex gemini copilot opencode aider goose "
+    "chrome google-chrome chromium firefox safari brave msedge edge electron slack discord zoom thunderbird "
+    "docker dockerd containerd podman kubelet postgres postgresql mysqld mysql mariadbd mongod redis-server redis "
+    "nginx httpd apache2 "
+    "cron crond networkmanager supervisord java.exe node.exe python.exe chrome.exe code.exe"
+)
+_SEEKS = names("pgrep pidof")
+_CODE_KILLS_ALL = re.compile(r"\bkill\b\s{0,4}\(?\s{0,4}(?:[\w\"':.]{1,20}\s{0,4},\s{0,4})?-1\b")
+_OF_OWNER = names("--euid --uid --user --group --terminal")
+_SIGNAL = re.compile(r"-(?:\d{1,2}|(?:SIG)?[A-Z]{2,8}\d?)")
+_BROAD = re.compile(r"[\s.*^$+?()\[\]|\\/-]*|\.{1,3}|\w{1,2}", re.ASCII)
+
+
+def _kill(started: Started) -> str | None:
+    """`kill -9 -1`: everything. The first word with a dash is a signal."""
+    words = [word for word in started.words if word != "--"]
+    signals = [n for n, word in enumerate(words[:2]) if _SIGNAL.fullmatch(word)]
+    if started.words[:1] == ("--",):
+        signals = []
+    if words[:1] in (["-s"], ["-n"], ["--signal"]):
+        words, signals = words[2:], []
+    if words[:1] in (["-l"], ["-L"]):
+        return None
+    rest = [word for n, word in enumerate(words) if n not in signals[:1]]
+    if "-1" in rest or _of_all(started):
+        return "kills-all"
+    return "kills-others" if "1" in rest else None
+
+
+_EVERY = re.compile(r"\bps\b")
+_CHOSEN = re.compile(r"grep|/[^/\s]{1,80}/|~|==|\s-[CpU]\s|--pid|--ppid|head|tail|lsof|cat\b")
+
+
+def _of_all(started: Started) -> bool:
+    """`kill $(ps aux | awk …)`, with nothing that chooses among them."""
+    hidden = started.hidden
+    return bool(hidden) and _EVERY.search(hidden) is not None and _CHOSEN.search(hidden) is None
+
+
+def _pkill(started: Started) -> str | None:
+    """By a name. Of whom, or what else has the name, decides."""
+    words = [word for word in started.words if not _SIGNAL.fullmatch(word)]
+    if started.has("--help", "-l", "-V", "--version", "-0", "--list") and not started.has("-9"):
+        return None
+    patterns = _patterns(words)
+    if not patterns:
+        of_owner = any(word[:2] in ("-u", "-U", "-G", "-g", "-t") or word in _OF_OWNER for word in words)
+        return "kills-all" if of_owner else None
+    if started.has("--inverse", "-v"):
+        return "kills-others"
+    for pattern in patterns:
+        name = pattern.strip("^$").rpartition("/")[2].lower()
+        if _BROAD.fullmatch(pattern) or pattern in (".*", "."):
+            return "kills-all"
+        if name in _COMMON or name in _OF_TWO_WORDS:
+            return "kills-others"
+    return None
+
+
+def _patterns(words: list[str]) -> list[str]:
+    """The names and patterns, without options and their values."""
+    found: list[str] = []
+    takes = names(
+        "-u -U -G -g -t -P -s --signal --euid --uid --user --parent --terminal --older --younger -o -y -Z --ns --nslist -n"
+    )
+    is_value = False
+    for word in words:
+        if is_value:
+            is_value = False
+        elif word[:1] == "-" and word != "-":
+            is_value = word in takes and word not in ("-n", "-o")
+        else:
+            found.append(word)
+    return found
+
+
+def _taskkill(started: Started) -> str | None:
+    words = [word.lower() for word in started.words]
+    images = [b for a, b in pairwise(words) if a in ("/im", "-im", "-name")]
+    if any(image in ("*", "*.exe") for image in images) or "/fi" in words:
+        return "kills-all"
+    return (
+        "kills-others" if any(image in _COMMON or image.removesuffix(".exe") in _COMMON for image in images) else None
+    )
+
+
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(
+        names("reboot poweroff halt telinit stop-computer restart-computer"),
+        _ever("stops-machine"),
+    ),
+    "init": _init,
+    "shutdown": _shutdown,
+    "systemctl": _systemctl,
+    "loginctl": _says(
+        "kills-all",
+        "terminate-user",
+        "terminate-session",
+        "terminate-seat",
+        "kill-user",
+        "kill-session",
+        "poweroff",
+        "reboot",
+    ),
+    **dict.fromkeys(names("pm-suspend pm-hibernate kexec"), _ever("stops-machine")),
+    **dict.fromkeys(
+        names("insmod modprobe rmmod kextload kextunload kmutil kldload kldunload bpftool bpftrace dkms"),
+        _ever("changes-kernel"),
+    ),
+    "nvram": lambda s: "changes-kernel" if any("=" in word for word in s.words) or s.has("-d", "-c") else None,
+    "bless": _given("changes-kernel"),
+    "sysctl": _sysctl,
+    "swapoff": _given("changes-kernel"),
+    "swapon": lambda s: "changes-kernel" if s.operands or s.has("-a") else None,
+    **dict.fromkeys(names("mount umount unmount mount_nfs mount_smbfs mount.cifs"), _mount),
+    "losetup": lambda s: "changes-mounts" if s.operands and not s.has("-a", "-l", "--list", "--all", "-j") else None,
+    "diskutil": _diskutil,
+    "ip": _ip,
+    "route": _says("changes-network", "add", "del", "delete", "change", "flush"),
+    **dict.fromkeys(
+        names("ifconfig iwconfig"),
+        _says(
+            "changes-network", "up", "down", "add", "del", "delete", "netmask", "alias", "mtu", "hw", "ether", "promisc"
+        ),
+    ),
+    **dict.fromkeys(names("ifup ifdown wpa_cli dhclient"), _given("changes-network")),
+    "arp": lambda s: "changes-network" if s.has("-s", "-d", "-f") else None,
+    "tc": _says("changes-network", "add", "del", "change", "replace"),
+    "nmcli": _nmcli,
+    "resolvectl": _says("changes-network", "dns", "domain", "revert", "default-route", "dnsovertls", "dnssec"),
+    "resolvconf": _says("changes-network", "-a", "-d", "-u"),
+    "netsh": _netsh,
+    "scutil": _scutil,
+    "networksetup": _networksetup,
+    "hostnamectl": _says("changes-network", "set-hostname", "hostname", also=("set-",)),
+    "systemsetup": _says("changes-network", also=("-set",)),
+    **dict.fromkeys(names("update-ca-certificates update-ca-trust"), _ever("changes-network")),
+    "trust": _says("changes-network", "anchor"),
+    "security": _security,
+    "certutil": _says("changes-network", "-addstore", "-delstore", "-importpfx"),
+    "import-certificate": _ever("changes-network"),
+    "mkcert": _says("changes-network", "-install", "-uninstall"),
+    "date": _date,
+    "timedatectl": _says("changes-network", "set-time", "set-ntp", "set-timezone", "set-local-rtc"),
+    "hwclock": lambda s: "changes-network" if s.has("-w", "-s", "--set", "--systohc", "--hctosys") else None,
+    **dict.fromkeys(
+        names("set-dnsclientserveraddress set-netipaddress new-netroute remove-netroute set-date"),
+        _ever("changes-network"),
+    ),
+    "setx": lambda s: "changes-network" if any(word.lower() == "/m" for word in s.words) else None,
+    "kill": _kill,
+    **dict.fromkeys(names("pkill killall skill slay"), _pkill),
+    "killall5": _ever("kills-all"),
+    **dict.fromkeys(names("taskkill stop-process"), _taskkill),
+}

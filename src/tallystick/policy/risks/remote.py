@@ -1,16 +1,300 @@
-"""What comes from elsewhere and runs, and shells that are opened to elsewhere."""
+"""What comes from elsewhere and runs in the same call, seen by how data flows.
+
+Owns the way from a host to an interpreter: through pipes, substitutions and variables, through files that are made and run,
+and inside of code. Packages are `packages`, shells that are opened to elsewhere `sockets`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
+from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.model.script import Command, Role, Word
+from tallystick.policy.hosts import host_of
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.evaluating import (
+    fetches,
+    powershell_text,
+    runs_a_text,
+    runs_its_input,
+    runs_what_it_fetched,
+    url_that_runs,
+)
+from tallystick.policy.risks.programs import Started, inner_texts, name_of, own_scripts, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
+from tallystick.shell import Environment
+from tallystick.shell.effects import Reading, read_effects
+from tallystick.shell.programs.network import ssh_line
 
-RISKS: dict[str, str] = {}
+RISKS: dict[str, str] = {
+    "remote-code": "what a host sends runs at once, before anybody can look at it",
+    "trusted-code": "the same, from this machine or from a host that the user listed",
+    "remote-tree": "something that was cloned or unpacked from a host in this call runs in it",
+    "remote-text": "what a host sends becomes a part of a text that is run",
+    "remote-manifest": "a cluster is told to run what a host sends",
+    "remote-elsewhere": "on another machine, what a host sends runs at once",
+}
+_SOURCES = frozenset({Operation.FETCH, Operation.CONNECT, Operation.LISTEN})
+_WRITES = frozenset({Operation.WRITE, Operation.APPEND, Operation.COPY_DEST, Operation.EDIT, Operation.CREATE})
+_READ_LANGUAGES = frozenset(["python", "javascript", "typescript", "perl", "ruby", "php", "awk", "sed", "sql", "jq"])
+_URL_RUNNERS_NAMES = """
+deno bun mshta regsvr32 msiexec rundll32 installutil wmic cmstp jbang groovy ansible-pull
+"""
+_URL_RUNNERS = frozenset(_URL_RUNNERS_NAMES.split())
+_SSH = frozenset(["ssh", "autossh", "dbclient", "mosh"])
+_HINTS = ("curl", "wget", "fetch", "http", "nc ", "python", "perl")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
-    yield from ()
+    effects = reading.effects
+    intents = effects.intents
+    if any(intent.domain is Domain.NETWORK for intent in intents):
+        yield from _flowing(effects, settings)
+        yield from _by_files(effects, settings)
+        yield from _by_made_names(reading, settings)
+    yield from _in_code(reading, settings)
+    for started in programs(reading):
+        if started.name in _URL_RUNNERS:
+            yield from _by_url(started, settings)
+        elif started.name in _SSH:
+            yield from _elsewhere(started, settings)
+    for text in inner_texts(reading):
+        yield from _of_text(text, settings)
+
+
+def _of_host(name: str, target: str, settings: Settings) -> Risk | None:
+    """A risk, by the host that sends: none for a registry of packages."""
+    kinds = host_of(target, settings).kinds
+    if target.startswith("pkg:") or (name == "remote-tree" and "bare" in kinds):  # what the user's own remote has
+        return None
+    if name == "remote-code" and kinds & {"local", "allowed"}:
+        name = "trusted-code"
+    elif kinds & {"local", "allowed"} or (name == "remote-manifest" and "registry" in kinds):
+        return None
+    return Risk(name, target[:200])
+
+
+# Flows ----------------------------------------------------------------------------------------------------------------
+
+
+def _flowing(effects: Effects, settings: Settings) -> Iterator[Risk]:
+    """What a host sends reaches an interpreter as a text."""
+    intents = effects.intents
+    for flow in effects.flows:
+        source, target = intents[flow.source], intents[flow.target]
+        if source.domain is not Domain.NETWORK or source.operation not in _SOURCES:
+            continue
+        if target.domain is Domain.UNKNOWN:
+            is_part = target.target.startswith("eval:") and not _is_all(target)
+            risk = _of_host("remote-text" if is_part else "remote-code", source.target, settings)
+        elif target.operation is Operation.EXECUTE:
+            risk = _of_host("remote-code", source.target, settings)
+        elif _is_manifest(source, target):
+            risk = _of_host("remote-manifest", source.target, settings)
+        else:
+            continue
+        if risk is not None:
+            yield risk
+
+
+def _is_manifest(source: Intent, target: Intent) -> bool:
+    """Whether a file from the web goes to a cluster; charts of a registry are packages."""
+    is_web = source.target.startswith(("http://", "https://"))
+    return is_web and target.operation is Operation.SEND and target.target.startswith("kubernetes:")
+
+
+def _is_all(intent: Intent) -> bool:
+    """Whether a text that is run is all unknown: `sh -c "$(…)"`, and not `sh -c "echo $(…)"`."""
+    return any(not word.strip() for word in intent.words[1:])
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def _by_files(effects: Effects, settings: Settings) -> Iterator[Risk]:
+    """What a host sends is kept in a file, or unpacked into a folder, that runs afterwards."""
+    files: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    into: dict[int, list[int]] = {}
+    flowing: set[int] = set()
+    for flow in effects.flows:
+        into.setdefault(flow.target, []).append(flow.source)
+        flowing.add(flow.source)
+    loose: dict[int, str] = {}
+    """By command: the host that its code asks, where it is not told what becomes of the answer."""
+    for at, intent in enumerate(effects.intents):
+        if intent.domain is Domain.NETWORK and intent.operation in _SOURCES and at not in flowing:
+            loose[intent.command] = intent.target
+        if intent.domain is Domain.UNKNOWN:
+            yield from _read_and_run(intent, [effects.intents[n] for n in into.get(at, ())], files, settings)
+        if intent.domain is not Domain.FILE:
+            continue
+        if intent.operation in _WRITES:
+            origin = _origin(intent, [effects.intents[n] for n in into.get(at, ())], files, folders)
+            if origin is None and intent.content is None and not intent.is_authored and at not in into:
+                origin = loose.get(intent.command)
+            if origin is not None:
+                (folders if intent.is_deep else files)[intent.target] = origin
+        elif intent.operation is Operation.EXECUTE:
+            yield from _executed(intent, effects.intents, files, folders, settings)
+
+
+def _origin(intent: Intent, sources: Iterable[Intent], files: dict[str, str], folders: dict[str, str]) -> str | None:
+    """The host that what is written comes from."""
+    for source in sources:
+        if source.domain is Domain.NETWORK and source.operation in _SOURCES:
+            return source.target
+        if source.domain is Domain.FILE:
+            found = files.get(source.target) or _above(source.target, folders)
+            if found is not None:
+                return found
+    return None
+
+
+def _executed(
+    intent: Intent, intents: tuple[Intent, ...], files: dict[str, str], folders: dict[str, str], settings: Settings
+) -> Iterator[Risk]:
+    origin = files.get(intent.target)
+    if origin is not None:
+        risk = _of_host("remote-code", origin, settings)
+    else:
+        origin = _above(intent.target, folders)
+        # What was there before was read: only what is new is unknown.
+        is_new = origin is not None and any(
+            other.domain is Domain.UNKNOWN and other.command == intent.command for other in intents
+        )
+        risk = _of_host("remote-tree", origin, settings) if origin is not None and is_new else None
+    if risk is not None:
+        yield Risk(risk.name, f"{intent.target} from {risk.target}"[:200])
+
+
+def _read_and_run(
+    intent: Intent, sources: Iterable[Intent], files: dict[str, str], settings: Settings
+) -> Iterator[Risk]:
+    """`eval "$(cat FILE)"` of a file that came from a host."""
+    for source in sources:
+        origin = files.get(source.target) if source.domain is Domain.FILE else None
+        is_part = intent.target.startswith("eval:") and not _is_all(intent)
+        risk = _of_host("remote-text" if is_part else "remote-code", origin, settings) if origin is not None else None
+        if risk is not None:
+            yield risk
+
+
+def _by_made_names(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """`T=$(mktemp); curl … -o $T; sh $T`: the file has no name that is known, but the same command made it."""
+    for script in own_scripts(reading):
+        kept: dict[int, str] = {}
+        for at, command in enumerate(script.commands):
+            origin = next((kept[n] for word in _run_words(command) for n in word.commands if n in kept), None)
+            if origin is not None:
+                risk = _of_host("remote-code", origin, settings)
+                if risk is not None:
+                    yield risk
+            words = [*command.words, *(redirect.target for redirect in command.redirects)]
+            makers = {n for word in words if not word.is_known and not word.plain.strip() for n in word.commands}
+            if not makers:
+                continue
+            for intent in reading.effects.intents:
+                if intent.command == at and intent.domain is Domain.NETWORK and intent.operation in _SOURCES:
+                    kept |= dict.fromkeys(makers, intent.target)
+
+
+def _run_words(command: Command) -> tuple[Word, ...]:
+    """The words that may name what a command runs."""
+    if command.role is Role.UNTOLD:
+        return command.spelled if command.reason == "pipe" else ()
+    if not command.words or not command.words[0].is_known:
+        return command.words[:1]
+    return command.words[1:] if name_of(command.words[0].plain) in _RUNS_FILES else ()
+
+
+_RUNS_FILES_NAMES = """
+python python3 node perl ruby php lua source . deno bun java dpkg rpm installer
+"""
+_RUNS_FILES = frozenset(_RUNS_FILES_NAMES.split())
+
+
+def _above(path: str, folders: dict[str, str]) -> str | None:
+    for folder, origin in folders.items():
+        if path == folder or path.startswith(folder.rstrip("/") + "/"):
+            return origin
+    return None
+
+
+# Code -----------------------------------------------------------------------------------------------------------------
+
+
+def _in_code(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """Code that fetches a text and runs it."""
+    asked = [
+        intent.target
+        for intent in reading.effects.intents
+        if intent.domain is Domain.NETWORK and intent.operation in _SOURCES and not intent.target.startswith("pkg:")
+    ]
+    for snippet in reading.snippets:
+        yield from _of_code(snippet.language, snippet.text, asked, settings)
+    for started in programs(reading):
+        if started.name in ("powershell", "pwsh"):
+            yield from _of_code("powershell", _encoded(started) or " ".join(started.words), asked, settings)
+
+
+def _of_code(language: str, text: str, asked: list[str], settings: Settings) -> Iterator[Risk]:
+    url = url_that_runs(text)
+    if url is not None and "registry" not in host_of(url, settings).kinds:
+        hosts = [url]
+    else:
+        hosts = asked or ([""] if language not in _READ_LANGUAGES and fetches(text) else [])
+        if not hosts or not (runs_a_text(language, text) or runs_its_input(text) or runs_what_it_fetched(text)):
+            return
+    found = [risk for host in hosts if (risk := _of_host("remote-code", host, settings)) is not None]
+    yield from sorted(found, key=lambda risk: risk.name)[:1]  # of code from this machine and from another, the latter
+
+
+def _encoded(started: Started) -> str | None:
+    """What PowerShell's `-EncodedCommand`, which may be cut short, holds."""
+    words = started.words
+    for word, value in pairwise(words):
+        option = word.lower().lstrip("-/")
+        if word[:1] in "-/" and len(option) > 0 and ("encodedcommand".startswith(option) or option == "ec"):
+            return powershell_text(value)
+    return None
+
+
+# Programs -------------------------------------------------------------------------------------------------------------
+
+
+def _by_url(started: Started, settings: Settings) -> Iterator[Risk]:
+    """Programs that run what a URL names."""
+    words = started.words
+    if started.name in ("deno", "bun"):
+        verb = started.operands[0] if started.operands else ""
+        if verb not in ("run", "x", "eval", "test", "bench", "serve", "install", "compile") and "://" not in verb:
+            return
+        words = next(((word,) for word in started.operands if "://" in word), ())
+    for word in words:
+        at = word.lower().find("http")
+        if at >= 0 and "://" in word[at : at + 8]:
+            risk = _of_host("remote-code", word[at:], settings)
+            if risk is not None and "registry" not in host_of(word[at:], settings).kinds:
+                yield risk
+
+
+def _elsewhere(started: Started, settings: Settings) -> Iterator[Risk]:
+    """`ssh HOST 'curl … | sh'`: the text is another machine's, but it is read as one of this."""
+    text = " ".join(word.plain for word in ssh_line(started.given).operands[1:])
+    for risk in _of_text(text, settings):
+        yield Risk("remote-elsewhere", risk.target)
+
+
+def _of_text(text: str, settings: Settings) -> Iterator[Risk]:
+    """What a text would fetch and run if a shell ran it: at most one risk."""
+    if not any(hint in text for hint in _HINTS):
+        return
+    found: Reading = read_effects(text, Environment(variables={"HOME": "/root"}, folder="/root"))
+    for risk in (*_flowing(found.effects, settings), *_by_files(found.effects, settings)):
+        if risk.name in ("remote-code", "remote-tree"):
+            yield Risk("remote-code", risk.target)
+            return

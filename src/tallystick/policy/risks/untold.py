@@ -1,16 +1,325 @@
-"""What the text does not tell and that may be of a grave kind."""
+"""What the text does not tell and that may be of a grave kind.
+
+Owns which gaps in what was read are worth a question: text that is run and that nobody can see, programs that are not told
+with something grave among their words, deletions of what is not told, and calls of file tools that do not say which file.
+Gaps in scripts that lie on disk are not asked about: they may be read there. Code that hides what it runs is `hidden`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.script import HOLE, STAR, Command, Role, Script, Word
+from tallystick.policy.in_use import used_words
+from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import name_of, own_scripts
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
+from tallystick.shell.targets import path_of
+from tallystick.tools.arguments import strings
 
-RISKS: dict[str, str] = {}
+RISKS: dict[str, str] = {
+    "untold-code": "a text is run that comes from a variable, a file or a decoder, and that cannot be seen",
+    "untold-program": "a program that is not told, or not known, is given something grave: a secret, a start file",
+    "untold-syntax": "the command cannot be read to its end, and names something grave",
+    "untold-deletion": "what is deleted with all below it is not told, and may be anything",
+    "untold-file": "a tool that changes files does not say which",
+}
+_SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "source", "."])
+_INTERPRETERS_NAMES = """
+python python2 python3 pypy pypy3 perl ruby node nodejs php lua deno bun tclsh osascript pwsh
+"""
+_INTERPRETERS = frozenset(_INTERPRETERS_NAMES.split())
+_CODE_NAMES = """
+sh python javascript typescript perl ruby php lua powershell r julia tcl applescript other
+"""
+_CODE = frozenset(_CODE_NAMES.split())
+_SECRETS = frozenset(("secret", "credential"))
+_GRAVE_KINDS = """
+root home holds-secrets shell-start program-start git-hook git-settings schedule service autostart ssh-access account
+loader agent-settings agent-extension shadows-program
+"""
+_GRAVE = _SECRETS | frozenset(_GRAVE_KINDS.split())
+_MAKES_TEXT_NAMES = """
+init init- hook env shellenv activate completion completions docker-env shell-init shell.bash shell.zsh shell.posix
+generate-shell-completion path-add podman-env setup-shell
+"""
+_MAKES_TEXT = frozenset(_MAKES_TEXT_NAMES.split())
+_PRINTS_SETTINGS_NAMES = """
+ssh-agent gpg-agent dircolors direnv lesspipe lesspipe.sh resize keychain lmod tset thefuck
+"""
+_PRINTS_SETTINGS = frozenset(_PRINTS_SETTINGS_NAMES.split())
+_PASSES_NAMES = """
+cat head tail grep sed awk cut tr sort uniq base64 echo printf jq xxd gpg openssl curl wget
+"""
+_PASSES = frozenset(_PASSES_NAMES.split())
+_LISTS_NAMES = """
+find fd fdfind ls git rg grep egrep ag which command type realpath readlink dirname basename mktemp pwd npm yarn pnpm
+cargo go python python3 node brew du sort uniq head tail seq date id whoami tr sed awk cut xargs comm
+"""
+_LISTS = frozenset(_LISTS_NAMES.split())
+_READS_NAMES = """
+cat jq curl wget base64 gpg openssl nc ssh psql sqlite3 mysql redis-cli xxd
+"""
+_READS = frozenset(_READS_NAMES.split())
+_MOST_TOKENS = 300
+_MOST_STEPS = 100
+_MOST_STRINGS = 60
+_PATCH = re.compile(r"^(?:\*\*\* |--- |\+\+\+ |diff |@@ )", re.MULTILINE)
+_TOKENS = re.compile(r"[^\s\"'`;|&<>(){}=,]{2,300}")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
-    yield from ()
+    if any(intent.domain is Domain.UNKNOWN for intent in reading.effects.intents):
+        yield from _unseen(reading, settings)
+    for script in own_scripts(reading):
+        for command in script.commands:
+            if command.words and name_of(command.words[0].plain) in ("rm", "rimraf", "shred", "srm", "trash"):
+                yield from _deleted(command, script.commands)
+            elif command.inputs and command.words:
+                yield from _fed(command, script.commands)
+    for intent in reading.uses.intents:
+        is_file = intent.domain is Domain.FILE and intent.operation in _CHANGES
+        if is_file and not intent.is_known and not intent.target.strip("/") and _names_a_file(reading):
+            yield Risk("untold-file", reading.call.tool[:100])
+
+
+def _names_a_file(reading: CallReading) -> bool:
+    """Whether an argument is a path or a patch, though not one that the tool is known to take."""
+    for n, (_, text) in enumerate(strings(reading.call.args)):
+        if n >= _MOST_STRINGS:
+            return False
+        if _PATCH.search(text[:2000]) or (
+            "/" in text and len(text) < 300 and not re.search(r"\s|://|^/memories\b", text)
+        ):
+            return True
+    return False
+
+
+_CHANGES = frozenset(
+    {Operation.WRITE, Operation.EDIT, Operation.DELETE, Operation.APPEND, Operation.CREATE, Operation.RENAME}
+)
+
+
+# Text that runs -------------------------------------------------------------------------------------------------------
+
+
+def _unseen(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """Gaps of the agent's own text."""
+    scripts = own_scripts(reading)
+    for intent in reading.effects.intents:
+        if intent.domain is not Domain.UNKNOWN:
+            continue
+        reason = intent.target.partition(":")[0]
+        if reason in ("eval", "pipe", "code", "script"):
+            for script in scripts:
+                yield from _text(reason, intent, script)
+        elif reason == "program":
+            yield from _program(intent, reading, scripts, settings)
+        elif reason in ("syntax", "size", "depth"):
+            yield from _lost(reading, settings)
+
+
+def _text(reason: str, intent: Intent, script: Script) -> Iterator[Risk]:
+    """A text that is run; whether it is wholly unknown, and what makes it."""
+    commands = script.commands
+    own = commands[intent.command : intent.command + 1]
+    if reason == "pipe" and own and own[0].role is Role.PROGRAM and own[0].inputs:
+        if not _is_generated(own[0].inputs, commands) and intent.words[1:] == tuple(
+            each.plain for each in own[0].words[1:]
+        ):
+            yield Risk("untold-code", intent.target[:200])
+        return
+    for command in own if reason in ("code", "script") else commands:
+        words = command.spelled if command.role is Role.UNTOLD else command.words
+        if reason in ("eval", "pipe") and (
+            command.role is not Role.UNTOLD or command.reason != reason or not _is_same(words, intent.words)
+        ):
+            continue
+        if reason == "code" and intent.target.partition(": ")[2].partition(":")[0] not in _CODE:
+            continue
+        if _runs_unseen(reason, command, words, commands):
+            yield Risk("untold-code", intent.target[:200])
+            return
+
+
+def _is_same(words: tuple[Word, ...], told: tuple[str, ...]) -> bool:
+    return len(words[:64]) == len(told) and all(
+        word.plain[:100] == text[:100] for word, text in zip(words, told, strict=False)
+    )
+
+
+def _runs_unseen(reason: str, command: Command, words: tuple[Word, ...], commands: tuple[Command, ...]) -> bool:
+    holes = [word for word in words[1:] if not word.is_known and not word.plain.strip()]
+    if reason == "pipe" and not holes:
+        return bool(command.inputs) and not _is_generated(command.inputs, commands)
+    if not holes:
+        return False
+    makers = [n for word in holes for n in word.commands]
+    if reason in ("eval", "code"):
+        return not makers or not _is_generated(makers, commands)
+    # A script whose name is not told: one of several that are listed is work.
+    if any(word.is_stream for word in holes):
+        return not _is_generated(makers, commands)
+    names = _leaves(makers, commands)
+    return not (names <= _LISTS) if names else reason == "pipe" and not any(word.hidden for word in holes)
+
+
+def _is_generated(makers: tuple[int, ...] | list[int], commands: tuple[Command, ...]) -> bool:
+    """Whether a text is what a program prints for shells to run: `direnv hook bash`, `ssh-agent -s`."""
+    found = [commands[n] for n in makers if n < len(commands)]
+    programs = [command for command in found if command.role is Role.PROGRAM and command.words]
+    return bool(programs) and len(programs) == len(found) and all(map(_prints_shell, programs))
+
+
+def _prints_shell(command: Command) -> bool:
+    name = name_of(command.words[0].plain) or command.words[0].plain.rpartition("/")[2]
+    if not command.words[0].is_known or name in _PASSES or command.inputs:
+        return False
+    words = {word.plain.lstrip("-").partition("=")[0] for word in command.words[1:]}
+    return (
+        name in _PRINTS_SETTINGS or name.startswith("register-python-argcomplete") or not words.isdisjoint(_MAKES_TEXT)
+    )
+
+
+def _before(makers: list[int], commands: tuple[Command, ...]) -> set[int]:
+    """Some commands and those whose output reaches them, also through others."""
+    left, seen = list(makers), set[int]()
+    while left and len(seen) < _MOST_STEPS:
+        at = left.pop()
+        if at not in seen and at < len(commands):
+            seen.add(at)
+            left += commands[at].inputs
+    return seen
+
+
+def _leaves(makers: list[int], commands: tuple[Command, ...]) -> set[str]:
+    """The programs that something comes from, also through others."""
+    found = [commands[n] for n in _before(makers, commands)]
+    names = {name_of(each.words[0].plain) or "?" for each in found if each.role is Role.PROGRAM and each.words}
+    return names - {"read", "mapfile", "readarray", "tee"}
+
+
+def _fed(command: Command, commands: tuple[Command, ...]) -> Iterator[Risk]:
+    """An interpreter that runs what reaches it, where nothing of it is told."""
+    name = name_of(command.words[0].plain) if command.words[0].is_known else ""
+    if name not in _INTERPRETERS or (command.input is not None and command.input.is_known):
+        return
+    own = [word.plain for word in command.words[1:] if word.plain != "-"]
+    if any(text[:1] != "-" or text[:2] in _TAKES_CODE for text in own):
+        return
+    makers = [commands[n] for n in _before(list(command.inputs), commands)]
+    if any(maker.role is Role.PROGRAM and any(not word.is_known for word in maker.words) for maker in makers):
+        yield Risk("untold-code", f"pipe: {name}")
+
+
+_TAKES_CODE = ("-c", "-e", "-m", "-r", "-p")
+
+
+# Programs -------------------------------------------------------------------------------------------------------------
+
+
+def _program(intent: Intent, reading: CallReading, scripts: tuple[Script, ...], settings: Settings) -> Iterator[Risk]:
+    """A program of which it is not told what it does with something grave."""
+    is_unnamed = intent.target == "program: ?"
+    for script in scripts:
+        for command in script.commands[intent.command : intent.command + 1]:
+            if command.role is not Role.PROGRAM or not _is_same(command.words, intent.words):
+                continue
+            used = used_words([word.plain for word in command.words])
+            for word in command.words[1:]:
+                for part in _parts(word):
+                    if part.plain in used:
+                        continue
+                    target = path_of(part, command.folder)
+                    kinds = _kinds(target.text, reading, settings, is_known=target.is_known)
+                    if kinds & (_GRAVE if is_unnamed else _SECRETS):
+                        yield Risk("untold-program", target.text[:200])
+                        return
+
+
+def _parts(word: Word) -> Iterator[Word]:
+    """The paths that a word may name: itself, what stands after `=`, after `@`."""
+    text = word.text
+    if text.strip(HOLE) and text[:1] != "-":
+        yield word
+    after = text.partition("=")[2] if "=" in text else text[1:] if text[:1] == "@" else ""
+    if after:
+        yield Word(after)
+
+
+def _kinds(path: str, reading: CallReading, settings: Settings, *, is_known: bool = True) -> frozenset[str]:
+    if not path.startswith("/"):
+        return frozenset()
+    named = Named(path=path, real=path, home=reading.home, workspace=reading.workspace, is_known=is_known)
+    return kinds_of(named, settings)
+
+
+def _lost(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """A text that could not be read to its end: what it names, word by word."""
+    left = _MOST_TOKENS
+    for text in reading.texts:
+        for found in _TOKENS.finditer(text[: 64 << 10]):
+            token = found[0]
+            if "/" not in token and token[:1] not in ("~", "."):
+                continue
+            left -= 1
+            if left < 0:
+                return
+            path = path_of(Word(_at_home(token, reading.home)), reading.folder).text
+            if _kinds(path, reading, settings) & _NAMED_GRAVE:
+                yield Risk("untold-syntax", token[:200])
+                return
+
+
+_NAMED_GRAVE = _GRAVE - {"home", "root", "holds-secrets"}
+
+
+def _at_home(token: str, home: str) -> str:
+    lead = next((lead for lead in ("~", "$HOME", "${HOME}") if token.startswith(lead)), "")
+    return home + token[len(lead) :] if lead else token
+
+
+# Deletions ------------------------------------------------------------------------------------------------------------
+
+_ROOTS = frozenset(("", "*", ".*", "..", "usr", "etc", "home", "var", "bin", "lib", "opt", "root", "Users", "System"))
+
+
+def _deleted(command: Command, commands: tuple[Command, ...]) -> Iterator[Risk]:
+    """`rm -rf "$X"/*`, where X may be empty; `rm -rf` of what a file or a host tells."""
+    options = [word.plain for word in command.words[1:] if word.plain[:1] == "-"]
+    is_deep = any(text == "--recursive" or (text[:2] != "--" and set(text) & set("rR")) for text in options)
+    for word in command.words[1:]:
+        if not word.is_known and _may_be_anything(word, commands, is_deep=is_deep):
+            yield Risk("untold-deletion", " ".join(each.plain for each in command.words)[:200])
+
+
+def _may_be_anything(word: Word, commands: tuple[Command, ...], *, is_deep: bool) -> bool:
+    if ":?" in word.hidden or "mktemp" in word.hidden:
+        return False
+    head, slash, rest = word.text.replace(STAR, "*").partition("/")
+    if head.strip(HOLE) or HOLE not in head:
+        return False
+    if slash and rest.strip("/").partition("/")[0] in _ROOTS:
+        return not word.hidden and not word.commands
+    return is_deep and not rest and _is_told_elsewhere(word, commands)
+
+
+def _is_told_elsewhere(word: Word, commands: tuple[Command, ...]) -> bool:
+    """Whether what is deleted stands in a file or an answer, not in a list of files. An empty variable deletes nothing."""
+    if word.commands:
+        return bool(_leaves(list(word.commands), commands) & _READS)
+    return not word.hidden and any(_takes_a_list(command) for command in commands)
+
+
+def _takes_a_list(command: Command) -> bool:
+    """Whether it is an `xargs` that reads a file of its own."""
+    words = [word.plain for word in command.spelled]
+    return bool(words) and name_of(words[0]) in ("xargs", "parallel") and bool(_LISTS_OF.intersection(words))
+
+
+_LISTS_OF = frozenset(("-a", "--arg-file", "::::"))

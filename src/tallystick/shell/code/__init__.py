@@ -7,6 +7,6 @@ pipes. Nothing is run and nothing is looked up; a text that does not tell all is
 from __future__ import annotations
 
 from tallystick.shell.code.found import Read
-from tallystick.shell.code.languages import languages, read_code
+from tallystick.shell.code.languages import glimpse_code, languages, read_code
 
-__all__ = ["Read", "languages", "read_code"]
+__all__ = ["Read", "glimpse_code", "languages", "read_code"]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE
-from tallystick.shell.code.found import Found
+from tallystick.shell.code.found import HOME, Found
 from tallystick.shell.code.tokens import Dialect, Token, tokens, unescaped
 
 _DIALECT = Dialect(
@@ -28,6 +28,7 @@ _DIALECT = Dialect(
     variable=re.compile(r"(?!)"),
     unescape=unescaped,
 )
+_HOME_FOLDER = re.compile(r'ENVIRON\["HOME"\]')
 _ENDS = frozenset((";", "}", "{", ")", "&&", "||", ",", "?"))
 _OUTPUTS = frozenset((">", ">>", "|", "|&"))
 _NO_FILES = ("/dev/stdout", "/dev/stderr", "/dev/stdin", "-", "/dev/tty")
@@ -36,7 +37,7 @@ _SOCKET = re.compile(r"/inet[46]?/(?:tcp|udp)/[^/]*/([^/]+)/([^/]+)")
 
 def read_awk(text: str, found: Found) -> None:
     """Note what a program does besides printing."""
-    program, is_whole = tokens(text, _DIALECT)
+    program, is_whole = tokens(_HOME_FOLDER.sub(f'"{HOME}"', text), _DIALECT)
     found.is_unknown |= not is_whole
     bound = _bindings(program)
     is_printing, depth = False, 0

@@ -64,9 +64,10 @@ class Found:
         is_authored: bool = False,
         content: str | None = None,
     ) -> int:
-        """Note what is done to a file. A path that is not known at all makes the whole action unknown."""
+        """Note what is done to a file. A path that is not known at all makes the whole action unknown, but for a removal."""
         if path is None or not path.strip(HOLE):
-            return self.add(Action(domain=Domain.FILE, operation=Operation.UNKNOWN, target=Word(HOLE)))
+            told = operation if operation is Operation.DELETE else Operation.UNKNOWN
+            return self.add(Action(domain=Domain.FILE, operation=told, target=Word(HOLE), is_deep=is_deep))
         if len(path) > LONGEST_PATH:
             path = path[:LONGEST_PATH] + HOLE
         return self.add(

@@ -37,6 +37,11 @@ _DIALECT = Dialect(
     loads=frozenset(("require",)),
 )
 
+_HOME_FOLDER = re.compile(
+    r"""(?:Deno\.env\.get\(\s?|(?:process|Bun)\.env\[\s?)(['"])HOME\1\s?[\])]|Bun\.env\.HOME\b|(?<=\$\{)(?:os\.)?homedir\(\)(?=\})"""
+)
+_TAGGED = re.compile(r"(?<![\w$])(?:Bun\.)?\$(`(?:[^`\\]|\\.)*+`)", re.DOTALL)
+"""Commands of zx and Bun."""
 _DONE = {
     Operation.READ: "readFile createReadStream readJson readJSON readTextFile readv",
     Operation.APPEND: "appendFile",
@@ -81,7 +86,8 @@ _MODULE = re.compile(r"(?:node:|npm:|jsr:|bun:)?(.+)")
 
 def read_javascript(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
-    scan(text, found, _LANGUAGE)
+    text = _HOME_FOLDER.sub("process.env.HOME", text) if "HOME" in text or "homedir" in text else text
+    scan(_TAGGED.sub(r"execSync(\1)", text) if "$`" in text else text, found, _LANGUAGE)
 
 
 def _module(said: str) -> str:
@@ -203,8 +209,28 @@ def _file(scan: Scan, name: str, call: Call) -> None:
         found.file(_of_flags(call.text(1) if len(call.args) > 1 else "r"), path)
     elif name in ("mkdtemp", "makeTempDir", "makeTempFile"):
         found.file(Operation.CREATE, None)
-    elif call.name in ("Deno.Command", "Deno.run"):
-        found.runs_program(words_of(call.text(0), ()))
+    elif call.name == "Deno.Command":
+        found.runs_program([call.text(0), *_listed(call.at(1).tokens, "args")])
+    elif call.name == "Deno.run":
+        found.runs_program(_listed(call.at(0).tokens, "cmd"))
+
+
+def _listed(tokens: tuple[Token, ...], name: str) -> list[str | None]:
+    """The texts of a list that a member of an object holds: `{cmd: ["rm", "-r"]}`."""
+    start = next((at for at, token in enumerate(tokens) if token.text == name), len(tokens))
+    found: list[str | None] = []
+    words: list[str] = []
+    for token in tokens[start + 3 :]:
+        if token.kind == "sign" and token.text in ",]":
+            found += [_LANGUAGE.constants.get("".join(words))] if words else []
+            words = []
+            if token.text == "]":
+                break
+        elif token.kind in ("string", "template"):
+            found.append(unescaped(token.text))
+        else:
+            words.append(token.text)
+    return found
 
 
 def _of_flags(flags: str | None) -> Operation:

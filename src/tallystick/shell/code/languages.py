@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tallystick.shell.code import lines
 from tallystick.shell.code.awk import read_awk
 from tallystick.shell.code.filters import read_filter
 from tallystick.shell.code.found import Found, Read, TooMuchError
+from tallystick.shell.code.glimpses import read_glimpses
 from tallystick.shell.code.javascript import read_javascript
 from tallystick.shell.code.lua import read_lua
 from tallystick.shell.code.perl import read_perl
@@ -18,6 +20,7 @@ from tallystick.shell.code.python import read_python
 from tallystick.shell.code.ruby import read_ruby
 from tallystick.shell.code.sed import read_sed
 from tallystick.shell.code.sql import read_sql
+from tallystick.shell.code.verbs import read_verbs
 
 _READERS: dict[str, Callable[[str, Found], None]] = {
     "awk": read_awk,
@@ -32,7 +35,13 @@ _READERS: dict[str, Callable[[str, Found], None]] = {
     "sql": read_sql,
     "typescript": read_javascript,
     "yq": read_filter,
+    **lines.READERS,
+    **dict.fromkeys(("applescript", "elisp", "julia", "other", "r"), read_verbs),
 }
+
+
+_LONG = 24 << 10
+"""Characters of a text that every reader reads to the end."""
 
 
 def languages() -> frozenset[str]:
@@ -54,6 +63,18 @@ def read_code(language: str, text: str, *, home: str | None = None) -> Read:
         return Read(is_unknown=bool(text.strip()))
     try:
         reader(text, found)
+        if len(text) > _LONG and found.is_unknown:
+            read_glimpses(text, found, start=_LONG)
+    except (TooMuchError, RecursionError):
+        found.is_unknown = True
+    return found.read()
+
+
+def glimpse_code(text: str, *, home: str | None = None) -> Read:
+    """What a text does in so many words, for one that is too long to be read."""
+    found = Found(home)
+    try:
+        read_glimpses(text, found)
     except (TooMuchError, RecursionError):
         found.is_unknown = True
     return found.read()

@@ -30,6 +30,9 @@ _PATTERN = re.compile(
     r"|(?P<sign>=>|->|\|\||&&|\.=|\+=|=~|==|\S)",
     re.DOTALL,
 )
+_HOME_FOLDER = re.compile(r"""\$ENV\{['"]?HOME['"]?\}\s?\.\s?(['"])""")
+_DIAMOND = re.compile(r"<([^<>\s;='\"\\*?]{0,200}[*?][^<>\s;='\"\\]{0,200})>")
+"""`<*.txt>`: the files that a pattern names."""
 _RULES = table("""
 delete *: unlink rmdir
 delete/ *: rmtree remove_tree File::Path::rmtree File::Path::remove_tree
@@ -41,6 +44,7 @@ copy 0: copy cp File::Copy::copy
 list 1: opendir
 edit 0: truncate
 fetch 0: get getprint LWP::Simple::get $http.get
+connect 0: IO::Socket::INET.new IO::Socket::IP.new IO::Socket::SSL.new
 shell 0: system exec
 chdir 0: chdir
 execute 0: do
@@ -60,6 +64,8 @@ _MODE = re.compile(r"\s*(\+?[<>]{1,2}|\|)?\s*(.*?)\s*(\|)?\s*", re.DOTALL)
 
 def read_perl(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
+    text = _DIAMOND.sub(r'glob("\1")', text)
+    text = _HOME_FOLDER.sub(lambda home: f"{home[1]}{HOME}", text)
     scan(text, found, _LANGUAGE)
 
 
@@ -83,6 +89,16 @@ def _calls(scan: Scan, call: Call) -> None:
             scan.found.runs("perl", call.text(0))
     elif rule is not None and call.args:
         apply(scan, call, rule)
+    else:
+        _globs(scan, call)
+
+
+def _globs(scan: Scan, call: Call) -> None:
+    """`glob`: knows `~` as the shell does."""
+    if call.name in ("glob", "bsd_glob", "File::Glob::bsd_glob") and call.args:
+        pattern = call.text(0)
+        is_at_home = pattern is not None and pattern.startswith("~/")
+        scan.found.file(Operation.LIST, f"{HOME}{pattern[1:]}" if pattern and is_at_home else scan.placed(pattern))
 
 
 def _open(scan: Scan, call: Call) -> None:

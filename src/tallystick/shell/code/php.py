@@ -27,6 +27,7 @@ _PATTERN = re.compile(
     r"|(?P<sign>=>|->|::|\.=|==|\S)",
     re.DOTALL,
 )
+_HOME_FOLDER = re.compile(r"""\$_(?:SERVER|ENV)\[\s?(['"])HOME\1\s?\]""")
 _RULES = table("""
 read 0: file readfile parse_ini_file simplexml_load_file md5_file sha1_file highlight_file
 execute 0: include include_once require require_once
@@ -47,6 +48,7 @@ signal 0: posix_kill
 
 def read_php(text: str, found: Found) -> None:
     """Note what a PHP program does, as far as its calls tell."""
+    text = _HOME_FOLDER.sub("getenv('HOME')", text)
     scan(text, found, _LANGUAGE)
 
 
@@ -73,6 +75,14 @@ def _calls(scan: Scan, call: Call) -> None:
         scan.found.runs("php", path)
     elif rule is not None and call.args:
         apply(scan, call, rule)
+    else:
+        _each(scan, call)
+
+
+def _each(scan: Scan, call: Call) -> None:
+    """A function that another one calls for each of some files, by its name."""
+    if call.name in ("array_map", "array_walk") and call.text(0) in ("unlink", "rmdir"):
+        scan.found.file(Operation.DELETE, None)
 
 
 def _texts(scan: Scan, call: Call) -> str | None:

@@ -24,7 +24,7 @@ _DONE_TO_ONE = """
 delete   0 path name: os.remove os.unlink os.rmdir os.removedirs
 delete/  0 path: shutil.rmtree send2trash.send2trash
 create   0 path name: os.mkdir os.makedirs os.mkfifo os.mknod
-create   1 dst: os.symlink os.link
+create   1 dst: os.symlink
 metadata 0 path: os.chmod os.chown os.utime os.lchown os.chflags os.setxattr os.removexattr shutil.chown
 metadata 1 dst: shutil.copymode shutil.copystat
 edit     0 path: os.truncate
@@ -79,7 +79,7 @@ def _table() -> dict[str, Rule]:
 CALLS = _table()
 """Calls that do one thing to one argument."""
 
-COPIES = frozenset(("shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree"))
+COPIES = frozenset(("shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "os.link"))
 MOVES = frozenset(("os.rename", "os.replace", "os.renames", "shutil.move"))
 LISTS = frozenset(("os.listdir", "os.scandir", "os.walk", "os.fwalk"))
 GLOBS = frozenset(("glob.glob", "glob.iglob"))
@@ -103,7 +103,7 @@ SHELLS = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subprocess
 """Calls whose first argument is a shell text."""
 
 PROGRAMS = frozenset(("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
-                      "subprocess.Popen"))  # fmt: skip
+                      "subprocess.Popen", "pty.spawn"))  # fmt: skip
 """Calls whose first argument is a list of words, or a shell text."""
 
 EXECS = {

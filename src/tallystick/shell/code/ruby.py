@@ -44,7 +44,7 @@ metadata 2: File.chown FileUtils.chown FileUtils.chown_R File.utime
 list 0: Dir.entries Dir.children Dir.each_child Dir.foreach Dir.open Dir.new
 edit 0: File.truncate
 execute 0: load require_relative
-shell 0: system exec spawn Open3.capture2 Open3.capture2e Open3.capture3 Open3.popen3 Process.spawn Kernel.system IO.popen
+shell 0: sh system exec spawn Open3.capture2 Open3.capture2e Open3.capture3 Open3.popen3 Process.spawn Kernel.system IO.popen
 shell 0: Open3.popen2 Open3.popen2e Kernel.exec PTY.spawn
 fetch 0: Net.HTTP.get Net.HTTP.get_response URI.open HTTParty.get Faraday.get RestClient.get
 send 0: Net.HTTP.post Net.HTTP.post_form HTTParty.post Faraday.post RestClient.post
@@ -59,12 +59,13 @@ securerandom stringio strscan benchmark bundler/setup logger pp socket openssl z
 singleton timeout English etc io/console rexml/document nokogiri rubygems minitest/autorun bigdecimal base64 httparty
 faraday rest-client psych find abbrev monitor matrix prime tsort
 """
+_HOME_FOLDER = re.compile(r"""ENV(?:\[|\.fetch\()\s?(['"])HOME\1\s?[\])]""")
 _INERT = frozenset(_LIBRARIES.split())
 
 
 def read_ruby(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
-    scan(text, found, _LANGUAGE)
+    scan(_HOME_FOLDER.sub("Dir.home", text), found, _LANGUAGE)
 
 
 def _calls(scan: Scan, call: Call) -> None:

@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>\S)",
     re.DOTALL,
 )
-_CLIENT = re.compile(r"^[ \t]*([.\\][A-Za-z!.]+)[ \t]*([^\n]*)$", re.MULTILINE)
+_CLIENT = re.compile(r"^[ \t]*([.\\][A-Za-z!.]+|system(?=[ \t]))[ \t]*([^\n]*)$", re.MULTILINE)
 _SHOUTS = ("STDIN", "STDOUT", "PSTDIN", "PSTDOUT")
 _CLIENTS = {
     **dict.fromkeys((".read", "\\i", "\\ir", "\\include", "\\.", ".load"), Operation.EXECUTE),
@@ -33,7 +33,7 @@ _CLIENTS = {
     **dict.fromkeys((".import", ".restore"), Operation.READ),
     ".open": Operation.EDIT,
 }
-_SHELLS = (".shell", ".system", "\\!")
+_SHELLS = (".shell", ".system", "\\!", "system")
 _READING_FUNCTIONS = """
 readfile load_file pg_read_file pg_read_binary_file lo_import read_csv read_csv_auto read_parquet read_json read_json_auto
 read_text sniff_csv parquet_scan

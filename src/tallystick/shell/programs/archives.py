@@ -173,6 +173,8 @@ def _seven(command: Command) -> Actions:
     if verb in ("a", "u"):
         members = [built.read(word, deep=True) for word in words[2:]]
         built.flow(members, [built.write(words[1])])
+        for word in words[2:] if any(option.text == "-sdel" for option in options) else ():
+            built.add(Operation.DELETE, word, deep=True)
     elif verb in ("x", "e"):
         into = next((renamed(word, word.text[2:]) for word in options if word.text.startswith("-o")), _HERE)
         source = built.read(words[1])

@@ -11,7 +11,7 @@ import re
 
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
-from tallystick.shell.actions import Actions
+from tallystick.shell.actions import Actions, Code
 from tallystick.shell.programs.arguments import below, grammar, is_fed, last_part, renamed, taken
 from tallystick.shell.programs.rules import NOTHING, Builder, Rule, each, program
 
@@ -176,11 +176,13 @@ def _cmake(command: Command) -> Actions:
     return built.build()
 
 
-_DEBUGGER = grammar("-p -ex -x -c -e -o -i --pid --log-file --args?", stops=True)
+_DEBUGGER = grammar(
+    "-p -ex -x -s -c -e -o -i --pid --log-file --args? --command --source --eval-command --one-line", stops=True
+)
 
 
 def _debugs(command: Command) -> Actions:
-    """Debuggers: the program is run, the commands of `-x` and `-ex` are not looked into."""
+    """Debuggers: the program is run, and the commands of `-x` and `-ex`."""
     line = taken(command.arguments, _DEBUGGER)
     built = Builder()
     operands = line.operands[1:] if command.program in ("perf", "rr") else line.operands
@@ -188,7 +190,11 @@ def _debugs(command: Command) -> Actions:
         built.add(Operation.EXECUTE, word)
     for word in line.values("--log-file"):
         built.write(word)
-    built.is_unknown = line.has("-x", "-ex") or is_fed(command)
+    if command.program in ("gdb", "lldb"):
+        for word in line.values("-x", "-s", "--command", "--source"):
+            built.run(word)
+        built.codes = [Code("gdb", word) for word in line.values("-ex", "--eval-command", "-o", "--one-line")]
+    built.is_unknown = is_fed(command)
     return built.build()
 
 

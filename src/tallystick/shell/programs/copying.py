@@ -101,11 +101,15 @@ _MV = grammar("-t -S --target-directory --suffix --backup?")
 
 
 def _mv(command: Command) -> Actions:
-    """`mv`: the old name is gone, the new one holds what it held."""
+    """`mv`: the old name is gone, the new one holds what it held; what becomes a device is gone altogether."""
     line = taken(command.arguments, _MV)
     built = Builder()
     sources, target, is_below = _split(line)
+    is_lost = target is not None and target.text == "/dev/null"
     for source in sources:
+        if is_lost:
+            built.add(Operation.DELETE, source, deep=True)
+            continue
         at = built.add(Operation.RENAME, source)
         if target is not None:
             to = _target(source, target, is_below=is_below)

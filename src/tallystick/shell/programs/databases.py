@@ -17,7 +17,7 @@ from tallystick.shell.programs.rules import Builder, Rule, each
 _SQLITE = grammar("-cmd -separator -nullvalue -init -newline -maxsize -mmap -lookaside -pagecache -vfs", is_long=True)
 _CHANGES = re.compile(
     r"(?i)\b(?:insert|update|delete|create|drop|alter|replace|vacuum|reindex|attach|begin|truncate|copy|install|load)\b"
-    r"|^[ \t]*\.(?:import|restore|load|read)\b",
+    r"|\bpragma\s{1,9}[\w.]{1,60}\s{0,9}[=(]|^[ \t]*\.(?:import|restore|load|read|recover)\b",
     re.MULTILINE,
 )
 

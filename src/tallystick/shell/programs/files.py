@@ -7,11 +7,14 @@ a command of its own, and read as one. Sources: the manual pages of coreutils, f
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+
+import msgspec
 
 from tallystick.model.intent import Operation
-from tallystick.model.script import ANY_ONE, CLASS, STAR, Command, Word
+from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Word
 from tallystick.shell.actions import Actions
-from tallystick.shell.programs.arguments import below, grammar, last_part, names, renamed, taken
+from tallystick.shell.programs.arguments import Line, below, grammar, last_part, names, renamed, taken
 from tallystick.shell.programs.rules import Builder, Rule, each, program
 
 _RECURSIVE = "-R --recursive"
@@ -121,15 +124,32 @@ def _find(command: Command) -> Actions:
     built = Builder()
     for start in starts:
         built.add(Operation.LIST, start, words=own, deep="-maxdepth" not in texts)
-    if "-delete" in texts:
+    if "-delete" in texts and ("-empty" not in texts or "-o" in texts):  # what is empty is no loss
         for start in starts[:_MOST_TARGETS]:
             named: list[Word | None] = [*_find_names(arguments, texts)]
+            if not named and _picks(
+                texts
+            ):  # by age, size or emptiness: some of what is there, and it is not told which
+                built.add(Operation.DELETE, renamed(start, f"{start.text.rstrip('/')}/{HOLE}"), words=own or (start,))
+                continue
             for name in named or [None]:
                 _deletion(built, start, name, own)
     for option, word in zip(texts, arguments[1:], strict=False):
         if option in _FIND_FILES:
             built.write(word)
     return built.build()
+
+
+_PICKING = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -size -mtime -atime -ctime -mmin -amin "
+    "-cmin -newer -anewer -cnewer -newermt -perm -user -group -uid -gid -links -inum -samefile -lname -ilname "
+    "-empty -nouser -nogroup"
+)
+
+
+def _picks(texts: list[str]) -> bool:
+    """Whether only some files are meant. All but some is as good as all."""
+    return any(text in _PICKING and texts[n - 1 : n] not in (["!"], ["-not"]) for n, text in enumerate(texts))
 
 
 def _is_test(text: str) -> bool:
@@ -146,12 +166,62 @@ def _deletion(built: Builder, start: Word, name: Word | None, own: tuple[Word, .
 
 def _find_names(arguments: tuple[Word, ...], texts: list[str]) -> list[Word]:
     """The patterns of which every file that is removed has one; none if that cannot be said."""
-    if "!" in texts or "-not" in texts or texts.count("-delete") != 1 or ("-o" in texts and "(" not in texts):
-        return []
-    before = texts[: texts.index("-delete")]
-    named = [arguments[n + 1] for n, text in enumerate(before[:-1]) if text in ("-name", "-iname")]
-    is_each = before.count("-o") + before.count("-or") == len(named) - 1
-    return named[:_MOST_TARGETS] if named and is_each else []
+    found: list[Word] = []
+    begin = 0
+    has_groups = "(" in texts or "," in texts
+    ends = [n for n, text in enumerate(texts) if text in ("-o", "-or") and not has_groups]
+    for end in (*ends, len(texts)):
+        group = range(begin, end)
+        begin = end + 1
+        if any(texts[n] in _FIND_ACTS for n in group):
+            named = [
+                arguments[n + 1]
+                for n in group
+                if texts[n] in ("-name", "-iname") and n + 1 < end and texts[n - 1 : n] not in (["!"], ["-not"])
+            ]
+            if not named or (has_groups and not _is_each_named(texts, len(named))):
+                return []
+            found += named
+    return found[:_MOST_TARGETS]
+
+
+def _is_each_named(texts: list[str], names: int) -> bool:
+    """Whether each branch of an expression in parentheses asks for a name: there is one more name than `-o`."""
+    acts = next((n for n, text in enumerate(texts) if text in _FIND_ACTS), len(texts))
+    before = texts[:acts]
+    is_negated = any(text in ("!", "-not") and following == "(" for text, following in pairwise(before))
+    return not is_negated and before.count("-o") + before.count("-or") <= names - 1
+
+
+_FIND_ACTS = frozenset(("-delete", "-exec", "-execdir", "-ok", "-okdir"))
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What a `find` acts on."""
+
+    starts: tuple[Word, ...]
+    names: tuple[str, ...]
+    """Patterns of which every file that it acts on has one; empty if that cannot be said."""
+    is_deleting: bool
+    runs: tuple[tuple[Word, ...], ...]
+    """The programs that it runs on each, with their words."""
+
+
+def finding_of(command: Command) -> Finding | None:
+    """What a `find` acts on; None if it acts on nothing, or the command is none."""
+    if command.program not in ("find", "gfind"):
+        return None
+    arguments = command.arguments[:2000]
+    texts = [word.text for word in arguments]
+    if _FIND_ACTS.isdisjoint(texts):
+        return None
+    first = next((n for n, text in enumerate(texts) if text[:1] in ("(", "!") or _is_test(text)), len(texts))
+    return Finding(
+        starts=tuple(word for word in arguments[:first] if word.text[:1] != "-") or (Word("."),),
+        names=tuple(word.text for word in _find_names(arguments, texts)),
+        is_deleting="-delete" in texts,
+        runs=tuple(arguments[n + 1 :] for n, text in enumerate(texts) if text in _FIND_ACTS and text != "-delete"),
+    )
 
 
 _FD = grammar(
@@ -170,11 +240,22 @@ def _fd(command: Command) -> Actions:
     for path in paths or [Word(".")]:
         built.add(Operation.LIST, path, words=() if paths else command.words[:1], deep=True)
     if ran is not None:
-        inner = " ".join(word.plain for word in command.arguments[ran + 1 : ran + 2])
-        built.is_unknown = last_part(inner) not in _HARMLESS
+        inner = last_part(" ".join(word.plain for word in command.arguments[ran + 1 : ran + 2]))
+        if inner in _REMOVING:
+            _removed(built, line, paths)
+        built.is_unknown = inner not in _HARMLESS and inner not in _REMOVING
     return built.build()
 
 
+def _removed(built: Builder, line: Line, paths: list[Word]) -> None:
+    """What `fd … -x rm` removes: what has the ending or the name asked for."""
+    ending, name = line.said("-e", "--extension"), line.operand(0)
+    last = f"{STAR}.{ending}" if ending else f"{STAR}{name}{STAR}" if re.search(r"\w", name) else STAR
+    for path in paths or [Word(".")]:
+        built.add(Operation.DELETE, renamed(path, f"{path.text.rstrip('/')}/{STAR}{STAR}/{last}"), words=(path,))
+
+
+_REMOVING = frozenset({"rm", "unlink", "shred", "trash", "rmdir"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _HARMLESS = names("echo ls wc file stat head basename dirname")
 
@@ -191,8 +272,10 @@ TABLE: dict[str, Rule] = {
     **each("rm grm srm del", program(delete="operands", deep="-r -R --recursive -d", takes="--interactive?")),
     "rmdir": program(delete="operands"),
     "unlink": program(delete="operands"),
-    **each("shred wipe", program(delete="operands", takes="-n -s --iterations --size --random-source")),
-    **each("trash trash-put rimraf", program(delete="operands", deep="always")),
+    **each(
+        "shred gshred wipe scrub sdelete", program(delete="operands", takes="-n -s --iterations --size --random-source")
+    ),
+    **each("trash trash-put rimraf del-cli rmtrash rip trashy", program(delete="operands", deep="always")),
     **each("touch gtouch", _touch),
     **each("mkdir gmkdir", program(create="operands", takes="-m --mode --context?")),
     **each("mkfifo mknod", program(create="first", takes="-m --mode")),

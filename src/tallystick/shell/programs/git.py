@@ -155,8 +155,11 @@ def _packs(call: GitCall) -> None:
     """`archive`, `bundle create`, `format-patch`: commits become a file."""
     line = call.line
     if call.verb == "archive":
-        for word in line.values("-o", "--output"):
-            call.built.write(call.path(word))
+        made = [call.built.write(call.path(word)) for word in line.values("-o", "--output")]
+        sources = [call.built.add(Operation.FETCH, word) for word in line.values("--remote")]
+        call.built.flow(sources, made)
+        if not made:
+            call.built.show(*sources)
     elif call.verb == "bundle":
         operation = Operation.WRITE if line.operand(0) == "create" else Operation.READ
         for word in line.operands[1:2]:

@@ -12,7 +12,7 @@ from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Actions, Code
 from tallystick.shell.programs import archives
-from tallystick.shell.programs.arguments import Grammar, Line, fed_file, grammar, is_fed, renamed, taken
+from tallystick.shell.programs.arguments import Grammar, Line, fed_file, grammar, is_fed, renamed, sentence, taken
 from tallystick.shell.programs.rules import NOTHING, UNTOLD, Builder, Rule, each, program
 
 
@@ -304,7 +304,7 @@ def _deno(command: Command) -> Actions:
     if verb == "eval":
         built.codes += [Code("javascript", word) for word in inner.operands[:1]]
     elif verb in ("run", "test", "bench", "serve", "x"):
-        for word in inner.operands[:1]:
+        for word in inner.operands[:1] if inner.operand(0) != "-" else ():
             if word.text.startswith(("http:", "https:", "npm:", "jsr:")):
                 built.add(Operation.FETCH, word)
                 built.is_unknown = True
@@ -320,6 +320,19 @@ def _deno(command: Command) -> Actions:
         built.is_unknown = True
     elif "." in verb or "/" in verb:
         built.run(line.operands[0])
+    return built.build()
+
+
+_CMDLETS = (
+    "Remove-Item Clear-Content Set-Content Add-Content Out-File Copy-Item Move-Item Rename-Item New-Item Get-Content "
+    "Invoke-WebRequest Invoke-RestMethod Invoke-Expression Start-BitsTransfer Stop-Process Format-Volume Clear-Disk"
+)
+
+
+def _cmdlet(command: Command) -> Actions:
+    """A cmdlet of PowerShell, where the shell of the call is one."""
+    built = Builder()
+    built.codes = [Code("powershell", sentence(command.words))]
     return built.build()
 
 
@@ -386,6 +399,7 @@ TABLE: dict[str, Rule] = {
             takes="",
         ),
     ),
+    **each(f"{_CMDLETS} {_CMDLETS.lower()}", _cmdlet),
     **each("bash sh zsh dash ksh mksh ash fish rbash nu xonsh", _shell),
     **each("source .", _sources),
     "java": _java,

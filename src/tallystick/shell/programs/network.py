@@ -25,9 +25,14 @@ def host_of(word: Word, port: str) -> Word:
 _SSH = grammar("-b -B -c -D -e -E -F -I -i -J -L -l -m -O -o -p -P -Q -R -S -W -w", stops=True)
 
 
+def ssh_line(arguments: tuple[Word, ...]) -> Line:
+    """The words of `ssh`, taken apart: the first operand is the host, the others what runs there."""
+    return taken(arguments, _SSH)
+
+
 def _ssh(command: Command) -> Actions:
     """`ssh HOST [COMMAND]`: what runs there is not of this machine. Its input and output pass through."""
-    line = taken(command.arguments, _SSH)
+    line = ssh_line(command.arguments)
     built = Builder()
     for word in line.values("-i", "-F"):
         built.read(word)
@@ -40,10 +45,33 @@ def _ssh(command: Command) -> Actions:
     for option in line.options:
         if option[0] == "-o" and option[1] is not None and option[1].text.lower().startswith("proxycommand="):
             built.codes.append(Code("sh", renamed(option[1], option[1].text[13:])))
+    for word in line.values("-J", "-W"):
+        for each_host in word.text.split(",")[:16]:
+            built.add(Operation.CONNECT, host_of(renamed(word, each_host), ""), words=(word,))
+    for word in line.values("-L"):
+        host = _forwarded(word.text)
+        if host:
+            built.add(Operation.CONNECT, renamed(word, host), words=(word,))
     return built.build()
 
 
+def _forwarded(text: str) -> str:
+    """The host that `-L [ADDRESS:]PORT:HOST:PORT` leads to."""
+    found = re.search(r":(\[[^\]]*\]|[^:/]+):(\d{1,5})$", text[:400])
+    return f"{found[1]}:{found[2]}" if found is not None else ""
+
+
 _SFTP = grammar("-b -B -c -D -F -i -J -l -o -P -R -S -s -X -p -u")
+
+
+_PUT = re.compile(r"^[ \t]*-?@?(m?put|reput|send|append)[ \t]+(?:-\w+[ \t]+){0,4}([^\n;]{1,400})", re.MULTILINE)
+_MOST_PUT = 20
+
+
+def _put(commands: str) -> list[str]:
+    """The files of this machine that commands for `sftp` and `ftp` send: `put LOCAL [REMOTE]`, `mput LOCAL…`."""
+    found = [one[2].split() if one[1] == "mput" else one[2].split()[:1] for one in _PUT.finditer(commands[:20_000])]
+    return [word for words in found for word in words][:_MOST_PUT]
 
 
 def _session(port: str) -> Rule:
@@ -59,6 +87,7 @@ def _session(port: str) -> Rule:
             host = renamed(word, re.sub(r"^((?:\w+://)?[^/:]+):(?!\d+$).*", r"\1", word.text, flags=re.DOTALL))
             at = built.add(Operation.CONNECT, host_of(host, own or line.said("-P", "-p") or port), words=(word,))
             built.show(at)
+            built.flow([built.read(Word(path)) for path in _put(command.fed)], [at])
             if is_fed(command):
                 built.feed(at)
                 built.reads_input = True
@@ -73,12 +102,27 @@ _NC = grammar(
 )
 
 
+_GIVEN = ("-e", "-c", "--sh-exec", "--exec")
+
+
+def program_given(command: Command) -> Word | None:
+    """The program that `nc -e` or `socat … EXEC:` joins with a connection; None if there is none."""
+    if command.program == "socat":
+        return next((inner for word in _addresses(command) if (inner := _executed(word)) is not None), None)
+    return taken(command.arguments, _NC).value(*_GIVEN)
+
+
+NETCATS = names("nc ncat netcat nc.traditional nc.openbsd pnetcat nc6 nc110 gnetcat")
+
+
 def _netcat(command: Command) -> Actions:
     """`nc HOST PORT`: both ways. `-l` waits for others; `-e` and `-c` give them a program."""
     line = taken(command.arguments, _NC)
     built = Builder()
-    for word in line.values("-e", "-c", "--sh-exec", "--exec"):
+    for word in line.values(*_GIVEN):
         built.codes.append(Code("sh", word))
+    for word in line.values("-x", "--proxy"):
+        built.add(Operation.CONNECT, word)
     is_listening = line.has("-l", "--listen")
     target = _listened(line) if is_listening else _called(line)
     if target is not None:
@@ -105,9 +149,28 @@ def _called(line: Line) -> Word | None:
     return host if len(line.operands) < 2 or line.has("-U") else renamed(host, f"{host.text}:{line.operand(1)}")
 
 
+_SOCAT_TAKES = names("-b -t -T -l -lf -lp -r -R")
+
+
+def _addresses(command: Command) -> list[Word]:
+    """The two addresses of `socat`."""
+    words = command.arguments
+    left = [n for n, word in enumerate(words) if n and words[n - 1].text in _SOCAT_TAKES]
+    return [word for n, word in enumerate(words) if n not in left and (word.text[:1] != "-" or word.text == "-")][:2]
+
+
+_RUNS = ("EXEC", "SYSTEM", "SHELL")
+
+
+def _executed(word: Word) -> Word | None:
+    """What an address of `socat` runs, without the address's options."""
+    kind, _, rest = word.text.partition(":")
+    return renamed(word, re.sub(r"(?:,[\w.=/-]*)+$", "", rest[:4000])) if kind.upper() in _RUNS else None
+
+
 def _socat(command: Command) -> Actions:
     """`socat ADDRESS ADDRESS`: data goes from each to the other."""
-    words = [word for word in command.arguments if word.text[:1] != "-" or word.text == "-"][:2]
+    words = _addresses(command)
     built = Builder()
     sources: list[int | None] = []
     targets: list[int | None] = []
@@ -126,8 +189,8 @@ def _socat(command: Command) -> Actions:
             sources.append(built.read(value))
         elif kind in ("CREATE", "CREAT"):
             targets.append(built.write(value))
-        elif kind in ("EXEC", "SYSTEM", "SHELL"):
-            built.codes.append(Code("sh", renamed(word, rest)))
+        elif (inner := _executed(word)) is not None:
+            built.codes.append(Code("sh", inner))
         else:
             built.is_unknown = True
     built.flow(sources, targets)
@@ -139,6 +202,7 @@ def _socat(command: Command) -> Actions:
 
 _DNS = grammar("-b -c -f -k -p -q -t -x -y -W -R -N -m")
 _RECORD = re.compile(r"(?:[A-Z]{1,10}\d?|\+.*|@.*|-.*)", re.DOTALL)
+_TYPES = names("a aaaa any axfr caa cname ds https mx naptr ns ptr soa srv svcb tlsa txt in")
 
 
 def _asks_names(command: Command) -> Actions:
@@ -146,11 +210,13 @@ def _asks_names(command: Command) -> Actions:
     line = taken(command.arguments, _DNS)
     built = Builder()
     server = next((renamed(word, word.text[1:]) for word in line.operands if word.text.startswith("@")), None)
-    names = [word for word in line.operands if not _RECORD.fullmatch(word.text)]
+    is_digging = command.program in ("dig", "kdig", "drill", "delv")
+    types = _TYPES if is_digging else frozenset[str]()
+    names = [word for word in line.operands if not _RECORD.fullmatch(word.text) and word.text not in types]
     names += line.values("-x", "-q")
-    for word in names[:1] if command.program != "dig" else names:
+    for word in names if is_digging else names[:1]:
         built.show(built.add(Operation.CONNECT, word))
-    if server is None and command.program != "dig" and len(names) > 1:
+    if server is None and not is_digging and len(names) > 1:
         server = names[1]
     if server is not None:
         built.add(Operation.CONNECT, renamed(server, f"{server.text}:53"), words=(server,))
@@ -194,9 +260,33 @@ def _openssl(command: Command) -> Actions:
     verb = command.arguments[0].text if command.arguments else ""
     if verb == "dgst" or verb.startswith(("sha", "md5")):
         return _digest(command)
+    if verb in ("s_client", "s_server"):
+        return _tls(command)
     has_input = any(word.text in ("-in", "--in") for word in command.arguments[:200])
     is_filter = (verb in _FILTERS or verb.startswith(("aes", "des"))) and not has_input and is_fed(command)
     return (_OPENSSL_FILTER if is_filter else _OPENSSL)(command)
+
+
+def _tls(command: Command) -> Actions:
+    """`openssl s_client`, `s_server`: what comes over the connection is printed, what it is fed is sent."""
+    line = taken(command.arguments[1:], _TLS_LINE)
+    built = Builder()
+    for word in line.values(*_OPENSSL_READS.split()):
+        built.read(word)
+    is_server = command.arguments[0].text == "s_server"
+    named = line.values("-accept", "-port") if is_server else [*line.values("-connect"), *line.operands[:1]]
+    for word in named or ([renamed(command.arguments[0], "localhost:4433")] if not line.has("-help") else []):
+        at = built.add(Operation.LISTEN if is_server else Operation.CONNECT, word)
+        built.show(at)
+        if is_fed(command):
+            built.feed(at)
+            built.reads_input = True
+    for word in line.values("-proxy"):
+        built.add(Operation.CONNECT, word)
+    return built.build()
+
+
+_TLS_LINE = grammar(f"{_OPENSSL_TAKES} {_OPENSSL_READS} -connect -accept -port -proxy -bind -host", is_long=True)
 
 
 def _digest(command: Command) -> Actions:
@@ -231,7 +321,7 @@ TABLE: dict[str, Rule] = {
     "sftp": _session("22"),
     **each("ftp lftp tftp", _session("21")),
     "telnet": _session("23"),
-    **each("nc ncat netcat", _netcat),
+    **dict.fromkeys(NETCATS, _netcat),
     "socat": _socat,
     **each("dig nslookup host drill kdig delv", _asks_names),
     **each(

@@ -17,7 +17,12 @@ from tallystick.shell.programs.arguments import Grammar, Line, below, grammar, l
 from tallystick.shell.programs.rules import NOTHING, Builder, Rule, each
 
 LOCAL = re.compile(r"(?:\.{1,2}(?:/|$)|/|~/|file:).*|.*\.(?:whl|tar\.gz|tgz|deb|rpm|gem|zip|apk|jar)$", re.DOTALL)
-_URL = re.compile(r"(?:git\+)?(?:https?|ssh|git)(?:\+\w+)?://|git@|github:", re.DOTALL)
+_URL = re.compile(
+    r"(?:[\w.-]+(?:\[[^\]]*\])? *@ *)?(?:(?:git|hg|svn|bzr)\+)?(?:https?|ssh|git)(?:\+\w+)?://|git@|(?:github|gitlab|bitbucket|gist):",
+    re.DOTALL,
+)
+_OF_GITHUB = re.compile(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#.*)?", re.DOTALL)
+"""`npm` takes `owner/name` for a repository."""
 _HERE = Word(".")
 
 
@@ -136,8 +141,8 @@ def _install(entry: _Manager, built: Builder, line: Line, command: Command) -> N
 
 def _source(entry: _Manager, built: Builder, word: Word) -> int | None:
     """A package, a URL or a path."""
-    if _URL.match(word.text):
-        return built.add(Operation.FETCH, word)
+    if (url := _url_in(entry.kind, word)) is not None:
+        return built.add(Operation.FETCH, url, words=(word,))
     folder = word.plain.partition("[")[0]
     if folder in (".", ".."):  # with extras: `.[dev]`
         return built.add(Operation.READ, renamed(word, folder), words=(word,), deep=True)
@@ -145,6 +150,18 @@ def _source(entry: _Manager, built: Builder, word: Word) -> int | None:
         path = renamed(word, word.text.removeprefix("file:").partition("[")[0])
         return built.add(Operation.READ, path, words=(word,), deep=not re.search(r"\.\w+$", path.text))
     return built.add(Operation.FETCH, package_of(entry.kind, word), words=(word,))
+
+
+def _url_in(kind: str, word: Word) -> Word | None:
+    """The URL or repository that stands in the place of a package's name; None if it is a name."""
+    text = word.text
+    if _URL.match(text):
+        start = text.find("@ ") + 1 if "@ " in text[:200] else 0
+        name, at, url = text.partition("@")
+        if not start and at and "://" in url and "://" not in name and ":" not in name:
+            start = len(name) + 1
+        return renamed(word, text[start:].strip()) if start else word
+    return renamed(word, f"github:{text}") if kind == "npm" and _OF_GITHUB.fullmatch(text) else None
 
 
 def package_of(kind: str, word: Word) -> Word:
@@ -163,8 +180,9 @@ def package_of(kind: str, word: Word) -> Word:
 
 
 def fetched(built: Builder, kind: str, word: Word) -> int | None:
-    """Take a package that is fetched from its index."""
-    return built.add(Operation.FETCH, package_of(kind, word), words=(word,))
+    """Take a package that is fetched from its index, or from a URL."""
+    url = _url_in(kind, word)
+    return built.add(Operation.FETCH, package_of(kind, word) if url is None else url, words=(word,))
 
 
 def _removed(entry: _Manager, built: Builder, line: Line, command: Command) -> None:
@@ -305,11 +323,13 @@ def _runs_package(command: Command) -> Actions:
         runs = line.operand(0) == "run"
         if line.operand(0) not in ("run", "install", "upgrade", "inject"):
             return NOTHING
-        operands = taken(operands[1:], _PIPX).operands
+        inner = taken(operands[1:], _PIPX)
+        line.options += inner.options
+        operands = inner.operands
     rule = _programs.get(operands[0].text.partition("@")[0]) if operands and runs else None
     if rule is not None:
         return rule(msgspec.structs.replace(command, words=tuple(operands)))
-    for word in [*line.values("-p", "--package", "--from", "--with"), *operands[:1]]:
+    for word in [*line.values("-p", "--package", "--from", "--with", "--spec"), *operands[:1]]:
         fetched(built, kind, word)
     built.is_unknown = bool(operands) and runs
     return built.build()

@@ -87,6 +87,7 @@ def _curl(command: Command) -> Actions:
     is_get = line.has("-G", "--get")
     is_sent = method in _CHANGING or (not is_get and any(name in _CURL_SENDS for name, _ in line.options))
     outputs = _curl_outputs(line)
+    _curl_ways(built, line)
     for n, url in enumerate(urls):
         at = built.add(Operation.SEND if is_sent or sent or is_fed else Operation.FETCH, url_of(url), words=(url,))
         built.flow(sent, [at])
@@ -97,6 +98,24 @@ def _curl(command: Command) -> Actions:
         built.write(word)
     built.is_unknown = not urls and line.has("-K", "--config")
     return built.build()
+
+
+_PROXIES = ("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname", "--doh-url")
+
+
+def _curl_ways(built: Builder, line: Line) -> None:
+    """The hosts that `curl` really talks to: proxies, and the addresses that it is told to take for a name."""
+    for word in line.values(*_PROXIES):
+        built.add(Operation.CONNECT, word)
+    for word in line.values("--resolve"):
+        for address in word.text.removeprefix("+").split(":", 2)[2:]:
+            for host in address.split(",")[:16]:
+                built.add(Operation.CONNECT, renamed(word, host), words=(word,))
+    for word in line.values("--connect-to"):
+        parts = re.findall(r"\[[^\]]*\]|[^:]+|(?<=:)(?=:)|^(?=:)|(?<=:)$", word.text[:400])
+        host = parts[2] if len(parts) > 2 else ""
+        if host:
+            built.add(Operation.CONNECT, renamed(word, host), words=(word,))
 
 
 def _curl_bodies(built: Builder, line: Line) -> tuple[list[int | None], bool]:
@@ -180,6 +199,10 @@ def _wget(command: Command) -> Actions:
     sent = [built.read(word) for word in line.values("--post-file", "--body-file")]
     is_sent = bool(sent) or line.has("--post-data", "--body-data") or line.said("--method").upper() in _CHANGING
     output, folder = line.value("-O", "--output-document"), line.value("-P", "--directory-prefix")
+    for word in line.values("-e", "--execute"):
+        name, _, value = word.text.partition("=")
+        if name.strip().lower().endswith("_proxy") and value.strip():
+            built.add(Operation.CONNECT, renamed(word, value.strip()), words=(word,))
     for url in line.operands:
         at = built.add(Operation.SEND if is_sent else Operation.FETCH, url_of(url), words=(url,))
         built.flow(sent, [at])
@@ -228,7 +251,7 @@ def _httpie(command: Command) -> Actions:
     url, items = words[0], words[1:]
     if url.text.startswith(":"):
         url = renamed(url, f"localhost{url.text}" if url.text[1:2].isdigit() else f"localhost{url.text[1:]}")
-    files = [found for item in items if (found := re.match(r"[^=:@]+(?:@|=@|:=@)(.+)", item.text, re.DOTALL))]
+    files = [found for item in items if (found := re.match(r"[^=:@]*(?:@|=@|:=@)(.+)", item.text, re.DOTALL))]
     sent = [built.read(Word(found[1])) for found in files]
     has_data = any(re.match(r"[^=:@]+:?=(?!=)", item.text) for item in items) or line.has("--raw")
     is_sent = method in _CHANGING or (not method and (has_data or bool(sent) or is_fed(command)))
@@ -246,6 +269,34 @@ def _httpie(command: Command) -> Actions:
         built.flow([at], [built.write(_name_in(url, default=HOLE), words=(url,))])
     else:
         built.show(at)
+    return built.build()
+
+
+_FETCH = grammar("-b -B -c -f -h -i -N -o -S -T -w")
+
+
+def _bsd_fetch(command: Command) -> Actions:
+    """`fetch`, which comes with FreeBSD."""
+    line = taken(command.arguments, _FETCH)
+    built = Builder()
+    output = line.value("-o")
+    for url in line.operands:
+        at = built.add(Operation.FETCH, url_of(url), words=(url,))
+        if output is not None and output.text == "-":
+            built.show(at)
+        else:
+            built.flow([at], [built.write(output or _name_in(url, default=HOLE), words=(url,))])
+    return built.build()
+
+
+def _windows_fetch(command: Command) -> Actions:
+    """`certutil -urlcache -f URL FILE`, `bitsadmin /transfer NAME URL FILE`: the file stands after the URL."""
+    built = Builder()
+    words = command.arguments
+    for n, word in enumerate(words[:200]):
+        if _SCHEME.match(word.text):
+            at = built.add(Operation.FETCH, word, words=(word,))
+            built.flow([at], [built.write(file) for file in words[n + 1 : n + 2]])
     return built.build()
 
 
@@ -273,9 +324,28 @@ def _fetcher(command: Command) -> Actions:
     return built.build()
 
 
+_TWINE = grammar(
+    "-r --repository --repository-url -s -i -u -p -c --config-file --comment --sign-with --cert --client-cert"
+)
+
+
+def _twine(command: Command) -> Actions:
+    """`twine upload FILE…`."""
+    line = taken(command.arguments, _TWINE)
+    built = Builder()
+    files = [built.read(word) for word in line.operands[1:]]
+    if line.operand(0) == "upload":
+        url = line.value("--repository-url") or Word("pkg:pypi")
+        built.flow(files, [built.add(Operation.SEND, url, words=tuple(line.operands[:1]))])
+    return built.build()
+
+
 TABLE: dict[str, Rule] = {
+    "twine": _twine,
     **each("curl curlie", _curl),
     **each("wget wget2", _wget),
     **each("http https xh xhs httpie", _httpie),
+    "fetch": _bsd_fetch,
+    **each("certutil bitsadmin", _windows_fetch),
     **each("aria2c axel yt-dlp youtube-dl lynx w3m links elinks", _fetcher),
 }

@@ -1,0 +1,83 @@
+"""`tally taint`: where something came from, and how far that is trusted, as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.steps import short
+from tallystick.cli.text import one_line, width_of
+
+if TYPE_CHECKING:
+    from tallystick.lineage.taint_tree import TaintNode
+    from tallystick.operations.taint import TaintTree
+
+_LEAST = 24
+_COLORS = {"untrusted": "red", "vetted": "yellow", "trusted": "green"}
+_VIA = {"command": "from ", "quote": "quotes ", "model": "after ", "change": "changed from "}
+
+
+def _paths(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """A path is what people name most: the shell completes it."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+@click.command(
+    cls=Command,
+    example="tally taint a3f9:17\ntally taint a3f9\ntally taint docs/plan.md\ntally taint https://example.org --json",
+)
+@click.argument("start", shell_complete=_paths)
+@pass_run
+def taint(run: Run, start: str) -> None:
+    """Where something came from, down to what came from outside or from a secret.
+
+    START is a step (SESSION:N, a hash), a path, or a URL; of a session, the calls that follow or run what came from outside,
+    or carry a secret on. Each line has what it is, how far it is trusted, the block that it came in with (b and the number
+    of the entry), and the step. What is trusted is left out.
+    """
+    from tallystick.operations.project import open_index
+    from tallystick.operations.taint import taint_tree
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        found = taint_tree(run.home, index, start, folder=str(Path.cwd()))
+    run.answer("taint", found if run.json else None, _text(found, run.width))
+
+
+def _text(found: TaintTree, width: int) -> Iterator[str]:
+    for root in found.roots:
+        yield from _lines(root, "", "", width)
+    if not found.roots:
+        yield "no call of it follows or runs what came from outside, or carries a secret on"
+    elif not any(root.children for root in found.roots) and found.trust == "trusted" and not found.is_sensitive:
+        yield "nothing is recorded that came into it from outside, or from a secret"
+
+
+def _lines(node: TaintNode, before: str, below: str, width: int) -> Iterator[str]:
+    yield _line(node, before, width)
+    last = len(node.children) - 1 + bool(node.left_out)
+    for position, child in enumerate(node.children):
+        is_last = position == last
+        yield from _lines(child, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  "), width)
+    if node.left_out:
+        yield click.style(f"{below}└─ … cut here: {counted(node.left_out, 'source')} more", fg="yellow")
+
+
+def _line(node: TaintNode, before: str, width: int) -> str:
+    place = f"  {short(node.session)}:{node.n}" if node.session is not None else ""
+    after = (f"  {node.block}" if node.block is not None else "") + place
+    after += f"  {node.confidence:.2g}" if node.confidence < 1 else ""
+    after += "  (see above)" if node.is_repeat else ""
+    level = str(node.trust) + (", sensitive" if node.is_sensitive else "")
+    words = before + (_VIA[node.via] if node.via is not None else "")
+    room = max(width - width_of(words) - len(level) - len(after) - 2, _LEAST)
+    what = one_line(node.source)
+    what = what if width_of(what) <= room else f"…{what[-room + 1 :]}"
+    shown = click.style(level, fg="red" if node.is_sensitive else _COLORS[node.trust])
+    return f"{click.style(words, dim=True) if words else ''}{what}  {shown}{click.style(after, dim=True)}".rstrip()

@@ -1,0 +1,197 @@
+"""What a call sends to a host: what its data comes from, and whether that is a secret or was made of one.
+
+Owns the words in `HostFacts.carries`. Must not know how data moves within a call (`origins` does), nor what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from itertools import pairwise
+
+import msgspec
+import orjson
+
+from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.policy.hosts import HostFacts, host_of
+from tallystick.policy.in_use import in_use
+from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.origins import TAKES, Origins
+from tallystick.policy.reading import CallReading
+from tallystick.policy.settings import Settings
+from tallystick.policy.world import Trust, World
+from tallystick.shell.names import canonical
+
+CARRIES: dict[str, str] = {
+    "secret": "the content of a file that holds secrets",
+    "sensitive": "what may be a credential or was made of a secret, or text in which one stands",
+    "untrusted": "what came from outside",
+}
+"""Every word and what it means."""
+
+_NEAR = frozenset(("local", "metadata"))
+_MOST_ORIGINS = 50
+_MOST_BELOW = 5
+_MOST_WORDS = 100
+_MOST_TEXT = 64 << 10
+_PACKING = """
+tar gtar bsdtar zip 7z 7za 7zr rar pax cpio ar star rsync scp jar ditto hdiutil restic borg zstd lz4 xz gzip
+"""
+_PACKERS = frozenset(_PACKING.split())
+_OUT = (Operation.SEND, Operation.CONNECT)
+
+
+class Egress:
+    """What goes out in one call."""
+
+    def __init__(self, reading: CallReading, world: World, settings: Settings, real: Callable[[str], str]) -> None:
+        """`real` gives a path without links."""
+        self._reading = reading
+        self._world = world
+        self._settings = settings
+        self._real = real
+        self._origins: Origins | None = None
+        self._texts: dict[str, bool] = {}
+        self._in_use: frozenset[str] | None = None
+
+    def host(self, intent: Intent) -> HostFacts:
+        """The host of an intent, with what goes there in this call."""
+        host = host_of(intent.target, self._settings)
+        if host.kinds & _NEAR or intent.operation is Operation.LISTEN:
+            return host
+        carries: dict[str, None] = {}
+        evidence: list[str] = []
+        for word, path in self._carried(intent):
+            carries[word] = None
+            evidence.append(f"{word}: {path}")
+        if self._says_secret(intent):
+            carries["sensitive"] = None
+            evidence.append("sensitive: a secret stands in the text of the call")
+        past = self._world.past()
+        evidence += [f"read before: {what}" for what in past.sensitive[-3:]]
+        return msgspec.structs.replace(
+            host,
+            carries=frozenset(carries),
+            is_approved=host.host in past.hosts,
+            evidence=tuple(dict.fromkeys(evidence))[:8],
+        )
+
+    def _carried(self, intent: Intent) -> Iterator[tuple[str, str]]:
+        """What goes there, in a word, and the path that it comes from."""
+        effects = self._reading.effects
+        if not any(one.domain is Domain.FILE for one in effects.intents):
+            return
+        if self._origins is None:
+            self._origins = Origins(effects)
+        same = (intent.operation, intent.target)
+        seen: set[str] = set()
+        for k, one in enumerate(effects.intents):
+            if (one.operation, one.target) == same:
+                for origin in self._origins.leaving(k):
+                    if origin.target not in seen and len(seen) < _MOST_ORIGINS:
+                        seen.add(origin.target)
+                        yield from self._told_of(origin)
+
+    def _told_of(self, origin: Intent) -> Iterator[tuple[str, str]]:
+        path = origin.target
+        if path in self._used():
+            return
+        kinds = self._kinds(origin)
+        if "secret" in kinds:
+            yield "secret", path
+        elif kinds & {"credential", "holds-secrets", "environment"}:
+            yield "sensitive", path
+        if takes_all(origin, self._reading):
+            below = secrets_below(path, self._reading, self._world, self._settings)
+            yield from (("sensitive", one) for one in below)
+        if origin.is_known and not origin.is_pattern and path.startswith("/"):
+            past = self._world.provenance(self._real(path))
+            if past.is_sensitive:
+                yield "sensitive", f"{path} {' '.join(past.evidence)}".rstrip()
+            if past.trust is Trust.UNTRUSTED:
+                yield "untrusted", path
+
+    def _used(self) -> frozenset[str]:
+        """Keys to log in with and the like: they do not go along."""
+        if self._in_use is None:
+            self._in_use = in_use(self._reading)
+        return self._in_use
+
+    def _kinds(self, origin: Intent) -> frozenset[str]:
+        path = origin.target
+        named = Named(
+            path=path,
+            real=self._real(path) if origin.is_known and path.startswith("/") else path,
+            home=self._reading.home,
+            workspace=self._reading.workspace,
+            is_known=origin.is_known,
+            is_pattern=origin.is_pattern,
+            is_deep=origin.is_deep,
+        )
+        return kinds_of(named, self._settings)
+
+    def _says_secret(self, intent: Intent) -> bool:
+        """Whether a secret stands in what is sent: in a URL that is asked, or in the words of a call that sends."""
+        if intent.operation not in _OUT:
+            return "?" in intent.target and self._holds(intent.target)
+        return self._holds(self._arguments())
+
+    def _arguments(self) -> str:
+        if self._reading.texts:
+            return "\n".join(self._reading.texts)[:_MOST_TEXT]
+        try:
+            return orjson.dumps(self._reading.call.args)[:_MOST_TEXT].decode("utf-8", "replace")
+        except (TypeError, ValueError):
+            return ""
+
+    def _holds(self, text: str) -> bool:
+        if text not in self._texts:
+            self._texts[text] = self._world.has_secret(text)
+        return self._texts[text]
+
+
+def takes_all(intent: Intent, reading: CallReading) -> bool:
+    """Whether all that lies below a folder is taken as it is: copied, or packed. Builds and the like read what is theirs."""
+    if not intent.is_deep or not intent.is_known or not intent.target.startswith("/"):
+        return False
+    if intent.operation is not Operation.READ:
+        return intent.operation in TAKES
+    return any(
+        one.operation is Operation.RUN and one.command == intent.command and canonical(one.target) in _PACKERS
+        for one in reading.effects.intents
+    )
+
+
+def secrets_below(folder: str, reading: CallReading, world: World, settings: Settings) -> Iterator[str]:
+    """A few paths below a folder that are secrets by their names, two folders deep, and that the call does not leave out."""
+    found = 0
+    excluded = _excluded(reading)
+    for pattern in ("*", ".*", "*/*"):
+        for path in world.matches(f"{folder.rstrip('/')}/{pattern}"):
+            inner = path[len(folder.rstrip("/")) + 1 :]
+            if any(_is_excluded(inner, one) for one in excluded):
+                continue
+            named = Named(path=path, real=path, home=reading.home, workspace=reading.workspace)
+            if kinds_of(named, settings) & {"secret", "credential"}:
+                yield path
+                found += 1
+                if found >= _MOST_BELOW:
+                    return
+
+
+def _excluded(reading: CallReading) -> list[str]:
+    """Patterns of what copying and packing leaves out: `--exclude=.env`, `zip … -x '*.key'`."""
+    found: list[str] = []
+    for script in reading.scripts:
+        for command in script.commands[:_MOST_ORIGINS]:
+            words = [word.plain for word in command.words[:_MOST_WORDS]]
+            found += [word.partition("=")[2] for word in words if word.startswith("--exclude=")]
+            found += [after for option, after in pairwise(words) if option == "--exclude"]
+            if words and canonical(words[0]) == "zip" and "-x" in words:
+                found += words[words.index("-x") + 1 :]
+    return [pattern.removeprefix("./").strip("/") for pattern in found[:_MOST_ORIGINS] if pattern.strip("./")]
+
+
+def _is_excluded(path: str, pattern: str) -> bool:
+    names = (path, *path.split("/"))
+    return any(fnmatchcase(name, pattern.removesuffix("/*")) for name in names)

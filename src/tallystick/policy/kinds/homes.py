@@ -1,0 +1,54 @@
+"""Where a path lies among home folders, in one form for all operating systems.
+
+Owns the plain form of a path (lower case, `/` between its parts, no detour through /proc) and which part of it lies below a
+home folder. Must not know what lies there. Nothing is looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_DETOUR = re.compile(r"/proc/(?:self|thread-self|\d{1,10})/(?:task/\d{1,10}/)?(?:root|cwd)(?=/)")
+_OF_SOMEBODY = re.compile(
+    r"(?:/home/[^/]+|/users/[^/]+|/root|/var/root|/export/home/[^/]+|/mnt/[a-z]/users/[^/]+|/[a-z]/users/[^/]+"
+    r"|[a-z]:/users/[^/]+|/volumes/[^/]+/users/[^/]+|~[^/]*)(?=/|$)"
+)
+_FOLDERS_OF_HOMES = frozenset(
+    ("/home", "/users", "/export/home", "/mnt/c/users", "/mnt/c", "c:/users", "c:", "c:/", "/volumes")
+)
+
+
+@lru_cache(maxsize=4096)
+def plain(path: str) -> str:
+    """The path in the form that names are compared in: some file systems know no case, and some part with backslashes."""
+    text = path.lower()
+    if "\\" in text:
+        text = text.replace("\\", "/")
+    if text.startswith("/proc/"):
+        text = _DETOUR.sub("", text)
+    if text.startswith(("//", "/private/")):  # on macOS /etc, /var and /tmp are links into /private
+        text = "/" + text.lstrip("/").removeprefix("private/")
+    return text.rstrip("/") or "/"
+
+
+def below_home(path: str, home: str) -> str | None:
+    """The part of a plain path below the home folder of whoever it is; empty for that folder itself, None outside.
+
+    A path whose beginning is not told may lie below any folder, so it counts as below a home folder whole.
+    """
+    own = plain(home)
+    if path == own:
+        return ""
+    if path.startswith(own + "/"):
+        return path[len(own) + 1 :]
+    found = _OF_SOMEBODY.match(path)
+    if found is not None:
+        return path[found.end() + 1 :]
+    return None if path.startswith("/") or path[1:2] == ":" else path
+
+
+def is_above_homes(path: str, home: str) -> bool:
+    """Whether home folders lie below a plain path."""
+    own = plain(home)
+    return path == "/" or path in _FOLDERS_OF_HOMES or own.startswith(path + "/")

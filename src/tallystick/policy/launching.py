@@ -1,0 +1,320 @@
+"""Files that a program runs though the command does not name them: hooks, configurations that are code, tests, lifecycles.
+
+Owns where those lie, by the program and its words. Must not know whether a file is there, nor what is in it: patterns of
+paths are given. Sources: githooks(5), git-config(1), the manuals of pytest, unittest, Jest, Vitest, Mocha, ESLint, Vite,
+webpack and the other tools named here; npm-scripts(7).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from tallystick.model.script import Command, Role
+from tallystick.shell.names import canonical
+
+_HOOKS = {
+    "commit": "pre-commit prepare-commit-msg commit-msg post-commit",
+    "push": "pre-push",
+    "checkout": "post-checkout",
+    "switch": "post-checkout",
+    "worktree": "post-checkout",
+    "merge": "pre-merge-commit commit-msg prepare-commit-msg post-merge",
+    "pull": "post-merge post-checkout post-rewrite",
+    "rebase": "pre-rebase post-checkout post-rewrite",
+    "am": "applypatch-msg pre-applypatch post-applypatch",
+    "cherry-pick": "prepare-commit-msg commit-msg post-commit",
+    "revert": "prepare-commit-msg commit-msg post-commit",
+    "gc": "pre-auto-gc",
+}
+_VERIFIED = frozenset(("pre-commit", "commit-msg", "pre-merge-commit", "pre-push"))
+_JS = "{js,cjs,mjs,ts,cts,mts}"
+_NODE_TESTS = (
+    "test/*.{js,ts,mjs,cjs}", "tests/*.{js,ts,mjs,cjs}", "__tests__/*.{js,ts,jsx,tsx}", "src/*.{test,spec}.{js,ts,jsx,tsx}",
+    "src/*/*.{test,spec}.{js,ts,jsx,tsx}", "*.{test,spec}.{js,ts}", "tests/*/*.{test,spec}.{js,ts}", "e2e/*.{js,ts}",
+)  # fmt: skip
+_PYTHON_TESTS = (
+    "conftest.py", "*/conftest.py", "tests/*/conftest.py", "tests/test_*.py", "test/test_*.py", "test_*.py", "*_test.py",
+    "tests/*_test.py", "tests/*/test_*.py", "src/*/test_*.py", "*/tests/test_*.py",
+)  # fmt: skip
+_CONFIGS: dict[str, tuple[str, ...]] = {
+    "pytest": _PYTHON_TESTS,
+    "py.test": _PYTHON_TESTS,
+    "nosetests": _PYTHON_TESTS,
+    "unittest": _PYTHON_TESTS[3:],
+    "jest": (f"jest.config.{_JS}", "jest.setup.{js,ts}", f"babel.config.{_JS}", *_NODE_TESTS),
+    "vitest": (f"vite{{st,}}.config.{_JS}", "vitest.setup.{js,ts}", "test/setup.{js,ts}", *_NODE_TESTS),
+    "mocha": (".mocharc.{js,cjs}", *_NODE_TESTS),
+    "ava": (f"ava.config.{_JS}", *_NODE_TESTS),
+    "playwright": (f"playwright.config.{_JS}", *_NODE_TESTS),
+    "cypress": (f"cypress.config.{_JS}", "cypress/support/*.{js,ts}", "cypress/e2e/*.{js,ts}"),
+    "karma": ("karma.conf.js",),
+    "eslint": (f"eslint.config.{_JS}", ".eslintrc.{js,cjs}"),
+    "prettier": (f"prettier.config.{_JS}", ".prettierrc.{js,cjs,mjs}"),
+    "stylelint": (f"stylelint.config.{_JS}", ".stylelintrc.{js,cjs}"),
+    "webpack": (f"webpack.config.{_JS}",),
+    "vite": (f"vite.config.{_JS}",),
+    "rollup": (f"rollup.config.{_JS}",),
+    "next": (f"next.config.{_JS}",),
+    "nuxt": (f"nuxt.config.{_JS}",),
+    "astro": (f"astro.config.{_JS}",),
+    "svelte-kit": (f"svelte.config.{_JS}",),
+    "babel": (f"babel.config.{_JS}", ".babelrc.{js,cjs}"),
+    "tailwindcss": (f"tailwind.config.{_JS}",),
+    "postcss": (f"postcss.config.{_JS}",),
+    "tsup": (f"tsup.config.{_JS}",),
+    "commitlint": (f"commitlint.config.{_JS}",),
+    "lint-staged": (f"lint-staged.config.{_JS}", ".lintstagedrc.{js,cjs,mjs}"),
+    "drizzle-kit": (f"drizzle.config.{_JS}",),
+    "rspec": ("spec/spec_helper.rb", "spec/rails_helper.rb", "spec/*_spec.rb", "spec/*/*_spec.rb"),
+    "bundle": ("Gemfile",),
+    "bundler": ("Gemfile",),
+    "rails": ("config/boot.rb", "config/application.rb", "Rakefile"),
+    "pod": ("Podfile",),
+    "fastlane": ("fastlane/Fastfile",),
+    "phpunit": ("tests/bootstrap.php", "tests/*Test.php"),
+    "cargo": ("build.rs", "src/main.rs", "src/lib.rs", "tests/*.rs", "src/bin/*.rs", "examples/*.rs"),
+    "go": ("*.go", "cmd/*/*.go"),
+    "swift": ("Sources/*/main.swift", "Tests/*/*.swift"),
+    "mix": ("mix.exs", "test/*.exs"),
+    "dotnet": ("Program.cs", "*/Program.cs"),
+    "sphinx-build": ("conf.py", "docs/conf.py", "doc/conf.py", "docs/source/conf.py"),
+    "alembic": ("alembic/env.py", "migrations/env.py"),
+    "locust": ("locustfile.py",),
+    "behave": ("features/environment.py", "features/steps/*.py"),
+    "doit": ("dodo.py",),
+    "gunicorn": ("gunicorn.conf.py",),
+    "flask": ("app.py", "wsgi.py"),
+    "django-admin": ("manage.py",),
+    "ipython": (".ipython/profile_default/startup/*.py",),
+    "hugo": (),
+    "ansible-playbook": (),
+}  # fmt: skip
+_COMPILES = frozenset(("cargo", "go", "swift", "mix", "dotnet"))
+_BUILDS = ("setup.py",)
+_NOT_RUNNING = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "--co", "--showConfig", "--listTests"))
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST_PATTERNS = 80
+
+
+def launched(command: Command) -> Iterator[str]:
+    """Patterns of the paths that a command runs without saying so, those first that matter most."""
+    if command.role is not Role.PROGRAM or not command.words or command.folder is None:
+        return
+    name = canonical(command.program).rpartition("/")[2]
+    words = [word.plain for word in command.arguments[:200]]
+    if name.startswith("python"):
+        name, words = _as_module(words)
+        parents = name.split(".")[:-1]
+        yield from (posixpath.join(command.folder, *parents[: n + 1], "__init__.py") for n in range(len(parents)))
+    if name in ("npx", "bunx", "pnpx") and words:
+        name, words = next(((word, words[at + 1 :]) for at, word in enumerate(words) if word[:1] != "-"), ("", []))
+    if not _NOT_RUNNING.isdisjoint(words):
+        return
+    if name in _COMPILES and not {"run", "test", "generate", "bench"} & set(words[:2]):
+        yield from _placed(command.folder, ("build.rs",) if name == "cargo" else ())
+    elif name in _CONFIGS:
+        yield from _placed(command.folder, [*_named_tests(name, words), *_CONFIGS[name]])
+    elif name in ("pip", "pip3", "build", "uv", "poetry", "hatch", "pdm") and _builds_here(name, words):
+        yield from _placed(command.folder, _BUILDS)
+    elif name in ("uvicorn", "gunicorn", "hypercorn", "daphne", "celery", "granian", "streamlit", "fastapi"):
+        yield from _placed(
+            command.folder, [f"{word.split(':')[0].replace('.', '/')}.py" for word in words if ":" in word]
+        )
+
+
+def _named_tests(name: str, words: Sequence[str]) -> list[str]:
+    """The tests that the words name, with what is set up for them."""
+    found: list[str] = []
+    for word in words[:40]:
+        path = word.partition("::")[0]
+        if word[:1] == "-" or not path or name not in ("pytest", "py.test", "unittest", "nosetests"):
+            continue
+        if path.endswith(".py"):
+            folder = posixpath.dirname(path)
+            found += [
+                path,
+                posixpath.join(folder, "conftest.py"),
+                posixpath.join(posixpath.dirname(folder), "conftest.py"),
+            ]
+        elif "/" in path or path.isidentifier():
+            found += [
+                posixpath.join(path, rest) for rest in ("conftest.py", "test_*.py", "*/conftest.py", "*/test_*.py")
+            ]
+    return found
+
+
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "source", "."))
+_RUN_AS_WHOLE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("foreman", "honcho", "overmind", "hivemind"), ("Procfile", "Procfile.dev")),
+    **dict.fromkeys(("poe", "taskipy", "hatch"), ("pyproject.toml",)),
+    **dict.fromkeys(("terraform", "tofu", "terragrunt"), ("*.tf",)),
+    "deno": ("deno.json", "deno.jsonc"),
+    "lefthook": ("lefthook.yml", "lefthook.yaml"),
+    "direnv": (".envrc",),
+    "dvc": ("dvc.yaml",),
+    "snakemake": ("Snakefile", "workflow/Snakefile"),
+}
+_VERBS = {"deno": ("task",), "terraform": ("apply", "plan", "destroy"), "tofu": ("apply", "plan", "destroy")}
+_NOTEBOOKS = frozenset(("jupyter", "papermill", "nbconvert", "jupyter-nbconvert", "jupyter-execute", "runipy"))
+
+
+def as_a_whole(command: Command) -> Iterator[str]:
+    """Patterns of the files that a command runs as if it named them: a Procfile, what `find -exec sh` finds, a notebook."""
+    if command.folder is None or not command.words:
+        return
+    name = canonical(command.program).rpartition("/")[2]
+    words = [word.plain for word in command.arguments[:100]]
+    if name in _RUN_AS_WHOLE and (name not in _VERBS or not set(words[:3]).isdisjoint(_VERBS[name])):
+        yield from _placed(command.folder, _RUN_AS_WHOLE[name])
+    elif name == "run-parts":
+        yield from _placed(command.folder, [f"{word}/*" for word in words if word[:1] != "-"][:1])
+    elif name in _NOTEBOOKS and (name == "papermill" or {"--execute", "execute"} & set(words) or "execute" in name):
+        yield from _placed(command.folder, [word for word in words if word.endswith(".ipynb")][:4])
+    elif name == "find":
+        yield from _placed(command.folder, _found(words))
+    yield from modules(command)
+
+
+def _found(words: Sequence[str]) -> list[str]:
+    """What `find FOLDER -name PATTERN -exec sh {}` gives to the shell, three folders deep."""
+    at = next((n for n, word in enumerate(words) if word in ("-exec", "-execdir")), len(words))
+    after = words[at + 1 : at + 4]
+    if not after or (after[0].rpartition("/")[2] not in _SHELLS and "{}" not in after[0]):
+        return []
+    named = next((words[n + 1] for n in range(at - 1) if words[n] in ("-name", "-iname")), "*")
+    roots = [word for word in words[:at] if word[:1] not in ("-", "(", "!")][:1] or ["."]
+    return [posixpath.join(roots[0], deep, named) for deep in ("", "*", "*/*")]
+
+
+def modules(command: Command) -> Iterator[str]:
+    """`python -m NAME`: where the module may lie that is run."""
+    name = command.program.rpartition("/")[2]
+    words = [word.plain for word in command.arguments[:8]]
+    if name.startswith("python") and command.folder is not None and "-m" in words[:-1]:
+        module = words[words.index("-m") + 1]
+        base = posixpath.join(command.folder, module.replace(".", "/"))
+        if all(part.isidentifier() for part in module.split(".")):
+            yield from (f"{base}.py", f"{base}/__main__.py")
+
+
+def is_test_runner(program: str) -> bool:
+    """Whether a program runs tests."""
+    return program in _TEST_RUNNERS or program.startswith("pytest")
+
+
+_TESTS = """
+py.test nosetests nose2 jest vitest mocha ava playwright cypress karma rspec phpunit bats tap jasmine behave
+"""
+_TEST_RUNNERS = frozenset(_TESTS.split())
+
+
+def _as_module(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The module that `python -m` runs, and its words."""
+    if "-m" not in words[:8]:
+        return "", []
+    at = list(words).index("-m")
+    return (words[at + 1], list(words[at + 2 :])) if at + 1 < len(words) else ("", [])
+
+
+def _builds_here(name: str, words: Sequence[str]) -> bool:
+    if name in ("build", "hatch", "pdm"):
+        return True
+    is_build = not {"install", "wheel", "build", "sync", "develop"}.isdisjoint(words)
+    is_here = any(word in (".", "-e", "--editable") or word.startswith((".[", "./")) for word in words)
+    return is_build and (is_here or name in ("poetry", "uv"))
+
+
+def _placed(folder: str, patterns: Sequence[str]) -> Iterator[str]:
+    found = (spelled for pattern in patterns for spelled in _spellings(pattern))
+    for spelled in islice(found, _MOST_PATTERNS):
+        yield posixpath.normpath(posixpath.join(folder, spelled))
+
+
+def _spellings(pattern: str) -> Iterator[str]:
+    """A pattern without braces: each of what they say."""
+    braces = _BRACES.search(pattern)
+    if braces is None:
+        yield pattern
+        return
+    for part in braces[1].split(","):
+        yield from _spellings(pattern[: braces.start()] + part + pattern[braces.end() :])
+
+
+# git ------------------------------------------------------------------------------------------------------------------
+
+
+def hooks(command: Command) -> tuple[str, tuple[str, ...]] | None:
+    """The folder that a git command works in, and the hooks that it runs there; None for what is no such command."""
+    if command.role is not Role.PROGRAM or command.folder is None or command.program.rpartition("/")[2] != "git":
+        return None
+    words = [word.plain for word in command.arguments[:100]]
+    folder, at = command.folder, 0
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] == "-C" and at + 1 < len(words):
+            folder = posixpath.normpath(posixpath.join(folder, words[at + 1]))
+        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace") else 1
+    if at >= len(words):
+        return None
+    names = _HOOKS.get(words[at], "").split()
+    if "--no-verify" in words or (words[at] == "commit" and "-n" in words):
+        names = [name for name in names if name not in _VERIFIED]
+    return folder, (words[at], *names)
+
+
+_SETTING = re.compile(r"^[ \t]*(\[[^\]\n]{1,200}\]|[A-Za-z][\w-]{0,60})[ \t]*(?:=[ \t]*([^\n]{0,2000}))?", re.MULTILINE)
+_COMMANDS = frozenset(
+    (
+        "core.sshcommand",
+        "core.fsmonitor",
+        "core.editor",
+        "core.pager",
+        "diff.external",
+        "sequence.editor",
+        "core.askpass",
+    )
+)
+
+
+def of_git_config(text: str, verb: str) -> tuple[str | None, tuple[str, ...]]:
+    """The folder of hooks that a repository's configuration names, and the commands that `git VERB` may run because of it."""
+    section, folder = "", None
+    commands: list[str] = []
+    for found in _SETTING.finditer(text[: 64 << 10]):
+        if found[1].startswith("["):
+            section = found[1].strip("[]").split('"')[0].strip().lower()
+            continue
+        name, value = f"{section}.{found[1].lower()}", (found[2] or "").strip()
+        if name == "core.hookspath":
+            folder = value
+        elif name in _COMMANDS or (section in ("filter", "merge", "diff") and name.split(".")[1] in _DRIVERS):
+            commands.append(value)
+        elif (name == f"alias.{verb.lower()}" or name.endswith(".helper")) and value.startswith("!"):
+            commands.append(value[1:])
+    return folder, tuple(command.strip('"') for command in commands if command not in ("true", "false", ""))
+
+
+_DRIVERS = frozenset(("clean", "smudge", "process", "driver", "textconv", "command"))
+
+
+# npm ------------------------------------------------------------------------------------------------------------------
+
+_INSTALLERS = {"npm": ("install", "i", "ci", "add", "rebuild", "pack", "publish"), "pnpm": ("install", "i", "add", "publish"),
+               "yarn": ("install", "add", "publish", "pack", ""), "bun": ("install", "i", "add")}  # fmt: skip
+LIFECYCLE = ("preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish")
+PUBLISHING = ("prepublishOnly", "prepack", "postpack", "publish", "postpublish")
+
+
+def lifecycle(command: Command) -> tuple[str, tuple[str, ...]] | None:
+    """The package.json whose lifecycle scripts a command runs, and their names; None where it runs none."""
+    if command.role is not Role.PROGRAM or command.folder is None:
+        return None
+    name = canonical(command.program)
+    words = [word.plain for word in command.arguments[:100]]
+    verb = next((word for word in words if word[:1] != "-"), "")
+    if name not in _INSTALLERS or verb not in _INSTALLERS[name] or "--ignore-scripts" in words or "-g" in words:
+        return None
+    names = (*LIFECYCLE, *PUBLISHING) if verb in ("publish", "pack") else LIFECYCLE
+    return posixpath.join(command.folder, "package.json"), names

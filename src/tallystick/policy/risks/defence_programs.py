@@ -1,0 +1,283 @@
+"""Programs that switch off what protects the machine, by their words.
+
+Owns the rules for firewalls, mandatory access control, audits, logs, guards against malware, and clouds' audits. The words
+that they give are those of `defences.RISKS`. Asking for a state is work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from tallystick.policy.risks.programs import Started
+from tallystick.shell.programs.arguments import names
+
+_Rule = Callable[[Started], str | None]
+
+
+def _iptables(started: Started) -> str | None:
+    """Flushing, deleting and accepting all opens; adding may close or open."""
+    if started.has("-F", "--flush", "-X", "--delete-chain", "-D", "--delete"):
+        return "disables-firewall"
+    if started.has("-P", "--policy"):
+        return "disables-firewall" if "accept" in map(str.lower, started.words) else "changes-firewall"
+    is_change = started.has(
+        "-A", "--append", "-I", "--insert", "-R", "--replace", "-N", "--new-chain", "-E", "--rename-chain"
+    )
+    return "changes-firewall" if is_change else None
+
+
+def _nft(started: Started) -> str | None:
+    verbs = set(" ".join(started.operands[:4]).split())
+    if verbs & {"flush", "delete", "destroy", "reset"}:
+        return "disables-firewall"
+    return (
+        "changes-firewall"
+        if verbs & {"add", "insert", "replace", "create", "rename"} or started.has("-f", "--file")
+        else None
+    )
+
+
+def _ufw(started: Started) -> str | None:
+    verbs = started.operands[:3]
+    if "disable" in verbs or "reset" in verbs or ("default" in verbs and "allow" in started.operands):
+        return "disables-firewall"
+    is_asking = not verbs or verbs[0] in ("status", "show", "version", "help", "app") or "--dry-run" in started.words
+    return None if is_asking else "changes-firewall"
+
+
+def _firewall_cmd(started: Started) -> str | None:
+    words = started.words
+    if any(word.startswith(("--panic-off", "--set-default-zone=trusted", "--set-target=ACCEPT")) for word in words):
+        return "disables-firewall"
+    if "--set-target=accept" in map(str.lower, words) or (started.has("--set-default-zone") and "trusted" in words):
+        return "disables-firewall"
+    is_change = any(
+        word.startswith(
+            ("--add-", "--remove-", "--set-", "--new-", "--delete-", "--change-", "--reload", "--complete-reload")
+        )
+        for word in words
+    )
+    return "changes-firewall" if is_change else None
+
+
+def _pfctl(started: Started) -> str | None:
+    if started.has("-d", "-F"):
+        return "disables-firewall"
+    is_asking = started.has("-s", "-n", "-v") and not started.has("-f", "-e", "-t")
+    return "changes-firewall" if started.has("-f", "-e", "-t", "-a", "-k", "-X") and not is_asking else None
+
+
+def _socketfilter(started: Started) -> str | None:
+    words = [word.lower() for word in started.words]
+    if "off" in words or any(word.startswith(("--remove", "--unblock")) for word in words):
+        return "disables-firewall"
+    return "changes-firewall" if any(word.startswith(("--set", "--add", "--block")) for word in words) else None
+
+
+def _netsh(started: Started) -> str | None:
+    words = [word.lower() for word in started.words]
+    if not {"advfirewall", "firewall"} & set(words[:2]):
+        return None
+    if {"off", "disable", "reset", "delete"} & set(words) or "mode=disable" in words:
+        return "disables-firewall"
+    return "changes-firewall" if {"set", "add", "import"} & set(words) else None
+
+
+def _says(word: str, *said: str, also: tuple[str, ...] = ()) -> _Rule:
+    """A word for a program that is given one of some words, or one that begins with one."""
+
+    def rule(started: Started) -> str | None:
+        words = [given.lower() for given in started.words]
+        return word if any(given in said or (also and given.startswith(also)) for given in words) else None
+
+    return rule
+
+
+def _ever(word: str) -> _Rule:
+    def rule(started: Started) -> str | None:
+        return None if {"--help", "--version", "-h", "-V", "-?"}.intersection(started.words) else word
+
+    return rule
+
+
+def _any_of(*rules: _Rule) -> _Rule:
+    def rule(started: Started) -> str | None:
+        return next((word for each in rules if (word := each(started)) is not None), None)
+
+    return rule
+
+
+def _auditctl(started: Started) -> str | None:
+    is_off = started.has("-D", "-d", "-W") or (started.has("-e") and started.value("-e") in ("0", ""))
+    return (
+        "disables-audit"
+        if is_off
+        else "changes-protection"
+        if started.has("-a", "-w", "-A", "-R", "-b", "-r")
+        else None
+    )
+
+
+def _setenforce(started: Started) -> str | None:
+    said = {word.lower() for word in started.operands}
+    return "disables-protection" if said and not said & {"1", "enforcing"} else None
+
+
+def _journalctl(started: Started) -> str | None:
+    is_trimming = any(
+        word.startswith(("--vacuum-", "--rotate", "--flush", "--relinquish-var")) for word in started.words
+    )
+    return "trims-logs" if is_trimming else None
+
+
+def _history(started: Started) -> str | None:
+    """`history -c`, `history -d N`; `history 5` lists."""
+    if started.has("-c") or "clear" in started.words[:1]:
+        return "clears-history"
+    return "hides-history" if started.has("-d", "--delete") or "delete" in started.words[:1] else None
+
+
+def _set(started: Started) -> str | None:
+    words = started.words
+    return "hides-history" if any((a, b) == ("+o", "history") for a, b in pairwise(words)) else None
+
+
+def _reg(started: Started) -> str | None:
+    text = " ".join(started.words).lower()
+    is_change = started.operands[:1] and started.operands[0].lower() in ("add", "delete", "import")
+    if is_change and any(
+        name in text
+        for name in ("windows defender", "windowsfirewall", "disableantispyware", "\\eventlog", "\\lsa", "enablelua")
+    ):
+        return "disables-protection"
+    return None
+
+
+def _defaults(started: Started) -> str | None:
+    words = started.words
+    if words[:1] not in (("write",), ("delete",)):
+        return None
+    if any("com.apple.alf" in word for word in words):
+        return "disables-firewall"
+    return "changes-protection" if any("LSQuarantine" in word or "XProtect" in word for word in words) else None
+
+
+def _cloud(started: Started) -> str | None:
+    """Audits of cloud accounts: `aws cloudtrail stop-logging` and its like."""
+    words = started.operands
+    for service, verbs in _CLOUD_AUDITS.items():
+        if service in words[:4] and any(word.startswith(verbs) for word in words):
+            return "disables-audit"
+    if {"0.0.0.0/0", "::/0"}.intersection(started.words) or any("0.0.0.0/0" in word for word in started.words):
+        is_open = any(
+            word.startswith(("authorize-security-group-ingress", "firewall-rules", "nsg", "create-network-acl"))
+            for word in words
+        )
+        return "changes-firewall" if is_open else None
+    return None
+
+
+_CLOUD_AUDITS = {
+    "cloudtrail": ("stop-logging", "delete-trail", "update-trail", "put-event-selectors", "delete-event-data-store"),
+    "guardduty": ("delete-detector", "update-detector", "stop-monitoring", "disassociate"),
+    "securityhub": ("disable-security-hub", "batch-disable"),
+    "configservice": ("stop-configuration-recorder", "delete-configuration-recorder", "delete-delivery-channel"),
+    "macie2": ("disable-macie",),
+    "inspector2": ("disable",),
+    "logs": ("delete-log-group", "delete-log-stream", "put-retention-policy"),
+    "ec2": ("delete-flow-logs",),
+    "logging": ("delete", "sinks-delete"),
+    "diagnostic-settings": ("delete",),
+    "activity-log": ("delete",),
+}
+
+
+def _mp_preference(started: Started) -> str | None:
+    words = [word.lower() for word in started.words]
+    return (
+        "disables-protection"
+        if any(word.startswith(("-disable", "-exclusion", "-mapsreporting", "-submitsamples")) for word in words)
+        else None
+    )
+
+
+_BOOT_OFF = ("selinux=0", "enforcing=0", "apparmor=0", "audit=0", "mitigations=off", "lockdown=none")
+RULES: dict[str, _Rule] = {
+    **dict.fromkeys(
+        names("iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft ip6tables-nft ebtables arptables"),
+        _iptables,
+    ),
+    **dict.fromkeys(names("iptables-restore ip6tables-restore iptables-apply"), _ever("changes-firewall")),
+    "nft": _nft,
+    "ufw": _ufw,
+    "firewall-cmd": _firewall_cmd,
+    "pfctl": _pfctl,
+    "socketfilterfw": _socketfilter,
+    "netsh": _netsh,
+    "ipfw": _any_of(
+        _says("disables-firewall", "flush", "disable", "delete"), _says("changes-firewall", "add", "set", "enable")
+    ),
+    "ipf": _says("disables-firewall", "-d", "-fa", "-fi", "-fo"),
+    "npfctl": _says("disables-firewall", "stop", "flush"),
+    "ipset": _any_of(
+        _says("disables-firewall", "flush", "destroy", "-f", "-x"), _says("changes-firewall", "add", "del", "create")
+    ),
+    **dict.fromkeys(names("shorewall shorewall6"), _says("disables-firewall", "clear", "stop")),
+    "csf": _says("disables-firewall", "-x", "--disable", "-f", "--stop"),
+    "fail2ban-client": _says("changes-protection", "stop", "unban", "reload"),
+    "cscli": _says("changes-protection", "delete"),
+    **dict.fromkeys(names("disable-netfirewallrule remove-netfirewallrule"), _ever("disables-firewall")),
+    "set-netfirewallprofile": _any_of(
+        _says("disables-firewall", "false", "$false", "allow"), _ever("changes-firewall")
+    ),
+    "setenforce": _setenforce,
+    "semanage": _any_of(
+        _says("disables-protection", "permissive", "dontaudit"),
+        _says("changes-protection", "-a", "-d", "-m", "--add", "--delete"),
+    ),
+    "semodule": _says("disables-protection", "-d", "-r", "--disable", "--remove", "-db"),
+    "setsebool": _ever("changes-protection"),
+    **dict.fromkeys(names("aa-teardown aa-remove-unknown aa-disable"), _ever("disables-protection")),
+    "aa-complain": _ever("changes-protection"),
+    "apparmor_parser": _says("disables-protection", "-r", "--remove", "-c", "--complain"),
+    "auditctl": _auditctl,
+    "auditpol": _says("disables-audit", "/clear", "/remove", also=("/set", "/success:disable", "/failure:disable")),
+    "audit": _says("disables-audit", "-t"),
+    "journalctl": _journalctl,
+    "wevtutil": _any_of(_says("clears-logs", "cl", "clear-log"), _says("disables-audit", "sl", "set-log", "um")),
+    **dict.fromkeys(names("clear-eventlog remove-eventlog limit-eventlog clear-winevent"), _ever("clears-logs")),
+    "fltmc": _says("disables-protection", "unload"),
+    "utmpdump": _says("clears-logs", "-r"),
+    "history": _history,
+    "set": _set,
+    "clear-history": _ever("clears-history"),
+    "spctl": _says("disables-protection", "--master-disable", "--global-disable", "--disable", "--remove"),
+    "csrutil": _says("disables-protection", "disable", "clear", "authenticated-root"),
+    "tccutil": _ever("changes-protection"),
+    "fdesetup": _says("disables-protection", "disable", "remove"),
+    "tmutil": _any_of(
+        _says("disables-protection", "disable", "deletelocalsnapshots", "delete", "removedestination"),
+        _says("changes-protection", "addexclusion", "disablelocal"),
+    ),
+    "xattr": lambda s: (
+        "changes-protection" if any("quarantine" in w for w in s.words) and s.has("-d", "-c", "-w") else None
+    ),
+    "softwareupdate": _says("changes-protection", "off", "--ignore"),
+    "profiles": _says("changes-protection", "remove", "-r", "-d"),
+    "sentinelctl": _says("changes-protection", "unload", "disable", "uninstall", "unprotect"),
+    "falconctl": _says("changes-protection", "unload", "uninstall", "-d"),
+    "mdatp": _says("changes-protection", "disabled", "exclusion"),
+    "defaults": _defaults,
+    "reg": _reg,
+    "set-mppreference": _mp_preference,
+    "add-mppreference": _mp_preference,
+    "remove-mppreference": _ever("changes-protection"),
+    "set-executionpolicy": _says("changes-protection", "unrestricted", "bypass"),
+    **dict.fromkeys(
+        names("grubby kernelstub bootctl"),
+        lambda s: "disables-protection" if any(word.endswith(_BOOT_OFF) for word in s.words) else None,
+    ),
+    "mokutil": _says("changes-protection", "--disable-validation"),
+    **dict.fromkeys(names("aws gcloud az oci aliyun"), _cloud),
+}

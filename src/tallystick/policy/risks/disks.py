@@ -1,0 +1,320 @@
+"""Disks and partitions that are written, formatted or given up; raw disks that are read.
+
+Owns what a disk is called on Linux, macOS, the BSDs and Windows, and which programs change disks by other means than a write
+to a path. An image in a file is no disk: it is a file like others. Sources: the kernel's list of devices, the manual pages of
+util-linux, e2fsprogs, gdisk, parted, lvm2, cryptsetup, mdadm, zfs, nvme-cli, hdparm; diskutil(8), gpart(8).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+from tallystick.shell.programs.arguments import names
+
+RISKS = {
+    "writes-disk": "A disk, partition or volume is written, formatted or removed: what it holds is lost.",
+    "changes-disk": "A disk or file system is changed or repaired in place, or it is not told which device is written.",
+    "reads-disk": "A disk, or the machine's memory, is read past who may read which file.",
+}
+_LINUX = (
+    r"sd[a-z]{1,3}\d*|[hv]d[a-z]{1,3}\d*|xvd[a-z]{1,3}\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+|boot\d+|rpmb)?"
+    r"|md\d+(?:p\d+)?|dm-\d+|dasd[a-z]+\d*|pmem\d+\S*|mtd\d+|mtdblock\d+|nbd\d+(?:p\d+)?|rbd\d+(?:p\d+)?|zd\d+(?:p\d+)?|drbd\d+|bcache\d+"
+)
+_BSD = r"r?disk\d+(?:s\d+)*|(?:ada|da|nda|nvd|nvme|vtbd|mmcsd|wd|ld|rwd|rsd|sd|vnd)\d+(?:[ps]\d+)?[a-p]?"
+_DISK = re.compile(
+    rf"/dev/(?:{_LINUX}|{_BSD}|(?:disk/by-\w+|mapper|md|block|zvol|gpt|ufs|label|diskid|rdsk|dsk)/.+)", re.DOTALL
+)
+_WINDOWS = re.compile(r"[\\/]{2}[.?][\\/](?:PhysicalDrive\d+|Harddisk\w+|[A-Za-z]:)", re.IGNORECASE)
+_NO_VOLUMES = names(
+    "pts shm fd input snd dri net bus char tcp udp usb hugepages mqueue vfio cpu serial mapper disk loop infiniband vhost"
+)
+_STARTS = names("/dev /dev/sd /dev/nvme /dev/hd /dev/vd /dev/xvd /dev/mmcblk /dev/disk /dev/rdisk /dev/mapper /dev/md")
+"""What is known of a path to a device whose end is not told."""
+_MEMORY = names("/dev/mem /dev/kmem /dev/port /proc/kcore")
+_CHANGES = frozenset(
+    (
+        Operation.WRITE,
+        Operation.APPEND,
+        Operation.EDIT,
+        Operation.COPY_DEST,
+        Operation.DELETE,
+        Operation.RENAME,
+        Operation.UNKNOWN,
+    )
+)
+_READS = frozenset((Operation.READ, Operation.COPY_SOURCE))
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does to disks, of RISKS."""
+    for intent in reading.effects.intents:
+        if (
+            intent.domain is Domain.FILE
+            and intent.target[:1] in "/\\"
+            and intent.target[:5] in ("/dev/", "/dev", "/proc")
+        ):
+            yield from _of_path(intent)
+        elif intent.domain is Domain.FILE and "\\" in intent.target and _WINDOWS.search(intent.target):
+            yield Risk("writes-disk" if intent.operation in _CHANGES else "reads-disk", intent.target[:200])
+    for started in programs(reading):
+        name = started.name.partition(".")[0]
+        rule = _RULES.get(started.name) or _RULES.get(name if name in _FAMILIES else "")
+        word = rule(started) if rule is not None else None
+        if word is not None:
+            yield Risk(word, started.spelled)
+
+
+def is_disk(path: str) -> bool:
+    """Whether a path names a disk, a partition or a volume. Wildcards stand for what they may name."""
+    if not path.startswith("/dev/"):
+        return _WINDOWS.match(path) is not None
+    if "*" in path or "?" in path or "[" in path:
+        start = re.split(r"[*?\[]", path, maxsplit=1)[0]
+        return start.rstrip("/") in _STARTS or _DISK.match(start) is not None
+    if _DISK.fullmatch(path):
+        return path != "/dev/mapper/control"
+    first, _, rest = path[5:].partition("/")
+    return bool(rest) and "/" not in rest and first not in _NO_VOLUMES and not first.isdecimal()
+
+
+def _of_path(intent: Intent) -> Iterator[Risk]:
+    path = intent.target
+    is_change = intent.operation in _CHANGES
+    if not intent.is_known and path.rstrip("/") in _STARTS:
+        if is_change:
+            yield Risk("changes-disk", path[:200])
+    elif path in _MEMORY and intent.operation in _READS:
+        yield Risk("reads-disk", path)
+    elif is_disk(path) and (is_change or intent.operation in _READS):
+        yield Risk("writes-disk" if is_change else "reads-disk", path[:200])
+
+
+# Programs ------------------------------------------------------------------------------------------------------------
+
+_Rule = Callable[[Started], str | None]
+
+
+def _device(started: Started) -> bool | None:
+    """Whether a disk is among the operands; None if that is not told."""
+    if any(is_disk(word) for word in started.operands):
+        return True
+    is_told = all(word.is_known for word in started.given)
+    return False if is_told and started.operands else None
+
+
+def _formats(started: Started) -> str | None:
+    """Programs that make a file system or a table of partitions on a device, or in an image file."""
+    if started.has("-l", "--list", "--print", "-p") and started.name in (
+        "sgdisk",
+        "gdisk",
+        "fdisk",
+        "sfdisk",
+        "parted",
+    ):
+        return None
+    if started.has("--help", "--version", "-V", "-J", "-d", "--dump", "--verify") and started.name != "parted":
+        return None
+    if "print" in started.operands[1:] and started.name == "parted":
+        return None
+    if any(word.lower() in _BY_NUMBER for word in started.words):
+        return "writes-disk"
+    return _as_told(started)
+
+
+_BY_NUMBER = names("-number -disknumber -driveletter -partitionnumber -removedata -uniqueid")
+"""How PowerShell's `Clear-Disk` and its like are told which disk."""
+
+
+def _as_told(started: Started) -> str | None:
+    found = _device(started)
+    return "writes-disk" if found else "changes-disk" if found is None and started.given else None
+
+
+def _in_place(started: Started) -> str | None:
+    """Programs that mend or resize a file system."""
+    return "changes-disk" if _device(started) and not started.has("-n", "-l", "--help") else None
+
+
+def _when(*options: str) -> _Rule:
+    """With one of some options a device is written."""
+
+    def rule(started: Started) -> str | None:
+        return _as_told(started) if started.has(*options) else None
+
+    return rule
+
+
+def _verbs(verbs: str, word: str = "writes-disk", *, at: int | None = 0) -> _Rule:
+    """With some verb, at a place among the operands or anywhere, a device is written; which one need not be a path."""
+    known = frozenset(verbs.lower().split())
+
+    def rule(started: Started) -> str | None:
+        said = [operand.lower() for operand in started.operands]
+        given = said if at is None else said[at : at + 1]
+        return word if known.intersection(given) else None
+
+    return rule
+
+
+def _always(started: Started) -> str | None:
+    return None if started.has("--help", "--version", "-h", "-?") or not started.given else "writes-disk"
+
+
+def _all_of(*rules: _Rule) -> _Rule:
+    def rule(started: Started) -> str | None:
+        return next((word for each in rules if (word := each(started)) is not None), None)
+
+    return rule
+
+
+def _hdparm(started: Started) -> str | None:
+    is_erasing = any(
+        word.startswith(
+            ("--security-", "--trim-sector", "--write-sector", "--make-bad", "--dco-", "--sanitize-", "--fwdownload")
+        )
+        for word in started.words
+    )
+    return "writes-disk" if is_erasing and not started.has("--security-help") else None
+
+
+def _dd_like(started: Started) -> str | None:
+    """`dcfldd of=DEVICE`, `dc3dd wipe=DEVICE`: dd itself is read by the shell's tables."""
+    targets = [word.partition("=")[2] for word in started.words if word.startswith(("of=", "wipe=", "hof=", "ofs="))]
+    return "writes-disk" if any(map(is_disk, targets)) else None
+
+
+def _among_many(started: Started) -> str | None:
+    """Disks that `find` or `parallel` hands over one by one."""
+    words = started.hidden.split() if started.hidden else ()
+    is_found = words[:1] == ["/dev"] or any(map(is_disk, words))
+    is_target = started.name != "dd" or any(word.text.startswith("of=") and word.hidden for word in started.given)
+    return "writes-disk" if is_found and is_target else None
+
+
+def _debugfs(started: Started) -> str | None:
+    """A file system's own editor."""
+    if not _device(started):
+        return None
+    return "writes-disk" if started.has("-w", "-z", "-x") else "reads-disk"
+
+
+def _windows_format(started: Started) -> str | None:
+    return "writes-disk" if any(re.fullmatch(r"[A-Za-z]:\\?", word) for word in started.words) else None
+
+
+def _into_last(started: Started) -> str | None:
+    """Copiers that take a device as their last operand or after an option."""
+    targets = [*started.operands[-1:], *(word for word in started.words if "=" in word)]
+    return "writes-disk" if any(is_disk(word.rpartition("=")[2]) for word in targets) else None
+
+
+def _socat(started: Started) -> str | None:
+    """`socat … OPEN:DEVICE`: an address of two that is not said to be read only."""
+    opened = [word.split(",") for word in started.operands if ":" in word]
+    is_written = any(is_disk(parts[0].partition(":")[2]) and "rdonly" not in parts[1:] for parts in opened)
+    return "writes-disk" if is_written else None
+
+
+_FAMILIES = names("mkfs newfs fsck")
+_BOOT = names(
+    "/set /delete /deletevalue /import /default /nt60 /fixmbr /fixboot -b -b0000 -c -n -o -w -e --delete-bootnum "
+    "--write --erase install update flash"
+)
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(
+        names(
+            "mkfs newfs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs mkswap newfs_apfs newfs_hfs newfs_msdos "
+            "newfs_exfat fdisk cfdisk sfdisk gdisk sgdisk cgdisk parted gpt bsdlabel disklabel blkdiscard pvcreate "
+            "vgcreate pvremove zerofree nwipe scrub wipe partclone grub-install install-mbr ms-sys extlinux "
+            "make-bcache ntfsclone e2image"
+        ),
+        _formats,
+    ),
+    "wipefs": _when("-a", "--all", "-o", "--offset"),
+    "badblocks": _when("-w", "-n"),
+    **dict.fromkeys(
+        names(
+            "fsck e2fsck xfs_repair tune2fs resize2fs ntfsfix ntfsresize reiserfsck btrfstune growpart swapoff "
+            "fsck_apfs fsck_hfs"
+        ),
+        _in_place,
+    ),
+    "hdparm": _hdparm,
+    "nvme": _verbs(
+        "format sanitize write write-zeroes write-uncor dsm delete-ns detach-ns create-ns fw-commit security-send"
+    ),
+    **dict.fromkeys(names("sg_format sg_sanitize sg_write_same sg_unmap sg_dd flashcp nandwrite flash_erase"), _always),
+    "cryptsetup": _all_of(
+        _verbs("luksformat erase lukserase reencrypt lukskillslot luksremovekey luksconvertkey format"),
+        _verbs("open luksopen close luksclose resize luksaddkey lukschangekey create remove", "changes-disk"),
+    ),
+    **dict.fromkeys(names("lvremove vgremove lvreduce vgreduce dmsetup-wipe"), _always),
+    **dict.fromkeys(
+        names("lvcreate lvextend lvresize vgextend lvconvert lvchange vgchange pvmove"), lambda s: "changes-disk"
+    ),
+    "lvm": _verbs("lvremove vgremove pvremove pvcreate vgcreate lvreduce"),
+    "dmsetup": _verbs("remove remove_all wipe_table create load", at=0),
+    "mdadm": _all_of(
+        lambda s: (
+            "writes-disk" if s.has("--create", "--zero-superblock", "-C", "--remove", "--fail", "--grow") else None
+        ),
+        lambda s: "changes-disk" if s.has("--stop", "-S", "--assemble", "-A", "--add") else None,
+    ),
+    "zpool": _all_of(
+        _verbs("destroy create labelclear remove add attach detach offline replace split upgrade"),
+        _verbs("export import clear trim scrub", "changes-disk"),
+    ),
+    "zfs": _all_of(_verbs("destroy rollback receive recv"), _verbs("create set rename mount unmount", "changes-disk")),
+    "btrfs": _verbs("delete remove replace restore format", at=1),
+    "bcachefs": _verbs("format device"),
+    "gpart": _verbs("destroy delete create add bootcode recover resize modify commit"),
+    "gmirror": _verbs("label remove destroy clear create"),
+    "geli": _verbs("init kill setkey delkey"),
+    "gnop": _verbs("destroy"),
+    "diskutil": _all_of(
+        _verbs(
+            "erasedisk erasevolume eraseoptical partitiondisk reformat secureerase zerodisk randomdisk resizevolume "
+            "splitpartition mergepartitions addpartition resizedisk"
+        ),
+        lambda s: (
+            "writes-disk"
+            if [*map(str.lower, s.operands[:1])]
+            and s.operands[0].lower() in ("apfs", "cs", "corestorage", "appleraid", "ar")
+            and any(
+                word.lower().startswith(("delete", "erase", "remove", "create", "convert", "resize", "destroy"))
+                for word in s.operands[1:2]
+            )
+            else None
+        ),
+    ),
+    **dict.fromkeys(names("dd tee cp mv shred truncate install"), _among_many),
+    "asr": lambda s: "writes-disk" if s.has("--target", "-target", "--erase", "-erase") else None,
+    **dict.fromkeys(names("dcfldd dc3dd"), _dd_like),
+    **dict.fromkeys(names("ddrescue dd_rescue partimage pv buffer wimapply bmaptool"), _into_last),
+    **dict.fromkeys(names("debugfs xfs_db fsdb"), _debugfs),
+    "socat": _socat,
+    "format": _windows_format,
+    "format.com": _windows_format,
+    **dict.fromkeys(
+        names(
+            "clear-disk format-volume initialize-disk remove-partition new-partition set-disk resize-partition "
+            "reset-physicaldisk"
+        ),
+        _always,
+    ),
+    "diskpart": lambda s: "writes-disk",
+    "vssadmin": _verbs("delete resize"),
+    "wbadmin": _verbs("delete", at=0),
+    "wmic": lambda s: "writes-disk" if "shadowcopy" in s.words and "delete" in s.words else None,
+    "cipher": lambda s: "writes-disk" if any(word.lower().startswith("/w") for word in s.words) else None,
+    **dict.fromkeys(
+        names("bcdedit bootsect bootrec efibootmgr flashrom fwupdmgr grubby grub2-mkconfig update-grub"),
+        lambda s: "changes-disk" if any(word.lower() in _BOOT for word in s.words) else None,
+    ),
+}

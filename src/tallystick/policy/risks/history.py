@@ -1,0 +1,212 @@
+"""Version control that loses something: history that is rewritten, work that is thrown away.
+
+Owns what the options of git, Mercurial, Subversion and their like mean for that. What becomes of single files of the
+working tree is judged by the files themselves. Sources: git(1) and the pages of its commands;
+`hg help`; the Subversion book, "svn Reference".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from tallystick.model.script import HOLE, Command, Role
+from tallystick.policy.kinds.system import is_build_output
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import name_of, shown
+from tallystick.policy.risks.risk import Risk
+from tallystick.shell.programs.git_call import GitCall
+
+_REWRITES = "rewrites-history"
+_DISCARDS = "discards-work"
+_SHARED = re.compile(
+    r"(?:main|master|trunk|dev|devel|develop|development|staging|stable|next|prod|production|live|release|releases|gh-pages"
+    r"|head|@|default|integration|qa|uat|(?:release|releases|hotfix|support|v\d[\w.]*|stable|prod|maint)[-/].*|v?\d+(?:\.[\dx]+)+.*)",
+    re.IGNORECASE,
+)
+"""Names of branches that more than one works on."""
+
+
+def of_version_control(reading: CallReading) -> Iterator[Risk]:
+    """What a call does to history and to work that is not committed."""
+    for script in reading.scripts:
+        for command in script.commands:
+            if command.role is not Role.PROGRAM or not command.words:
+                continue
+            name = name_of(command.words[0].plain)
+            if name == "git":
+                yield from _of_git(command)
+            elif name in _OTHERS:
+                word = _OTHERS[name](tuple(argument.plain for argument in command.arguments[:200]))
+                if word is not None:
+                    yield Risk(word, shown(command.words))
+
+
+def _of_git(command: Command) -> Iterator[Risk]:
+    call = GitCall(command)
+    rule = _RULES.get(call.verb)
+    word = rule(call) if rule is not None else None
+    if word is not None:
+        yield Risk(word, shown(command.words))
+
+
+# git -----------------------------------------------------------------------------------------------------------------
+
+
+def _is_shared(name: str) -> bool:
+    """Whether a branch is one that others work on; one whose name is not told may be."""
+    short = name.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
+    return not short or HOLE in name or "*" in name or _SHARED.fullmatch(short) is not None
+
+
+def _push(call: GitCall) -> str | None:
+    line = call.line
+    if line.has("-n", "--dry-run"):
+        return None
+    if line.has("--mirror", "--prune"):
+        return _REWRITES
+    refs = line.operands[1:]
+    is_forced = line.has("-f", "--force")
+    if is_forced and (not refs or line.has("--all", "--tags", "--branches")):
+        return _REWRITES
+    is_deleting, has_lease = line.has("-d", "--delete"), line.has("--force-with-lease", "--force-if-includes")
+    # With a lease nobody's work is lost that was not seen, so the branch that one is on may be pushed.
+    named = [ref.text for ref in refs if not (has_lease and not is_forced and ref.text in ("HEAD", "@"))]
+    return _REWRITES if any(_is_ref_lost(ref, is_forced or has_lease, is_deleting) for ref in named) else None
+
+
+def _is_ref_lost(ref: str, is_forced: bool, is_deleting: bool) -> bool:
+    is_forced = is_forced or ref.startswith("+")
+    source, colon, target = ref.removeprefix("+").partition(":")
+    name = target if colon else source
+    if is_deleting or (colon and not source):
+        return name.startswith("refs/tags/") or _is_shared(name)
+    return is_forced and _is_shared(name)
+
+
+def _branch(call: GitCall) -> str | None:
+    line = call.line
+    is_forced = line.has("-D") or (line.has("-d", "--delete") and line.has("-f", "--force"))
+    moves = line.has("-f", "--force") and not line.has("-d", "--delete", "-m", "-M", "-c", "-C")
+    named = line.operands if is_forced else line.operands[:1] if moves else []
+    return _REWRITES if any(_is_shared(word.text) for word in named) else None
+
+
+def _clean(call: GitCall) -> str | None:
+    line = call.line
+    if line.has("-n", "--dry-run", "-i", "--interactive"):
+        return None
+    paths = call.paths()
+    if paths and all(word.is_known and is_build_output(_parts(word.plain)) for word in paths):
+        return None
+    return _DISCARDS
+
+
+def _parts(path: str) -> list[str]:
+    return path.lower().rstrip("/").removeprefix("./").split("/")
+
+
+def _when(word: str, *options: str) -> Callable[[GitCall], str | None]:
+    return lambda call: word if call.line.has(*options) else None
+
+
+def _verbs(word: str, *verbs: str) -> Callable[[GitCall], str | None]:
+    return lambda call: word if call.line.operand(0) in verbs else None
+
+
+def _always(word: str) -> Callable[[GitCall], str | None]:
+    return lambda call: None if call.line.has("-h", "--help", "--dry-run", "--analyze") else word
+
+
+def _prunes(call: GitCall) -> str | None:
+    """`gc --prune=now`, `prune`: what no branch leads to is gone at once, and with it the way back."""
+    if call.line.has("-n", "--dry-run"):
+        return None
+    until = call.line.said("--prune", "--expire")
+    return _REWRITES if until in ("now", "all", "0") or (call.verb == "prune" and not until) else None
+
+
+def _update_ref(call: GitCall) -> str | None:
+    if call.line.has("-d", "--delete", "--stdin"):
+        return _REWRITES
+    return _REWRITES if len(call.line.operands) > 1 and _is_shared(call.line.operand(0)) else None
+
+
+def _submodule(call: GitCall) -> str | None:
+    is_removal = call.line.operand(0) == "deinit" and call.line.has("-f", "--force")
+    return _DISCARDS if is_removal else None
+
+
+def _worktree(call: GitCall) -> str | None:
+    is_removal = call.line.operand(0) == "remove" and call.line.has("-f", "--force")
+    return _DISCARDS if is_removal else None
+
+
+_RULES: dict[str, Callable[[GitCall], str | None]] = {
+    "push": _push,
+    "branch": _branch,
+    "clean": _clean,
+    "reset": _when(_DISCARDS, "--hard"),
+    "checkout": _when(_DISCARDS, "-f", "--force"),
+    "switch": _when(_DISCARDS, "-f", "--force", "--discard-changes"),
+    "checkout-index": _when(_DISCARDS, "-f", "--force"),
+    "read-tree": _when(_DISCARDS, "--reset"),
+    "stash": _verbs(_DISCARDS, "drop", "clear"),
+    "submodule": _submodule,
+    "worktree": _worktree,
+    "reflog": _verbs(_REWRITES, "expire", "delete"),
+    "gc": _prunes,
+    "prune": _prunes,
+    "update-ref": _update_ref,
+    "symbolic-ref": _when(_REWRITES, "-d", "--delete"),
+    "filter-branch": _always(_REWRITES),
+    "filter-repo": _always(_REWRITES),
+}
+# Others --------------------------------------------------------------------------------------------------------------
+
+_Rule = Callable[[tuple[str, ...]], str | None]
+
+
+def _hg(words: tuple[str, ...]) -> str | None:
+    verb = next((word for word in words if word[:1] != "-"), "")
+    if verb in ("strip", "rollback") or (verb == "debugstrip"):
+        return _REWRITES
+    if verb == "purge" and not {"-p", "--print", "-n", "--dry-run"}.intersection(words):
+        return _DISCARDS
+    is_clean = verb in ("update", "up", "checkout", "co") and {"-C", "--clean"}.intersection(words)
+    return _DISCARDS if is_clean or (verb == "revert" and {"-a", "--all"}.intersection(words)) else None
+
+
+def _svn(words: tuple[str, ...]) -> str | None:
+    verb = next((word for word in words if word[:1] != "-"), "")
+    if verb in ("delete", "del", "remove", "rm") and any("://" in word for word in words):
+        return _REWRITES
+    if verb == "cleanup" and {"--remove-unversioned", "--remove-ignored"}.intersection(words):
+        return _DISCARDS
+    return _DISCARDS if verb == "revert" and {"-R", "--recursive", "--depth=infinity"}.intersection(words) else None
+
+
+def _jj(words: tuple[str, ...]) -> str | None:
+    said = [word for word in words if word[:1] != "-"]
+    is_lost = said[:1] == ["abandon"] or said[:2] in (["op", "abandon"], ["operation", "abandon"], ["util", "gc"])
+    return _REWRITES if is_lost else None
+
+
+def _fossil(words: tuple[str, ...]) -> str | None:
+    said = [word for word in words if word[:1] != "-"]
+    return _REWRITES if said[:1] in (["purge"], ["scrub"]) else _DISCARDS if said[:1] == ["clean"] else None
+
+
+def _rewriting(words: tuple[str, ...]) -> str | None:
+    return (
+        None if {"--help", "-h", "--version", "--analyze", "--dry-run"}.intersection(words) or not words else _REWRITES
+    )
+
+
+_OTHERS: dict[str, _Rule] = {
+    "hg": _hg,
+    "svn": _svn,
+    "jj": _jj,
+    "fossil": _fossil,
+    **dict.fromkeys(("bfg", "git-filter-repo", "git-filter-branch"), _rewriting),
+}

@@ -1,0 +1,313 @@
+"""Programs that keep secrets and print them: password stores, clouds' command lines, clusters.
+
+Owns which of their commands print one. What only names secrets (`kubectl get secrets`, `vault list`) is work, and so is a
+password that goes straight into another program's log-in. Sources: the programs' manuals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+
+RISKS: dict[str, str] = {
+    "prints-secret": "A program that keeps secrets prints one.",
+    "prints-all-secrets": "A program that keeps secrets prints all of them.",
+}
+
+
+class _Printing(msgspec.Struct, frozen=True):
+    """A command of a program that prints secrets."""
+
+    verbs: tuple[str, ...]
+    """Words that stand next to each other among its operands; none: any call."""
+    options: tuple[str, ...] = ()
+    """It prints them only with one of these."""
+    pattern: re.Pattern[str] | None = None
+    """It prints them only if a word of it matches."""
+
+
+def _all(*commands: str, options: tuple[str, ...] = (), pattern: str | None = None) -> tuple[_Printing, ...]:
+    compiled = re.compile(pattern) if pattern is not None else None
+    return tuple(_Printing(tuple(command.split()), options, compiled) for command in commands)
+
+
+_PROMISES = r"(?i)secret|token|password|passwd|credential|private|_auth|api_?key|access_?key"
+_AS_TEXT = ("yaml", "json", "go-template", "template", "custom-columns", "jsonpath")
+_PASSWORD_STORES: dict[str, tuple[_Printing, ...]] = {
+    **dict.fromkeys(("pass", "gopass", "passage"), _all("show", "grep", "otp", "find show")),
+    "op": _all("read", "item get", "document get", "get item", "inject"),
+    "bw": _all("get", "list items", "export"),
+    "rbw": _all("get", "code"),
+    "lpass": _all("show", "export"),
+    "dcli": _all("password", "read", "note", "inject"),
+    "keepassxc-cli": _all("show", "clip", "export", "extract"),
+    "secret-tool": _all("lookup", "search"),
+    "security": _all(
+        "find-generic-password",
+        "find-internet-password",
+        "dump-keychain",
+        "export",
+        "find-key",
+        "find-identity -p",
+        "cms",
+    ),
+    "keyctl": _all("print", "read", "pipe"),
+    "keyring": _all("get"),
+    "kwallet-query": _all(""),
+    "kwalletcli": _all(""),
+    "credstash": _all("get", "getall"),
+    "chamber": _all("read", "export", "env"),
+    "teller": _all("show", "env", "sh", "export"),
+    "berglas": _all("access"),
+    "doppler": _all("secrets", "secrets get", "secrets download", "configs tokens create"),
+    "infisical": _all("secrets", "export"),
+    "aws-vault": _all("export"),
+    "ansible-vault": _all("view", "decrypt", "edit"),
+    "sops": _all("decrypt", "exec-env", "exec-file") + _all("", options=("-d", "--decrypt")),
+    **dict.fromkeys(
+        ("gpg", "gpg2"), _all("", options=("-d", "--decrypt", "--export-secret-keys", "--export-secret-subkeys"))
+    ),
+    "age": _all("", options=("-d", "--decrypt")),
+    "getent": _all("shadow", "gshadow"),
+    "nmcli": _all("", options=("-s", "--show-secrets")),
+    "wg": _all("showconf", "show", pattern=r"private-key|preshared-keys|showconf|^show$"),
+    "netsh": _all("wlan", pattern=r"(?i)key=clear"),
+    "dscl": _all("", pattern=r"(?i)ShadowHashData"),
+    "reg": _all("", pattern=r"(?i)\\(?:sam|security)\b|DefaultPassword"),
+}
+_CLUSTERS = ("kubectl", "oc", "k", "kubecolor")
+_CLOUDS: dict[str, tuple[_Printing, ...]] = {
+    "vault": _all("kv get", "read", "unwrap", "print token", "token create", "write -f auth"),
+    "bao": _all("kv get", "read", "unwrap", "print token", "token create"),
+    **dict.fromkeys(
+        _CLUSTERS,
+        _all("create token", "view-secret", "extract")
+        + _all("config view", options=("--raw",))
+        + _all("whoami", options=("-t",)),
+    ),
+    "aws": _all(
+        "secretsmanager get-secret-value",
+        "secretsmanager batch-get-secret-value",
+        "secretsmanager get-random-password",
+        "sts get-session-token",
+        "sts assume-role",
+        "sts get-federation-token",
+        "configure export-credentials",
+        "iam create-access-key",
+        "ecr get-login-password",
+        "codeartifact get-authorization-token",
+        "kms decrypt",
+        "rds generate-db-auth-token",
+        "eks get-token",
+        "redshift get-cluster-credentials",
+        "lightsail get-relational-database-master-user-password",
+        "sso get-role-credentials",
+        "ec2 get-password-data",
+    )
+    + _all(
+        "ssm get-parameter",
+        "ssm get-parameters",
+        "ssm get-parameters-by-path",
+        options=("--with-decryption",),
+    )
+    + _all("configure get", pattern=r"(?i)secret|session_token|access_key"),
+    "gcloud": _all(
+        "print-access-token",
+        "print-identity-token",
+        "print-refresh-token",
+        "secrets versions access",
+        "config config-helper",
+        "service-accounts keys create",
+        "kms decrypt",
+        "services api-keys get-key-string",
+    ),
+    "az": _all(
+        "account get-access-token",
+        "keyvault secret show",
+        "keyvault secret download",
+        "keyvault key download",
+        "acr credential show",
+        "keys list",
+        "list-keys",
+        "sp create-for-rbac",
+        "credential reset",
+        "show-connection-string",
+        "list-publishing-credentials",
+        "config appsettings list",
+    ),
+    "gh": _all("auth token") + _all("auth status", options=("-t", "--show-token")),
+    "glab": _all("auth status", options=("-t", "--show-token")) + _all("config get token"),
+    "doctl": _all("auth token", "registry docker-config", "kubernetes cluster kubeconfig show"),
+    "heroku": _all("config", "config:get", "auth:token", "authorizations:create", "pg:credentials:url"),
+    **dict.fromkeys(("fly", "flyctl"), _all("auth token", "tokens create")),
+    "vercel": _all("env pull"),
+    "netlify": _all("env:get", "env:list"),
+    "railway": _all("variables"),
+    "supabase": _all("projects api-keys"),
+    "pulumi": _all("config", "stack output", "stack export", options=("--show-secrets",)),
+    **dict.fromkeys(
+        ("terraform", "tofu", "terragrunt"),
+        _all("state pull") + _all("output", pattern=_PROMISES),
+    ),
+    "argocd": _all("admin initial-password", "account generate-token"),
+    "kubeadm": _all("token create", "token list"),
+    "consul": _all("acl token read"),
+    "nomad": _all("acl token", "var get"),
+    "rails": _all("credentials:show", "credentials:edit", "secrets:show"),
+    "npm": _all("config get", "get", pattern=r"(?i)_auth|_password") + _all("token create"),
+    "yarn": _all("config get", pattern=r"(?i)authtoken|authident"),
+    "pip": _all("config get", pattern=_PROMISES),
+    "git": _all("credential fill", "credential-store get", "credential-osxkeychain get", "credential-manager get")
+    + _all("credential-cache get", "credential-libsecret get", "credential-wincred get"),
+    "redis-cli": _all("config get requirepass", "CONFIG GET requirepass", "config get *", "acl list"),
+}
+_TABLE = {**_PASSWORD_STORES, **_CLOUDS}
+_HELPERS = ("docker-credential-", "git-credential-")
+_DATABASES = re.compile(r"(?i)\b(?:pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users)\b")
+_SECRET_OBJECT = re.compile(r"(?i)(?:[a-z]+,)*secrets?(?:[/,.].*)?")
+_NO_VERB = frozenset(("--help", "-h", "--version", "help"))
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does, of RISKS."""
+    for program in programs(reading):
+        if _prints(program) and not _goes_into_a_login(program, reading):
+            yield Risk("prints-all-secrets" if _prints_all(program) else "prints-secret", program.spelled)
+        if program.name in ("history", "fc") and _is_searched(program, reading):
+            yield Risk("prints-secret", program.spelled)
+    if _is_tool_of_keeper(reading.call.tool):
+        yield Risk("prints-secret", reading.call.tool[:200])
+    for snippet in reading.snippets:
+        if snippet.language == "sql" and _DATABASES.search(snippet.text):
+            yield Risk("prints-secret", snippet.text[:200])
+
+
+def _prints(program: Started) -> bool:
+    if program.name.startswith(_HELPERS):
+        return program.operands[:1] in (("get",), ("list",))
+    rules = _TABLE.get(program.name)
+    if rules is None or not _NO_VERB.isdisjoint(program.words):
+        return False
+    if program.name in ("pass", "gopass", "passage"):
+        return bool(program.operands) and (program.operands[0] not in _PASS_VERBS or program.operands[0] == "show")
+    if program.name in _CLUSTERS and "get" in program.operands:
+        return _prints_secret_objects(program)
+    return any(_is_meant(program, rule) for rule in rules)
+
+
+_PASS_VERBS = frozenset(
+    (
+        "init",
+        "ls",
+        "list",
+        "find",
+        "search",
+        "show",
+        "grep",
+        "insert",
+        "add",
+        "edit",
+        "generate",
+        "rm",
+        "remove",
+        "mv",
+        "cp",
+        "git",
+        "version",
+    )
+)
+
+
+def _is_meant(program: Started, rule: _Printing) -> bool:
+    operands = program.operands
+    long = len(rule.verbs)
+    if long and not any(operands[n : n + long] == rule.verbs for n in range(len(operands))):
+        return False
+    if rule.options and not program.has(*rule.options):
+        return False
+    return rule.pattern is None or any(rule.pattern.search(word) for word in program.words)
+
+
+def _prints_secret_objects(program: Started) -> bool:
+    """`kubectl get secret` with a form that shows the data; the usual table has only names and counts."""
+    operands = program.operands
+    objects = operands[operands.index("get") + 1 :]
+    if "/secrets" in program.value("--raw"):
+        return True
+    is_asked = any(_SECRET_OBJECT.fullmatch(word) for word in objects)
+    form = program.value("-o", "--output") or next(
+        (word[2:] for word in program.words if word.startswith("-o") and len(word) > 2), ""
+    )
+    return is_asked and (
+        form.lstrip("=").startswith(("yaml", "json", "go-template", "template", "custom-columns", "jsonpath"))
+    )
+
+
+_TOOL = re.compile(r"mcp__(.{1,100}?)__(.{1,200})", re.DOTALL)
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_KEEPERS = frozenset(
+    ("1password", "onepassword", "bitwarden", "lastpass", "keepass", "keychain", "vault", "doppler", "infisical")
+)
+_SHOWING = frozenset(("get", "read", "fetch", "show", "reveal", "decrypt", "lookup", "export", "access"))
+_SECRETS = frozenset(("secret", "secrets", "credential", "credentials", "password", "passwords", "apikey"))
+_ABOUT = frozenset(("scanning", "alert", "alerts", "policy", "policies", "metadata", "version", "versions", "rotation"))
+
+
+def _is_tool_of_keeper(tool: str) -> bool:
+    """Whether a tool of an MCP server shows a secret, by its name: `get_secret`, or any that reads from a password store."""
+    found = _TOOL.fullmatch(tool[:400])
+    if found is None:
+        return False
+    words = [word.lower() for word in _WORDS.findall(found[2])]
+    if _SHOWING.isdisjoint(words) or not _ABOUT.isdisjoint(words):
+        return False
+    return not _SECRETS.isdisjoint(words) or any(name in found[1].lower() for name in _KEEPERS)
+
+
+_WHOLE_STORES: dict[str, tuple[_Printing, ...]] = {
+    "security": _all("dump-keychain", "export"),
+    **dict.fromkeys(("bw", "lpass", "keepassxc-cli"), _all("export")),
+    **dict.fromkeys(("gpg", "gpg2"), _all("", options=("--export-secret-keys", "--export-secret-subkeys"))),
+    "getent": _all("shadow", "gshadow"),
+    "dscl": _all("", pattern=r"(?i)ShadowHashData"),
+    "reg": _all("save", "export", pattern=r"(?i)\\(?:sam|security)\b"),
+}
+
+
+def _prints_all(program: Started) -> bool:
+    return any(_is_meant(program, rule) for rule in _WHOLE_STORES.get(program.name, ()))
+
+
+_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "awk", "sed"))
+
+
+def _is_searched(program: Started, reading: CallReading) -> bool:
+    """Whether what was typed before is searched for secrets: `history | grep password`."""
+    for script in reading.scripts:
+        for n, command in enumerate(script.commands):
+            if command.words[:1] and command.words[1:] == program.given and command.program == program.name:
+                readers = [other for other in script.commands if n in other.inputs and other.program in _SEARCHERS]
+                return any(re.search(_PROMISES, word.plain) for other in readers for word in other.arguments)
+    return False
+
+
+_LOGINS = frozenset(("--password-stdin", "--with-token", "--token-stdin", "--stdin", "--passphrase-fd", "--passin"))
+
+
+def _goes_into_a_login(program: Started, reading: CallReading) -> bool:
+    """Whether all that is printed goes to the standard input of a log-in: `… | docker login --password-stdin`."""
+    for script in reading.scripts:
+        for n, command in enumerate(script.commands):
+            if command.words[1:] == program.given and command.words[:1]:
+                readers = [other for other in script.commands if n in other.inputs]
+                return bool(readers) and all(
+                    not _LOGINS.isdisjoint(word.plain for word in other.words) for other in readers
+                )
+    return False

@@ -1,0 +1,157 @@
+"""Packages that come from somewhere else than a registry: a URL, a repository, an index that nobody listed.
+
+Owns which programs install or run packages, and where they are told to take them from. That a package of a public registry
+runs code of its authors is not said here: it is daily work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.policy.hosts import host_of
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+from tallystick.shell.programs.packages import RUNNERS
+
+RISKS: dict[str, str] = {
+    "remote-package": "a package is installed or run from a URL or a repository, not from a registry",
+    "remote-index": "packages are taken from an index that is neither public nor listed",
+}
+_MANAGERS_NAMES = """
+pip pip2 pip3 uv poetry pdm pipenv conda mamba micromamba easy_install npm pnpm yarn bun cargo gem bundle brew dnf yum
+rpm apt apt-get aptitude apk zypper pacman luarocks opam nimble cpan cpanm nix nix-env nix-shell composer pear pecl
+dpkg python python3 dotnet
+"""
+_MANAGERS = frozenset(_MANAGERS_NAMES.split())
+_INDEXES = [
+    "-i",
+    "--index-url",
+    "--extra-index-url",
+    "--index",
+    "--default-index",
+    "--find-links",
+    "-f",
+    "--registry",
+    "--source",
+    "--index-server",
+    "--repository",
+    "--add-source",
+    "--channel",
+]
+_INDEX_TAKERS_NAMES = """
+pip pip2 pip3 uv uvx pipx poetry pdm npm npx pnpm yarn bun gem conda mamba apk dotnet cargo
+"""
+_INDEX_TAKERS = frozenset(_INDEX_TAKERS_NAMES.split())
+_VARIABLES_NAMES = """
+PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX UV_INDEX_URL UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL
+NPM_CONFIG_REGISTRY YARN_REGISTRY GOPROXY BUNDLE_MIRROR__ALL CARGO_REGISTRIES_CRATES_IO_INDEX
+"""
+_VARIABLES = frozenset(_VARIABLES_NAMES.split())
+_NIX = frozenset(("run", "shell", "develop", "build", "profile"))
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    fetched = {
+        intent.words[0]: intent
+        for intent in reading.effects.intents
+        if intent.domain is Domain.NETWORK and intent.operation is Operation.FETCH and intent.words
+    }
+    for started in programs(reading):
+        name = started.name
+        if name in RUNNERS:
+            yield from _run(started, fetched, settings)
+        elif name in _MANAGERS:
+            yield from _installed(started, fetched, settings)
+        is_pip = name.startswith("python") and started.words[:2] == ("-m", "pip")
+        if name in _INDEX_TAKERS or is_pip:
+            yield from _indexes(started, settings)
+        elif name in ("nix", "nix-shell", "nix-env"):
+            yield from _nix(started, settings)
+        elif name in ("add-apt-repository", "apt-add-repository") and "-r" not in started.words:
+            yield Risk("remote-index", started.spelled)
+    for script in reading.scripts:
+        for name, value in script.assigned:
+            if name in _VARIABLES:
+                yield from (risk for part in value.replace("|", ",").split(",") for risk in _index(part, settings))
+
+
+def _installed(started: Started, fetched: dict[str, Intent], settings: Settings) -> Iterator[Risk]:
+    for word in started.words:
+        intent = fetched.get(word)
+        if intent is not None and not intent.target.startswith("pkg:"):
+            yield from _package(intent.target, settings)
+    for source in _spelled(started):
+        if source and source not in fetched:
+            yield from _package(source, settings)
+
+
+def _spelled(started: Started) -> Iterator[str]:
+    """Sources that no reader of arguments looks for."""
+    if started.name == "rpm":
+        if started.has("-i", "-U", "-F", "--install", "--upgrade"):
+            yield from (word for word in started.words if "://" in word)
+    elif started.operands[:1] and (started.operands[0] in _INSTALLS or started.name == "uv"):
+        yield from (word for word in started.words if word.startswith(_SOURCES))
+        yield started.value("--git")
+
+
+_INSTALLS = frozenset(("install", "i", "add", "tool", "require", "get"))
+_SOURCES = ("git+", "hg+", "github:", "gitlab:", "bitbucket:", "gist:")
+
+
+def _run(started: Started, fetched: dict[str, Intent], settings: Settings) -> Iterator[Risk]:
+    """`npx`, `uvx`: the package is the first operand, or the value of an option; the words after it are its own."""
+    words = started.words
+    named = [started.value(option) for option in ("-p", "--package", "--from", "--with", "--spec")]
+    operands = [word for word in started.operands if word not in named]
+    if operands[:1] in (["run"], ["install"]) and started.name == "pipx":
+        operands = operands[1:]
+    for word in (*named, *operands[:1]):
+        intent = fetched.get(word) if word and word in words else None
+        if intent is not None and not intent.target.startswith("pkg:"):
+            yield from _package(intent.target, settings)
+
+
+def _package(target: str, settings: Settings) -> Iterator[Risk]:
+    if not host_of(target, settings).kinds & {"registry", "allowed", "local"}:
+        yield Risk("remote-package", target[:200])
+
+
+def _indexes(started: Started, settings: Settings) -> Iterator[Risk]:
+    """The options that name an index; also what is set for later: `npm config set registry …`."""
+    for option in _INDEXES:
+        value = started.value(option)
+        if value and ("://" in value or "=" in value):
+            yield from _index(value.rpartition("=")[2], settings)
+    if started.name in ("conda", "mamba", "micromamba"):
+        yield from _index(started.value("-c"), settings)
+    words = started.words
+    if words[:2] == ("config", "set") and any("registry" in word or "index-url" in word for word in words):
+        for word in words[2:]:
+            if "://" in word:
+                yield from _index(word.rpartition("=")[2], settings)
+
+
+def _index(value: str, settings: Settings) -> Iterator[Risk]:
+    value = value.strip()
+    if "://" not in value or value.startswith("file:"):
+        return
+    if not host_of(value, settings).kinds & {"registry", "allowed", "local"}:
+        yield Risk("remote-index", value[:200])
+
+
+def _nix(started: Started, settings: Settings) -> Iterator[Risk]:
+    """`nix run github:owner/name`, `nix-shell URL`."""
+    operands = started.operands
+    if started.name == "nix" and operands[:1] and operands[0] not in _NIX:
+        return
+    for word in operands:
+        if word.startswith(_FLAKES) and not word.lower().startswith("github:nixos/"):
+            yield from _package(word, settings)
+
+
+_FLAKES = ("github:", "gitlab:", "sourcehut:", "git+", "http://", "https://", "tarball+")

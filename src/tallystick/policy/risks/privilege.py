@@ -1,0 +1,364 @@
+"""Other rights than the user gave: another account, set-id bits, containers that hold the machine, roles in clouds.
+
+Owns who gives rights and by which words. Sandboxes that take rights away are work, and so is asking who one is. Sources: the
+manual pages of sudo, doas, polkit, util-linux, shadow, libcap; docker-run(1), kubectl's reference; AWS IAM, Google Cloud and
+Azure references; specs/gensee.md 5.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from tallystick.model.intent import Domain, Operation
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+from tallystick.shell.effects import Snippet
+from tallystick.shell.programs.arguments import names
+
+RISKS = {
+    "elevates": "It runs with the rights of another account.",
+    "gives-rights": "A program or account is given rights that last: set-id bits, capabilities, groups, roles.",
+    "leaves-container": "A container is started that holds the machine around it, or a process enters another's world.",
+}
+_ELEVATING = names(
+    "sudo sudo-rs sudoedit doas dzdo pfexec please calife su pkexec runuser gosu su-exec run0 sg newgrp setpriv runas gsudo "
+    "op.exe sesu login kesu ksu super pbrun"
+)
+_ENTERING = names("nsenter chroot unshare systemd-nspawn capsh pivot_root switch_root lxc-attach lxc-usernsexec")
+_ASKING = names("--version -V --help -h -l --list -ll -k --remove-timestamp -K --reset-timestamp")
+_WITH_RIGHTS = re.compile(
+    r"\bwith administrator privileges\b|\bAuthorizationExecuteWithPrivileges\b|-Verb\s{1,5}[\"']?RunAs", re.I
+)
+_SET_ID = re.compile(r"(?:[ugoa]*[-+=][rwxXstugo]*,)*[ugoa]*[+=][rwxXt]*s[rwxXst]*(?:,\S*)?", re.ASCII)
+_CODE_SET_ID = re.compile(r"\bchmod(?:Sync)?\b[^\n;]{0,120}?\b0?o?[2467]\d{3}\b|\bS_IS[UG]ID\b")
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What rights a call takes or gives, of RISKS."""
+    for started in programs(reading):
+        word = _of_program(started)
+        if word is not None:
+            yield Risk(word, started.spelled)
+    if "program" in reading.effects.opaque:
+        yield from _of_untold(reading)
+    for snippet in reading.snippets:
+        yield from _of_code(snippet)
+    for intent in reading.effects.intents:
+        if intent.domain is Domain.FILE and intent.target.startswith(("/etc/", "/private/etc/")):
+            place = intent.target.removeprefix("/private")
+            is_change = intent.operation not in _HARMLESS
+            if is_change and (place in _ACCOUNTS or place.startswith(_ACCOUNT_FOLDERS)):
+                yield Risk("gives-rights", intent.target[:200])
+
+
+def _of_untold(reading: CallReading) -> Iterator[Risk]:
+    """`$(which sudo) id`: what the program's name was made from."""
+    for script in reading.scripts:
+        for command in script.commands:
+            if command.words and not command.words[0].is_known:
+                said = {word.rpartition("/")[2] for word in command.words[0].hidden[:400].replace(")", " ").split()}
+                if said & _ELEVATING:
+                    yield Risk("elevates", command.words[0].hidden[:200])
+
+
+def _of_program(started: Started) -> str | None:
+    if started.name in _ELEVATING:
+        return None if _ASKING.intersection(started.words[:1]) else "elevates"
+    rule = _RULES.get(started.name)
+    return rule(started) if rule is not None else None
+
+
+def _of_code(snippet: Snippet) -> Iterator[Risk]:
+    text = snippet.text
+    if ("rivileg" in text or "RunAs" in text) and _WITH_RIGHTS.search(text):
+        yield Risk("elevates", f"{snippet.language}: {text[:150]}")
+    elif ("chmod" in text or "S_IS" in text) and _CODE_SET_ID.search(text):
+        yield Risk("gives-rights", f"{snippet.language}: {text[:150]}")
+
+
+_HARMLESS = frozenset((Operation.READ, Operation.LIST, Operation.COPY_SOURCE, Operation.FOLDER, Operation.EXECUTE))
+_ACCOUNTS = names(
+    "/etc/sudoers /etc/doas.conf /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/master.passwd /etc/subuid /etc/subgid "
+    "/etc/security/access.conf /etc/security/limits.conf /etc/login.defs /etc/ld.so.preload"
+)
+_ACCOUNT_FOLDERS = ("/etc/sudoers.d", "/etc/pam.d", "/etc/polkit-1", "/etc/security/", "/etc/sudo.conf")
+
+# Files and accounts --------------------------------------------------------------------------------------------------
+
+_Rule = Callable[[Started], str | None]
+
+
+def _chmod(started: Started) -> str | None:
+    """A mode with the bits that make a program run as its owner or group."""
+    for word in started.words:
+        if _SET_ID.fullmatch(word) or (word.isdecimal() and len(word) in (4, 5) and _has_set_id(word)):
+            return "gives-rights"
+    return None
+
+
+def _has_set_id(mode: str) -> bool:
+    return len(mode) >= 4 and mode[-4] in "234567"
+
+
+def _install(started: Started) -> str | None:
+    mode = started.value("-m", "--mode")
+    return "gives-rights" if (len(mode) >= 4 and _has_set_id(mode)) or _SET_ID.fullmatch(mode) else None
+
+
+def _chown(started: Started) -> str | None:
+    """Files are given to root; to the user's own id is work."""
+    owner = next(iter(started.operands), "")
+    return "gives-rights" if re.fullmatch(r"(?:root|0)(?:[:.]\S*)?", owner) else None
+
+
+def _ever(word: str) -> _Rule:
+    def rule(started: Started) -> str | None:
+        is_asking = not {"--help", "--version", "-h", "-V", "-S", "--status", "-l", "--list"}.isdisjoint(
+            started.words[:2]
+        )
+        return None if is_asking else word
+
+    return rule
+
+
+def _chattr(started: Started) -> str | None:
+    flags = [word for word in started.words if word[:1] in "+-=" and len(word) < 12]
+    return (
+        "gives-rights" if any("i" in flag or "a" in flag for flag in flags if flag not in ("-R", "-V", "-f")) else None
+    )
+
+
+def _when(word: str, *needed: str) -> _Rule:
+    """If all of some words are there, in any place."""
+
+    def rule(started: Started) -> str | None:
+        said = {given.lower() for given in started.words}
+        return word if said.issuperset(needed) else None
+
+    return rule
+
+
+def _net(started: Started) -> str | None:
+    said = [word.lower() for word in started.words]
+    return (
+        "gives-rights"
+        if said[:1] in (["user"], ["localgroup"], ["group"]) and {"/add", "/active:yes"}.intersection(said)
+        else None
+    )
+
+
+def _icacls(started: Started) -> str | None:
+    """`icacls PATH /grant Everyone:F`: a right for more than the user."""
+    said = " ".join(started.words).lower()
+    is_grant = "/grant" in said or "/setowner" in said or "/reset" in said
+    return (
+        "gives-rights" if is_grant and any(who in said for who in ("everyone", "users:", "*s-1-", "system")) else None
+    )
+
+
+def _mknod(started: Started) -> str | None:
+    """A device under another name."""
+    return "gives-rights" if {"b", "c", "u"}.intersection(started.operands[1:2]) else None
+
+
+def _ssh(started: Started) -> str | None:
+    """A login as root at the machine itself."""
+    for word in started.operands[:3]:
+        user, _, host = word.rpartition("@")
+        is_root = user == "root" or started.value("-l") == "root"
+        if is_root and host in ("localhost", "127.0.0.1", "::1", "0.0.0.0"):
+            return "elevates"
+    return None
+
+
+# Containers ----------------------------------------------------------------------------------------------------------
+
+_STRONG = names(
+    "all sys_admin sys_module sys_rawio sys_boot dac_read_search dac_override bpf net_admin mac_admin mac_override syslog"
+)
+_MACHINE_FOLDERS = names(
+    "/ /etc /root /home /Users /proc /sys /dev /boot /var /usr /lib /bin /sbin /var/run /run /var/lib "
+    "/var/lib/docker /var/lib/kubelet "
+    "/var/run/docker.sock /run/docker.sock /run/containerd/containerd.sock /run/podman/podman.sock "
+    "/var/run/crio/crio.sock /private /private/etc "
+    "/mnt /media /opt /run/systemd /sys/fs/cgroup /etc/kubernetes"
+)
+
+
+def _container(started: Started) -> str | None:
+    words = started.words
+    if not {"run", "create", "exec", "build", "update", "launch", "plugin"}.intersection(started.operands[:3]):
+        return None
+    if {"--privileged", "--privileged=true", "--grant-all-permissions"}.intersection(words):
+        return "leaves-container"
+    for n, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        given = value if equals else words[n + 1] if n + 1 < len(words) else ""
+        holds = _HOLDS.get(option)
+        if holds is not None and holds(given):
+            return "leaves-container"
+    return None
+
+
+def _is_strong(value: str) -> bool:
+    return bool({part.lower().removeprefix("cap_") for part in value.split(",")} & _STRONG)
+
+
+def _is_unconfined(value: str) -> bool:
+    return "unconfined" in value or value.startswith(("label=disable", "label:disable"))
+
+
+def _is_host(value: str) -> bool:
+    return value == "host"
+
+
+def _is_mount(value: str) -> bool:
+    parts = [part.partition("=") for part in value.split(",")[:16]]
+    return any(key in ("source", "src") and _is_of_machine(path) for key, _, path in parts)
+
+
+_HOLDS: dict[str, Callable[[str], bool]] = {
+    **dict.fromkeys(("--pid", "--ipc", "--uts", "--userns", "--cgroupns"), _is_host),
+    "--cap-add": _is_strong,
+    "--security-opt": _is_unconfined,
+    **dict.fromkeys(("-v", "--volume"), lambda value: ":" in value and _is_of_machine(value.partition(":")[0])),
+    "--mount": _is_mount,
+    "--device": lambda value: re.match(r"/dev/(?:sd|nvme|vd|hd|mem|kmem|port|disk|mapper|dm-)", value) is not None,
+}
+"""Options of a container, and when what they are given holds the machine."""
+
+
+def _is_of_machine(path: str) -> bool:
+    folder = path.rstrip("/") or path[:1]
+    is_home = re.fullmatch(r"(?:/home|/Users)/[^/]+", folder) is not None
+    return folder in _MACHINE_FOLDERS or is_home
+
+
+def _lxc(started: Started) -> str | None:
+    return (
+        "leaves-container"
+        if any("security.privileged=true" in word or word == "security.privileged" for word in started.words)
+        else None
+    )
+
+
+# Clusters and clouds -------------------------------------------------------------------------------------------------
+
+
+def _kubectl(started: Started) -> str | None:
+    words = started.operands
+    verb = words[0] if words else ""
+    if (
+        verb == "create"
+        and len(words) > 1
+        and words[1] in ("clusterrolebinding", "rolebinding", "clusterrole", "token")
+    ):
+        return "gives-rights"
+    if verb == "debug" and any(word.startswith("node/") for word in words):
+        return "leaves-container"
+    if (verb == "certificate" and "approve" in words) or (verb == "set" and "subject" in words):
+        return "gives-rights"
+    if verb in ("adm", "policy") and any(word.startswith("add-") for word in words):
+        return "gives-rights"
+    text = " ".join(started.words)
+    is_open = any(
+        said in text
+        for said in ('"privileged":true', '"privileged": true', '"hostPID":true', '"hostPID": true', "--privileged")
+    )
+    if verb == "run" and is_open:
+        return "leaves-container"
+    is_impersonating = any(word == "--as" or word.startswith(("--as=", "--as-group=")) for word in started.words)
+    return "elevates" if is_impersonating and verb != "auth" else None
+
+
+_AWS = re.compile(
+    r"(?:attach|put)-(?:user|role|group)-policy|create-(?:access-key|login-profile|policy-version|user|role|service-linked-role)"
+    r"|add-user-to-group|update-(?:assume-role-policy|login-profile)|set-default-policy-version|add-role-to-instance-profile"
+    r"|delete-(?:role|user)-permissions-boundary|put-(?:bucket-policy|bucket-acl|key-policy|resource-policy|public-access-block)"
+    r"|create-grant|add-permission|deactivate-mfa-device|delete-public-access-block"
+)
+_GCLOUD = re.compile(r"(?:add|set)-iam-policy(?:-binding)?")
+
+
+def _aws(started: Started) -> str | None:
+    if any(_AWS.fullmatch(word) for word in started.operands[:6]):
+        return "gives-rights"
+    is_other = any(word.startswith(("assume-role", "get-federation-token")) for word in started.operands[:4])
+    return "elevates" if is_other and "sts" in started.operands[:3] else None
+
+
+def _gcloud(started: Started) -> str | None:
+    words = started.operands
+    if any(_GCLOUD.fullmatch(word) for word in words) or (
+        "roles" in words and {"create", "update"}.intersection(words)
+    ):
+        return "gives-rights"
+    if "service-accounts" in words and "keys" in words and "create" in words:
+        return "gives-rights"
+    is_other = any(word.startswith("--impersonate-service-account") for word in started.words)
+    return "elevates" if is_other else None
+
+
+def _az(started: Started) -> str | None:
+    words = set(started.operands[:5])
+    is_role = {"role", "create"} <= words or {"sp", "create-for-rbac"} <= words or {"credential", "reset"} <= words
+    return "gives-rights" if is_role or "set-policy" in words else None
+
+
+def _vault(started: Started) -> str | None:
+    words = set(started.operands[:3])
+    return (
+        "gives-rights"
+        if {"policy", "write"} <= words or {"token", "create"} <= words or {"auth", "enable"} <= words
+        else None
+    )
+
+
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(_ENTERING, _ever("leaves-container")),
+    "machinectl": lambda s: "elevates" if s.operands[:1] in (("shell",), ("login",)) else None,
+    "systemd-run": lambda s: None if s.has("--user") else "elevates",
+    "start-process": _when("elevates", "-verb", "runas"),
+    "chmod": _chmod,
+    "install": _install,
+    "chown": _chown,
+    "setcap": _ever("gives-rights"),
+    "chattr": _chattr,
+    "chflags": lambda s: "gives-rights" if any("chg" in word or "appnd" in word for word in s.operands[:1]) else None,
+    **dict.fromkeys(
+        names(
+            "useradd adduser usermod userdel deluser groupadd groupdel groupmod gpasswd passwd chpasswd chage "
+            "chsh chfn visudo vipw "
+            "vigr dseditgroup sysadminctl newusers groupmems addgroup delgroup pw pwd_mkdb new-localuser "
+            "add-localgroupmember "
+            "set-localuser enable-localuser pam-auth-update authselect authconfig"
+        ),
+        _ever("gives-rights"),
+    ),
+    "dscl": lambda s: (
+        "gives-rights"
+        if {"-create", "-append", "-passwd", "-delete", "create", "append", "passwd", "delete", "-merge"} & set(s.words)
+        else None
+    ),
+    "net": _net,
+    "takeown": _ever("gives-rights"),
+    "icacls": _icacls,
+    "mknod": _mknod,
+    "ssh": _ssh,
+    **dict.fromkeys(names("docker podman nerdctl docker-compose podman-compose ctr crictl"), _container),
+    **dict.fromkeys(names("lxc incus"), _lxc),
+    **dict.fromkeys(names("kubectl oc k3s microk8s.kubectl"), _kubectl),
+    "aws": _aws,
+    "gcloud": _gcloud,
+    "az": _az,
+    "vault": _vault,
+    **dict.fromkeys(
+        names("gsutil"),
+        lambda s: (
+            "gives-rights" if s.operands[:1] in (("iam",), ("acl",)) and {"ch", "set"} & set(s.operands[1:2]) else None
+        ),
+    ),
+}

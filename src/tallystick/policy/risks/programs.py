@@ -1,0 +1,136 @@
+"""The programs that a call starts, each with its arguments.
+
+Owns what a program is called when it is looked up in a table: without its folder, its ending and its second names. Must not
+know what any program does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from msgspec import Struct
+
+from tallystick.model.script import Role, Script, Word
+from tallystick.policy.reading import CallReading
+from tallystick.shell.names import canonical
+from tallystick.tools.arguments import plain_name, strings
+
+_MOST_PROGRAMS = 2000
+_MOST_WORDS = 200
+_MOST_SHOWN = 200
+_MOST_HIDDEN = 400
+
+
+class Started(Struct, frozen=True):
+    """One program that is started, wrappers like `sudo` included."""
+
+    name: str
+    """In lower case."""
+    given: tuple[Word, ...]
+    """Its arguments; at most 200."""
+    spelled: str
+    """For people: the whole of it."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The arguments, what is not told of them left out."""
+        return tuple(word.plain for word in self.given)
+
+    @property
+    def hidden(self) -> str:
+        """What the parts that are not told were made from: a substitution, what `find` looked through."""
+        return " ".join(word.hidden[:_MOST_HIDDEN] for word in self.given[:16] if word.hidden)
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The arguments that are no options. The value of an option is taken for one."""
+        return tuple(word for word in self.words if word[:1] != "-" or word == "-")
+
+    def has(self, *options: str) -> bool:
+        """Whether one of some options is there: `-f` also among joined letters, `--name` also with a value."""
+        return any(_is(word, option) for word in self.words if word[:1] in "-+" for option in options)
+
+    def value(self, *options: str) -> str:
+        """What follows one of some options, in its own word or in the next; empty if there is nothing."""
+        words = self.words
+        for n, word in enumerate(words):
+            for option in options:
+                if word == option:
+                    return words[n + 1] if n + 1 < len(words) else ""
+                if option[:2] == "--" and word.startswith(option + "="):
+                    return word[len(option) + 1 :]
+        return ""
+
+
+def programs(reading: CallReading) -> Iterator[Started]:
+    """What a call starts, in order."""
+    left = _MOST_PROGRAMS
+    for script in reading.scripts:
+        for command in script.commands:
+            words = command.words if command.role is Role.PROGRAM else command.spelled
+            if not words or command.role not in (Role.PROGRAM, Role.WRAPPER) or not words[0].is_known:
+                continue
+            left -= 1
+            if left < 0:
+                return
+            name = name_of(words[0].plain)
+            if name:
+                yield Started(name, words[1 : _MOST_WORDS + 1], shown(words))
+
+
+def own_scripts(reading: CallReading) -> tuple[Script, ...]:
+    """The texts that the agent gave itself, without the scripts that they run; all of them where there are several."""
+    return reading.scripts if len(reading.texts) > 1 else reading.scripts[:1]
+
+
+def inner_texts(reading: CallReading) -> Iterator[str]:
+    """Texts of the shell that no reader takes for such.
+
+    They stand in variables that programs run, in arguments of some programs, and are typed into a shell that runs already.
+    """
+    for script in reading.scripts:
+        yield from (value for name, value in script.assigned if name in _RUN_VARIABLES and " " in value)
+    for started in programs(reading):
+        if started.name in _RUN_TEXTS:
+            for word in started.words:
+                text = word.removeprefix("shell ").removeprefix("!")
+                if " " in text:
+                    yield text
+    if reading.uses.intents and plain_name(reading.call.tool[:100]).endswith("writestdin"):
+        yield from (text for _, text in islice(strings(reading.call.args), _MOST_TYPED))
+
+
+_RUN_VARIABLE_NAMES = """
+PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR BROWSER GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
+GIT_EXTERNAL_DIFF LESSOPEN LESSCLOSE PROMPT_COMMAND BASH_ENV ENV RSYNC_RSH
+"""
+_RUN_VARIABLES = frozenset(_RUN_VARIABLE_NAMES.split())
+_RUN_TEXTS = frozenset(
+    ("ansible", "gdb", "lldb", "salt", "pdsh", "clush", "vagrant", "cmd", "heroku", "fly", "flyctl", "parallel-ssh")
+)
+_MOST_TYPED = 20
+
+
+def name_of(word: str) -> str:
+    """What a program is called in tables; empty for one of the project's own (`./run`)."""
+    if "/" in word and not word.startswith("/"):
+        return ""
+    last = word.rpartition("/")[2].rpartition("\\")[2].lower()
+    return canonical(last.removesuffix(".exe"))
+
+
+def shown(words: tuple[Word, ...]) -> str:
+    """Words for people."""
+    found = ""
+    for word in words:
+        found += (" " if found else "") + word.plain[:_MOST_SHOWN]
+        if len(found) >= _MOST_SHOWN:
+            break
+    return found[:_MOST_SHOWN]
+
+
+def _is(word: str, option: str) -> bool:
+    if option[:2] == "--" or len(option) > 2:
+        return word == option or (option[:2] == "--" and word.startswith(option + "="))
+    return word[:1] == option[:1] and word[:2] != "--" and option[1:] in word[1:]

@@ -1,0 +1,323 @@
+"""Programs that delete what is no file of this machine: resources of clouds and clusters, packages, volumes, backups.
+
+Owns which words of which program mean that. What only looks, or says what it would do, is no removal. Sources: the command
+references of the clouds' and forges' programs, of Docker, Kubernetes, Terraform and its like, and of the package registries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+from tallystick.model.intent import Domain
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, name_of
+from tallystick.policy.risks.risk import Risk
+from tallystick.shell import Environment, read_script
+from tallystick.shell.programs.arguments import names
+
+_REMOTE = "deletes-remote"
+_VOLUMES = "deletes-volumes"
+_BACKUPS = "deletes-backups"
+_ACCOUNT = "removes-account"
+_DRY = ("--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "--help", "--noop", "--preview")
+_VERBS = names("delete destroy remove purge rm terminate del rb wipe drop erase teardown unprovision deprovision")
+_LOCAL = re.compile(
+    r"localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[^.]+|.*\.(?:local|localhost|test|internal|localdomain)|10\.[\d.]+"
+    r"|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+",
+    re.IGNORECASE,
+)
+_LOCAL_CLUSTER = re.compile(
+    r"minikube|kind(?:-.*)?|k3d-.*|k3s.*|docker-desktop|docker-for-desktop|rancher-desktop|orbstack|colima.*|microk8s"
+)
+
+_Rule = Callable[[Started], str | None]
+
+
+def of_program(started: Started) -> str | None:
+    """What a program removes, by its words."""
+    rule = _RULES.get(started.name)
+    if rule is None or started.has(*_DRY):
+        return None
+    return rule(started)
+
+
+_METHOD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_METHOD_VERBS = _VERBS | names("truncate unpublish deregister flushall flushdb")
+_OF_AGENTS = names(
+    "memory memories entities observations relations thought thoughts todo todos task tasks plan tab tabs cell cells draft "
+    "cookie cookies breakpoint breakpoints console page browser highlight bookmark filter selection"
+)
+"""What tools keep for an agent and its session."""
+
+
+def of_tools(reading: CallReading) -> Iterator[Risk]:
+    """Tools of other servers whose name says that they delete something there."""
+    for intent in reading.uses.intents:
+        if intent.domain is not Domain.NETWORK or not intent.target.startswith("mcp://") or not intent.words:
+            continue
+        method = [word.lower() for word in _METHOD.findall(intent.words[0][:200])]
+        server = re.split(r"\W+", intent.target.lower())
+        if _METHOD_VERBS.intersection(method) and _OF_AGENTS.isdisjoint((*method, *server)):
+            yield Risk(_REMOTE, f"{intent.target[:100]} {intent.words[0][:90]}")
+
+
+def _said(started: Started) -> list[str]:
+    return [word.lower() for word in started.operands]
+
+
+def _verb(*verbs: str, word: str = _REMOTE, at: int | None = None) -> _Rule:
+    """With one of some verbs among the operands, or at one place among them."""
+    known = frozenset(verbs)
+
+    def rule(started: Started) -> str | None:
+        said = _said(started)
+        return word if known.intersection(said if at is None else said[at : at + 1]) else None
+
+    return rule
+
+
+def _pairs(text: str, word: str = _REMOTE) -> _Rule:
+    """With words one after another: `stack rm`, written apart by commas."""
+    wanted = [pair.split() for pair in text.split(",")]
+
+    def rule(started: Started) -> str | None:
+        said = _said(started)
+        found = any(said[n : n + len(pair)] == pair for pair in wanted for n in range(len(said)))
+        return word if found else None
+
+    return rule
+
+
+def _option(*options: str, word: str = _REMOTE) -> _Rule:
+    return lambda started: word if started.has(*options) else None
+
+
+def _any(*rules: _Rule) -> _Rule:
+    return lambda started: next((word for rule in rules if (word := rule(started)) is not None), None)
+
+
+def _cloud(started: Started) -> str | None:
+    """A verb that deletes, or a task whose name ends in one: `apps:destroy`."""
+    for word in _said(started):
+        parts = re.split(r"[:.]", word)
+        is_task = len(parts) > 1 and parts[0].isidentifier() and parts[-1] in _VERBS | {"reset"}
+        if word in _VERBS or is_task or word.startswith(("delete-", "destroy-", "purge-")):
+            return _REMOTE
+    return None
+
+
+def _aws(started: Started) -> str | None:
+    endpoint = started.value("--endpoint-url")
+    if started.name.endswith("local") or (endpoint and _is_local(endpoint)):
+        return None
+    said = _said(started)
+    if "s3" in said:
+        at = said.index("s3")
+        return (
+            _REMOTE
+            if said[at + 1 : at + 2] in (["rm"], ["rb"])
+            or (said[at + 1 : at + 2] == ["sync"] and started.has("--delete"))
+            else None
+        )
+    return _REMOTE if any(word.startswith(_AWS_VERBS) for word in said) else None
+
+
+_AWS_VERBS = (
+    "delete-",
+    "terminate-",
+    "purge-",
+    "deregister-",
+    "destroy-",
+    "schedule-key-deletion",
+    "batch-delete-",
+    "remove-",
+    "empty-",
+)
+
+
+def _gsutil(started: Started) -> str | None:
+    said = _said(started)
+    return _REMOTE if {"rm", "rb"}.intersection(said) or ("rsync" in said and started.has("-d")) else None
+
+
+def _terraform(started: Started) -> str | None:
+    said = _said(started)
+    is_applied = "apply" in said and started.has("-destroy", "--destroy")
+    return _REMOTE if "destroy" in said or is_applied else _pairs("state rm,workspace delete")(started)
+
+
+def _kubectl(started: Started) -> str | None:
+    said = _said(started)
+    if _LOCAL_CLUSTER.fullmatch(started.value("--context", "--cluster")):
+        return None
+    if "drain" in said[:3] or ("replace" in said[:3] and started.has("--force")):
+        return _REMOTE
+    if "delete" not in said:
+        return None
+    named = said[said.index("delete") + 1 :]
+    is_wide = started.has("--all", "-A", "--all-namespaces", "-l", "--selector", "--field-selector")
+    is_pod = named[:1] in (["pod"], ["pods"], ["po"]) or (named and named[0].startswith(("pod/", "pods/", "po/")))
+    return None if is_pod and not is_wide and (len(named) > 1 or "/" in named[0]) else _REMOTE
+
+
+_DOCKER_HEADS = names("-H -c -l --host --context --config --log-level")
+
+
+def _docker(started: Started) -> str | None:
+    said = _said(started)
+    if "volume" in said[:2] and {"rm", "prune", "remove"}.intersection(said):
+        return _VOLUMES
+    if "system" in said[:2] and "prune" in said and started.has("-a", "--all", "--volumes"):
+        return _VOLUMES
+    if _pairs("stack rm,stack down,swarm leave,service rm,node rm,machine rm,machine reset,system reset")(started):
+        return _VOLUMES
+    is_removal = said[:1] in (["rm"], ["rmi"]) or said[:2] in (["container", "rm"], ["image", "rm"], ["pod", "rm"])
+    # Which ones is told by another program, or it is all of them.
+    is_all = started.has("--all") or any(not word.is_known for word in started.given)
+    return _VOLUMES if is_removal and is_all else None
+
+
+def _crontab(started: Started) -> str | None:
+    return _ACCOUNT if any(re.fullmatch(r"-[a-z]*r[a-z]*", word) for word in started.words) else None
+
+
+def _net_user(started: Started) -> str | None:
+    said = [word.lower() for word in started.words]
+    return _ACCOUNT if said[:1] in (["user"], ["localgroup"]) and "/delete" in said else None
+
+
+def _accounts(started: Started) -> str | None:
+    return _ACCOUNT if started.operands else None
+
+
+def _forge(started: Started) -> str | None:
+    """`gh`, `glab`: a verb after the noun, or a request that deletes."""
+    said = _said(started)
+    if said[:1] == ["api"]:
+        method = started.value("-X", "--method") or next(
+            (word[2:] for word in started.words if word.startswith("-X")), ""
+        )
+        return _REMOTE if method.upper() == "DELETE" else None
+    if said[:1] in (["extension"], ["alias"], ["config"], ["search"], ["auth"]):
+        return None
+    return _REMOTE if said[1:2] and said[1] in _VERBS | {"archive"} else None
+
+
+def _requests(started: Started) -> str | None:
+    """`curl -X DELETE`: by its verb, to a host that is not this machine or one beside it."""
+    method = started.value("-X", "--request", "--method") or next(
+        (word[2:] for word in started.words if re.match(r"-X\w", word)), ""
+    )
+    if started.name in ("http", "https", "xh", "httpie"):
+        method = next((word for word in started.operands[:2] if word.isupper()), method)
+    if any("/_delete_by_query" in word for word in started.operands):
+        return "drops-data"
+    if method.upper() != "DELETE":
+        return None
+    if any(_ALL_INDEXES.search(word) for word in started.operands):
+        return "drops-data"
+    hosts = [word for word in started.operands if "://" in word or ("." in word.partition("/")[0] and word != method)]
+    return _REMOTE if any(not _is_local(url) for url in hosts) else None
+
+
+_ALL_INDEXES = re.compile(r"//[^/]+/(?:_all|\*|%2a)(?:/|\?|\Z)", re.IGNORECASE)
+"""Of a search server: everything that it holds."""
+
+
+def _is_local(url: str) -> bool:
+    try:
+        host = urlsplit(url if "://" in url else f"//{url}").hostname or ""
+    except ValueError:
+        return False
+    return not host or _LOCAL.fullmatch(host) is not None
+
+
+_DESTROYING = names("shred wipe mkfs dropdb userdel deluser truncate blkdiscard wipefs lvremove vgremove terraform")
+_SSH_VALUES = names("-p -i -l -o -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w -B")
+
+
+def _ssh(started: Started) -> str | None:
+    """What is run on another machine, read as a text of its own."""
+    words = list(started.words)
+    at = 0
+    while at < len(words) and words[at][:1] == "-":
+        at += 2 if words[at] in _SSH_VALUES else 1
+    return _REMOTE if _destroys(" ".join(words[at + 1 :])) else None
+
+
+def _ansible(started: Started) -> str | None:
+    """`ansible HOSTS -a ARGUMENTS`: a command, or the settings of a module."""
+    said = started.value("-a", "--args")
+    return _REMOTE if "state=absent" in said.split() or _destroys(said) else None
+
+
+def _destroys(text: str) -> bool:
+    """Whether a text that another machine runs removes folders, disks or accounts."""
+    for command in read_script(text[:4096], Environment(variables={})).commands:
+        inner = [word.plain for word in command.words]
+        name = name_of(inner[0]) if inner else ""
+        is_deep = name == "rm" and any(re.fullmatch(r"-\w*[rR]\w*|--recursive", word) for word in inner[1:])
+        if is_deep or name.partition(".")[0] in _DESTROYING or (name == "find" and "-delete" in inner):
+            return True
+    return False
+
+
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(("aws", "awslocal", "ossutil"), _aws),
+    **dict.fromkeys(
+        names(
+            "gcloud helmfile bq az doctl hcloud linode-cli oci ibmcloud aliyun tccli openstack vultr vultr-cli scw exo cf "
+            "fly flyctl vercel vc netlify railway render neonctl pscale turso wrangler firebase amplify eb "
+            "copilot heroku dokku nomad consul eksctl kops argocd pulumi cdk cdktf sls serverless sst sam ecs-cli "
+            "b2 s3cmd s5cmd mc swift ossutil64 coscli confluent ccloud sentry-cli datadog-ci atlas ocm rosa "
+            "rancher flux databricks snow koyeb zeet porter kamal-remove ngrok tfe tfc"
+        ),
+        _cloud,
+    ),
+    **dict.fromkeys(("gsutil", "gcsfuse"), _gsutil),
+    **dict.fromkeys(("terraform", "tofu", "opentofu", "terragrunt"), _terraform),
+    **dict.fromkeys(("kubectl", "oc", "k", "k3s", "microk8s"), _kubectl),
+    "helm": _verb("uninstall", "delete", "del", "un"),
+    "istioctl": _verb("uninstall"),
+    **dict.fromkeys(("gh", "glab", "tea", "hub"), _forge),
+    **dict.fromkeys(("curl", "http", "https", "xh", "httpie", "wget"), _requests),
+    **dict.fromkeys(("npm", "pnpm"), _verb("unpublish", at=0)),
+    "yarn": _any(_verb("unpublish", at=0), _pairs("npm unpublish")),
+    "cargo": _verb("yank", at=0),
+    "gem": _verb("yank", at=0),
+    "nuget": _verb("delete", at=0),
+    "dotnet": _pairs("nuget delete"),
+    "vsce": _verb("unpublish", at=0),
+    "ovsx": _verb("unpublish", at=0),
+    "pod": _pairs("trunk delete,trunk deprecate"),
+    "rclone": _verb("delete", "purge", "deletefile", "rmdirs", "cleanup", "sync", at=0),
+    "azcopy": _verb("remove", "rm", at=0),
+    "ssh": _ssh,
+    "ansible": _ansible,
+    "restic": _any(_verb("forget", "prune", at=0), _pairs("key remove")),
+    "borg": _verb("delete", "prune", at=0),
+    "kopia": _pairs("snapshot delete,repository delete,policy delete"),
+    "velero": _pairs("backup delete,restore delete", _BACKUPS),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _docker),
+    "vagrant": _verb("destroy", word=_VOLUMES, at=0),
+    "multipass": _verb("delete", "purge", word=_VOLUMES, at=0),
+    "virsh": _verb("undefine", "vol-delete", "pool-delete", "vol-wipe", "snapshot-delete", word=_VOLUMES, at=0),
+    **dict.fromkeys(("lxc", "incus"), _verb("delete", word=_VOLUMES, at=0)),
+    **dict.fromkeys(("qm", "pct"), _verb("destroy", word=_VOLUMES, at=0)),
+    **dict.fromkeys(("vboxmanage", "prlctl"), _verb("unregistervm", "closemedium", "delete", word=_VOLUMES, at=0)),
+    "tmutil": _verb("delete", "deletelocalsnapshots", "deleteinprogress", "thinlocalsnapshots", word=_BACKUPS, at=0),
+    "vssadmin": _verb("delete", word=_BACKUPS, at=0),
+    "wbadmin": _verb("delete", word=_BACKUPS, at=0),
+    "wmic": _pairs("shadowcopy delete", _BACKUPS),
+    "diskshadow": _verb("delete", word=_BACKUPS, at=0),
+    "timeshift": _option("--delete", "--delete-all", word=_BACKUPS),
+    "snapper": _verb("delete", "remove", "rm", word=_BACKUPS),
+    "crontab": _crontab,
+    **dict.fromkeys(("userdel", "deluser", "rmuser", "groupdel", "delgroup"), _accounts),
+    "pw": _verb("userdel", "groupdel", word=_ACCOUNT, at=0),
+    "sysadminctl": _option("-deleteUser", word=_ACCOUNT),
+    "dscl": _option("-delete", word=_ACCOUNT),
+    "net": _net_user,
+}

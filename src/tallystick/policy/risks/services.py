@@ -1,0 +1,89 @@
+"""Which services a program stops, disables or removes.
+
+Owns how that is said to systemd, SysV and BSD init, OpenRC, launchd, runit, s6, Windows and package managers. Must not know
+which services matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tallystick.policy.risks.programs import Started
+from tallystick.shell.programs.arguments import names
+
+_STOPS = names("stop disable mask kill unload bootout remove delete off zap")
+_SCRIPTS = ("/etc/init.d/", "/etc/rc.d/", "/usr/local/etc/rc.d/", "/lib/systemd/")
+_NAME = re.compile(r"[\w.-]{3,60}")
+_Rule = Callable[[Started], tuple[str, ...]]
+
+
+def stopped(started: Started) -> tuple[str, ...]:
+    """The names of services, units and processes, as they are spelled."""
+    if started.spelled.startswith(_SCRIPTS):
+        return (started.name,) if _STOPS.intersection(started.operands[:1]) else ()
+    rule = _RULES.get(started.name)
+    return rule(started) if rule is not None else ()
+
+
+def _verb_first(started: Started) -> tuple[str, ...]:
+    """`systemctl stop NAME…`, `launchctl unload FILE`."""
+    words = [word for word in started.operands if word not in ("--now", "user", "system")]
+    return tuple(words[1:]) if words and words[0].lower() in _STOPS else ()
+
+
+def _name_first(started: Started) -> tuple[str, ...]:
+    """`service NAME stop`, `chkconfig NAME off`."""
+    words = started.operands
+    return words[:1] if _STOPS.intersection(words[1:3]) else ()
+
+
+def _either(started: Started) -> tuple[str, ...]:
+    """`rc-update del NAME`, `update-rc.d NAME disable`, `sc config NAME start= disabled`."""
+    words = [word.lower() for word in started.operands]
+    said = {"del", "delete", "disable", "disabled", "remove", "stop", "off", "down", "pause"}
+    return tuple(started.operands) if said.intersection(words) else ()
+
+
+def _off(started: Started) -> tuple[str, ...]:
+    """`sv down NAME`, `s6-svc -d DIR`, `svcadm disable NAME`."""
+    is_down = started.has("-d", "-k", "-x") or {"down", "stop", "d", "exit", "disable", "kill"} & set(
+        started.operands[:1]
+    )
+    return tuple(word.rstrip("/") for word in started.operands) if is_down else ()
+
+
+def _killed(started: Started) -> tuple[str, ...]:
+    """`pkill NAME`, `taskkill /IM NAME`, `Stop-Process -Name NAME`."""
+    return tuple(started.operands) if not started.has("-0", "-l", "-L") else ()
+
+
+def _by_id(started: Started) -> tuple[str, ...]:
+    """`kill $(pidof NAME)`: what stands in the substitution."""
+    return tuple(_NAME.findall(started.hidden))
+
+
+def _removed(started: Started) -> tuple[str, ...]:
+    """`apt-get purge NAME`, `dnf remove NAME`."""
+    words = started.operands
+    return tuple(words[1:]) if words and words[0].lower() in _REMOVES else ()
+
+
+def _named(started: Started) -> tuple[str, ...]:
+    """PowerShell: the name with or without `-Name`."""
+    if started.name == "set-service" and not {"disabled", "stopped"} & {word.lower() for word in started.words}:
+        return ()
+    return tuple(started.operands)
+
+
+_REMOVES = names("remove purge uninstall erase autoremove del rm -r -rns")
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(names("systemctl launchctl net snap"), _verb_first),
+    **dict.fromkeys(names("service rc-service invoke-rc.d initctl chkconfig rcctl"), _name_first),
+    **dict.fromkeys(names("rc-update update-rc.d sc sysrc initctl rcctl stop"), _either),
+    **dict.fromkeys(names("sv svc s6-svc s6-rc svcadm supervisorctl"), _off),
+    **dict.fromkeys(names("pkill killall killall5 skill taskkill stop-process"), _killed),
+    "kill": _by_id,
+    **dict.fromkeys(names("apt apt-get dnf yum zypper apk pacman brew dpkg rpm port pkg"), _removed),
+    **dict.fromkeys(names("stop-service set-service remove-service suspend-service"), _named),
+}

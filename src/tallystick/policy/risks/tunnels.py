@@ -1,0 +1,94 @@
+"""Programs that open this machine, or a port of it, to others.
+
+Owns their names. Sources: their manuals; ssh(1) for `-R`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, name_of, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+from tallystick.shell.programs.network import ssh_line
+from tallystick.shell.programs.packages import RUNNERS
+
+RISKS: dict[str, str] = {
+    "tunnel": "a port of this machine is opened to the network outside: ssh -R, ngrok, cloudflared and their like",
+    "shared-shell": "a shell of this machine is offered to others: ttyd, tmate, sshx and their like",
+}
+_SHARED_NAMES = """
+ttyd gotty tmate sshx teleconsole upterm wetty shellinaboxd gs-netcat gsocket blitz telnetd in.telnetd rshd rexecd
+webssh websocketd pwncat pwncat-cs revsocks
+"""
+_SHARED = frozenset(_SHARED_NAMES.split())
+_TUNNELS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ["ngrok", "localtunnel", "lt", "frpc", "bore", "rathole", "zrok", "inlets", "pagekite", "telebit"],
+        frozenset[str](),
+    ),
+    **dict.fromkeys(
+        [
+            "chisel",
+            "ligolo",
+            "ligolo-ng",
+            "wstunnel",
+            "iodine",
+            "dnscat",
+            "dnscat2",
+            "localxpose",
+            "loclx",
+            "tunnelmole",
+        ],
+        frozenset(),
+    ),
+    "cloudflared": frozenset(("tunnel", "access")),
+    "tailscale": frozenset(("funnel",)),
+    "devtunnel": frozenset(("host", "port")),
+    **dict.fromkeys(["code", "code-insiders", "code-tunnel", "cursor"], frozenset(("tunnel",))),
+}
+"""Programs, and the commands of them with which they open something; none: always."""
+_ASKS_NAMES = """
+--version -v version --help -h help list login config authtoken update upgrade show status
+"""
+_ASKS = frozenset(_ASKS_NAMES.split())
+_SSH = frozenset(("ssh", "autossh", "dbclient"))
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    for started in programs(reading):
+        name, words = _meant(started)
+        if name in _SHARED and words[:1] not in (("--version",), ("--help",), ("-h",)):
+            yield Risk("shared-shell", started.spelled)
+        elif (name in _TUNNELS and _opens(name, words)) or (name in _SSH and _forwards_back(started)):
+            yield Risk("tunnel", started.spelled)
+
+
+def _meant(started: Started) -> tuple[str, tuple[str, ...]]:
+    """The program; of `npx NAME` and its like the one that is named."""
+    words = started.words
+    if started.name not in RUNNERS:
+        return started.name, words
+    at = next((n for n, word in enumerate(words) if word[:1] != "-" and word != "run"), len(words))
+    return (name_of(words[at].partition("@")[0]), words[at + 1 :]) if at < len(words) else ("", ())
+
+
+def _opens(name: str, words: tuple[str, ...]) -> bool:
+    operands = [word for word in words if word[:1] != "-"]
+    first = operands[0] if operands else (words[0] if words else "")
+    if first in _ASKS or (len(operands) > 1 and operands[1] in _ASKS):
+        return False
+    return not _TUNNELS[name] or first in _TUNNELS[name]
+
+
+def _forwards_back(started: Started) -> bool:
+    """Whether ssh lets the other machine reach ports of this one: `-R`, `-o RemoteForward=…`, `-w`."""
+    given = started.given
+    if started.name == "autossh" and started.words[:1] == ("-M",):  # a port of its own
+        given = given[2:]
+    line = ssh_line(given)
+    if line.has("-R", "-w"):
+        return True
+    return any(word.text.lower().lstrip().startswith("remoteforward") for word in line.values("-o"))

@@ -1,0 +1,164 @@
+"""What databases lose: statements, clients, tools and the tasks of frameworks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.model.decision import Call
+from tallystick.policy.reading import CallReading, read_call
+from tallystick.policy.risks.data import drops, drops_in_file, of_code, of_data
+from tallystick.policy.risks.programs import programs
+from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
+
+DROPPING = [
+    "DROP TABLE users", "drop table if exists users cascade;", "Drop\n  Database prod",
+    "DROP SCHEMA public CASCADE", "TRUNCATE users",
+    "truncate table a, b", "DELETE FROM users", "delete from users;", "DELETE FROM users WHERE 1=1",
+    "delete from users where true",
+    "UPDATE users SET admin = 1", "update only users set x = 2 where (1 = 1)", "ALTER TABLE users DROP COLUMN email",
+    "ALTER TABLE users DROP email", "select 1; drop table x", "BEGIN; DELETE FROM users; COMMIT", "DROP/**/TABLE users",
+    "-- harmless\nDROP TABLE users", "DROP KEYSPACE shop", "WITH x AS (SELECT 1) DELETE FROM users", "DROP USER dev",
+    "MATCH (n) DETACH DELETE n",
+]  # fmt: skip
+KEEPING = [
+    "SELECT * FROM users", "INSERT INTO users VALUES ('drop table x')", "DELETE FROM users WHERE id = 3",
+    "-- drop table x\nselect 1",
+    "/* drop table x */ select 1", "UPDATE users SET admin = 1 WHERE id = 2",
+    "CREATE TABLE x (y int REFERENCES z ON DELETE CASCADE)",
+    "ALTER TABLE users ADD COLUMN x int", "ALTER TABLE users DROP CONSTRAINT x", "DROP INDEX x", "SELECT 1 FOR UPDATE",
+    "select 'delete from users'", "delete from users using x where users.id = x.id",
+    "EXPLAIN DELETE FROM users", "DROP VIEW x", "",
+    "GRANT TRUNCATE ON users TO dev", "DELETE FROM users LIMIT 1",
+    "create trigger t after delete on x begin select 1; end",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", DROPPING)
+def test_sql_that_removes_tables_or_all_rows_is_known(sql: str) -> None:
+    assert drops(sql)
+
+
+@pytest.mark.parametrize("sql", KEEPING)
+def test_other_sql_is_not(sql: str) -> None:
+    assert not drops(sql)
+
+
+@given(st.text(alphabet="dropDELETEfrom table;'-/*()=1 \nwhere", max_size=80))
+def test_no_text_makes_it_fail(text: str) -> None:
+    assert drops(f"drop table x; '{text}") or True  # a quote that stands open ends what is read
+    drops(text)
+
+
+def test_a_long_text_takes_no_long_time() -> None:
+    for piece in ("delete from x ", "alter table x drop ", "'", "/*", "update a set ", "-- "):
+        drops(piece * 50_000)
+
+
+def found(command: str) -> bool:
+    read = reading(command)
+    return bool(list(of_code(read))) or any(of_data(started) for started in programs(read))
+
+
+GONE = """
+psql prod -c 'DROP TABLE users'
+psql "$DATABASE_URL" -c 'TRUNCATE users'
+psql prod <<< 'drop table users'
+echo 'drop table users' | psql prod
+psql -h db.example.org -d shop -c 'delete from users'
+mysql -e 'DROP DATABASE shop' prod
+mariadb prod -e 'truncate users'
+cqlsh -e 'DROP KEYSPACE shop'
+dropdb prod
+mysqladmin -f drop prod
+redis-cli FLUSHALL
+redis-cli -n 2 flushdb
+valkey-cli flushall
+redis-cli --scan | xargs redis-cli del
+redis-cli eval "return redis.call('flushall')" 0
+mongosh prod --eval 'db.dropDatabase()'
+mongosh prod --eval 'db.users.drop()'
+mongo prod --eval 'db.users.deleteMany({})'
+npx prisma migrate reset --force
+npx prisma db push --accept-data-loss
+rails db:drop
+bundle exec rake db:reset
+php artisan migrate:fresh --seed
+python manage.py flush --no-input
+alembic downgrade base
+flyway clean
+mix ecto.drop
+npx sequelize-cli db:drop
+docker exec pg psql -U postgres -c 'DROP DATABASE prod'
+docker compose exec -T db dropdb shop
+docker exec redis redis-cli FLUSHALL
+kubectl exec -it pg-0 -- psql -c 'drop table users'
+poetry run alembic downgrade base
+etcdctl del --prefix /
+python3 -c "import psycopg; psycopg.connect('x').execute('DROP TABLE users')"
+node -e "client.query('TRUNCATE users')"
+"""
+KEPT = """
+psql shop_dev -c 'select 1'
+psql shop_test -c 'TRUNCATE users'
+psql postgres://localhost/test -c 'drop table users'
+mysql -D ci -e 'drop table x'
+dropdb shop_test
+dropdb --if-exists test
+createdb shop
+redis-cli get flushall_at
+redis-cli del key
+mongosh --eval 'db.users.find()'
+npx prisma migrate dev
+npx prisma generate
+rails db:migrate
+php artisan migrate
+python manage.py migrate
+alembic upgrade head
+alembic downgrade -1
+docker exec pg psql -U postgres -c 'select 1'
+sqlite3 dev.db 'drop table x'
+git commit -m 'rails db:drop'
+python3 -c "print('DROP TABLE users')"
+echo 'DROP TABLE users' > migrations/2.sql
+"""
+
+
+@pytest.mark.parametrize("command", GONE.strip().splitlines())
+def test_a_command_that_empties_a_database_is_known(command: str) -> None:
+    assert found(command)
+
+
+@pytest.mark.parametrize("command", KEPT.strip().splitlines())
+def test_a_command_that_keeps_it_is_not(command: str) -> None:
+    assert not found(command)
+
+
+def test_a_database_in_a_file_is_judged_as_that_file() -> None:
+    assert drops_in_file(reading("sqlite3 dev.db 'drop table x'"), "sqlite3")
+    assert not drops_in_file(reading("sqlite3 dev.db 'select 1'"), "sqlite3")
+    assert not drops_in_file(reading("psql x -c 'drop table x'"), "psql")
+
+
+def of_tool(tool: str, args: dict[str, object]) -> CallReading:
+    call = Call(agent="claude-code", session="s", tool=tool, args=args, cwd=FOLDER)
+    return read_call(call, Bare({}), home=HOME, workspace=FOLDER)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "is_found"),
+    [
+        ("mcp__postgres__query", {"sql": "DROP TABLE users"}, True),
+        ("mcp__mysql__execute_sql", {"query": "delete from users"}, True),
+        ("mcp__sqlite__write_query", {"query": "TRUNCATE users"}, True),
+        ("execute_query", {"statements": ["select 1", "drop table users"]}, True),
+        ("mcp__postgres__query", {"sql": "SELECT 'drop table'"}, False),
+        ("WebSearch", {"query": "drop table users postgres"}, False),
+        ("mcp__db__search_docs", {"query": "drop table users"}, False),
+        ("Write", {"file_path": "x.sql", "content": "DROP TABLE users"}, False),
+        ("mcp__postgres__query", {"sql": None, "limit": 3}, False),
+    ],
+)
+def test_tools_that_have_a_database_are_judged_by_what_they_are_given(
+    tool: str, args: dict[str, object], is_found: bool
+) -> None:
+    assert bool(list(of_code(of_tool(tool, args)))) is is_found

@@ -1,0 +1,185 @@
+"""Who wrote what runs, end to end: a Decider on a machine where another session was at work before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallystick.model.decision import Effect
+from tests.operations.working import Work
+
+FOREIGN = "provenance.other-session"
+OUTSIDE = "provenance.changed-outside"
+FILES = {
+    "tool.sh": "#!/bin/sh\necho hello\n",
+    "tool": "#!/bin/sh\necho hello\n",
+    "tool.py": "print('hello')\n",
+    "tool.js": "console.log('hello')\n",
+    "tool.rb": "puts 'hello'\n",
+    "tool.mk": "all:\n\techo hello\n",
+    "pkg/__init__.py": "",
+    "pkg/mod.py": "x = 1\n",
+    "t.ipynb": "{}\n",
+    "Dockerfile": "FROM scratch\n",
+    "tests/test_a.py": "def test_a():\n    assert 1\n",
+    "data.txt": "a\nb\n",
+}
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Work]:
+    with Work(tmp_path_factory.mktemp("machine")) as work:
+        for path, text in FILES.items():
+            work.wrote(path, text, session="earlier")
+        yield work
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh tool.sh",
+        "./tool.sh",
+        "cd . && ./tool",
+        "chmod +x tool && ./tool",
+        "source tool.sh",
+        "cat tool.sh | bash -s",
+        "head -100 tool.sh | sh",
+        "bash <(cat tool.sh)",
+        'eval "$(cat tool.sh)"',
+        "ls tool.sh | xargs sh",
+        "find . -type f -name '*.sh' | xargs -n1 sh",
+        "find . -name tool.sh -exec sh {} \\;",
+        "for f in tool.sh; do sh $f; done",
+        "cp tool.sh /tmp/x.sh && sh /tmp/x.sh",
+        "mv tool.sh other.sh; sh other.sh",
+        "sed s/x/y/ tool.sh > /tmp/q && sh /tmp/q",
+        "ln -s tool.sh l; sh l",
+        "BASH_ENV=tool.sh bash -c true",
+        "LD_PRELOAD=./tool ls",
+        "python3 tool.py",
+        "python3 -m tool",
+        "python3 -m pkg.mod",
+        "python3 -c 'import tool'",
+        "python3 -c 'from pkg import mod'",
+        "python3 -c \"exec(open('tool.py').read())\"",
+        "python3 -c \"import subprocess; subprocess.run(['./tool.sh'])\"",
+        "uv run tool.py",
+        "node tool.js",
+        "node -r ./tool.js -e 0",
+        "node -e \"require('./tool')\"",
+        "ruby -r./tool.rb -e 1",
+        "make -f tool.mk",
+        "docker build .",
+        "jupyter nbconvert --execute t.ipynb",
+        "streamlit run tool.py",
+        "tmux new -d ./tool.sh",
+        "nohup ./tool.sh &",
+        "timeout 5 sh tool.sh",
+        "at -f tool.sh now",
+        "gdb -x tool",
+        "python3 tests/test_a.py",
+    ],
+)
+def test_what_another_session_wrote_does_not_run_unasked(work: Work, command: str) -> None:
+    decision = work.run(command)
+    assert decision.effect in (Effect.ASK, Effect.DENY)
+    assert FOREIGN in decision.rules
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("mcp__shell__execute", {"command": "sh tool.sh"}),
+        ("execute_command", {"command": "./tool.sh"}),
+        ("mcp__runner__run_script", {"path": "tool.sh"}),
+        ("python", {"code": "exec(open('tool.py').read())"}),
+    ],
+)
+def test_nor_by_any_other_tool(work: Work, tool: str, args: dict[str, str]) -> None:
+    assert FOREIGN in work.ask(tool, args).rules
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest",
+        "pytest tests/test_a.py",
+        "python3 -m pytest tests",
+        "python3 -m unittest tests/test_a.py",
+        "cat data.txt",
+        "grep x tool.sh",
+        "shellcheck tool.sh",
+        "ruff check tool.py",
+        "chmod +x tool.sh",
+        "git diff",
+        "sort data.txt | uniq -c",
+        "wc -l tool.py",
+    ],
+)
+def test_tests_run_and_files_are_read_unasked(work: Work, command: str) -> None:
+    assert FOREIGN not in work.run(command).rules
+
+
+def test_the_evidence_names_the_step_and_the_content(work: Work) -> None:
+    (found,) = [one for one in work.run("sh tool.sh").evidence if one.rule == FOREIGN]
+    assert found.target.endswith("/tool.sh")
+    assert any(text.startswith("content sha256:") for text in found.because)
+    assert any(text.endswith(":2") for text in found.because)
+
+
+def test_a_file_that_something_else_changed_does_not_run_unasked(tmp_path: Path) -> None:
+    with Work(tmp_path) as work:
+        work.wrote("a.sh", "echo hello\n")
+        assert work.run("sh a.sh").effect is Effect.ALLOW
+        work.write("a.sh", "echo something else\n")
+        decision = work.run("sh a.sh")
+        assert OUTSIDE in decision.rules
+        assert any(text.startswith("changed since") for one in decision.evidence for text in one.because)
+
+
+@pytest.mark.parametrize("command", ["npx prettier --write .", "make format", "python3 gen.py"])
+def test_a_program_that_the_session_ran_may_have_changed_it(tmp_path: Path, command: str) -> None:
+    with Work(tmp_path) as work:
+        work.write("Makefile", "format:\n\tblack .\n")
+        work.write("gen.py", "open('a.sh', 'w').write('echo 2')\n")
+        work.wrote("a.sh", "echo hello\n")
+        work.call("Bash", {"command": command}, leaves={"a.sh": "echo  hello\n"})
+        assert OUTSIDE not in work.run("sh a.sh").rules
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "there", "is_asked"),
+    [
+        ("a.py", "x = {'a': 1}\n", 'x = {"a": 1,}\n', False),
+        ("a.ts", "const f = x => x\n", "const f = (x) => x;\n", False),
+        ("a.py", "x = 1\n", "x = 2\n", True),
+        ("a.sh", "echo 1", "echo 1\n", False),
+        ("a.sh", "echo 1\necho 2\n", "echo 1\r\necho 2\r\n", False),
+        ("a.sh", "rm -rf /tmp/x\n", "rm -rf / tmp/x\n", True),
+        ("a.sh", 'echo "a; rm b"\n', "echo a; rm b\n", True),
+    ],
+)
+def test_a_formatter_that_runs_by_itself_changes_no_program(
+    tmp_path: Path, path: str, written: str, there: str, is_asked: bool
+) -> None:
+    with Work(tmp_path) as work:
+        work.wrote(path, written)
+        work.write(path, there)
+        program = {"py": "python3", "ts": "npx tsx", "sh": "sh"}[path.partition(".")[2]]
+        assert (OUTSIDE in work.run(f"{program} {path}").rules) is is_asked
+
+
+def test_a_file_in_which_a_secret_was_replaced_on_record_is_not_taken_for_changed(tmp_path: Path) -> None:
+    with Work(tmp_path) as work:
+        work.wrote("a.sh", "export GITHUB_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789\n")
+        work.restart()
+        assert OUTSIDE not in work.run("sh a.sh").rules
+
+
+def test_a_recipe_that_was_there_before_runs_unasked(tmp_path: Path) -> None:
+    with Work(tmp_path) as work:
+        work.write("Makefile", "all:\n\techo hello\n")
+        work.call("Read", {"file_path": str(work.project / "Makefile")}, session="earlier", result="all:")
+        assert work.run("make").effect is Effect.ALLOW

@@ -1,0 +1,84 @@
+"""Which folders the files come from that a call does not name one by one."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from tallystick.model.decision import Call
+from tallystick.model.intent import Operation
+from tallystick.policy.listed import listed, wholes
+from tallystick.policy.reading import read_call
+from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
+
+
+def removed(command: str) -> set[str]:
+    """What is removed: `folder/` where all below it is, `folder/…` where it is not told which of it."""
+    read = reading(command)
+    made = [one for found in read.effects.intents if found.operation is Operation.DELETE for one in listed(read, found)]
+    return {one.target + ("" if one.is_known and not one.is_deep else "/" if one.is_known else "/…") for one in made}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("find /a | xargs rm", {"/a/"}),
+        ("find /a -print0 | xargs -0 rm -f", {"/a/"}),
+        ("find /a -type f -exec rm {} +", {"/a/"}),
+        ("find /a -exec rm -rf {} \\;", {"/a/"}),
+        ("find /a -name '*.o' -exec rm {} +", {"/a/…"}),
+        ("find /a -mtime +3 | xargs rm", {"/a/…"}),
+        ("find /a | grep x | xargs rm", {"/a/…"}),
+        ("find /a | sort | xargs rm", {"/a/"}),
+        ("find /a /b | xargs rm", {"/a/", "/b/"}),
+        ("ls /a | xargs rm", {"/a/…"}),
+        ("cd /a && ls | xargs rm", {"/a/…"}),
+        ('for f in $(find /a -type f); do rm "$f"; done', {"/a/"}),
+        ('find /a | while read f; do rm "$f"; done', {"/a/"}),
+        ("rm $(find /a -name x)", {"/a/…"}),
+        ('rm "$x"', {"/…"}),
+        ('find /a; rm "$x"', {"/…"}),
+        ("cat list | xargs rm", {"/…"}),
+        ("grep -rl x /a | xargs rm", {"/a/…"}),
+        ("rg -l x /a | xargs rm -f", {"/a/…"}),
+        ("parallel rm ::: /a /b/c", {"/a", "/b/c"}),
+        ("find /a | grep -v x | xargs rm", {"/a/"}),
+        ("rm /a/b", {"/a/b"}),
+        ('rm -rf "$(git rev-parse --show-toplevel)"', {f"{FOLDER}/"}),
+    ],
+)
+def test_a_list_that_is_handed_on_tells_where_its_names_come_from(command: str, expected: set[str]) -> None:
+    assert removed(command) == expected
+
+
+class Folder(Bare):
+    """A machine on which every pattern matches two names."""
+
+    def matches(self, pattern: str) -> Sequence[str]:
+        return [pattern[:-1] + "one", pattern[:-1] + "two"] if pattern.endswith("*") else []
+
+
+def gone(command: str) -> list[str]:
+    world = Folder({})
+    call = Call(agent="claude-code", session="s", tool="Bash", args={"command": command}, cwd=FOLDER)
+    return [one.target for one in wholes(read_call(call, world, home=HOME, workspace=FOLDER), world)]
+
+
+@pytest.mark.parametrize(
+    ("command", "folders"),
+    [
+        ("rm -rf *", [FOLDER]),
+        ("rm -rf ./*", [FOLDER]),
+        ("rm -rf /a/*", ["/a"]),
+        ("cd /a; rm -r *", ["/a"]),
+        ("rm -rf /*", ["/"]),
+        ("rm *", [f"{FOLDER}/*"]),
+        ("rm /a/x*", ["/a/x*"]),
+        ("rm -rf /a/x*", ["/a/x*"]),
+        ("rm *.c", []),
+        ("ls *; rm -rf one", []),
+        ("ls *", []),
+        ("cp -r * /tmp; rm -rf one", []),
+    ],
+)
+def test_a_pattern_stands_for_all_that_it_names_if_that_is_removed(command: str, folders: list[str]) -> None:
+    assert gone(command) == folders
