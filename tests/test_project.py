@@ -30,6 +30,7 @@ TESTS_WITHOUT_SOURCE = {
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
     "shell/test_corpus.py": "the commands of tests/shell/corpus, which take the whole package",
     "shell/test_fuzz.py": "the fuzzing target, which takes the whole package",
+    "policy/risks/test_near_misses.py": "all risks, held against commands that look like one",
     "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
@@ -117,10 +118,10 @@ def files_of_tests() -> list[Path]:
 
 
 def sources_of(test: Path) -> list[Path]:
-    """Where the source of a test file may be: a module, one named after a keyword, or a package."""
+    """Where the source of a test file may be: a module, one named after a keyword, a package, or policies."""
     folder = SOURCE / test.relative_to(TESTS).parent
     name = test.stem.removeprefix("test_")
-    return [folder / f"{name}.py", folder / f"{name}_.py", folder / name / "__init__.py"]
+    return [folder / f"{name}.py", folder / f"{name}_.py", folder / name / "__init__.py", folder / f"{name}.cedar"]
 
 
 def test_every_test_file_mirrors_a_source_file() -> None:
@@ -158,8 +159,11 @@ LEAKS = {
 
 # What looks like a leak and is none: a part of a file's path, and why.
 HARMLESS = {
-    "the home folder of the administrator": ("codex",),  # it names its agents as paths
-    "an index of packages": ("shell/programs/packages.py",),  # it names the options of pip
+    # Codex names its agents as paths; policies are tried with the administrator's home folder too.
+    "the home folder of the administrator": ("codex", "tests/policy/"),
+    # Which registries are public is what policies and their tests are about, and so is what names another one.
+    "a package registry": ("src/tallystick/policy/", "tests/policy/"),
+    "an index of packages": ("shell/programs/packages.py", "src/tallystick/policy/", "tests/policy/"),
 }
 
 

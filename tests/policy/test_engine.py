@@ -33,7 +33,7 @@ from tallystick.policy.settings import Profile, Settings
 SHIPPED = resources.files("tallystick.policy") / "shipped"
 SCHEMA = (SHIPPED / "tallystick.cedarschema").read_text("utf-8")
 PERMIT = "permit (principal, action, resource);\n"
-FILE = FileFacts(path="/home/me/notes.md", name="notes.md", place=Place.HOME)
+FILE = FileFacts(path="/home/dev/notes.md", name="notes.md", place=Place.HOME)
 RESOURCES: dict[Action, Resource] = {
     Action.READ: FILE,
     Action.SEND: HostFacts(host="example.org", port=443, scheme="https"),
@@ -141,16 +141,16 @@ def test_the_gravest_of_the_rules_that_decide_gives_the_severity() -> None:
 
 def test_one_act_among_many_is_enough() -> None:
     text = PERMIT + '@id("x") @reason("Not {target}.") forbid (principal, action == Action::"delete", resource);'
-    other = Act(action=Action.DELETE, resource=replace(FILE, path="/home/me/thesis.md"), because=("rm", "thesis.md"))
+    other = Act(action=Action.DELETE, resource=replace(FILE, path="/home/dev/thesis.md"), because=("rm", "thesis.md"))
     decision = decide(text, facts(Act(action=Action.READ, resource=FILE), other))
-    assert (decision.effect, decision.reason) == (Effect.DENY, "Not /home/me/thesis.md.")
-    assert [(one.target, one.because) for one in decision.evidence] == [("/home/me/thesis.md", ("rm", "thesis.md"))]
+    assert (decision.effect, decision.reason) == (Effect.DENY, "Not /home/dev/thesis.md.")
+    assert [(one.target, one.because) for one in decision.evidence] == [("/home/dev/thesis.md", ("rm", "thesis.md"))]
     assert decide(text).effect is Effect.ALLOW
 
 
 def test_without_a_permit_nothing_runs() -> None:
     decision = decide("")
-    assert (decision.effect, decision.reason) == (Effect.DENY, "No policy permits this: /home/me/notes.md.")
+    assert (decision.effect, decision.reason) == (Effect.DENY, "No policy permits this: /home/dev/notes.md.")
     reading = 'permit (principal, action == Action::"read", resource);'
     assert decide(reading).effect is Effect.ALLOW
     both = facts(Act(action=Action.READ, resource=FILE), Act(action=Action.WRITE, resource=FILE))
@@ -178,7 +178,7 @@ def test_observing_lets_through_and_says_what_it_would_have_said() -> None:
 ASKING = PERMIT + policy("site.ask", "ask", "Look first.")
 LIFTING = (
     '@id("mine.notes") @lifts("site.ask") '
-    'permit (principal, action, resource is File) when { resource.path like "/home/me/*" };'
+    'permit (principal, action, resource is File) when { resource.path like "/home/dev/*" };'
 )
 
 
@@ -209,7 +209,7 @@ def test_nothing_lifts_what_holds_always() -> None:
 PLACES = st.sampled_from([*Place])
 FILES = st.builds(
     FileFacts,
-    path=st.sampled_from(["/home/me/a", "/home/me/b", "/srv/c"]),
+    path=st.sampled_from(["/home/dev/a", "/home/dev/b", "/srv/c"]),
     name=st.just("a"),
     place=PLACES,
     kinds=st.frozensets(st.sampled_from(["secret", "device"])),
@@ -218,7 +218,7 @@ FILES = st.builds(
 LOOKING = (
     'forbid (principal, action, resource is File) when { resource.kinds.contains("secret") };',
     'forbid (principal, action, resource is File) when { resource.path like "/srv/*" && resource.is_deep };',
-    'forbid (principal, action, resource == File::"/home/me/b");',
+    'forbid (principal, action, resource == File::"/home/dev/b");',
     'forbid (principal, action, resource) when { context.folder == "/x" };',
     'forbid (principal, action, resource is File) when { resource has kinds && resource.place == "home" };',
 )

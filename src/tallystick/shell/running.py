@@ -33,6 +33,8 @@ from tallystick.shell.told import Feed
 
 MOST_INTENTS = 2000
 _MOST_CODES = 100
+_MOST_LINES = 300
+"""Of a script that is read in one go."""
 _MOST_CODE = 48 << 10
 """Characters of all code in languages other than the shell's together that are read."""
 _MOST_SEEN = 512 << 10
@@ -282,7 +284,7 @@ class Running(Holding):
         if self._codes > _MOST_CODES or self._code_size > _MOST_SEEN:
             self.opaque["size"] = None
             self.missing(site, f"size: {language}", ())
-        elif language == "sh" and is_slow(text) and self.files.open:
+        elif language == "sh" and self.files.open and (is_slow(text) or text.count("\n") > _MOST_LINES):
             self._in_pieces(site, text, parameters)
         elif language == "sh":
             self._inner(site, text, replace(self.environment, folder=site.command.folder), parameters)

@@ -15,7 +15,7 @@ from tallystick.lineage.identity import digest_id
 from tallystick.store.graph import Graph, Row
 from tallystick.store.statements import columns, insertion
 
-_HOME = "/home/user"
+_HOME = "/home/dev"
 """Stands for a home folder: an index is the same whoever makes it."""
 _MOST = 64 << 10
 _CRITICAL = """

@@ -25,7 +25,7 @@ LASTING: list[tuple[str, str]] = [
         "~/.config/fish/config.fish", "~/.config/fish/conf.d/x.fish", "~/.config/fish/functions/ls.fish", "~/.cshrc",
         "~/.pam_environment", "~/.xsession", "~/.config/environment.d/x.conf", "/etc/profile", "/etc/profile.d/x.sh",
         "/etc/bash.bashrc", "/etc/zsh/zshrc", "/etc/environment", "/etc/skel/.bashrc", "/root/.bashrc",
-        "/home/other/.zshrc",
+        "/home/dev-two/.zshrc",
         "/Users/dev/.zshrc", "C:\\Users\\me\\Documents\\PowerShell\\Microsoft.PowerShell_profile.ps1", "~/.BASHRC",
     )),
     *(("schedule", path) for path in (

@@ -32,7 +32,7 @@ FOUND = {
     "adds-account": (
         "useradd -m helper", "sudo adduser x sudo", "usermod -aG docker dev", "passwd dev", "echo 'dev:x' | chpasswd",
         "chsh -s /bin/x",
-        "visudo", "ssh-copy-id -i key localhost", "dscl . -create /Users/x", "net user x y /add",
+        "visudo", "ssh-copy-id -i key localhost", "dscl . -create /Users/dev", "net user x y /add",
         "net localgroup administrators x /add",
         "sysadminctl -addUser x", "gpasswd -a dev wheel",
     ),

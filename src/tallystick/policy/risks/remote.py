@@ -185,21 +185,22 @@ def _read_and_run(
 
 def _by_made_names(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """`T=$(mktemp); curl … -o $T; sh $T`: the file has no name that is known, but the same command made it."""
+    asked = {
+        intent.command: intent.target
+        for intent in reading.effects.intents
+        if intent.domain is Domain.NETWORK and intent.operation in _SOURCES
+    }
     for script in own_scripts(reading):
         kept: dict[int, str] = {}
         for at, command in enumerate(script.commands):
             origin = next((kept[n] for word in _run_words(command) for n in word.commands if n in kept), None)
-            if origin is not None:
-                risk = _of_host("remote-code", origin, settings)
-                if risk is not None:
-                    yield risk
-            words = [*command.words, *(redirect.target for redirect in command.redirects)]
-            makers = {n for word in words if not word.is_known and not word.plain.strip() for n in word.commands}
-            if not makers:
-                continue
-            for intent in reading.effects.intents:
-                if intent.command == at and intent.domain is Domain.NETWORK and intent.operation in _SOURCES:
-                    kept |= dict.fromkeys(makers, intent.target)
+            risk = _of_host("remote-code", origin, settings) if origin is not None else None
+            if risk is not None:
+                yield risk
+            if at in asked:
+                words = [*command.words, *(redirect.target for redirect in command.redirects)]
+                holes = [word for word in words if not word.is_known and not word.plain.strip()]
+                kept |= {n: asked[at] for word in holes for n in word.commands}
 
 
 def _run_words(command: Command) -> tuple[Word, ...]:

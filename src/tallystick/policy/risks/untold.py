@@ -18,7 +18,7 @@ from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import name_of, own_scripts
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.targets import path_of
+from tallystick.shell.targets import path_of, spelled
 from tallystick.tools.arguments import strings
 
 RISKS: dict[str, str] = {
@@ -111,46 +111,43 @@ _CHANGES = frozenset(
 def _unseen(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """Gaps of the agent's own text."""
     scripts = own_scripts(reading)
-    for intent in reading.effects.intents:
-        if intent.domain is not Domain.UNKNOWN:
-            continue
-        reason = intent.target.partition(":")[0]
-        if reason in ("eval", "pipe", "code", "script"):
-            for script in scripts:
-                yield from _text(reason, intent, script)
-        elif reason == "program":
-            yield from _program(intent, reading, scripts, settings)
-        elif reason in ("syntax", "size", "depth"):
-            yield from _lost(reading, settings)
+    gaps = [intent for intent in reading.effects.intents if intent.domain is Domain.UNKNOWN]
+    reasons = {intent.target.partition(":")[0] for intent in gaps}
+    told = {intent.words for intent in gaps if intent.target.startswith(("eval:", "pipe:"))}
+    for script in scripts:
+        yield from _untold_texts(script, told)
+        yield from (risk for intent in gaps for risk in _code(intent, script))
+    if "program" in reasons:
+        yield from (risk for intent in gaps for risk in _program(intent, reading, scripts, settings))
+    if reasons & {"syntax", "size", "depth"}:
+        yield from _lost(reading, settings)
 
 
-def _text(reason: str, intent: Intent, script: Script) -> Iterator[Risk]:
-    """A text that is run; whether it is wholly unknown, and what makes it."""
-    commands = script.commands
-    own = commands[intent.command : intent.command + 1]
-    if reason == "pipe" and own and own[0].role is Role.PROGRAM and own[0].inputs:
-        if not _is_generated(own[0].inputs, commands) and intent.words[1:] == tuple(
-            each.plain for each in own[0].words[1:]
-        ):
-            yield Risk("untold-code", intent.target[:200])
-        return
-    for command in own if reason in ("code", "script") else commands:
-        words = command.spelled if command.role is Role.UNTOLD else command.words
-        if reason in ("eval", "pipe") and (
-            command.role is not Role.UNTOLD or command.reason != reason or not _is_same(words, intent.words)
-        ):
+def _untold_texts(script: Script, told: set[tuple[str, ...]]) -> Iterator[Risk]:
+    """Texts of the shell that are run, and wholly unknown; `told` are the words of those that stayed unread."""
+    for command in script.commands:
+        if command.role is not Role.UNTOLD or command.reason not in ("eval", "pipe"):
             continue
-        if reason == "code" and intent.target.partition(": ")[2].partition(":")[0] not in _CODE:
-            continue
-        if _runs_unseen(reason, command, words, commands):
-            yield Risk("untold-code", intent.target[:200])
+        words = spelled(command.spelled)
+        if words in told and _runs_unseen(command.reason, command, command.spelled, script.commands):
+            yield Risk("untold-code", " ".join(words)[:200])
             return
 
 
-def _is_same(words: tuple[Word, ...], told: tuple[str, ...]) -> bool:
-    return len(words[:64]) == len(told) and all(
-        word.plain[:100] == text[:100] for word, text in zip(words, told, strict=False)
-    )
+def _code(intent: Intent, script: Script) -> Iterator[Risk]:
+    """Code of other languages that is run: in a word, in a file, or on the input of its interpreter."""
+    reason, _, what = intent.target.partition(": ")
+    for command in script.commands[intent.command : intent.command + 1]:
+        if command.role is not Role.PROGRAM:
+            return
+        if reason == "pipe":
+            is_own = spelled(command.words)[1:] == intent.words[1:]
+            is_unseen = is_own and bool(command.inputs) and not _is_generated(command.inputs, script.commands)
+        else:
+            is_code = reason == "script" or (reason == "code" and what.partition(":")[0] in _CODE)
+            is_unseen = is_code and _runs_unseen(reason, command, command.words, script.commands)
+        if is_unseen:
+            yield Risk("untold-code", intent.target[:200])
 
 
 def _runs_unseen(reason: str, command: Command, words: tuple[Word, ...], commands: tuple[Command, ...]) -> bool:
@@ -225,10 +222,12 @@ _TAKES_CODE = ("-c", "-e", "-m", "-r", "-p")
 
 def _program(intent: Intent, reading: CallReading, scripts: tuple[Script, ...], settings: Settings) -> Iterator[Risk]:
     """A program of which it is not told what it does with something grave."""
+    if not intent.target.startswith("program:"):
+        return
     is_unnamed = intent.target == "program: ?"
     for script in scripts:
         for command in script.commands[intent.command : intent.command + 1]:
-            if command.role is not Role.PROGRAM or not _is_same(command.words, intent.words):
+            if command.role is not Role.PROGRAM or spelled(command.words) != intent.words:
                 continue
             used = used_words([word.plain for word in command.words])
             for word in command.words[1:]:
