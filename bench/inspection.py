@@ -22,14 +22,18 @@ _MODULE = (
     * 12
 )
 _STATEMENT = 'if [ -f "$1" ]; then\n  cp "$1" build/ && echo "copied $1" | tee -a log.txt\nfi\n'
+_COMMENTS = "# a comment that says what is done below\n" * 2000
+_IMPORTS = "".join(f"import m{n}\n" for n in range(30))
+_TARGETS = "".join(f"t{n}:\n\tsh run.sh {n}\n" for n in range(60))
 _SHAPES = {
-    "a script of 4 KB": ("sh run.sh", {"run.sh": _STATEMENT * 50}),
-    "a script of 100 KB": ("sh run.sh", {"run.sh": "# a comment that says what is done below\n" * 2000 + _STATEMENT * 100}),
+    "a script of 30 commands": ("sh run.sh", {"run.sh": _STATEMENT * 10}),
+    "a script of 150 commands": ("sh run.sh", {"run.sh": _STATEMENT * 50}),
+    "a script of 100 KB": ("sh run.sh", {"run.sh": _COMMENTS + _STATEMENT * 30}),
     "a program of 200 KB": ("python3 run.py", {"run.py": _MODULE * 160}),
-    "30 modules": ("python3 run.py", {"run.py": "".join(f"import m{n}\n" for n in range(30)), **{f"m{n}.py": _MODULE for n in range(30)}}),
+    "30 modules": ("python3 run.py", {"run.py": _IMPORTS, **{f"m{n}.py": _MODULE for n in range(30)}}),
     "200 changed tests": ("pytest -q", {f"tests/test_{n}.py": _MODULE for n in range(200)}),
-    "a Makefile of 60 targets": ("make t1", {"Makefile": "".join(f"t{n}:\n\tsh run.sh {n}\n" for n in range(60)), "run.sh": _STATEMENT}),
-}  # fmt: skip
+    "a Makefile of 60 targets": ("make t1", {"Makefile": _TARGETS, "run.sh": _STATEMENT}),
+}
 
 
 def figures(folder: Path) -> Iterator[Figure]:

@@ -21,7 +21,7 @@ from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Eviden
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
 from tallystick.operations.live import Delivery, Live, Unfinished
-from tallystick.operations.policies import Change
+from tallystick.operations.policy_change import Change
 from tallystick.operations.scribe import Scribe
 from tallystick.policy.settings import Profile
 

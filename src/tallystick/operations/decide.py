@@ -29,7 +29,7 @@ from tallystick.policy.places import Kind, Places, Protected
 from tallystick.policy.reading import read_call
 from tallystick.policy.recorder import Recorder
 from tallystick.policy.settings import Settings
-from tallystick.policy.world import World
+from tallystick.policy.world import Content, World
 
 _MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "TMPDIR")
 _ALSO_OF_USER = (
@@ -100,7 +100,7 @@ class Decider:
         )
 
         self._deeds = Deeds()
-        self._record = OnRecord(home, self._recorded, self._is_secret, self._is_shared)
+        self._record = OnRecord(home, self._recorded, self._is_secret, self._is_shared, _held)
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call that is about to be made."""
@@ -113,6 +113,7 @@ class Decider:
         """Read what is on record of the newest sessions, so that no call waits for it."""
         self._record.warm()
         Machine().has_secret("")  # the tables of secrets' forms are made when they are first used
+        load_git()
 
     def facts_in(self, world: World, call: Call) -> Facts:
         """What is known of a call in a world that is given."""
@@ -156,6 +157,12 @@ class Decider:
 
 
 _repository = lru_cache(maxsize=1024)(repository_of)
+
+
+def _held(path: str) -> str:
+    """The text of a file."""
+    found = Machine().content(path)
+    return found.text if isinstance(found, Content) and "\0" not in found.text else ""
 
 
 # Places --------------------------------------------------------------------------------------------------------------

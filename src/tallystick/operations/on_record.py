@@ -63,7 +63,12 @@ class OnRecord:
     """The record of one store, for calls that are to be judged. Safe for several threads."""
 
     def __init__(
-        self, home: Home, read: ReadDeed, is_secret: Callable[[str], bool], is_shared: Callable[[str], bool]
+        self,
+        home: Home,
+        read: ReadDeed,
+        is_secret: Callable[[str], bool],
+        is_shared: Callable[[str], bool],
+        held: Callable[[str], str] = lambda _: "",
     ) -> None:
         """Answer for the store at `home`.
 
@@ -71,8 +76,10 @@ class OnRecord:
             read: what a recorded call does.
             is_secret: whether a path holds secrets, by its name.
             is_shared: whether what a path holds is no secret, whatever it looks like: it is in version control.
+            held: what a file holds now; nothing of what is no text, or too large.
         """
         self._home = home
+        self._held = held
         self._read = read
         self._is_secret = is_secret
         self._is_shared = is_shared
@@ -110,7 +117,9 @@ class OnRecord:
         return story
 
     def _new(self, family: Family) -> Story:
-        hearing = Hearing(lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep), self._is_secret)
+        hearing = Hearing(
+            lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep), self._is_secret, self._held
+        )
         return Story(self._home, hearing, self._read, self._is_shared)
 
     def _load_orders(self, family: Family, story: Story) -> None:

@@ -190,7 +190,7 @@ class Story:
             return
         self._waiting[corr or f"#{step.hash}"] = waiting
         while len(self._waiting) > _MOST_WAITING:
-            self._finish(self._waiting.popitem(last=False)[1], "", is_told=False)
+            self._finish(self._waiting.popitem(last=False)[1], None, is_told=False)
 
     def _count(self, deed: Deed, at_us: int) -> None:
         self.calls += 1
@@ -251,12 +251,12 @@ class Story:
     def _finish_all(self, session: str) -> None:
         """Calls of a session whose results nobody tells."""
         for key in [key for key, one in self._waiting.items() if one.step.session == session and not one.is_asked]:
-            self._finish(self._waiting.pop(key), "", is_told=False)
+            self._finish(self._waiting.pop(key), None, is_told=False)
 
-    def _finish(self, waiting: _Waiting, output: str, *, is_told: bool) -> None:
-        """A call was made. `is_told`: its result held a secret, as the scrubber saw."""
+    def _finish(self, waiting: _Waiting, output: str | None, *, is_told: bool) -> None:
+        """A call was made; `output` is None where what it gave is not on record. `is_told`: that held a secret, as the scrubber saw."""
         deed, step = waiting.deed, _name(waiting.step)
-        gives = shows_secret(deed.effects, output, root=self.workspace, is_marked=is_told, is_shared=self._is_shared)
+        gives = shows_secret(deed.effects, output or "", root=self.workspace, is_marked=is_told, is_shared=self._is_shared)
         before = len(self.hearing.sensitive), self.hearing.sensitive[-1:]
         tool = waiting.step.member("tool")
         done = Done(
@@ -324,8 +324,8 @@ def _name(step: Recorded) -> str:
     return f"{step.session[:12]}:{step.n}"
 
 
-def _text(output: Json) -> str:
-    return "" if output is None else plain_text(output)
+def _text(output: Json) -> str | None:
+    return None if output is None else plain_text(output)
 
 
 def _what(waiting: _Waiting) -> str:

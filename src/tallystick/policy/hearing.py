@@ -109,8 +109,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     effects: Effects
     texts: tuple[str, ...] = ()
     """The commands and codes among its arguments."""
-    output: str = ""
-    """What the model was shown of it."""
+    output: str | None = ""
+    """What the model was shown of it; None: that is not on record."""
     folder: str = ""
     """Where it ran."""
     is_unlisted: bool = False
@@ -123,10 +123,15 @@ class Hearing:
     """One session."""
 
     def __init__(
-        self, earlier: Earlier = lambda _path, _is_deep: _NOTHING, is_secret: Callable[[str], bool] = lambda _: False
+        self,
+        earlier: Earlier = lambda _path, _is_deep: _NOTHING,
+        is_secret: Callable[[str], bool] = lambda _: False,
+        held: Callable[[str], str] = lambda _: "",
     ) -> None:
+        """`held` gives what a file holds now: it is heard where the result of reading it is not on record."""
         self._earlier = earlier
         self._is_secret = is_secret
+        self._held = held
         self._texts: list[Heard] = []
         self._known: dict[str, int] = {}
         self._taints: dict[str, Taint] = {}
@@ -162,7 +167,7 @@ class Hearing:
         self._listen(done, taken)
         self._write(done, taken)
         if has_heard == (len(self._texts), self._texts[-1:]) and _reads_files(done):
-            self._learn(done.output[:_MOST_SHOWN], self._calls)
+            self._learn((done.output or "")[:_MOST_SHOWN], self._calls)
         for text in done.texts:
             self._learn(text[:_MOST_PROMPT], self._calls)
 
@@ -237,7 +242,7 @@ class Hearing:
                 or (intent.domain is Domain.FILE and is_third_party(intent.target))
             )
             if is_outside and k not in moved and intent.operation is not Operation.EXECUTE:
-                self._hear(done, intent.target, taint, other, is_deep=intent.is_deep)
+                self._hear(self._shown(done, intent), intent.target, taint, other, is_deep=intent.is_deep)
                 return
         if done.is_sensitive and not taken:
             self._show((f"{done.tool[:80]} ({done.step})",))
@@ -250,8 +255,16 @@ class Hearing:
         self.sensitive = (*self.sensitive, way[0])[-_MOST_SENSITIVE:]
         self.sensitive_way = way
 
+    def _shown(self, done: Done, intent: Intent) -> Done:
+        """The call with what it showed: where that is not on record, a file that it read, as it is now."""
+        if done.output is not None or intent.operation is not Operation.READ or intent.domain is not Domain.FILE:
+            return done
+        if intent.is_deep or intent.is_pattern or not intent.is_known:
+            return done
+        return msgspec.structs.replace(done, output=self._held(intent.target))
+
     def _hear(self, done: Done, source: str, taint: Taint, other: Found | None, *, is_deep: bool = False) -> None:
-        if not done.output.strip():
+        if done.output is None or not done.output.strip():
             return
         text, origins = done.output, other.origins if other is not None else None
         if is_deep and other is not None and other.whole:

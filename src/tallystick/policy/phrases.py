@@ -32,7 +32,7 @@ _MOST_IN_SENTENCE = 2000
 _MOST_BETWEEN = 160
 _MOST_TRIES = 8
 _BLANK = re.compile(r"\s+")
-_PARAGRAPH = re.compile(r"\n[ \t]*(?:\n|(?=[-#>*+] )|(?=\d{1,3}[.)] ))")
+_PARAGRAPH = re.compile(r"\n[ \t]*(?:\n|(?=[-#>*+|] )|(?=\d{1,3}[.)] ))")
 _SENTENCE = re.compile(r"[.!?;](?= |$)|\u2029")
 _MARKS = str.maketrans("", "", "*_~")
 _LOOK_ALIKES = {
@@ -123,14 +123,14 @@ _NEGATED = re.compile(
     r"\b(?:never|not|don't|dont|cannot|can't|mustn't|avoid|no|without|refuse to|instead of|nor)(?: [\w-]+){0,3} ?$"
 )
 _TOLD_OF = re.compile(
-    r"\b(?:like|such as|e\.g|for example|attackers?|attacks?|injections?|injected|malicious|phrases?|treat|untrusted|says?|"
-    r"saying|"
-    r"claim\w*|detect\w*|avoid\w*|language|wordings?|classified|spam|examples?|texts?|strings?|contain\w*|flag|report)\b"
+    r"\b(?:like|such as|e\.g|for example|attackers?|attacks?|injections?|injected|malicious|phrases?|treat|untrusted|says?|saying|"
+    r"claim\w*|detect\w*|avoid\w*|language|wordings?|classified|spam|examples?(?!\.\w)|texts?|strings?|contain\w*|flag|"
+    r"report)\b"
 )
 
 
 def _is_told_of(wording: Wording, sentence: str, at: int) -> bool:
-    """Whether what stands before a wording makes it the opposite, or it is quoted as an example of what others write."""
+    """Whether what stands before a wording makes it the opposite, or it is quoted as what others write."""
     before = sentence[:at]
     clause = before.rpartition(":")[2].rpartition(",")[2]
     if wording.is_order and _NEGATED.search(clause):
@@ -141,7 +141,8 @@ def _is_told_of(wording: Wording, sentence: str, at: int) -> bool:
 # What a comment orders -----------------------------------------------------------------------------------------------
 
 _AT_AGENT = re.compile(
-    r"\b(?:you (?:must|should|are|will)|assistant|agents?|llm|claude|copilot|codex|cursor|gemini|the model|ai)\b"
+    r"\byou (?:must|should|are|will)\b|\b(?:ai )?(?:assistants?|agents?|llms?|models?|ai|claude|copilot|codex|cursor|gemini)"
+    r"(?:[:,]| (?:must|should|shall|has to|have to|please|always|reading)\b)"
 )
 _DOES = re.compile(r"\b(?:execute|run|fetch|download|curl|wget|send|upload|post|append|ignore|approve|delete)\b")
 _HARMS = re.compile(

@@ -15,6 +15,7 @@ from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.script import Script
 from tallystick.policy.cells import commands_in
 from tallystick.policy.loading import Module, loaded
+from tallystick.policy.windows import windows_texts
 from tallystick.policy.world import Content, Files
 from tallystick.shell import Environment
 from tallystick.shell.effects import Done, Reading, Snippet, read_argv_effects, read_effects
@@ -67,6 +68,7 @@ def read_call(
         *(read_argv_effects(words, environment) for words in uses.programs),
         *(reading for code in uses.codes for reading in _code(code, environment)),
     ]
+    readings += [read_argv_effects(words, environment) for words in windows_texts(uses.commands, readings)]
     loads = loaded(readings, files, environment, frozenset(asked))
     readings += loads.readings
     return CallReading(
@@ -113,6 +115,9 @@ def _code(code: Code, environment: Environment) -> Iterator[Reading]:
         commands, text = commands_in(code.text)
         yield from (read_effects(command, environment) for command in commands)
         code = Code(code.language, text)
+    if code.language == "powershell":
+        yield read_argv_effects(("pwsh", "-Command", code.text), environment)
+        return
     if code.program is not None:
         yield read_argv_effects(code.program, environment)
         return

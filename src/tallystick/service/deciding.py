@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ class Deciding:
         self._home = home
         self._decider: Decider | None = None
         self._changed: Callable[[Change], None] | None = None
+        self._loading = threading.Lock()
 
     @property
     def error(self) -> str | None:
@@ -39,8 +41,8 @@ class Deciding:
         return self._decider.policies.error if self._decider is not None else None
 
     def warm(self) -> None:
-        """Load the policies before the first call waits for them."""
-        self._current()
+        """Load the policies before the first call waits for them. May run in a thread of its own."""
+        self._current().warm()
 
     def listen(self, changed: Callable[[Change], None]) -> None:
         """Have it told when another set of policies comes into force."""
@@ -60,6 +62,10 @@ class Deciding:
             return self._undecided(call, fault)
 
     def _current(self) -> Decider:
+        with self._loading:
+            return self._loaded()
+
+    def _loaded(self) -> Decider:
         if self._decider is None:
             from tallystick.operations.decide import (
                 Decider,  # half of all modules: the recorder listens before they are there

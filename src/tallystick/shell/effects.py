@@ -15,6 +15,7 @@ from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tallystick.model.script import HOLE, Command, Redirect, Role, Script, Word
 from tallystick.shell import wrappers
 from tallystick.shell.actions import Action, Actions
+from tallystick.shell.carrying import WRITTEN_OUT
 from tallystick.shell.commands import Environment
 from tallystick.shell.holding import INTO_VARIABLES
 from tallystick.shell.intents import Frame, Site
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 _COPYING = frozenset({Operation.COPY_SOURCE, Operation.RENAME})
+_EDITS = frozenset({Operation.EDIT, Operation.WRITE, Operation.APPEND})
 _LOOKS_UP = (("which",), ("whence",), ("command", "-v"), ("type", "-P"))
 
 
@@ -230,7 +232,7 @@ class _Engine(Running):
             self.plumbing.connect(site.into, site.out)
         if name in INTO_VARIABLES:
             self.plumbing.connect(site.into, site.out)
-        if name in ("echo", "printf"):
+        if name in WRITTEN_OUT:
             for n in _made_from(command):
                 self.plumbing.connect(site.outs[n], site.out)
         output = output_of(name, plain, actions, site.fed)
@@ -247,7 +249,8 @@ class _Engine(Running):
         for action, node in zip(actions.actions, nodes, strict=False):
             if action.from_input:
                 plumbing.connect(site.into, node)
-            if action.domain is Domain.NETWORK:  # what stands in its words is sent along
+            is_edit = action.operation in _EDITS and name in WRITTEN_OUT
+            if action.domain is Domain.NETWORK or is_edit:  # what stands in its words goes along
                 for n in _made_from(site.command):
                     plumbing.connect(site.outs[n], node)
 

@@ -34,6 +34,7 @@ from tallystick.policy.risks import (
     tunnels,
     untold,
     variables,
+    windows,
 )
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -65,6 +66,7 @@ _MODULES = (
     tunnels,
     untold,
     variables,
+    windows,
 )
 RISKS: dict[str, str] = {risk: meaning for module in _MODULES for risk, meaning in module.RISKS.items()}
 """Every risk and what it means."""

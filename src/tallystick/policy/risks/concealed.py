@@ -11,6 +11,8 @@ import re
 import warnings
 from collections.abc import Iterator
 
+from ahocorasick_rs import AhoCorasick
+
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -42,14 +44,19 @@ _PATTERNS = {
     for language, runs in _BY_LANGUAGE.items()
 }
 _BOUND = re.compile(rf"\b(\w{{1,60}})\s*=(?!=)[^\n;=]{{0,{_MOST_BETWEEN}}}?{_DECODERS}")
-_HINT = re.compile(_DECODERS, re.IGNORECASE)
+_HINTS = """
+b64decode a85decode b85decode b32decode b16decode unhexlify fromhex decompress marshal.loads decode( decrypt decode_base64
+decode64 unpack base64_decode gzinflate gzuncompress rot13 hex2bin uudecode strrev atob fromcharcode inflatesync gunzipsync
+createdecipher frombase64string buffer.from( chr( chr,
+"""
+_HINT = AhoCorasick(_HINTS.split())
 _ALIKE = {"typescript": "javascript"}
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
     for snippet in reading.snippets:
-        if _HINT.search(snippet.text, 0, _MOST) is not None:
+        if _HINT.find_matches_as_indexes(snippet.text[:_MOST].lower()):
             yield from _concealed(_ALIKE.get(snippet.language, snippet.language), snippet.text[:_MOST])
 
 

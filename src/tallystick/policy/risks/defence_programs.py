@@ -202,6 +202,26 @@ def _mp_preference(started: Started) -> str | None:
     )
 
 
+def _execution_policy(started: Started) -> str | None:
+    """For the machine or the user; of one process it ends with it."""
+    said = {word.lower() for word in started.words}
+    return "changes-protection" if said & {"unrestricted", "bypass"} and "process" not in said else None
+
+
+_BOOT_WEAK = frozenset(
+    (
+        ("recoveryenabled", "no"), ("recoveryenabled", "off"), ("testsigning", "on"), ("testsigning", "yes"),
+        ("nointegritychecks", "on"), ("nointegritychecks", "yes"), ("bootstatuspolicy", "ignoreallfailures"),
+        ("nx", "alwaysoff"), ("disableelamdrivers", "yes"), ("loadoptions", "ddisable_integrity_checks"),
+    )
+)  # fmt: skip
+
+
+def _bcdedit(started: Started) -> str | None:
+    words = [word.lower() for word in started.words]
+    return "disables-protection" if not _BOOT_WEAK.isdisjoint(pairwise(words)) else None
+
+
 _BOOT_OFF = ("selinux=0", "enforcing=0", "apparmor=0", "audit=0", "mitigations=off", "lockdown=none")
 RULES: dict[str, _Rule] = {
     **dict.fromkeys(
@@ -273,7 +293,8 @@ RULES: dict[str, _Rule] = {
     "set-mppreference": _mp_preference,
     "add-mppreference": _mp_preference,
     "remove-mppreference": _ever("changes-protection"),
-    "set-executionpolicy": _says("changes-protection", "unrestricted", "bypass"),
+    "set-executionpolicy": _execution_policy,
+    "bcdedit": _bcdedit,
     **dict.fromkeys(
         names("grubby kernelstub bootctl"),
         lambda s: "disables-protection" if any(word.endswith(_BOOT_OFF) for word in s.words) else None,

@@ -238,6 +238,10 @@ _WINDOWS = re.compile(
     r"currentversion\\{0,4}winlogon\b|__eventfilter\b)|(?P<account>\b(?:new-localuser|add-localgroupmember)\b)",
     re.IGNORECASE,
 )
+_CHANGES_KEYS = re.compile(
+    r"\breg(?:\.exe)?\s+(?:add|import|copy|restore|load)\b|\b(?:new|set|copy|rename|move)-item|setvalue|createsubkey|regwrite|\bs?p\s|\bni\s",
+    re.IGNORECASE,
+)
 _OF_WINDOWS = {"schedules": "schedules", "service": "adds-service", "account": "adds-account"}
 _SHELLS_OF_WINDOWS = ("powershell", "pwsh", "cmd", "reg")
 
@@ -248,7 +252,9 @@ def _of_windows(reading: CallReading) -> Iterator[Risk]:
     texts += [code.text for code in reading.uses.codes if code.language == "powershell"]
     texts += [started.spelled for started in programs(reading) if started.name in _SHELLS_OF_WINDOWS]
     for text in texts:
-        is_looking = text.lower().startswith("reg query")
-        found = None if is_looking else _WINDOWS.search(text[: 64 << 10])
+        found = _WINDOWS.search(text[: 64 << 10])
+        is_key = found is not None and found[0][:14].lower() == "currentversion"
+        if is_key and _CHANGES_KEYS.search(text[: 64 << 10]) is None:
+            continue
         if found is not None and found.lastgroup is not None:
             yield Risk(_OF_WINDOWS[found.lastgroup], found[0][:200])

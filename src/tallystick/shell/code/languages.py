@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from tallystick.shell.code import lines
 from tallystick.shell.code.awk import read_awk
+from tallystick.shell.code.batch import read_batch
 from tallystick.shell.code.filters import read_filter
 from tallystick.shell.code.found import Found, Read, TooMuchError
 from tallystick.shell.code.glimpses import read_glimpses
@@ -24,6 +25,7 @@ from tallystick.shell.code.verbs import read_verbs
 
 _READERS: dict[str, Callable[[str, Found], None]] = {
     "awk": read_awk,
+    "batch": read_batch,
     "javascript": read_javascript,
     "jq": read_filter,
     "lua": read_lua,

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from tallystick.model.intent import Operation
+from tallystick.shell.code.batch import unix_drives, unix_folders
 from tallystick.shell.code.found import HOME, Found
 from tallystick.shell.code.verbs import read_verbs
 
@@ -145,7 +146,7 @@ _CMDLETS = {
     "invoke-webrequest": "curl", "iwr": "curl", "invoke-restmethod": "curl", "irm": "curl", "start-bitstransfer": "curl",
     "select-string": "grep", "sls": "grep", "write-output": "echo", "write-host": "echo", "stop-process": "kill",
     "invoke-expression": "eval", "iex": "eval", "start-process": "env", "saps": "env", "invoke-command": "env",
-    "set-acl": "chmod", "compress-archive": "zip", "get-itemproperty": "cat", "clear-content": "truncate",
+    "set-acl": "chmod", "clc": "truncate -s 0", "compress-archive": "zip", "get-itemproperty": "cat", "clear-content": "truncate -s 0",
     "format-volume": "mkfs", "clear-disk": "mkfs", "initialize-disk": "mkfs", "clear-recyclebin": "true",
 }  # fmt: skip
 _NAMED = re.compile(
@@ -155,8 +156,17 @@ _NAMED = re.compile(
 )
 _SENDS = re.compile(r"\s-(?:Body|InFile)\s+", re.IGNORECASE)
 _OUT = re.compile(r"\s-OutFile\s+", re.IGNORECASE)
-_RECURSE = re.compile(r"\s-Recurse\b", re.IGNORECASE)
+_RECURSE = re.compile(r"\s-r(?:ec(?:u(?:r(?:se?)?)?)?)?(?::\$true)?(?=[\s;|)}]|$)", re.IGNORECASE)
+_PROFILE = re.compile(r"\$PROFILE\b(?:\.\w{1,40})?", re.IGNORECASE)
+_HANDED_ON = re.compile(
+    r"(?<![\w-])(?:get-childitem|gci|ls|dir)\s+(?:-(?:literal)?path\s+)?([^\s|;*-][^\s|;*]{0,300})(?:\s+-(?:recurse|force|r|fo|file|directory))*"
+    r"\s*\|\s*(?:remove-item|ri|rm|del|erase)\b",
+    re.IGNORECASE,
+)
+"""All that a folder holds is handed on to be deleted; what is chosen among it is not."""
+_DELETES_FILES = re.compile(r"\[(?:System\.)?IO\.(?:Directory|File)\]::Delete\(([^)\n]{1,500})\)", re.IGNORECASE)
 _POST = re.compile(r"\s-Method\s+(\w+)", re.IGNORECASE)
+_FOLDERS = re.compile(r"\$\{?env:(APPDATA|LOCALAPPDATA|TEMP|TMP|SystemRoot|windir|SystemDrive|ProgramFiles|ProgramData)\}?", re.I)
 _HOME_FOLDER = re.compile(r"\$(?:env:)?(?:USERPROFILE|HOME)\b|\$\{?env:HOME\}?|\$HOME\b", re.IGNORECASE)
 _FIRST = re.compile(r"(?<![\w.$-])([A-Za-z]+(?:-[A-Za-z]+)?)(?=[\s(]|$)")
 _ASSIGNS = re.compile(r"^\s*\$[\w:]{1,80}\s*=\s*(?=[A-Za-z(&])")
@@ -178,10 +188,17 @@ def read_encoded(text: str, found: Found) -> None:
         return
 
 
+def _folder(found: re.Match[str]) -> str:
+    return unix_folders(f"%{found[1]}%")
+
+
 def _said(line: str) -> str:
     if line.lstrip().startswith("#"):
         return ""
-    line = _HOME_FOLDER.sub("$HOME", line)
+    line = unix_drives(_FOLDERS.sub(_folder, _HOME_FOLDER.sub("$HOME", line)))
+    line = _PROFILE.sub("$HOME/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", line)
+    line = _HANDED_ON.sub(r"Remove-Item -Recurse \1; ", line)
+    line = _DELETES_FILES.sub(lambda found: f"Remove-Item -Recurse {found[1].partition(',')[0]}", line)
     is_deep = _RECURSE.search(line) is not None
     post = _POST.search(line)
     line = _RECURSE.sub("", _NAMED.sub(" ", line))

@@ -25,7 +25,9 @@ _SAVES = re.compile(
 def _without_silence(command: Command) -> list[Word]:
     """The arguments without `+line`, and without `-s` where it means silence: after `-e`, and for `ex` and `ed`."""
     words = [word for word in command.arguments if word.text[:1] != "+"]
-    is_ex = command.program in ("ex", "ed", "red") or any(re.fullmatch(r"-[eE]s?|-[a-zA-Z]*e", word.text) for word in words)
+    is_ex = command.program in ("ex", "ed", "red") or any(
+        re.fullmatch(r"-[eE]s?|-[a-zA-Z]*e", word.text) for word in words
+    )
     return [word for word in words if word.text not in ("-s", "-es", "-Es")] if is_ex else words
 
 

@@ -5,6 +5,8 @@ Owns which verbs send and which fetch, and the files that they name. Source: gh 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Actions
@@ -12,6 +14,7 @@ from tallystick.shell.programs.arguments import Line, at_home, grammar, is_fed, 
 from tallystick.shell.programs.rules import Builder, Rule
 
 _HERE = Word(".")
+_WILD = frozenset("*?[")
 _GH = grammar(
     "-R -b -t -F -f -H -B -l -a -m -q -X -L -s -d -n -D -p -o -O -r -S -e --repo --body --title --body-file --field "
     "--raw-field --header --base --head --label --assignee --milestone --reviewer --jq --template --method --input "
@@ -84,13 +87,25 @@ def _call(built: Builder, line: Line, command: Command) -> None:
 
 def _answer(built: Builder, line: Line, at: int | None, own: tuple[Word, ...]) -> None:
     if line.operand(1) == "download":
-        folder = line.value("-D", "--dir")
-        made = built.add(Operation.WRITE, folder or _HERE, words=own if folder is None else (folder,), deep=True)
-        built.flow([at], [made])
+        for made in _downloaded(built, line, own):
+            built.flow([at], [made])
     elif line.operand(1) == "checkout":
         built.flow([at], [built.add(Operation.EDIT, _HERE, words=own, deep=True)])
     else:
         built.show(at)
+
+
+def _downloaded(built: Builder, line: Line, own: tuple[Word, ...]) -> Iterator[int | None]:
+    """The files that patterns without wildcards and `--output` name; else whatever comes to lie in the folder."""
+    folder = line.value("-D", "--dir")
+    output = line.value("-O", "--output") if line.operand(0) == "release" else None
+    named = [output] if output is not None else line.values("-p", "--pattern")
+    for word in named if line.operand(0) == "release" else ():
+        if word.is_known and not _WILD & set(word.plain):
+            inner = word if output is not None or folder is None else renamed(word, f"{folder.text}/{word.text}")
+            yield built.write(inner, words=(word,))
+    if output is None and (line.operand(0) != "release" or not named or any(_WILD & set(word.plain) for word in named)):
+        yield built.add(Operation.WRITE, folder or _HERE, words=own if folder is None else (folder,), deep=True)
 
 
 def _api(built: Builder, line: Line, command: Command) -> None:

@@ -336,7 +336,20 @@ def _cmdlet(command: Command) -> Actions:
     return built.build()
 
 
+def _cmd(command: Command) -> Actions:
+    """`cmd /c …`, `cmd /k …`: all that follows is one text."""
+    built = Builder()
+    words = command.arguments
+    for n, word in enumerate(words[:20]):
+        if word.plain.lower() in ("/c", "/k", "//c", "//k"):
+            built.codes = [Code("batch", sentence(words[n + 1 :]))]
+            return built.build()
+    built.is_unknown = True
+    return built.build()
+
+
 TABLE: dict[str, Rule] = {
+    **each("cmd cmd.exe", _cmd),
     **each("python python3 python2 pypy pypy3 ipython ipython3 bpython", _python),
     **each(
         "node nodejs iojs",

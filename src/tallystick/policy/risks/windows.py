@@ -1,0 +1,60 @@
+"""Programs of Windows that fetch or run what a host sends, though they are there for something else.
+
+Owns those programs and the arguments that make them do it. PowerShell's own cmdlets are read as commands, and scripts from a URL
+are `remote`'s. Source: the LOLBAS project; MITRE ATT&CK T1105, T1197 and T1218.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+
+RISKS: dict[str, str] = {
+    "odd-download": "a program that is there for something else fetches a file: certutil, bitsadmin",
+    "remote-code": "what a host sends runs at once, before anybody can look at it",
+}
+_URL = re.compile(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
+_FETCH = {
+    "certutil": ("urlcache", "verifyctl"),
+    "bitsadmin": ("transfer", "addfile", "setnotifycmdline"),
+    "certreq": ("post",),
+    "esentutl": (),
+    "expand": (),
+    "extrac32": (),
+    "replace": (),
+    "desktopimgdownldr": (),
+    "finger": (),
+    "cmdl32": (),
+    "imewdbld": (),
+    "mpcmdrun": ("downloadfile",),
+}
+_RUN = frozenset(("rundll32", "hh", "ieexec", "presentationhost", "odbcconf", "control", "forfiles", "pcalua", "xwizard"))
+_SCRIPT = re.compile(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    for started in programs(reading):
+        if started.name in _FETCH:
+            if _fetches(started):
+                yield Risk("odd-download", started.spelled)
+        elif started.name in _RUN and _runs(started):
+            yield Risk("remote-code", started.spelled)
+
+
+def _fetches(started: Started) -> bool:
+    words = started.words
+    said = {word.lstrip("-/").lower() for word in words if word[:1] in "-/"}
+    wanted = _FETCH[started.name]
+    return (not wanted or not said.isdisjoint(wanted)) and any(map(_URL.match, words))
+
+
+def _runs(started: Started) -> bool:
+    has_url = any(_URL.search(word) for word in started.words)
+    is_script = any(_SCRIPT.search(word) for word in started.words)
+    return is_script if started.name == "rundll32" else has_url
