@@ -39,6 +39,11 @@ _MOST_POINTER_BYTES = 1024
 _GITDIR = b"gitdir:"
 
 
+def load_git() -> None:
+    """Load the library, so that no call waits for it."""
+    import pygit2  # noqa: F401
+
+
 def repository_of(path: str) -> str | None:
     """The top folder of the working tree that an absolute path lies in, or None. A few looks at the disk, no more."""
     for _ in range(_MOST_FOLDERS_UP):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
-from tallystick.capture.tracking import repository_of, tracking_of
+from tallystick.capture.tracking import load_git, repository_of, tracking_of
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
 from tallystick.operations.deeds import Deed, Deeds, deed_of, recorded_deed

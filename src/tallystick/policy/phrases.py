@@ -123,8 +123,8 @@ _NEGATED = re.compile(
     r"\b(?:never|not|don't|dont|cannot|can't|mustn't|avoid|no|without|refuse to|instead of|nor)(?: [\w-]+){0,3} ?$"
 )
 _TOLD_OF = re.compile(
-    r"\b(?:like|such as|e\.g|for example|attackers?|attacks?|injections?|injected|malicious|phrases?|treat|untrusted|says?|saying|"
-    r"claim\w*|detect\w*|avoid\w*|language|wordings?|classified|spam|examples?(?!\.\w)|texts?|strings?|contain\w*|flag|"
+    r"\b(?:like|such as|e\.g|for example|attackers?|attacks?|injections?|injected|malicious|phrases?|treat|untrusted|says?|"
+    r"saying|claim\w*|detect\w*|avoid\w*|language|wordings?|classified|spam|examples?(?!\.\w)|texts?|strings?|contain\w*|flag|"
     r"report)\b"
 )
 
