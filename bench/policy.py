@@ -46,10 +46,15 @@ from tallystick.tools import uses_of
 CORPUS = Path(__file__).parents[1] / "tests" / "policy" / "corpus"
 HELD_OUT = {
     name: CORPUS.parent / "heldout" / f"{table}.toml"
-    for name, table in (("held-out", "attacks"), ("held-out work", "work"))
+    for name, table in (
+        ("held-out", "attacks"),
+        ("held-out work", "work"),
+        ("held-out 2", "second_attacks"),
+        ("held-out work 2", "second_work"),
+    )
 }
-"""Cases that were written when the rules were, by somebody who did not look at them."""
-_ATTACKS = ("attacks", "held-out")
+"""Cases that were written when the rules were there, without looking at them."""
+_ATTACKS = ("attacks", "held-out", "held-out 2")
 MACHINE = CORPUS / "machine.toml"
 RECORDINGS = Path(__file__).parents[1] / "tests" / "recordings"
 _HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
