@@ -30,6 +30,8 @@ class Word(msgspec.Struct, frozen=True):
     """Which commands' output stands in it, by their place in Script.commands."""
     is_stream: bool = False
     """It names no file but a pipe to or from those commands: `<(…)`, `>(…)`."""
+    many: int = 0
+    """Braces stand for so many words, of which only some are given, this being the first; 0: all are given."""
 
     @property
     def plain(self) -> str:

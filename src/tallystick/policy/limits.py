@@ -1,7 +1,8 @@
 """Which limits a call passes: sizes, how much one call does, how much its session did.
 
 Owns measuring a call against `settings.Limits`; what is passed is named as there. A session that is over a limit passes it
-again at each further tenth of it, not with every call. Must not know what follows.
+again at each further tenth of it, not with every call; a rate is passed with each call that is over it. Must not know what
+follows.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ _LOCAL = ("localhost", "127.", "[::1]", "::1", "0.0.0.0", "host.docker.internal"
 _QUICK = names("echo printf : true let local export test [ [[ set seq expr")
 _FANS_OUT = names("xargs parallel")
 _SIZE = re.compile(r"(\d{1,15})([kKmMgGtT]?)(?:i?[bB])?")
+_COUNTED = re.compile(r"://[^\s\[]{1,300}\[(\d{1,9})-(\d{1,9})[:\]]")
+"""`https://example.org/[1-500]`, as curl reads it."""
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
@@ -99,8 +102,12 @@ def _read_bytes(intents: tuple[Intent, ...], world: World, limit: int) -> int:
 
 def _of_scripts(reading: CallReading, limits: Limits) -> Iterator[str]:
     far = _network_programs(reading)
+    if max(_named_by_braces(reading), _listed_by_seq(reading)) > limits.files_in_call:
+        yield "files_in_call"
     for script in reading.scripts:
         for command in script.commands:
+            if far and command.program in far and _asked_at_once(command) > limits.network_calls_a_minute:
+                yield "network_calls_a_minute"
             if _made_bytes(command) > limits.write_bytes:
                 yield "write_bytes"
         for loop in script.loops:
@@ -111,6 +118,46 @@ def _of_scripts(reading: CallReading, limits: Limits) -> Iterator[str]:
                 yield "network_calls_a_minute"
             if rounds > limits.calls_in_session:
                 yield "commands_in_call"
+
+
+def _named_by_braces(reading: CallReading) -> int:
+    """How many files braces name for a program that reads or changes them: `touch f{1..5000}`."""
+    told = [
+        command
+        for script in reading.scripts
+        for command in script.commands
+        if command.words and any(word.many for word in command.words[1:])
+    ]
+    if not told:
+        return 0
+    working = {
+        words
+        for intent in reading.effects.intents
+        if intent.domain is Domain.FILE and intent.operation in _CHANGES | _READS
+        for words in intent.words
+    }
+    return max((word.many for command in told for word in command.words[1:] if word.plain in working), default=0)
+
+
+def _asked_at_once(command: Command) -> int:
+    """How many addresses one command asks: by braces of the shell, or by those that curl itself counts up."""
+    many = max((word.many for word in command.words[1:]), default=0)
+    counted = _COUNTED.search(" ".join(word.plain for word in command.words[:32])[:4000])
+    return max(many, abs(int(counted[2]) - int(counted[1])) + 1 if counted is not None else 0)
+
+
+def _listed_by_seq(reading: CallReading) -> int:
+    """How many files a command changes that `$(seq N)` names."""
+    commands = reading.scripts[0].commands
+    many = 0
+    for n, command in enumerate(commands):
+        given = (_given_by(commands[k]) for word in command.words[1:] for k in word.commands if k < len(commands))
+        if (rounds := max(given, default=0)) and any(
+            each.command == n and each.domain is Domain.FILE and each.operation in _CHANGES
+            for each in reading.effects.intents
+        ):
+            many = max(many, rounds)
+    return many
 
 
 def _of_loop(loop: Loop, far: frozenset[str], limits: Limits) -> Iterator[str]:
@@ -219,11 +266,9 @@ def _of_session(reading: CallReading, past: Past, limits: Limits) -> Iterator[st
     is_far = any(each.domain is Domain.NETWORK and not _is_local(each.target) for each in intents)
     if is_far and _passes(past.network_calls + 1, limits.network_calls_in_session):
         yield "network_calls_in_session"
-    if is_far and _passes(past.recent_network_calls + 1, limits.network_calls_a_minute):
+    if is_far and past.recent_network_calls >= limits.network_calls_a_minute:
         yield "network_calls_a_minute"
-    if any(each.domain is Domain.FILE for each in intents) and _passes(
-        past.recent_file_calls + 1, limits.file_calls_a_minute
-    ):
+    if past.recent_file_calls >= limits.file_calls_a_minute and any(each.domain is Domain.FILE for each in intents):
         yield "file_calls_a_minute"
 
 

@@ -14,7 +14,7 @@ import msgspec
 from tallystick.model.script import HOLE, Word
 from tallystick.shell.arithmetic import computed
 from tallystick.shell.grammar import Node, glued, parse, text_of
-from tallystick.shell.quotes import SPLIT, alternatives, ansi, bare, in_quotes, splitting
+from tallystick.shell.quotes import OPEN, SPLIT, alternatives, ansi, bare, count, in_quotes, splitting
 from tallystick.shell.scope import Scope, sources
 
 Found = Callable[[Word], list[Word]]
@@ -62,6 +62,8 @@ class Expander:
         word = joined(list(self._glued(group)))
         texts = [text for whole in alternatives(word.text) for text in whole.split(SPLIT) if text or not whole]
         words = [Word(text, word.hidden, word.commands, word.is_stream) for text in texts[:_MOST_WORDS]]
+        if OPEN in word.text and words and (many := count(word.text)) > len(words):
+            words[0] = msgspec.structs.replace(words[0], many=many)
         return words if self._found is None else [file for word in words for file in self._found(word)]
 
     def _at_once(self, node: Node) -> list[Word] | None:

@@ -27,6 +27,7 @@ _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?|([A-Za-z])\
 _MOST_ALTERNATIVES = 64
 _MOST_STEPS = 128
 _MOST_NESTED = 16
+_MOST_COUNTED = 1 << 40
 
 
 def bare(text: str) -> str:
@@ -69,6 +70,28 @@ def alternatives(text: str) -> list[str]:
     if OPEN not in text:
         return [text if text.isascii() else text.translate(_INACTIVE)]
     return [word.translate(_INACTIVE) for word in _expanded(text, [_MOST_STEPS])]
+
+
+def count(text: str, depth: int = 0) -> int:
+    """How many words a word with braces stands for, however many."""
+    total, at, steps = 1, 0, 0
+    while (start := text.find(OPEN, at)) >= 0 and steps < _MOST_STEPS and depth < _MOST_NESTED:
+        steps += 1
+        parts = _split(text, start)
+        at = start + 1
+        if parts is not None:
+            at += sum(map(len, parts)) + len(parts)
+            total = min(total * _count(parts, depth + 1), _MOST_COUNTED)
+    return total
+
+
+def _count(parts: list[str], depth: int) -> int:
+    found = _RANGE.fullmatch(parts[0]) if len(parts) == 1 else None
+    if found is None:
+        return sum(count(part, depth) for part in parts)
+    is_number = found[1] is not None
+    first, last = (int(found[1]), int(found[2])) if is_number else (ord(found[4]), ord(found[5]))
+    return abs(last - first) // (abs(int(found[3] or found[6] or 1)) or 1) + 1
 
 
 def _expanded(text: str, steps: list[int], depth: int = 0) -> list[str]:

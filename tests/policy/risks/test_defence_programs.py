@@ -10,12 +10,12 @@ from tallystick.policy.risks.programs import Started
 ARGUMENTS = ((), ("-F",), ("--version",), ("disable",), ("status",), ("stop",), ("delete", "x"), ("-e", "0"))
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", sorted(RULES))
 def test_a_rule_says_a_word_that_is_explained(name: str) -> None:
     said = {RULES[name](Started(name, tuple(map(Word, words)), name)) for words in ARGUMENTS}
     assert said - {None} <= set(RISKS)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", sorted(RULES))
 def test_to_ask_for_the_version_is_work(name: str) -> None:
     assert RULES[name](Started(name, (Word("--version"),), name)) is None

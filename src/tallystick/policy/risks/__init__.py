@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks import (
     agents,
+    attaching,
     bombs,
     concealed,
     defences,
@@ -43,6 +44,7 @@ __all__ = ["RISKS", "Risk", "risks_of"]
 
 _MODULES = (
     agents,
+    attaching,
     bombs,
     concealed,
     defences,

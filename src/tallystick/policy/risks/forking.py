@@ -51,6 +51,9 @@ _WAITS = names(
     "check_output poll select pause acquire exit _exit kill send serve_forever as_completed map handle_request"
 )
 _ENDLESS = names("count cycle repeat")
+_RUNS = names("run call check_call check_output getoutput getstatusoutput system spawn")
+_EXITS = names("exit _exit quit abort")
+_MOST_NODES = 200
 _MANY_FORKS = 8
 """As many forks in a row make hundreds of processes."""
 
@@ -67,7 +70,48 @@ def _parsed(text: str) -> ast.Module | None:
 def _python(tree: ast.Module) -> bool:
     if sum(_is_call(node, _FORKS) for node in tree.body for node in [getattr(node, "value", node)]) >= _MANY_FORKS:
         return True
-    return any(_goes_on(node) for node in ast.walk(tree))
+    return _starts_itself(tree) or any(_goes_on(node) for node in ast.walk(tree))
+
+
+def _starts_itself(tree: ast.Module) -> bool:
+    """Whether a program surely starts itself anew: a program that ends when it has done so once takes its own place."""
+    own = [node for node in _sure(tree.body) if _is_itself(node)]
+    is_often = len(own) > 1 or any(
+        isinstance(node, (ast.For, ast.While)) and any(each in own for each in ast.walk(node)) for node in ast.walk(tree)
+    )
+    if is_often:
+        return True
+    ends = any(isinstance(node, (ast.Return, ast.Raise)) or _is_call(node, _EXITS) for node in ast.walk(tree))
+    return bool(own) and not ends
+
+
+def _sure(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """What runs whenever the program does: nothing that stands in a condition or in a function."""
+    for part in body:
+        if isinstance(part, ast.If):
+            if _is_main(part.test):
+                yield from _sure(part.body)
+        elif isinstance(part, (ast.For, ast.While, ast.With, ast.Try)):
+            yield from _sure(part.body)
+        elif not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield from ast.walk(part)
+
+
+def _is_main(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+
+
+def _is_itself(node: ast.AST) -> bool:
+    """Whether a call starts the program that it stands in: `Popen([sys.executable, __file__])`."""
+    if not isinstance(node, ast.Call) or _called(node) not in _STARTS | _RUNS:
+        return False
+    inner = list(islice((each for part in (*node.args, *node.keywords) for each in ast.walk(part)), _MOST_NODES))
+    names_ = {each.id for each in inner if isinstance(each, ast.Name)}
+    members = {each.attr for each in inner if isinstance(each, ast.Attribute)}
+    is_all = any(
+        isinstance(each, ast.Attribute) and each.attr == "argv" for each in inner
+    ) and not any(isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.endswith(".py") for each in inner)
+    return "__file__" in names_ or ("executable" in members and is_all)
 
 
 def _goes_on(node: ast.AST) -> bool:
@@ -88,8 +132,15 @@ def _goes_on(node: ast.AST) -> bool:
             # Only what surely runs in it: a call of itself that stands in a condition comes to an end.
             sure = [part for part in node.body if isinstance(part, (ast.Expr, ast.Assign))]
             calls = [each for part in sure for each in ast.walk(part) if isinstance(each, ast.Call)]
-            return any(_called(each) == node.name for each in calls) and _multiplies(node.body)
+            is_again = any(_called(each) == node.name or _is_target(each, node.name) for each in calls)
+            return is_again and _multiplies(node.body)
     return False
+
+
+def _is_target(call: ast.Call, name: str) -> bool:
+    """`Process(target=f)`."""
+    targets = (each.value for each in call.keywords if each.arg == "target")
+    return _called(call) in _STARTS and any(isinstance(each, ast.Name) and each.id == name for each in targets)
 
 
 def _multiplies(body: list[ast.stmt], starters: frozenset[str] = _STARTS) -> bool:
@@ -174,8 +225,13 @@ _FUNCTION = re.compile(
 )
 _ITSELF = re.compile(
     r"\b(?:fork|spawn|exec|execFile|popen|system)\b[^;\n]{0,120}"
-    r"(?:__filename|__FILE__|process\.argv\[1\]|\$0\b|\$PROGRAM_NAME|\$argv\[0\]|import\.meta\.(?:url|filename)|arg\[0\])"
+    r"(?:__filename|__FILE__|process\.argv\b|process\.mainModule|\$0\b|\$PROGRAM_NAME|\$argv\b|import\.meta\.(?:url|filename|main)|arg\[0\])"
 )
+_ENDS = re.compile(r"\bprocess\.(?:exit|kill|abort)\b|\bDeno\.exit\b|\bexit\b|\bdie\b")
+_LATER = re.compile(
+    r"=>|\bfunction\b|\blambda\b|\.(?:on|once|then|finally|catch|addListener|addEventListener|subscribe)\s{0,9}\("
+)
+"""What stands behind it happens some time later, when something else has happened."""
 _BRANCH = re.compile(r"\b(?:if|unless|switch|case|return|exit|when)\b|\?|&&|\|\|")
 
 
@@ -188,18 +244,30 @@ def _by_words(text: str) -> bool:
         body = _block(text, found.end())
         if (_STARTER.search(body) or "fork" in found[0]) and _WAITING.search(body) is None:
             return True
-    if _ITSELF.search(text) is not None and _BRANCH.search(text) is None:
+    if _ITSELF.search(text) is not None and _BRANCH.search(text) is None and _ENDS.search(text) is None:
         return True
     return any(_comes_back(found["a"] or found["b"], found["body"]) for found in _FUNCTION.finditer(text))
 
 
 def _comes_back(name: str, body: str) -> bool:
-    """Whether a function forks and calls itself, with nothing to end it."""
+    """Whether a function starts a process and calls itself, with nothing to end it."""
+    if "fork" not in body:
+        return _comes_back_at_once(name, body)
     start = body.find("fork")
     again = re.search(rf"\b{re.escape(name)}\b\s{{0,9}}(?:\(|;|$|\n|\}})", body[start:]) if start >= 0 else None
     if again is None:
         return False
     return _BRANCH.search(body[: start + again.end()]) is None and _WAITING.search(body[: start + again.end()]) is None
+
+
+def _comes_back_at_once(name: str, body: str) -> bool:
+    """The same of `spawn` and its like: inside of its own braces, one statement after another."""
+    opened = body.find("{")
+    inner = _block(body, opened)[1:] if opened >= 0 else ""
+    if _STARTER.search(inner) is None or _BRANCH.search(inner) is not None or _WAITING.search(inner) is not None:
+        return False
+    again = re.search(rf"(?:^|[;{{}}\n,(])\s{{0,9}}(?:{re.escape(name)}\s{{0,9}}\(|setImmediate\(\s{{0,9}}{re.escape(name)}\b)", inner)
+    return again is not None and _LATER.search(inner[: again.start()]) is None
 
 
 def _block(text: str, at: int) -> str:
