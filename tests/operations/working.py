@@ -12,7 +12,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 from tallystick.operations.decide import Decider
 from tallystick.operations.index_live import index_sessions
-from tallystick.operations.live import _decided
+from tallystick.operations.live_alerts import decided_step
 from tallystick.operations.record import sealable
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.store import init_store
@@ -121,7 +121,7 @@ class Work:
         step = self._step(session, "tool_call", corr, meta, {"content.args": args})
         taken = self.scribe.add(agent, step)
         if decision.effect is not Effect.ALLOW:
-            self.scribe.add(agent, _decided(step, decision))
+            self.scribe.add(agent, decided_step(step, decision))
         if decision.effect is not Effect.DENY:
             for path, text in (leaves or {}).items():
                 self.write(path, text)

@@ -13,16 +13,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
 from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
 from tallystick.capture.tracking import load_git, repository_of, tracking_of
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
 from tallystick.operations.deeds import Deed, Deeds, deed_of, recorded_deed
+from tallystick.operations.inspecting import inspect_written
 from tallystick.operations.on_record import OnRecord
 from tallystick.operations.policies import Policies, detectors
 from tallystick.operations.world import Machine
 from tallystick.policy.acts import is_below
-from tallystick.policy.facts import Facts
+from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
 from tallystick.policy.judging import Ground, judged
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.places import Kind, Places, Protected
@@ -128,6 +131,20 @@ class Decider:
         facts = self.facts(call)
         return self.policies.in_force(facts.root).decide(facts, self.policies.settings)
 
+    def look_after(self, call: Call) -> Decision:
+        """What the policies say of the content that a call has left in the files that it wrote. It may have been made or not.
+
+        Raises:
+            PolicyError: they cannot judge it.
+        """
+        facts = self.facts_in(self._world(call), call)
+        written = [
+            act.resource for act in facts.acts if act.action is Action.WRITE and isinstance(act.resource, FileFacts)
+        ]
+        acts = tuple(_as_found(file, Path(self._ground.home)) for file in written[:_MOST_LOOKED_AT] if file.is_known)
+        found = msgspec.structs.replace(facts, acts=tuple(act for act in acts if act is not None))
+        return self.policies.in_force(facts.root).decide(found, self.policies.settings)
+
     def _world(self, call: Call) -> Machine:
         """The machine and the record, as they are for a call."""
         return Machine(self._record.before(call))
@@ -163,6 +180,19 @@ def _held(path: str) -> str:
     """The text of a file."""
     found = Machine().content(path)
     return found.text if isinstance(found, Content) and "\0" not in found.text else ""
+
+
+_MOST_LOOKED_AT = 8
+"""Files of one call whose content is looked at after it."""
+
+
+def _as_found(file: FileFacts, home: Path) -> Act | None:
+    """A written file with what it holds now and nothing else that policies could speak of."""
+    found = inspect_written(file.path, home)
+    if found is None:
+        return None
+    told = FileFacts(path=file.path, name=file.name, place=Place.WORKSPACE, tags=found.tags, exists=True)
+    return Act(action=Action.WRITE, resource=told, because=(found.digest,) if found.digest is not None else ())
 
 
 # Places --------------------------------------------------------------------------------------------------------------

@@ -18,16 +18,14 @@ from msgspec.structs import replace
 from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply, hook_adapter
 from tallystick.capture.probe import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
-from tallystick.journal.archive import system_clock
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
-from tallystick.operations.alert_chain import AlertChain, known_head, milliseconds_of, place_of
 from tallystick.operations.folders import Folders
+from tallystick.operations.live_alerts import LiveAlerts, LookAfter, decided_step
 from tallystick.operations.policy_change import Change, step_of_change
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.unnamed import Unnamed
-from tallystick.policy.alert import Alert, alert_of_broken_policy, alert_of_decision
 
 _LOG = logging.getLogger(__name__)
 
@@ -135,6 +133,7 @@ class Live:
         *,
         monotonic: Callable[[], float],
         adapter: Callable[[str], HookAdapter | None] = hook_adapter,
+        look_after: LookAfter | None = None,
     ) -> None:
         self.scribe = scribe
         self.counts = Counts()
@@ -152,7 +151,7 @@ class Live:
         self.changes = 0
         """How often `unfinished` has changed."""
         self._missed = _Missed()
-        self._alerts: AlertChain | None = None
+        self._alerts = LiveAlerts(scribe, look_after)
 
     # One delivery ---------------------------------------------------------------------------------------------------
 
@@ -228,6 +227,7 @@ class Live:
             return delivery.decided
         decision = self._decide(payload.asks)
         self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
+        self._alerts.asked(payload.asks, decision)
         return decision
 
     # What goes on from one recorder to the next ---------------------------------------------------------------------
@@ -350,26 +350,14 @@ class Live:
             self._unnamed.forget(record.sid)  # what was not recorded was not delivered: it may come again
             raise
         if step.type == "tool_call" and decision is not None:
-            if decision.effect is not Effect.ALLOW:
-                decided = _decided(step, decision)
+            if decision.effect is not Effect.ALLOW or decision.would is not None:
+                decided = decided_step(step, decision)
                 self.scribe.add_to(record, decided)
-                self._alert(delivery, record, step, decided, taken.n)
+                self._alerts.of_decision(record, step, decided, taken.n, received=delivery.received)
             # An intent is on disk before its call is let go: DESIGN 5.
             self._settle = self.scribe.unsettled(taken.session)
-
-    def _alert(self, delivery: Delivery, record: SessionRecord, call: Step, decided: Step, n: int) -> None:
-        """Seal the alert of a decision. The decision stands without it."""
-        alert = alert_of_decision(decided, call, place_of(record, n), created_at=milliseconds_of(delivery.received))
-        if alert is not None:
-            self._add_alert(record, alert)
-
-    def _add_alert(self, record: SessionRecord, alert: Alert) -> None:
-        if self._alerts is None:
-            self._alerts = AlertChain(self.scribe, known_head(self.scribe.home))
-        try:
-            self._alerts.add(record, alert)
-        except FormatError as error:
-            self.counts.last_error = str(error)
+        elif step.type == "tool_result":
+            self._alerts.made(delivery.agent, step, taken.n)
 
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
         found = self.scribe.writer.find(agent, step.session)
@@ -382,16 +370,11 @@ class Live:
         try:
             with self.scribe.lock:
                 self.scribe.add(RECORDER, step_of_change(change))
-                self._alert_of_change(change)
+                record = self.scribe.writer.find(RECORDER, "recorder")
+                if record is not None:
+                    self._alerts.of_change(record, change)
         except TallystickError as failure:
             self.counts.last_error = str(failure)
-
-    def _alert_of_change(self, change: Change) -> None:
-        record = self.scribe.writer.find(RECORDER, "recorder")
-        if change.error is None or record is None:
-            return
-        now = milliseconds_of(system_clock())
-        self._add_alert(record, alert_of_broken_policy("recorder", change.error, policy=change.digest, created_at=now))
 
     # What is not as it should be ------------------------------------------------------------------------------------
 
@@ -432,6 +415,7 @@ class Live:
         """Read transcripts, and close sessions whose agent has ended them; whether anything was new."""
         try:
             was_new = self._transcripts.poll()
+            self._alerts.tick()
             now = self._monotonic()
             for (agent, session), due in list(self._ending.items()):
                 if closing or (now >= due and not self._transcripts.poll(agent, session)):
@@ -473,25 +457,3 @@ def _under(opening: Opening, monitor: str | None) -> Opening:
     if monitor is None or opening.kind is not SessionKind.ROOT:
         return opening
     return replace(opening, kind=SessionKind.CHILD, parent=Ref(session=monitor, agent="run"))
-
-
-def _decided(call: Step, decision: Decision) -> Step:
-    meta: dict[str, Json] = {"effect": decision.effect.value, "rules": list(decision.rules), "decided_by": "policy"}
-    if decision.policy is not None:
-        meta["policy"] = decision.policy
-    if decision.severity:
-        meta["severity"] = decision.severity
-    meta |= {key: call.meta[key] for key in ("tool", "corr") if key in call.meta}
-    values: dict[str, Json] = {"content.text": decision.reason, "content.remedy": decision.remedy}
-    values["content.evidence"] = [msgspec.to_builtins(each) for each in decision.evidence]
-    return Step(
-        session=call.session,
-        type="decision",
-        source=Source.HOOK,
-        source_id=f"{call.source_id}/decision",
-        ts=call.ts,
-        meta=meta,
-        values={name: value for name, value in values.items() if value},
-        after=(Ref(call.source_id),),
-        within=Ref(call.source_id),
-    )

@@ -24,6 +24,7 @@ from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.kinds.secrets import is_exempt
 from tallystick.policy.listed import listed, wholes
 from tallystick.policy.losing import NOTHING, OWN, Loss, beginning, loss, loss_of
+from tallystick.policy.notebooks import cell_tags, is_notebook
 from tallystick.policy.phrases import tags_of
 from tallystick.policy.reading import CallReading
 from tallystick.policy.repositories import changed_repositories
@@ -248,6 +249,8 @@ class _Finder:
             return found | run_tags(path, self._world)
         if action is Action.WRITE and intent.content is not None:
             found |= written_tags(intent, self._reading.home)
+        if action is Action.WRITE and is_notebook(intent.target):
+            found |= cell_tags(intent, self._reading)
         return found | self._so_far.data_tags() if action is Action.WRITE else found
 
     def _credentials(self, intent: Intent, path: str, state: FileState) -> frozenset[str]:

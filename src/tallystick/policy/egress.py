@@ -13,6 +13,7 @@ import msgspec
 import orjson
 
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.policy.betrayed import betrayed, may_betray
 from tallystick.policy.hosts import HostFacts, host_of
 from tallystick.policy.in_use import in_use
 from tallystick.policy.kinds import Named, kinds_of
@@ -52,6 +53,7 @@ class Egress:
         self._real = real
         self._origins: Origins | None = None
         self._texts: dict[str, bool] = {}
+        self._values: tuple[str, ...] | None = None
         self._in_use: frozenset[str] | None = None
 
     def host(self, intent: Intent) -> HostFacts:
@@ -67,6 +69,9 @@ class Egress:
         if self._says_secret(intent):
             carries["sensitive"] = None
             evidence.append("sensitive: a secret stands in the text of the call")
+        for path in self._betrayed(intent):
+            carries["sensitive"] = None
+            evidence.append(f"sensitive: a value of {path} stands in the call")
         past = self._world.past()
         evidence += [f"read before: {what}" for what in past.sensitive[-3:]]
         return msgspec.structs.replace(
@@ -135,6 +140,17 @@ class Egress:
         if intent.operation not in _OUT:
             return "?" in intent.target and self._holds(intent.target)
         return self._holds(self._arguments())
+
+    def _betrayed(self, intent: Intent) -> tuple[str, ...]:
+        """The files of secrets of which a value stands in the call."""
+        if self._values is None:
+            text = f"{intent.target}\n{self._arguments()}"
+            self._values = ()
+            if may_betray(text):
+                root, past = self._reading.workspace, self._world.past()
+                own = secrets_below(root, self._reading, self._world, self._settings) if root else iter(())
+                self._values = tuple(betrayed(text, past, own, self._world))
+        return self._values
 
     def _arguments(self) -> str:
         if self._reading.texts:

@@ -22,6 +22,7 @@ from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.recorder import Recorder
 from tallystick.policy.risks import Risk, risks_of
 from tallystick.policy.settings import Settings
+from tallystick.policy.strangers import strangers
 from tallystick.policy.world import FileKind, Past, World
 
 
@@ -55,6 +56,7 @@ def judged(
     risks = [*risks_of(reading, settings), *detected(detectors, reading, settings)]
     risks += findings(reading, world, past.heard)
     risks += module_risks(reading)
+    risks += strangers(reading, world, settings)
     acts = (_whole(reading, own, risks), *acts_of(reading, world, settings, ground.temporary))
     return reading, Facts(agent=call.agent, context=_context(reading, past, world, settings), acts=acts, root=root)
 

@@ -61,6 +61,16 @@ class Deciding:
             fault = PolicyError(f"a fault of Tallystick: {type(error).__name__}", hint="run/recorder.log has it")
             return self._undecided(call, fault)
 
+    def look_after(self, call: Call) -> Decision:
+        """What policies say of the files that a call has written; silence where that cannot be said."""
+        try:
+            return self._current().look_after(call)
+        except PolicyError:
+            return NO_OPINION
+        except Exception:  # nobody waits for it
+            _LOG.exception("what a call of %s wrote could not be looked at", call.tool)
+            return NO_OPINION
+
     def _current(self) -> Decider:
         with self._loading:
             return self._loaded()

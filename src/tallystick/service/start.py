@@ -20,6 +20,7 @@ from tallystick.journal.home import Home
 from tallystick.operations.adapters import adapters
 from tallystick.operations.config import read_setting
 from tallystick.operations.live import Decide, Live
+from tallystick.operations.live_alerts import LookAfter
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.witness import Witness
 from tallystick.service.deciding import Deciding
@@ -43,7 +44,7 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
         idle = idle_seconds if idle_seconds is not None else float(str(read_setting(home, "service.idle_minutes"))) * 60
         deciding = Deciding(home)
         indexing = Indexing(home)
-        live = make_live(home, deciding, sealed=indexing.note)
+        live = make_live(home, deciding, sealed=indexing.note, look_after=deciding.look_after)
         deciding.listen(live.note_policies)
         http = read_setting(home, "service.http") == "on"
         server = Server(place, live, idle_seconds=idle, http=http, warm=deciding.warm, indexing=indexing)
@@ -72,17 +73,24 @@ def bear_much() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def make_live(home: Home, decide: Decide, *, sealed: Callable[[Sequence[str]], object] | None = None) -> Live:
+def make_live(
+    home: Home,
+    decide: Decide,
+    *,
+    sealed: Callable[[Sequence[str]], object] | None = None,
+    look_after: LookAfter | None = None,
+) -> Live:
     """What works on deliveries, with the store, the policies and the transcripts behind it.
 
     Args:
+        look_after: what policies say of the files that a call has written.
         sealed: called with the sessions that were sealed, in the thread that seals.
 
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
     scribe = Scribe(home, aside=True, sealed=sealed)
-    return Live(scribe, decide, Witness(scribe, adapters()), monotonic=time.monotonic)
+    return Live(scribe, decide, Witness(scribe, adapters()), monotonic=time.monotonic, look_after=look_after)
 
 
 def _log_to(place: Place) -> None:

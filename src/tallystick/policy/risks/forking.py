@@ -53,6 +53,7 @@ _WAITS = names(
 _ENDLESS = names("count cycle repeat")
 _RUNS = names("run call check_call check_output getoutput getstatusoutput system spawn")
 _EXITS = names("exit _exit quit abort")
+_OTHER_FILES = names("dirname parent parents with_name with_suffix glob listdir")
 _MOST_NODES = 200
 _MANY_FORKS = 8
 """As many forks in a row make hundreds of processes."""
@@ -77,7 +78,8 @@ def _starts_itself(tree: ast.Module) -> bool:
     """Whether a program surely starts itself anew: a program that ends when it has done so once takes its own place."""
     own = [node for node in _sure(tree.body) if _is_itself(node)]
     is_often = len(own) > 1 or any(
-        isinstance(node, (ast.For, ast.While)) and any(each in own for each in ast.walk(node)) for node in ast.walk(tree)
+        isinstance(node, (ast.For, ast.While)) and any(each in own for each in ast.walk(node))
+        for node in ast.walk(tree)
     )
     if is_often:
         return True
@@ -103,15 +105,24 @@ def _is_main(test: ast.expr) -> bool:
 
 def _is_itself(node: ast.AST) -> bool:
     """Whether a call starts the program that it stands in: `Popen([sys.executable, __file__])`."""
-    if not isinstance(node, ast.Call) or _called(node) not in _STARTS | _RUNS:
+    if not isinstance(node, ast.Call) or _called(node) not in _STARTS | _RUNS or not node.args:
         return False
-    inner = list(islice((each for part in (*node.args, *node.keywords) for each in ast.walk(part)), _MOST_NODES))
-    names_ = {each.id for each in inner if isinstance(each, ast.Name)}
+    inner = list(islice((each for part in node.args for each in ast.walk(part)), _MOST_NODES))
     members = {each.attr for each in inner if isinstance(each, ast.Attribute)}
-    is_all = any(
-        isinstance(each, ast.Attribute) and each.attr == "argv" for each in inner
-    ) and not any(isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.endswith(".py") for each in inner)
-    return "__file__" in names_ or ("executable" in members and is_all)
+    if members & _OTHER_FILES:
+        return False
+    is_named = any(isinstance(each, ast.Name) and each.id == "__file__" for each in inner)
+    cut = {id(each.value) for each in inner if isinstance(each, ast.Subscript) and not _is_first(each.slice)}
+    is_given = any(isinstance(each, ast.Attribute) and each.attr == "argv" and id(each) not in cut for each in inner)
+    said = [each.value for each in inner if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    is_python = "executable" in members or any(text.startswith("python") for text in said)
+    return is_python and (is_named or is_given) and not any(text.endswith(".py") or text == "-m" for text in said)
+
+
+def _is_first(index: ast.expr) -> bool:
+    """Whether `sys.argv[…]` has the program's own name: `[0]`, `[:]`, `[0:]`."""
+    start = index.lower if isinstance(index, ast.Slice) else index
+    return start is None or (isinstance(start, ast.Constant) and start.value == 0)
 
 
 def _goes_on(node: ast.AST) -> bool:
@@ -223,9 +234,14 @@ _FUNCTION = re.compile(
     r"(?P<body>[^;{\n]{0,80}[;{\n].{0,600})",
     re.DOTALL,
 )
+_DEFINED = re.compile(
+    r"\bfunction\s{1,9}(?P<a>\w{1,40})\s{0,9}\("
+    r"|\b(?:const|let|var)\s{1,9}(?P<b>\w{1,40})\s{0,9}=\s{0,9}(?:async\s{0,9})?(?:function\b|\(|\w{1,40}\s{0,9}=>)"
+)
+_MOST_HEAD = 120
 _ITSELF = re.compile(
     r"\b(?:fork|spawn|exec|execFile|popen|system)\b[^;\n]{0,120}"
-    r"(?:__filename|__FILE__|process\.argv\b|process\.mainModule|\$0\b|\$PROGRAM_NAME|\$argv\b|import\.meta\.(?:url|filename|main)|arg\[0\])"
+    r"(?:__filename|__FILE__|process\.argv(?:\[1\]|\.slice\([01]?\))|process\.mainModule|\$0\b|\$PROGRAM_NAME|\$argv\[0\]|import\.meta\.(?:url|filename|main)|arg\[0\])"
 )
 _ENDS = re.compile(r"\bprocess\.(?:exit|kill|abort)\b|\bDeno\.exit\b|\bexit\b|\bdie\b")
 _LATER = re.compile(
@@ -246,13 +262,13 @@ def _by_words(text: str) -> bool:
             return True
     if _ITSELF.search(text) is not None and _BRANCH.search(text) is None and _ENDS.search(text) is None:
         return True
+    if _comes_back_at_once(text):
+        return True
     return any(_comes_back(found["a"] or found["b"], found["body"]) for found in _FUNCTION.finditer(text))
 
 
 def _comes_back(name: str, body: str) -> bool:
-    """Whether a function starts a process and calls itself, with nothing to end it."""
-    if "fork" not in body:
-        return _comes_back_at_once(name, body)
+    """Whether a function forks and calls itself, with nothing to end it."""
     start = body.find("fork")
     again = re.search(rf"\b{re.escape(name)}\b\s{{0,9}}(?:\(|;|$|\n|\}})", body[start:]) if start >= 0 else None
     if again is None:
@@ -260,14 +276,19 @@ def _comes_back(name: str, body: str) -> bool:
     return _BRANCH.search(body[: start + again.end()]) is None and _WAITING.search(body[: start + again.end()]) is None
 
 
-def _comes_back_at_once(name: str, body: str) -> bool:
-    """The same of `spawn` and its like: inside of its own braces, one statement after another."""
-    opened = body.find("{")
-    inner = _block(body, opened)[1:] if opened >= 0 else ""
-    if _STARTER.search(inner) is None or _BRANCH.search(inner) is not None or _WAITING.search(inner) is not None:
-        return False
-    again = re.search(rf"(?:^|[;{{}}\n,(])\s{{0,9}}(?:{re.escape(name)}\s{{0,9}}\(|setImmediate\(\s{{0,9}}{re.escape(name)}\b)", inner)
-    return again is not None and _LATER.search(inner[: again.start()]) is None
+def _comes_back_at_once(text: str) -> bool:
+    """Whether a function starts a process and calls itself: inside of its own braces, one statement after another."""
+    for found in islice(_DEFINED.finditer(text), _MOST_LOOPS):
+        name, opened = re.escape(found["a"] or found["b"]), text.find("{", found.end())
+        if not 0 <= opened < found.end() + _MOST_HEAD:
+            continue
+        inner = _block(text, opened)[1:]
+        if _STARTER.search(inner) is None or _BRANCH.search(inner) is not None or _WAITING.search(inner) is not None:
+            continue
+        again = re.search(rf"(?:^|[;{{}}\n,(])\s{{0,9}}(?:{name}\s{{0,9}}\(|setImmediate\(\s{{0,9}}{name}\b)", inner)
+        if again is not None and _LATER.search(inner[: again.start()]) is None:
+            return True
+    return False
 
 
 def _block(text: str, at: int) -> str:

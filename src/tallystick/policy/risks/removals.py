@@ -47,20 +47,62 @@ _METHOD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _METHOD_VERBS = _VERBS | names("truncate unpublish deregister flushall flushdb")
 _OF_AGENTS = names(
     "memory memories entities observations relations thought thoughts todo todos task tasks plan tab tabs cell cells draft "
-    "cookie cookies breakpoint breakpoints console page browser highlight bookmark filter selection"
+    "cookie cookies breakpoint breakpoints console browser highlight bookmark filter selection playwright puppeteer devtools "
+    "subtask subtasks scratchpad notepad clipboard"
 )
 """What tools keep for an agent and its session."""
+_SMALL = names(
+    "label labels reaction reactions listener listeners reviewer reviewers assignee assignees star stars watcher watchers vote "
+    "votes import imports duplicates whitespace background override"
+)
+"""What is set again with one call."""
+_ASKING = names("get list search find read describe show count check preview query explain validate")
+_RESETS = ("reset", "clear", "empty", "restore")
+_HOLDS_DATA = names("branch database databases project table tables bucket index indexes collection queue topic stream")
 
 
 def of_tools(reading: CallReading) -> Iterator[Risk]:
     """Tools of other servers whose name says that they delete something there."""
+    yield from _of_plain_tool(reading)
     for intent in reading.uses.intents:
         if intent.domain is not Domain.NETWORK or not intent.target.startswith("mcp://") or not intent.words:
             continue
         method = [word.lower() for word in _METHOD.findall(intent.words[0][:200])]
         server = re.split(r"\W+", intent.target.lower())
-        if _METHOD_VERBS.intersection(method) and _OF_AGENTS.isdisjoint((*method, *server)):
+        is_reset = not _HOLDS_DATA.isdisjoint(method) and not set(_RESETS).isdisjoint(method)
+        if not is_reset and _METHOD_VERBS.isdisjoint(method):
+            continue
+        is_small = method[:1] and (method[0] in _ASKING or not _SMALL.isdisjoint(method) or _is_own_branch(reading, method))
+        if not is_small and _OF_AGENTS.isdisjoint((*method, *server)):
             yield Risk(_REMOTE, f"{intent.target[:100]} {intent.words[0][:90]}")
+
+
+def _of_plain_tool(reading: CallReading) -> Iterator[Risk]:
+    """A tool whose name tells no server, and that deletes what only servers have: `github_delete_repository`."""
+    tool = reading.call.tool[:200]
+    if any(intent.target.startswith("mcp://") for intent in reading.uses.intents):
+        return
+    method = [word.lower() for word in _METHOD.findall(tool)]
+    is_deletion = not _METHOD_VERBS.isdisjoint(method) and not _OF_SERVERS.isdisjoint(method)
+    if is_deletion and _OF_AGENTS.isdisjoint(method) and method[0] not in _ASKING:
+        yield Risk(_REMOTE, tool)
+
+
+_OF_SERVERS = names(
+    "repository repo bucket database databases table tables collection index cluster instance deployment namespace project issue "
+    "release account customer user users site app domain zone volume"
+)
+_SHARED_BRANCHES = re.compile(r"(?i)main|master|trunk|dev(?:elop(?:ment)?)?|prod(?:uction)?|staging|stable|release.*|hotfix/.*|v?[\d.]+")
+_FORGES = re.compile(r"(?i)git|forgejo|bitbucket|codeberg")
+
+
+def _is_own_branch(reading: CallReading, method: list[str]) -> bool:
+    """Whether a forge is told to delete a branch that has a name of its own, as it does after a merge."""
+    args = reading.call.args
+    if "branch" not in method or not isinstance(args, dict) or _FORGES.search(reading.call.tool[:200]) is None:
+        return False
+    branch = args.get("branch", args.get("branch_name", args.get("name")))
+    return isinstance(branch, str) and branch != "" and _SHARED_BRANCHES.fullmatch(branch.removeprefix("refs/heads/")) is None
 
 
 def _said(started: Started) -> list[str]:

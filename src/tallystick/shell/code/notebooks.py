@@ -29,10 +29,11 @@ def cells(text: str) -> Iterator[tuple[str, str]]:
         if isinstance(source, list):
             source = "".join(part for part in source if isinstance(part, str))
         if isinstance(source, str):
-            yield from _of_cell(source)
+            yield from in_cell(source)
 
 
-def _of_cell(source: str) -> Iterator[tuple[str, str]]:
+def in_cell(source: str) -> Iterator[tuple[str, str]]:
+    """The same of one cell."""
     magic = _CELL.match(source)
     if magic is not None:
         if magic[1] != "writefile":

@@ -1,0 +1,182 @@
+"""Programs that take hold of other processes: debuggers, tracers, dumpers of memory.
+
+Owns by which words they name a process that runs already. To start a program under a debugger, or to look into one that the same
+command has started, is work. Sources: the manuals of gdb, lldb, strace, ltrace, perf, Delve, rr, Frida, py-spy, the JDK; ptrace(2);
+Sysinternals' reference of ProcDump.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+
+RISKS: dict[str, str] = {
+    "attaches": "It takes hold of a process that it did not start: its memory can be read and changed.",
+}
+_Rule = Callable[[Started], bool]
+_OWN = re.compile(r"%\d?|.{0,40}\bjobs\s{1,4}-p\b.{0,40}")
+_NUMBER = re.compile(r"\d{1,8}")
+_ATTACH = re.compile(r"\s*(?:process\s+)?attach\b(?!\s+(?:--help|-h))", re.IGNORECASE)
+_CODE = re.compile(
+    r"\bptrace\s{0,4}\(|\bPTRACE_(?:ATTACH|SEIZE|POKE\w+)\b|process_vm_(?:read|write)v|\bfrida\.attach\b|\bOpenProcess\s{0,4}\("
+    r"|WriteProcessMemory|ReadProcessMemory|CreateRemoteThread|MiniDumpWriteDump|task_for_pid"
+)
+_INJECTORS = frozenset(("pyrasite", "hypno", "pystack", "manhole", "pdb", "debugpy", "memray"))
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    for started in programs(reading):
+        rule = _RULES.get(started.name)
+        if rule is not None and rule(started) and not (_is_untold(started) and _starts_one(reading)):
+            yield Risk("attaches", started.spelled)
+    for snippet in reading.snippets:
+        if _CODE.search(snippet.text):
+            yield Risk("attaches", f"{snippet.language}: {snippet.text[:150]}")
+
+
+def _is_untold(started: Started) -> bool:
+    """Whether the process stands in a variable whose value no text tells."""
+    return any(not word.plain and not word.is_known and not word.hidden for word in started.given)
+
+
+def _starts_one(reading: CallReading) -> bool:
+    """Whether the text asks for the id of the process that it has started itself."""
+    return any("$!" in text or "${!}" in text for text in reading.texts)
+
+
+def _before_the_program(started: Started) -> Started:
+    """The words of a tracer itself, without those of the program that it starts."""
+    for n, word in enumerate(started.words):
+        if word in ("--", "--args"):
+            return Started(started.name, started.given[:n], started.spelled)
+    return started
+
+
+def _process(started: Started, *options: str) -> bool:
+    """Whether an option names a process, other than a job of the same shell."""
+    for n, word in enumerate(started.words):
+        value = _after(word, options)
+        if value is None:
+            continue
+        given = started.given[n] if value else next(iter(started.given[n + 1 : n + 2]), None)
+        if given is not None and not _OWN.fullmatch(given.hidden or given.plain):
+            return True
+    return False
+
+
+def _after(word: str, options: tuple[str, ...]) -> str | None:
+    """What follows an option in its own word, empty where nothing does; None: it is another word."""
+    for option in options:
+        if word == option:
+            return ""
+        if option[:2] == "--":
+            if word.startswith(f"{option}="):
+                return word[len(option) + 1 :]
+        elif len(option) == 2 and re.fullmatch(rf"-[A-Za-z]{{0,8}}{option[1]}\d{{0,8}}", word):
+            return word.partition(option[1])[2]
+    return None
+
+
+def _debugger(*options: str) -> _Rule:
+    """By an option, by a second operand that is a number, or by a command of the debugger."""
+
+    def rule(started: Started) -> bool:
+        own = _before_the_program(started)
+        if _process(own, *options):
+            return True
+        if any(_ATTACH.match(word) and word.strip() != "attach" for word in own.words):
+            return True
+        operands = own.operands
+        is_number = len(operands) > 1 and _NUMBER.fullmatch(operands[1]) is not None
+        return (own is started and is_number) or (operands[:1] == ("attach",) and len(operands) > 1)
+
+    return rule
+
+
+def _tracer(*options: str) -> _Rule:
+    """By an option that stands before the program that is started."""
+
+    def rule(started: Started) -> bool:
+        words = started.words
+        end = len(words)
+        for n, word in enumerate(words):
+            is_value = n > 0 and words[n - 1][:1] == "-" and words[n - 1] not in _FLAGS
+            if word[:1] != "-" and not is_value:
+                end = n
+                break
+        own = Started(started.name, started.given[:end], started.spelled)
+        return _process(own, *options)
+
+    return rule
+
+
+_FLAGS = frozenset(("-f", "-ff", "-c", "-C", "-t", "-tt", "-ttt", "-T", "-v", "-q", "-y", "-yy", "-i", "-r", "-x", "-xx", "-k", "-h", "-w", "--help"))
+
+
+def _verbs(*verbs: str) -> _Rule:
+    return lambda started: not set(verbs).isdisjoint(started.operands[:1]) and len(started.operands) > 1
+
+
+def _with(*options: str) -> _Rule:
+    return lambda started: _process(started, *options)
+
+
+def _numbered(started: Started) -> bool:
+    """It does nothing else; the process is an operand."""
+    return any(not word.is_known or word.plain[:1] != "-" for word in started.given) and not _is_own(started)
+
+
+def _is_own(started: Started) -> bool:
+    last = started.given[-1]
+    return _OWN.fullmatch(last.hidden or last.plain) is not None
+
+
+def _jmap(started: Started) -> bool:
+    return any(word.startswith("-dump") or word == "-F" for word in started.words)
+
+
+def _jcmd(started: Started) -> bool:
+    said = " ".join(started.words[1:])
+    return any(verb in said for verb in ("heap_dump", "JVMTI.agent_load", "ManagementAgent.start"))
+
+
+def _module(started: Started) -> bool:
+    """`python -m pyrasite PID`, `python -m pdb -p PID`."""
+    words = started.words
+    if words[:1] != ("-m",) or len(words) < 3 or words[1] not in _INJECTORS:
+        return False
+    if words[1] in ("pdb", "debugpy", "memray"):
+        return _process(started, "-p", "--pid") or words[2] == "attach"
+    return True
+
+
+def _rundll(started: Started) -> bool:
+    return "comsvcs" in " ".join(started.words).lower()
+
+
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(("gdb", "gdb-multiarch", "cgdb", "gdbserver", "rust-gdb", "gdbtui"), _debugger("-p", "--pid", "-pid")),
+    **dict.fromkeys(
+        ("lldb", "rust-lldb", "lldb-server"),
+        _debugger("-p", "--attach-pid", "-n", "--attach-name", "--pid", "-w", "--wait-for"),
+    ),
+    **dict.fromkeys(("strace", "ltrace", "dtruss", "truss", "ktrace", "uftrace"), _tracer("-p", "--attach", "--pid")),
+    "dlv": _verbs("attach"),
+    **dict.fromkeys(("gcore", "memdump", "reptyr", "neercs", "jattach", "injcode", "linux-inject", "procdump", "dumpit"), _numbered),
+    **dict.fromkeys(("process-hacker", "processhacker", "cheatengine", "scanmem", "gameconqueror"), _numbered),
+    **dict.fromkeys(("frida", "frida-trace", "frida-inject", "objection"), _with("-p", "--attach-pid", "-n", "--attach-name", "-N", "-F")),
+    **dict.fromkeys(("py-spy", "rbspy", "phpspy", "pyrasite", "pystack", "austin", "memray"), _with("-p", "--pid")),
+    **dict.fromkeys(("pyrasite-shell", "pyrasite-memory-viewer"), _numbered),
+    "perf": lambda started: started.operands[:1] == ("trace",) and _process(started, "-p", "--pid"),
+    "jmap": _jmap,
+    "jcmd": _jcmd,
+    **dict.fromkeys(("python", "python2", "python3"), _module),
+    "rundll32": _rundll,
+    **dict.fromkeys(("ptrace", "xkill", "criu"), _numbered),
+}  # fmt: skip
