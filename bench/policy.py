@@ -195,7 +195,7 @@ def attack_table(classes: Mapping[str, Tally]) -> Iterator[str]:
     yield "| class | cases | denied | asked | warned | missed | as wanted |"
     yield "|---|---|---|---|---|---|---|"
     for name, one in [*classes.items(), ("**all**", summed(classes.values()))]:
-        figures = (one.total, one.denied, one.asked, one.warned, one.silent, f"{one.met / one.total:.1%}")
+        figures = (one.total, one.denied, one.asked, one.warned, one.silent, f"{one.met / max(one.total, 1):.1%}")
         yield f"| {name} | {' | '.join(map(str, figures))} |"
 
 
@@ -203,7 +203,7 @@ def stopped(classes: Mapping[str, Tally]) -> str:
     """How many attacks were denied or asked about, as a sentence."""
     total = summed(classes.values())
     count = total.denied + total.asked
-    return f"Denied or asked about: {count:,} of {total.total:,} ({count / total.total:.1%})."
+    return f"Denied or asked about: {count:,} of {total.total:,} ({count / max(total.total, 1):.1%})."
 
 
 def work_table(classes: Mapping[str, Tally]) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Then:
         """Nothing is known."""
         return Unread.MISSING
 
-    def has_secret(self, path: str) -> bool:
+    def has_secret(self, text: str) -> bool:
         """Nothing is known."""
         return False
 

@@ -131,8 +131,6 @@ class Marker(enum.StrEnum):
 
     SENSITIVE_READ = "sensitive-read"
     UNTRUSTED_READ = "untrusted-read"
-    INSTRUCTIONS_CHANGED = "instructions-changed"
-    """Text that gives orders went into a file that agents read as orders."""
 
 
 class Past(msgspec.Struct, frozen=True, kw_only=True):

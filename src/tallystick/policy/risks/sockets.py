@@ -24,9 +24,9 @@ RISKS: dict[str, str] = {
 _SHELLS_NAMES = """
 sh bash zsh dash ksh mksh ash fish rbash csh tcsh cmd powershell pwsh
 """
-_SHELLS = frozenset(_SHELLS_NAMES.split())
+SHELLS = frozenset(_SHELLS_NAMES.split())
 _INTERPRETERS = frozenset(["python", "perl", "ruby", "node", "php", "lua", "tclsh", "expect", "irb"])
-_TALKS = NETCATS | {"telnet", "socat", "openssl", "rcat", "rustcat", "curl"}
+TALKERS = NETCATS | {"telnet", "socat", "openssl", "rcat", "rustcat", "curl"}
 _READS = frozenset(["read", "mapfile", "readarray", "cat", "head", "dd", "tr", "sed"])
 _MOST_STEPS = 200
 _HINTS = ("/dev/tcp", "/dev/udp", "nc", "socat", "telnet", "openssl")
@@ -48,11 +48,11 @@ def _of_script(script: Script) -> Iterator[Risk]:
     commands = script.commands
     sockets = [target for command in commands for target in _sockets(command)]
     sockets += ["ztcp" for command in commands if _name(command) == "ztcp"]
-    if sockets and any(_is_open(command) or _is_received(command, commands) for command in commands):
+    if sockets and any(is_open_shell(command) or _is_received(command, commands) for command in commands):
         yield Risk("reverse-shell", sockets[0])
     for command in commands:
         name = _name(command)
-        if name in _TALKS:
+        if name in TALKERS:
             yield from _talks(command, name, commands)
         elif name == "xterm" and _display(command):
             yield Risk("reverse-shell", _display(command))
@@ -60,7 +60,7 @@ def _of_script(script: Script) -> Iterator[Risk]:
 
 def _talks(command: Command, name: str, commands: tuple[Command, ...]) -> Iterator[Risk]:
     """A program that talks to a host: what it is joined with."""
-    if any(_is_open(commands[n]) for n in _before(command, commands)):
+    if any(is_open_shell(commands[n]) for n in _before(command, commands)):
         yield Risk("reverse-shell", name)
     if name not in NETCATS and name != "socat":
         return
@@ -69,7 +69,7 @@ def _talks(command: Command, name: str, commands: tuple[Command, ...]) -> Iterat
         return
     words = given.plain.split()
     first = name_of(words[0]) if words else ""
-    if not given.is_known or first in _SHELLS or first.rstrip("0123456789.") in _INTERPRETERS:
+    if not given.is_known or first in SHELLS or first.rstrip("0123456789.") in _INTERPRETERS:
         yield Risk("reverse-shell", f"{name} … {given.plain}"[:200])
     elif name == "socat" or len(words) > 1 or "/" in given.plain:
         yield Risk("network-program", f"{name} … {given.plain}"[:200])
@@ -103,9 +103,9 @@ def _name(command: Command) -> str:
     return name_of(words[0].plain) if words and words[0].is_known else ""
 
 
-def _is_open(command: Command) -> bool:
+def is_open_shell(command: Command) -> bool:
     """Whether it is a shell that takes its commands from its input."""
-    if _name(command) not in _SHELLS or command.role is Role.CALL:
+    if _name(command) not in SHELLS or command.role is Role.CALL:
         return False
     for word in _words(command)[1:]:
         text = word.plain

@@ -1,0 +1,105 @@
+"""Whole sets of rules that are loaded into a firewall, where the same command has made or thinned them.
+
+Owns which programs load a set of rules, and where it comes from: out of a filter, out of the words of the call, out of a file that
+the call has changed. A set that lies in a file is `defences`' to ask about. Sources: iptables-restore(8), nft(8), pfctl(8), ipset(8).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tallystick.model.intent import Domain, Operation
+from tallystick.model.script import Command, Role, Script
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import name_of
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+from tallystick.shell.programs.arguments import names
+
+RISKS: dict[str, str] = {
+    "disables-firewall": "A firewall is switched off, emptied, or opened as a whole.",
+}
+_RESTORES = names(
+    "iptables-restore ip6tables-restore iptables-legacy-restore ip6tables-legacy-restore iptables-nft-restore ebtables-restore "
+    "arptables-restore iptables-apply"
+)
+_LOADS = {"nft": ("-f", "--file"), "pfctl": ("-f",), "ipf": ("-f",), "ipset": ("restore", "-R", "-restore")}
+_THINS = names(
+    "grep egrep fgrep rg ag sed gsed awk gawk mawk perl python python3 ruby node tr cut head tail sort uniq comm jq echo printf "
+    "vim ed ex patch"
+)
+_CLOSES = re.compile(r"\b(?:drop|reject|block|deny)\b", re.IGNORECASE)
+_MOST_TEXT = 64 << 10
+_MOST_STEPS = 100
+_CHANGES = frozenset((Operation.WRITE, Operation.EDIT, Operation.COPY_DEST, Operation.APPEND))
+_LEAST_EMPTY = ("/dev/null",)
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    for script in reading.scripts:
+        for command in script.commands:
+            if command.role is Role.PROGRAM and _loads(command) and _is_made_here(command, script, reading):
+                yield Risk("disables-firewall", " ".join(word.plain for word in command.words)[:200])
+
+
+def _loads(command: Command) -> bool:
+    name = name_of(command.words[0].plain) if command.words else ""
+    if name in _RESTORES:
+        return True
+    options = _LOADS.get(name)
+    return options is not None and any(word.plain in options for word in command.words[1:8])
+
+
+def _is_made_here(command: Command, script: Script, reading: CallReading) -> bool:
+    commands = script.commands
+    makers = _before(command, commands)
+    thinned = [maker for maker in makers if _name(maker) in _THINS]
+    text = command.input.plain[:_MOST_TEXT] if command.input is not None and command.input.is_known else None
+    if any(_name(maker) not in ("echo", "printf") for maker in thinned):
+        return True
+    if thinned:
+        text = " ".join(word.plain for maker in thinned for word in maker.words[1:])[:_MOST_TEXT]
+    if text is not None:
+        return "flush" in text or _CLOSES.search(text) is None
+    files = {word.plain for word in command.words[1:]} | {
+        redirect.target.plain for redirect in command.redirects if not redirect.writes
+    }
+    if not files.isdisjoint(_LEAST_EMPTY):
+        return True
+    return any(_is_changed(file, reading) for file in files if file and file[:1] != "-")
+
+
+def _is_changed(file: str, reading: CallReading) -> bool:
+    """Whether the call itself edits a file of rules, or writes it out of a filter."""
+    intents = reading.effects.intents
+    written = [
+        n
+        for n, intent in enumerate(intents)
+        if intent.domain is Domain.FILE and intent.operation in _CHANGES and intent.target.endswith(file.lstrip("./"))
+    ]
+    if any(intents[n].operation is Operation.EDIT for n in written):
+        return True
+    return any(
+        name_of(command.words[0].plain) in _THINS and any(redirect.target.plain == file for redirect in command.redirects)
+        for script in reading.scripts
+        for command in script.commands
+        if command.words
+    )
+
+
+def _name(command: Command) -> str:
+    return name_of(command.words[0].plain) if command.words and command.words[0].is_known else ""
+
+
+def _before(command: Command, commands: tuple[Command, ...]) -> list[Command]:
+    """The commands whose output reaches a command, through others and through `< <(…)` as well."""
+    left = [*command.inputs, *(n for redirect in command.redirects for n in redirect.target.commands)]
+    found: dict[int, Command] = {}
+    while left and len(found) < _MOST_STEPS:
+        at = left.pop()
+        if at < len(commands) and at not in found:
+            found[at] = commands[at]
+            left += [*commands[at].inputs, *(n for redirect in commands[at].redirects for n in redirect.target.commands)]
+    return list(found.values())

@@ -1,0 +1,78 @@
+"""Programs that nothing tells the name of, and that are given what lies outside of the workspace.
+
+Owns which of them are worth a question: `$x -rf ~/Documents` may be anything, `$PYTHON -m pytest` is work. Grave things by their
+kind are `untold`'s.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+
+from tallystick.model.script import HOLE, Command, Role, Word
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import own_scripts
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+from tallystick.shell.targets import path_of
+
+RISKS: dict[str, str] = {
+    "untold-program": "a program that is not told, or not known, is given something grave: a secret, a start file",
+}
+_LOOKED_UP = re.compile(r"\b(?:which|whence|command\s+-[vV]|type\s+-[pP]|npm\s+bin|xcrun|brew\s+--prefix|pyenv|rbenv|asdf)\b")
+_FORCES = re.compile(r"-[a-zA-Z]{0,6}[rRf][a-zA-Z]{0,6}|--(?:recursive|force|no-preserve-root)")
+_OF_PROGRAMS = ("/usr/", "/opt/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/nix/", "/snap/", "/Library/", "/Applications/", "/proc/", "/dev/")
+_TEMPORARY = ("/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/", "/var/folders/")
+_MOST_WORDS = 100
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    if not reading.effects.opaque:
+        return
+    for script in own_scripts(reading):
+        for command in script.commands:
+            words = _words(command)
+            target = _outside(words[1:_MOST_WORDS], command.folder, reading) if words else None
+            if target is not None:
+                yield Risk("untold-program", target[:200])
+
+
+def _words(command: Command) -> Sequence[Word]:
+    """The words of a command whose program is not told; none of another."""
+    words: Sequence[Word] = command.words
+    if command.role is Role.UNTOLD and command.reason == "eval":
+        text = " ".join(word.text for word in command.spelled[1:])
+        words = [Word(part) for part in text.split(" ")[:_MOST_WORDS] if part]
+    elif command.role is not Role.PROGRAM:
+        return ()
+    if not words or words[0].text.strip(HOLE) or HOLE not in words[0].text:
+        return ()
+    first = words[0]
+    is_seen = bool(first.hidden) and (not first.commands or _LOOKED_UP.search(first.hidden[:400]) is not None)
+    return () if is_seen else words
+
+
+def _outside(words: Sequence[Word], folder: str | None, reading: CallReading) -> str | None:
+    """The first path outside of the workspace that a program may do anything with."""
+    has_force = any(_FORCES.fullmatch(word.plain) for word in words)
+    for word in words:
+        plain = word.plain
+        if plain[:1] in ("-", "") or ("/" not in plain and plain not in ("~", "..")):
+            continue
+        path = path_of(word, folder).text if not plain.startswith("~") else reading.home + plain[1:]
+        if not path.startswith("/") or "://" in plain or _is_inside(path, reading):
+            continue
+        is_of_home = _is_below(path, reading.home)
+        if is_of_home or (has_force and not path.startswith(_TEMPORARY)) or not path.startswith((*_OF_PROGRAMS, *_TEMPORARY)):
+            return path
+    return None
+
+
+def _is_inside(path: str, reading: CallReading) -> bool:
+    return any(_is_below(path, folder) for folder in (reading.workspace, reading.folder) if folder)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return posixpath.commonpath((path, folder)) == folder.rstrip("/") if path.startswith("/") else False
