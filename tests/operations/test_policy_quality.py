@@ -63,18 +63,7 @@ CLASSES = {
     "sensitive-flow",
     "limits",
 }
-FROBNICATE = (
-    '@id("mine") @decision("ask") forbid (principal, action, resource) when { context.programs.contains("frob") };'
-)
-
-
-DENIED_TODAY = {
-    "globs: cloc *",
-    "globs: codespell *",
-    "globs: prettier --check *",
-    "globs: zip -r /tmp/all.zip * -x 'node_modules/*'",
-}
-"""Work that is denied without need: `*` is taken to mean hidden files too, which no shell does unless it is told to."""
+FROBNICATE = '@id("mine") @decision("ask") forbid (principal, action == Action::"run", resource == Program::"frob");'
 
 
 def files_everywhere() -> dict[str, str]:
@@ -133,9 +122,9 @@ def test_attacks_want_to_be_stopped_and_work_wants_to_be_let_through() -> None:
     assert {one.wants for one in read_cases(ATTACKS)} == {Wants.DENY, Wants.ASK_OR_DENY, Wants.WARN}
 
 
-def test_no_more_work_is_denied_than_is_known_of_and_hardly_any_is_asked_about() -> None:
+def test_no_work_is_denied_and_hardly_any_is_asked_about() -> None:
     found = list(judge(read_cases(WORK), files_everywhere()))
-    assert {one.id for one in found if one.effect is Effect.DENY} == DENIED_TODAY
+    assert [one.id for one in found if one.effect is Effect.DENY] == []
     assert len([one.id for one in found if one.effect is Effect.ASK]) <= len(found) * 0.01
 
 

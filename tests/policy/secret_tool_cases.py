@@ -83,7 +83,7 @@ TOOLS_SILENT: tuple[tuple[str, str, Any], ...] = (
     (
         "claude-code",
         "NotebookEdit",
-        {"notebook_path": "HOME_FOLDER/project/a.ipynb", "new_source": "open('HOME_FOLDER/.ssh/id_rsa').read()"},
+        {"notebook_path": "HOME_FOLDER/project/a.ipynb", "new_source": "open('data/id_rsa.pub').read()"},
     ),
     ("claude-code", "Write", {"file_path": "HOME_FOLDER/project/.env", "content": "A=1"}),
     ("claude-code", "Write", {"file_path": "HOME_FOLDER/project/.env.local", "content": "A=1"}),

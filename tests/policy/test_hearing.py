@@ -229,3 +229,28 @@ def test_names_of_files_are_no_text() -> None:
     hearing = other(None)
     hearing.done(done(file(Operation.LIST, "/p/notes", is_deep=True), output="notes/a.md", tool="Glob"))
     assert not hearing.texts
+
+
+# What is not on record -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("read", "is_heard"),
+    [
+        (done(file(Operation.READ, "/p/a"), output=None), True),
+        (done(file(Operation.READ, "/p/a"), output=""), False),
+        (done(file(Operation.READ, "/p/a"), output="nothing of it"), False),
+        (done(file(Operation.READ, "/p", is_deep=True), output=None), False),
+        (done(file(Operation.READ, "/p/*", is_pattern=True), output=None), False),
+        (done(file(Operation.EXECUTE, "/p/a"), output=None), False),
+        (done(file(Operation.READ, "/p/b"), output=None), False),
+        (done(net(Operation.FETCH, PAGE), output=None), False),
+    ],
+)
+def test_of_a_file_from_outside_that_was_read_without_a_result_on_record_the_text_is_heard(
+    read: Done, is_heard: bool
+) -> None:
+    hearing = Hearing(held=lambda _path: TEXT)
+    hearing.done(downloaded("/p/a"))
+    hearing.done(read)
+    assert any(heard.holds("make release-9981") for heard in hearing.texts) is is_heard

@@ -129,3 +129,49 @@ def test_a_limit_is_passed_first_at_the_call_after_it(limit: int, before: int) -
 def test_a_session_over_a_limit_is_not_told_with_every_call() -> None:
     told = ["calls_in_session" in shell("ls", Past(calls=500 + n)) for n in range(100)]
     assert told.count(True) == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "command"),
+    [
+        ("files_in_call", "touch gen/f{1..5000}.txt"),
+        ("files_in_call", "touch {a..z}{a..z}{a..z}"),
+        ("files_in_call", "mkdir -p a/{1..30}/{1..30}"),
+        ("files_in_call", "rm f{001..900}.log"),
+        ("files_in_call", "cp x f{1..5000..2}"),
+        ("files_in_call", "cat f{1..5000}"),
+        ("files_in_call", 'x=5000; eval "touch f{1..$x}"'),
+        ("files_in_call", "touch $(seq 5000)"),
+        ("network_calls_a_minute", "curl https://example.org/{1..5000}"),
+        ("network_calls_a_minute", "curl 'https://example.org/[1-5000]'"),
+        ("network_calls_a_minute", "wget https://example.org/{a..z}{a..z}"),
+    ],
+)
+def test_what_braces_stand_for_is_counted_though_few_words_are_made_of_it(limit: str, command: str) -> None:
+    assert limit in shell(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo {1..5000}",
+        'touch "{1..5000}"',
+        "touch f\\{1..5000\\}",
+        "touch f{1..40}",
+        "mkdir -p src/{main,test}/{java,resources}",
+        "rm -rf build/{a,b}{1..3}",
+        "printf '%s\\n' {1..9999} > out.txt",
+        "curl https://example.org/{a,b}.json",
+        "curl 'https://example.org/[1-5]'",
+        "curl http://localhost:3000/{1..500}",
+        "echo $(seq 5000)",
+    ],
+)
+def test_a_few_files_and_words_that_name_no_files_are_not(command: str) -> None:
+    assert shell(command) == frozenset()
+
+
+def test_a_rate_is_passed_with_each_call_that_is_over_it() -> None:
+    for n in range(30, 60):
+        assert "network_calls_a_minute" in shell("curl https://example.org", Past(recent_network_calls=n))
+        assert "file_calls_a_minute" in shell("cat a", Past(recent_file_calls=n + 90))

@@ -249,3 +249,40 @@ def test_the_commands_are_given_with_what_their_programs_do() -> None:
 def test_it_is_said_whether_code_was_read_whole(code: str, expected: bool) -> None:
     (snippet,) = read_effects(f'python3 -c "{code}"', Environment(variables={}, folder="/w")).snippets
     assert snippet.is_told is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'sed "s/@@/$(cat s)/" f > g',
+        'sed -i "s/@@/$(cat s)/" g',
+        'sed -i "s/@@/`cat s`/" g',
+        'K=$(cat s); sed -i "s/@@/$K/" g',
+        "awk -v k=\"$(cat s)\" '{print k}' f > g",
+        "jq --arg k \"$(cat s)\" '.k=$k' f > g",
+        "jq -n --arg k \"$(cat s)\" '{k:$k}' > g",
+        "jq --rawfile k s '.k=$k' f > g",
+        'yq -i ".k=\\"$(cat s)\\"" g',
+        'perl -pe "s/@@/$(cat s)/" f > g',
+        "python3 -c \"print('$(cat s)')\" > g",
+        'printf "%s" "$(cat s)" > g',
+        "m4 -DK=$(cat s) f > g",
+        'tee g <<< "$(cat s)"',
+        "cat <<END > g\nx $(cat s)\nEND",
+    ],
+)
+def test_what_stands_in_the_words_of_a_program_that_writes_them_out_goes_where_it_writes(text: str) -> None:
+    found = of(text)
+    assert ("/w/s", "/w/g") in {
+        (found.intents[one.source].target, found.intents[one.target].target) for one in found.flows
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["cp $(cat s) g", "touch -d $(cat s) g", "tar czf g $(cat s)", "chmod $(cat s) g", "mv f$(cat s) g"]
+)
+def test_words_that_a_program_only_goes_by_do_not(text: str) -> None:
+    found = of(text)
+    assert ("/w/s", "/w/g") not in {
+        (found.intents[one.source].target, found.intents[one.target].target) for one in found.flows
+    }

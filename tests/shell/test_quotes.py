@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.model.script import STAR
-from tallystick.shell.quotes import alternatives, ansi, bare, in_quotes
+from tallystick.shell.quotes import alternatives, ansi, bare, count, in_quotes
 
 PARTS = st.recursive(
     st.sampled_from(["a", "b", "{1..3}", "{03..1}", "{a..c}", "{c..a..2}", "{1..9..4}", "{-1..1}", "{x}", "{}"]),
@@ -48,3 +48,31 @@ def test_escapes_are_taken_off() -> None:
 @given(st.text(alphabet="\\xuU0123456789abcdefnrt'\"", max_size=30))
 def test_any_escapes_make_text_that_can_be_stored(text: str) -> None:
     assert ansi(text).encode("utf-8").decode("utf-8") == ansi(text)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@settings(max_examples=80, deadline=None)
+@given(PARTS)
+def test_so_many_words_are_counted_as_bash_makes(text: str) -> None:
+    bash = subprocess.run(["bash", "-c", f"printf '%s\\n' {text}"], capture_output=True, check=True)
+    assert count(bare(text)) == len(bash.stdout.decode().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "many"),
+    [
+        ("f{1..5000}", 5000),
+        ("{a..z}{1..1000}", 26_000),
+        ("{a,{1..900}}", 901),
+        ("{1..9..3}", 3),
+        ("'{1..5}'"[1:-1], 5),
+        ("x", 1),
+    ],
+)
+def test_words_that_are_not_made_are_counted(text: str, many: int) -> None:
+    assert count(bare(text)) == many
+
+
+@given(st.text(alphabet="{},.a1", max_size=300))
+def test_any_braces_can_be_counted(text: str) -> None:
+    assert count(bare(text)) >= 0

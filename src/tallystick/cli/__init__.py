@@ -33,7 +33,7 @@ _COMMANDS = {
     "why": ("why:why", "Why something is there"),
     "impact": ("why:impact", "What came of something"),
     "graph": ("graph:graph", "Draw the graph around something."),
-    "taint": ("taint:taint", "Where something came from, and how far that is trusted."),
+    "taint": ("taint:taint", "Where something came from, down to what came from outside or from a secret."),
     "artifact": ("artifact:artifact", "The files, pages and resources that agents touched."),
     "coverage": (
         "coverage:coverage",

@@ -272,11 +272,18 @@ class Machine:
                 return value
 
     def decider(self) -> Decider:
-        """The policies in force on it, as the recorder loads them."""
+        """The policies in force on it, as the recorder loads them.
+
+        Raises:
+            PolicyError: those in its store cannot be used.
+        """
         environment = {"HOME": str(self.user), "TMPDIR": str(self.temporary)}
         # Where this program lies is none of the machine's business: a case may name the folder that a checkout is in.
         package = self.user.parent / "installed" / "site-packages" / "tallystick"
-        return Decider(self.home, self.user, environment=environment, package=package)
+        decider = Decider(self.home, self.user, environment=environment, package=package)
+        if decider.policies.error is not None:
+            raise PolicyError(decider.policies.error)
+        return decider
 
 
 def _git(folder: Path, arguments: Sequence[str]) -> None:

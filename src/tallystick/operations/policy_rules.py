@@ -25,7 +25,7 @@ from tallystick.operations.policies import (
     shipped_policies,
     user_folder,
 )
-from tallystick.policy import acts, flows, hosts, kinds, risks
+from tallystick.policy import acts, flows, hosts, kinds, risks, strangers
 from tallystick.policy.engine import PolicySet
 from tallystick.policy.parsing import Rule
 from tallystick.policy.settings import Profile
@@ -119,7 +119,7 @@ def words() -> tuple[Word, ...]:
     listed: list[tuple[str, dict[str, str]]] = [
         ("File.kinds", kinds.KINDS),
         ("Host.kinds", hosts.KINDS),
-        ("Call.risks", {**risks.RISKS, **flows.RISKS}),
+        ("Call.risks", {**risks.RISKS, **flows.RISKS, **strangers.RISKS}),
         *(("Call.risks", _prefixed(found.name, found.risks)) for found in detectors()),
         ("File.tags", getattr(acts, "TAGS", {})),
     ]

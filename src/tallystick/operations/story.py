@@ -254,7 +254,7 @@ class Story:
             self._finish(self._waiting.pop(key), None, is_told=False)
 
     def _finish(self, waiting: _Waiting, output: str | None, *, is_told: bool) -> None:
-        """A call was made; `output` is None where what it gave is not on record. `is_told`: that held a secret, as the scrubber saw."""
+        """A call was made. `output` is None where it is not on record; `is_told`: it held a secret, as the scrubber saw."""
         deed, step = waiting.deed, _name(waiting.step)
         gives = shows_secret(deed.effects, output or "", root=self.workspace, is_marked=is_told, is_shared=self._is_shared)
         before = len(self.hearing.sensitive), self.hearing.sensitive[-1:]

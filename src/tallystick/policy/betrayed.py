@@ -17,7 +17,7 @@ from tallystick.policy.world import Content, Past, World
 _VALUE = re.compile(r"[A-Za-z0-9]{16,400}")
 _MIXED = re.compile(r"[0-9][A-Za-z]{1,400}[0-9]")
 """Digits among letters: no name with a year or a number at its end."""
-_LIKELY = re.compile(r"[A-Za-z0-9+=_/-]{16,400}")
+_LIKELY = re.compile(r"[A-Za-z0-9+]{16,400}")
 _MOST_FILES = 12
 _MOST_VALUES = 200
 _MOST_TEXT = 64 << 10

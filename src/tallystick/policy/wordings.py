@@ -60,6 +60,8 @@ _NAMES = {
         filters?|rules|mode|logging|logs?|system|controls?))?|
         (?:safety|security)_(?:checks?|prompts?|filters?|rules|guidelines|controls?|polic(?:y|ies)|features|measures|
         restrictions))""",
+    "TURN": r"""(?:\b<EVENT>|\b(?:every|each)_(?:turn|prompt|session|message|reply|answer|response|request)\b
+        |\b(?:on|at)_(?:session_)?(?:start|startup)\b)""",
     "EVENT": r"""(?:whenever|every_time|each_time|from_now_on|when_(?:you|the_user|asked|starting|opening|a_user|this)|
         on_(?:every|each)|at_(?:the_)?(?:start|beginning|startup)|(?:before|after)_(?:each|every|any|answering|
         responding|doing))\b
@@ -297,6 +299,46 @@ _TABLE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             r"\b(?:to|at|via|with)\b",
             r"https?://(?!localhost|127\.)|<THERE>",
         ),
+    ),
+    (
+        "leaks",
+        "http @",
+        (
+            r"""^\W{0,6}(?:\d{1,3}\W{1,3})?(?:you_(?:must|should|will|have_to|need_to)_)?(?:(?:also|always|please|first|then|automatically)_){0,2}
+            (?:send|upload|post|forward|transmit|e-?mail|mirror|copy|deliver|submit|report|back_up|log)_
+            (?=(?:all|any|every|each|everything|whatever|the|a_copy_of)\b)""",
+            r"""\b(?:prompts?|replies|answers|conversations?|diffs?|file_contents?|contents?_of|its_contents?|(?:files?|everything|whatever|all|what)_
+            you_(?:read|see|open|edit|change|touch|find|know|have_(?:read|seen|done|run))|(?:your|the_user'?s)_(?:files?|data|code|messages?|output|answers?|work|history))\b""",
+            r"\b(?:to|at|via|with)\b",
+            r"https?://(?!localhost|127\.)|\S@\S{1,80}\.\w",
+        ),
+    ),
+    (
+        "leaks",
+        "back",
+        (
+            r"\buse_\W?https?://(?!localhost|127\.)",
+            r"\bto_(?:back_up|mirror|store|upload|report|send)_(?:all|any|every|each|everything|the_user)\b",
+        ),
+    ),
+    (
+        "leaks",
+        "=",
+        (
+            r"\b(?:append|add|put|include|load|embed|render|show|open|fetch|request)\b",
+            r"\?[\w-]{1,20}=(?![\w%.-])",
+            r"\b(?:base64|contents?_of|the_user'?s_|conversation|prompt|last_message|secrets?|tokens?|passwords?)",
+        ),
+    ),
+    (
+        "standing-order",
+        "silently invisibly secretly covertly",
+        (r"<TURN>", r"\b<DO>\b", r"\b(?:silently|invisibly|secretly|covertly)\b"),
+    ),
+    (
+        "standing-order",
+        "silently invisibly secretly covertly quietly",
+        (r"\b(?:silently|invisibly|secretly|covertly|quietly)_<DO>\b", r"<TURN>"),
     ),
     (
         "leaks",

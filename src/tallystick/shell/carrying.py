@@ -23,8 +23,8 @@ perl envsubst strings column paste bat batcat less more jq yq
 """
 _IN_PIECES = frozenset(_PIECES.split())
 _WRITTEN_OUT = """
-echo printf sed gsed awk gawk mawk nawk jq gojq jaq yq perl ruby php m4 gm4 cpp python node bun deno lua osascript crudini dasel
-xmlstarlet
+echo printf sed gsed awk gawk mawk nawk jq gojq jaq yq perl ruby php m4 gm4 cpp python node bun deno lua osascript crudini
+dasel xmlstarlet
 """
 WRITTEN_OUT = frozenset(_WRITTEN_OUT.split())
 """Programs whose words stand in what they print, or in the files that they edit: a text, an expression, code."""

@@ -221,3 +221,44 @@ def test_what_tools_keep_for_an_agent_is_its_own(name: str, args: dict[str, Json
 @pytest.mark.parametrize("command", KEPT.strip().splitlines())
 def test_what_only_looks_or_removes_its_own_has_none(command: str) -> None:
     assert found(command) == set()
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("mcp__notion__delete_page", {"id": "1"}),
+        ("mcp__supabase__reset_branch", {"branch_id": "1"}),
+        ("mcp__supabase__delete_branch", {"branch_id": "1"}),
+        ("mcp__github__delete_branch", {"owner": "a", "repo": "b", "branch": "main"}),
+        ("mcp__mongodb__drop-collection", {"database": "shop", "collection": "orders"}),
+        ("mcp__slack__delete_message", {"channel": "C1", "ts": "1"}),
+        ("mcp__cloudflare__d1_database_delete", {"database_id": "1"}),
+        ("github_delete_repository", {"owner": "a", "repo": "b"}),
+    ],
+)
+def test_a_tool_that_deletes_at_a_host_is_found(tool: str, args: dict[str, Json]) -> None:
+    assert _of_tool(tool, args) == {"deletes-remote"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("mcp__memory__delete_entities", {"entityNames": ["a"]}),
+        ("mcp__todo__delete_todo", {"id": "1"}),
+        ("mcp__playwright__browser_clear_cookies", {}),
+        ("mcp__puppeteer__remove_listener", {}),
+        ("mcp__github__remove_label", {"issue_number": 1, "label": "x"}),
+        ("mcp__github__delete_branch", {"owner": "a", "repo": "b", "branch": "feature/x-1"}),
+        ("mcp__docs__get_delete_api", {"id": "1"}),
+        ("mcp__github__create_issue", {"title": "delete_repository"}),
+        ("delete_memory", {"id": "1"}),
+        ("TodoWrite", {"todos": []}),
+    ],
+)
+def test_what_an_agent_keeps_for_itself_and_small_things_are_work(tool: str, args: dict[str, Json]) -> None:
+    assert _of_tool(tool, args) == set()
+
+
+def _of_tool(tool: str, args: dict[str, Json]) -> set[str]:
+    call = Call(agent="claude-code", session="s", tool=tool, args=args, cwd=FOLDER)
+    return {risk.name for risk in of_tools(read_call(call, Bare({}), home=HOME, workspace=FOLDER))}

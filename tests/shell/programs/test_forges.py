@@ -19,6 +19,11 @@ from tests.shell.programs.acting import acted, does, flows
         ("gh run view 1", ["fetch https://github.com"]),
         ("gh auth login", ["edit /home/dev/.config/gh/hosts.yml"]),
         ("gh version", []),
+        ("gh release download v1 -p a.js", ["fetch https://github.com", "write a.js"]),
+        ("gh release download v1 -p a.js -D d", ["fetch https://github.com", "write d/a.js"]),
+        ("gh release download v1 -p a -p 'b*'", ["fetch https://github.com", "write a", "write* ."]),
+        ("gh release download v1 -A zip -O x.zip", ["fetch https://github.com", "write x.zip"]),
+        ("gh run download 7 -n logs", ["fetch https://github.com", "write* ."]),
     ],
 )
 def test_what_goes_to_a_forge_and_comes_from_it(text: str, expected: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Programs that take hold of other processes: debuggers, tracers, dumpers of memory.
 
-Owns by which words they name a process that runs already. To start a program under a debugger, or to look into one that the same
-command has started, is work. Sources: the manuals of gdb, lldb, strace, ltrace, perf, Delve, rr, Frida, py-spy, the JDK; ptrace(2);
-Sysinternals' reference of ProcDump.
+Owns by which words they name a process that runs already. To start a program under a debugger, or to look into one that
+the same command has started, is work. Sources: the manuals of gdb, lldb, strace, ltrace, perf, Delve, Frida, py-spy, the JDK;
+ptrace(2); Sysinternals' reference of ProcDump.
 """
 
 from __future__ import annotations
@@ -116,7 +116,30 @@ def _tracer(*options: str) -> _Rule:
     return rule
 
 
-_FLAGS = frozenset(("-f", "-ff", "-c", "-C", "-t", "-tt", "-ttt", "-T", "-v", "-q", "-y", "-yy", "-i", "-r", "-x", "-xx", "-k", "-h", "-w", "--help"))
+_FLAGS = frozenset(
+    (
+        "-f",
+        "-ff",
+        "-c",
+        "-C",
+        "-t",
+        "-tt",
+        "-ttt",
+        "-T",
+        "-v",
+        "-q",
+        "-y",
+        "-yy",
+        "-i",
+        "-r",
+        "-x",
+        "-xx",
+        "-k",
+        "-h",
+        "-w",
+        "--help",
+    )
+)
 
 
 def _verbs(*verbs: str) -> _Rule:
@@ -160,6 +183,7 @@ def _rundll(started: Started) -> bool:
     return "comsvcs" in " ".join(started.words).lower()
 
 
+_DUMPERS = ("gcore", "memdump", "reptyr", "neercs", "jattach", "injcode", "linux-inject", "procdump", "dumpit")
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("gdb", "gdb-multiarch", "cgdb", "gdbserver", "rust-gdb", "gdbtui"), _debugger("-p", "--pid", "-pid")),
     **dict.fromkeys(
@@ -168,9 +192,11 @@ _RULES: dict[str, _Rule] = {
     ),
     **dict.fromkeys(("strace", "ltrace", "dtruss", "truss", "ktrace", "uftrace"), _tracer("-p", "--attach", "--pid")),
     "dlv": _verbs("attach"),
-    **dict.fromkeys(("gcore", "memdump", "reptyr", "neercs", "jattach", "injcode", "linux-inject", "procdump", "dumpit"), _numbered),
+    **dict.fromkeys(_DUMPERS, _numbered),
     **dict.fromkeys(("process-hacker", "processhacker", "cheatengine", "scanmem", "gameconqueror"), _numbered),
-    **dict.fromkeys(("frida", "frida-trace", "frida-inject", "objection"), _with("-p", "--attach-pid", "-n", "--attach-name", "-N", "-F")),
+    **dict.fromkeys(
+        ("frida", "frida-trace", "frida-inject", "objection"), _with("-p", "--attach-pid", "-n", "--attach-name", "-N", "-F")
+    ),
     **dict.fromkeys(("py-spy", "rbspy", "phpspy", "pyrasite", "pystack", "austin", "memray"), _with("-p", "--pid")),
     **dict.fromkeys(("pyrasite-shell", "pyrasite-memory-viewer"), _numbered),
     "perf": lambda started: started.operands[:1] == ("trace",) and _process(started, "-p", "--pid"),

@@ -46,7 +46,9 @@ def _joined(script: Script) -> str:
             if not SHELLS.isdisjoint(inner[:3]) and talkers:
                 return " ".join(inner)
         elif _name(command) == "exec" and shells:
-            streams = [n for redirect in command.redirects if redirect.target.is_stream for n in redirect.target.commands]
+            streams = [
+                n for redirect in command.redirects if redirect.target.is_stream for n in redirect.target.commands
+            ]
             if any(n < len(commands) and _name(commands[n]) in TALKERS for n in streams):
                 return "exec"
     sinks = {path for command in talkers for path in _files(command, writes=True)}
@@ -70,7 +72,11 @@ def _name(command: Command) -> str:
     if command.role is not Role.PROGRAM or not command.words or not command.words[0].is_known:
         return ""
     name = name_of(command.words[0].plain)
-    inner = [name_of(word.plain) for word in command.words[1:4]] if command.words[1:2] and command.words[1].plain == "{" else []
+    inner = (
+        [name_of(word.plain) for word in command.words[1:4]]
+        if command.words[1:2] and command.words[1].plain == "{"
+        else []
+    )
     return next((each for each in inner if each in TALKERS), name)
 
 

@@ -1,7 +1,8 @@
 """Whole sets of rules that are loaded into a firewall, where the same command has made or thinned them.
 
-Owns which programs load a set of rules, and where it comes from: out of a filter, out of the words of the call, out of a file that
-the call has changed. A set that lies in a file is `defences`' to ask about. Sources: iptables-restore(8), nft(8), pfctl(8), ipset(8).
+Owns which programs load a set of rules, and where it comes from: out of a filter, out of the words of the call, out of a file
+that the call has changed. A set that lies in a file is `defences`' to ask about. Sources: iptables-restore(8), nft(8),
+pfctl(8), ipset(8).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ RISKS: dict[str, str] = {
     "disables-firewall": "A firewall is switched off, emptied, or opened as a whole.",
 }
 _RESTORES = names(
-    "iptables-restore ip6tables-restore iptables-legacy-restore ip6tables-legacy-restore iptables-nft-restore ebtables-restore "
-    "arptables-restore iptables-apply"
+    "iptables-restore ip6tables-restore iptables-legacy-restore ip6tables-legacy-restore iptables-nft-restore "
+    "ebtables-restore arptables-restore iptables-apply"
 )
 _LOADS = {"nft": ("-f", "--file"), "pfctl": ("-f",), "ipf": ("-f",), "ipset": ("restore", "-R", "-restore")}
 _THINS = names(
-    "grep egrep fgrep rg ag sed gsed awk gawk mawk perl python python3 ruby node tr cut head tail sort uniq comm jq echo printf "
-    "vim ed ex patch"
+    "grep egrep fgrep rg ag sed gsed awk gawk mawk perl python python3 ruby node tr cut head tail sort uniq comm "
+    "jq echo printf vim ed ex patch"
 )
 _CLOSES = re.compile(r"\b(?:drop|reject|block|deny)\b", re.IGNORECASE)
 _MOST_TEXT = 64 << 10
@@ -82,7 +83,8 @@ def _is_changed(file: str, reading: CallReading) -> bool:
     if any(intents[n].operation is Operation.EDIT for n in written):
         return True
     return any(
-        name_of(command.words[0].plain) in _THINS and any(redirect.target.plain == file for redirect in command.redirects)
+        name_of(command.words[0].plain) in _THINS
+        and any(redirect.target.plain == file for redirect in command.redirects)
         for script in reading.scripts
         for command in script.commands
         if command.words
@@ -101,5 +103,8 @@ def _before(command: Command, commands: tuple[Command, ...]) -> list[Command]:
         at = left.pop()
         if at < len(commands) and at not in found:
             found[at] = commands[at]
-            left += [*commands[at].inputs, *(n for redirect in commands[at].redirects for n in redirect.target.commands)]
+            left += [
+                *commands[at].inputs,
+                *(n for redirect in commands[at].redirects for n in redirect.target.commands),
+            ]
     return list(found.values())

@@ -13,6 +13,7 @@ from tallystick.model.intent import Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
+from tallystick.policy.risks.talk import without_talk
 from tallystick.policy.selfrun import sets_life_cycle
 from tallystick.policy.settings import Settings
 
@@ -252,9 +253,10 @@ def _of_windows(reading: CallReading) -> Iterator[Risk]:
     texts += [code.text for code in reading.uses.codes if code.language == "powershell"]
     texts += [started.spelled for started in programs(reading) if started.name in _SHELLS_OF_WINDOWS]
     for text in texts:
-        found = _WINDOWS.search(text[: 64 << 10])
+        text = without_talk(text[: 64 << 10])
+        found = _WINDOWS.search(text)
         is_key = found is not None and found[0][:14].lower() == "currentversion"
-        if is_key and _CHANGES_KEYS.search(text[: 64 << 10]) is None:
+        if is_key and _CHANGES_KEYS.search(text) is None:
             continue
         if found is not None and found.lastgroup is not None:
             yield Risk(_OF_WINDOWS[found.lastgroup], found[0][:200])

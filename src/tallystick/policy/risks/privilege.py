@@ -14,6 +14,7 @@ from tallystick.model.intent import Domain, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
+from tallystick.policy.risks.talk import without_talk
 from tallystick.policy.settings import Settings
 from tallystick.shell.effects import Snippet
 from tallystick.shell.programs.arguments import names
@@ -42,8 +43,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         word = _of_program(started)
         if word is not None:
             yield Risk(word, started.spelled)
-    if "program" in reading.effects.opaque:
-        yield from _of_untold(reading)
+    yield from _of_untold(reading)
     for snippet in reading.snippets:
         yield from _of_code(snippet)
     for intent in reading.effects.intents:
@@ -72,7 +72,7 @@ def _of_program(started: Started) -> str | None:
 
 
 def _of_code(snippet: Snippet) -> Iterator[Risk]:
-    text = snippet.text
+    text = without_talk(snippet.text) if snippet.language == "powershell" else snippet.text
     if ("rivileg" in text or "RunAs" in text) and _WITH_RIGHTS.search(text):
         yield Risk("elevates", f"{snippet.language}: {text[:150]}")
     elif ("chmod" in text or "S_IS" in text) and _CODE_SET_ID.search(text):

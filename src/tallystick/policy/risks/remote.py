@@ -23,6 +23,7 @@ from tallystick.policy.risks.evaluating import (
 )
 from tallystick.policy.risks.programs import Started, inner_texts, name_of, own_scripts, programs
 from tallystick.policy.risks.risk import Risk
+from tallystick.policy.risks.talk import without_talk
 from tallystick.policy.settings import Settings
 from tallystick.shell import Environment
 from tallystick.shell.effects import Reading, read_effects
@@ -236,10 +237,14 @@ def _in_code(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         if intent.domain is Domain.NETWORK and intent.operation in _SOURCES and not intent.target.startswith("pkg:")
     ]
     for snippet in reading.snippets:
-        yield from _of_code(snippet.language, snippet.text, asked, settings)
+        is_said = snippet.language == "powershell"
+        text = without_talk(snippet.text) if is_said else snippet.text
+        yield from _of_code(snippet.language, text, asked, settings)
     for started in programs(reading):
         if started.name in ("powershell", "pwsh"):
-            yield from _of_code("powershell", _encoded(started) or " ".join(started.words), asked, settings)
+            yield from _of_code(
+                "powershell", _encoded(started) or without_talk(" ".join(started.words)), asked, settings
+            )
 
 
 def _of_code(language: str, text: str, asked: list[str], settings: Settings) -> Iterator[Risk]:

@@ -52,8 +52,8 @@ _OF_AGENTS = names(
 )
 """What tools keep for an agent and its session."""
 _SMALL = names(
-    "label labels reaction reactions listener listeners reviewer reviewers assignee assignees star stars watcher watchers vote "
-    "votes import imports duplicates whitespace background override"
+    "label labels reaction reactions listener listeners reviewer reviewers assignee assignees star stars watcher watchers "
+    "vote votes import imports duplicates whitespace background override"
 )
 """What is set again with one call."""
 _ASKING = names("get list search find read describe show count check preview query explain validate")
@@ -72,7 +72,9 @@ def of_tools(reading: CallReading) -> Iterator[Risk]:
         is_reset = not _HOLDS_DATA.isdisjoint(method) and not set(_RESETS).isdisjoint(method)
         if not is_reset and _METHOD_VERBS.isdisjoint(method):
             continue
-        is_small = method[:1] and (method[0] in _ASKING or not _SMALL.isdisjoint(method) or _is_own_branch(reading, method))
+        is_small = method[:1] and (
+            method[0] in _ASKING or not _SMALL.isdisjoint(method) or _is_own_branch(reading, method)
+        )
         if not is_small and _OF_AGENTS.isdisjoint((*method, *server)):
             yield Risk(_REMOTE, f"{intent.target[:100]} {intent.words[0][:90]}")
 
@@ -89,10 +91,12 @@ def _of_plain_tool(reading: CallReading) -> Iterator[Risk]:
 
 
 _OF_SERVERS = names(
-    "repository repo bucket database databases table tables collection index cluster instance deployment namespace project issue "
-    "release account customer user users site app domain zone volume"
+    "repository repo bucket database databases table tables collection index cluster instance deployment namespace project "
+    "issue release account customer user users site app domain zone volume"
 )
-_SHARED_BRANCHES = re.compile(r"(?i)main|master|trunk|dev(?:elop(?:ment)?)?|prod(?:uction)?|staging|stable|release.*|hotfix/.*|v?[\d.]+")
+_SHARED_BRANCHES = re.compile(
+    r"(?i)main|master|trunk|dev(?:elop(?:ment)?)?|prod(?:uction)?|staging|stable|release.*|hotfix/.*|v?[\d.]+"
+)
 _FORGES = re.compile(r"(?i)git|forgejo|bitbucket|codeberg")
 
 
@@ -102,7 +106,11 @@ def _is_own_branch(reading: CallReading, method: list[str]) -> bool:
     if "branch" not in method or not isinstance(args, dict) or _FORGES.search(reading.call.tool[:200]) is None:
         return False
     branch = args.get("branch", args.get("branch_name", args.get("name")))
-    return isinstance(branch, str) and branch != "" and _SHARED_BRANCHES.fullmatch(branch.removeprefix("refs/heads/")) is None
+    return (
+        isinstance(branch, str)
+        and branch != ""
+        and _SHARED_BRANCHES.fullmatch(branch.removeprefix("refs/heads/")) is None
+    )
 
 
 def _said(started: Started) -> list[str]:

@@ -1,12 +1,11 @@
 """Programs that nothing tells the name of, and that are given what lies outside of the workspace.
 
-Owns which of them are worth a question: `$x -rf ~/Documents` may be anything, `$PYTHON -m pytest` is work. Grave things by their
-kind are `untold`'s.
+Owns which of them are worth a question: `$x -rf ~/Documents` may be anything, `$PYTHON -m pytest` is work. Grave things by
+their kind are `untold`'s.
 """
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
@@ -20,9 +19,24 @@ from tallystick.shell.targets import path_of
 RISKS: dict[str, str] = {
     "untold-program": "a program that is not told, or not known, is given something grave: a secret, a start file",
 }
-_LOOKED_UP = re.compile(r"\b(?:which|whence|command\s+-[vV]|type\s+-[pP]|npm\s+bin|xcrun|brew\s+--prefix|pyenv|rbenv|asdf)\b")
+_LOOKED_UP = re.compile(
+    r"\b(?:which|whence|command\s+-[vV]|type\s+-[pP]|npm\s+bin|xcrun|brew\s+--prefix|pyenv|rbenv|asdf)\b"
+)
 _FORCES = re.compile(r"-[a-zA-Z]{0,6}[rRf][a-zA-Z]{0,6}|--(?:recursive|force|no-preserve-root)")
-_OF_PROGRAMS = ("/usr/", "/opt/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/nix/", "/snap/", "/Library/", "/Applications/", "/proc/", "/dev/")
+_OF_PROGRAMS = (
+    "/usr/",
+    "/opt/",
+    "/lib/",
+    "/lib64/",
+    "/bin/",
+    "/sbin/",
+    "/nix/",
+    "/snap/",
+    "/Library/",
+    "/Applications/",
+    "/proc/",
+    "/dev/",
+)
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/", "/var/folders/")
 _MOST_WORDS = 100
 
@@ -65,7 +79,11 @@ def _outside(words: Sequence[Word], folder: str | None, reading: CallReading) ->
         if not path.startswith("/") or "://" in plain or _is_inside(path, reading):
             continue
         is_of_home = _is_below(path, reading.home)
-        if is_of_home or (has_force and not path.startswith(_TEMPORARY)) or not path.startswith((*_OF_PROGRAMS, *_TEMPORARY)):
+        if (
+            is_of_home
+            or (has_force and not path.startswith(_TEMPORARY))
+            or not path.startswith((*_OF_PROGRAMS, *_TEMPORARY))
+        ):
             return path
     return None
 
@@ -75,4 +93,4 @@ def _is_inside(path: str, reading: CallReading) -> bool:
 
 
 def _is_below(path: str, folder: str) -> bool:
-    return posixpath.commonpath((path, folder)) == folder.rstrip("/") if path.startswith("/") else False
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -1,7 +1,7 @@
 """Programs of Windows that fetch or run what a host sends, though they are there for something else.
 
-Owns those programs and the arguments that make them do it. PowerShell's own cmdlets are read as commands, and scripts from a URL
-are `remote`'s. Source: the LOLBAS project; MITRE ATT&CK T1105, T1197 and T1218.
+Owns those programs and the arguments that make them do it. PowerShell's own cmdlets are read as commands, and scripts from a
+URL are `remote`'s. Source: the LOLBAS project; MITRE ATT&CK T1105, T1197 and T1218.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _FETCH = {
     "imewdbld": (),
     "mpcmdrun": ("downloadfile",),
 }
-_RUN = frozenset(("rundll32", "hh", "ieexec", "presentationhost", "odbcconf", "control", "forfiles", "pcalua", "xwizard"))
+_RUN = frozenset(
+    ("rundll32", "hh", "ieexec", "presentationhost", "odbcconf", "control", "forfiles", "pcalua", "xwizard")
+)
 _SCRIPT = re.compile(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
 
 

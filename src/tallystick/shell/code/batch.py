@@ -18,7 +18,9 @@ _COMMANDS = {
     "robocopy": "cp -r", "move": "mv", "ren": "mv", "rename": "mv", "md": "mkdir -p", "mkdir": "mkdir -p", "dir": "ls",
     "cd": "cd", "chdir": "cd", "pushd": "pushd", "attrib": "chmod", "mklink": "ln -s", "findstr": "grep",
 }  # fmt: skip
-_NO_COMMANDS = frozenset(("@echo", "rem", "::", "setlocal", "endlocal", "title", "pause", "cls", "color", "ver", "chcp"))
+_NO_COMMANDS = frozenset(
+    ("@echo", "rem", "::", "setlocal", "endlocal", "title", "pause", "cls", "color", "ver", "chcp")
+)
 _LEADING = frozenset(("call", "start", "else", "do"))
 """Words that stand before a command."""
 _FOLDERS = {
@@ -32,7 +34,7 @@ _VARIABLE = re.compile(r"%([A-Za-z_]\w{0,80})%")
 _DRIVE = re.compile(r"(?<![\w/\\])([A-Za-z]):(?=[\\/])")
 _JOINTS = re.compile(r"(\"[^\"\n]*\"?|&&|\|\||[&|()])")
 _WORDS = re.compile(r"(?:\"[^\"]*\"?|[^\s\"])+")
-_SWITCH = re.compile(r"/[A-Za-z?-][\w:+-]*", re.ASCII)
+_SWITCH = re.compile(r"/[A-Za-z?-][\w:+-]*(?:/[A-Za-z?-][\w:+-]{0,2})*", re.ASCII)
 _DEEP = re.compile(r"(?:/[a-z-]{1,2})*/s(?:/[a-z-]{1,2})*", re.IGNORECASE)
 _NUL = re.compile(r"(?i)(\d?>{1,2})\s*nul\b")
 
@@ -45,7 +47,7 @@ def read_batch(text: str, found: Found) -> None:
 
 
 def unix_drives(text: str) -> str:
-    """Paths that begin with a drive, as systems beside Windows name them: `C:\\x` is `/mnt/c\\x`."""
+    """Paths that begin with a drive, as systems beside Windows name them: below `/mnt/c`."""
     return _DRIVE.sub(lambda drive: f"/mnt/{drive[1].lower()}", text) if ":" in text else text
 
 
@@ -57,7 +59,7 @@ def unix_folders(text: str) -> str:
 
 
 def _said(line: str) -> str:
-    line = unix_folders(_NUL.sub(r"\1/dev/null", line.replace("^", "").strip().lstrip("@")))
+    line = _NUL.sub(r"\1/dev/null", line.replace("^", "").strip().lstrip("@"))
     said, part = "", ""
     for piece in _JOINTS.split(line):
         if piece[:1] in ("&", "|", "(", ")") and piece:
@@ -100,12 +102,12 @@ def _conditional(words: list[str]) -> list[str]:
 
 def _path(word: str) -> str:
     """A word that names a file; blanks in it stay quoted."""
-    text = word.replace('"', "")
+    text = unix_folders(word.replace('"', ""))
     text = unix_drives(f"{text}/" if re.fullmatch(r"[A-Za-z]:", text) else text).replace("\\", "/")
     return f'"{text}"' if re.search(r"[\s'()]", text) else text
 
 
 def _quoted(word: str) -> str:
     """A word of another program, its backslashes kept."""
-    text = word.replace("\\", "\\\\")
-    return text if '"' in text else re.sub(r"([';()<>])", r"\\\1", text)
+    text = unix_folders(word).replace("\\", "\\\\")
+    return text if '"' in text else re.sub(r"([';()])", r"\\\1", text)

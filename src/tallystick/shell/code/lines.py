@@ -146,7 +146,8 @@ _CMDLETS = {
     "invoke-webrequest": "curl", "iwr": "curl", "invoke-restmethod": "curl", "irm": "curl", "start-bitstransfer": "curl",
     "select-string": "grep", "sls": "grep", "write-output": "echo", "write-host": "echo", "stop-process": "kill",
     "invoke-expression": "eval", "iex": "eval", "start-process": "env", "saps": "env", "invoke-command": "env",
-    "set-acl": "chmod", "clc": "truncate -s 0", "compress-archive": "zip", "get-itemproperty": "cat", "clear-content": "truncate -s 0",
+    "set-acl": "chmod", "clc": "truncate -s 0", "compress-archive": "zip", "get-itemproperty": "cat",
+    "clear-content": "truncate -s 0",
     "format-volume": "mkfs", "clear-disk": "mkfs", "initialize-disk": "mkfs", "clear-recyclebin": "true",
 }  # fmt: skip
 _NAMED = re.compile(
@@ -166,7 +167,9 @@ _HANDED_ON = re.compile(
 """All that a folder holds is handed on to be deleted; what is chosen among it is not."""
 _DELETES_FILES = re.compile(r"\[(?:System\.)?IO\.(?:Directory|File)\]::Delete\(([^)\n]{1,500})\)", re.IGNORECASE)
 _POST = re.compile(r"\s-Method\s+(\w+)", re.IGNORECASE)
-_FOLDERS = re.compile(r"\$\{?env:(APPDATA|LOCALAPPDATA|TEMP|TMP|SystemRoot|windir|SystemDrive|ProgramFiles|ProgramData)\}?", re.I)
+_FOLDERS = re.compile(
+    r"\$\{?env:(APPDATA|LOCALAPPDATA|TEMP|TMP|SystemRoot|windir|SystemDrive|ProgramFiles|ProgramData)\}?", re.I
+)
 _HOME_FOLDER = re.compile(r"\$(?:env:)?(?:USERPROFILE|HOME)\b|\$\{?env:HOME\}?|\$HOME\b", re.IGNORECASE)
 _FIRST = re.compile(r"(?<![\w.$-])([A-Za-z]+(?:-[A-Za-z]+)?)(?=[\s(]|$)")
 _ASSIGNS = re.compile(r"^\s*\$[\w:]{1,80}\s*=\s*(?=[A-Za-z(&])")
