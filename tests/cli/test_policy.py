@@ -145,7 +145,9 @@ def test_a_step_of_the_record_is_explained(tally: Tally, tally_json: TallyJson, 
     assert "is no call of a tool" in refused.stderr
 
 
-def test_the_record_is_held_against_a_candidate(tally: Tally, tally_json: TallyJson, full: Path, tmp_path: Path) -> None:
+def test_the_record_is_held_against_a_candidate(
+    tally: Tally, tally_json: TallyJson, full: Path, tmp_path: Path
+) -> None:
     (tmp_path / "mine.cedar").write_text('@id("mine.all") @decision("ask") forbid (principal, action, resource);')
     found = tally_json("policy", "backtest", tmp_path / "mine.cedar")
     assert found["calls"] > 10

@@ -132,10 +132,19 @@ def _observe(
     return Observed(recipe=recipe, place=place, ran=box.run(plan))
 
 
+_LIFTING = """
+@id("live.secrets")
+@lifts("secrets.credential, secrets.environment, secrets.read, secrets.printed")
+@reason("What is recorded of secrets is looked at here, so a call has to print some.")
+permit (principal, action, resource);
+"""
+
+
 def _laid_out(place: Place, *, store: bool) -> dict[str, str]:
     """The secrets in a file, and the folders that a forbidden command would write to."""
     secrets = "".join(f"{name}={value}\n" for name, value in SECRETS.items())
     found = {f"{place.project}/{scenarios.SECRETS_FILE}": secrets, f"{place.home}/elsewhere/.claude/.here": ""}
+    found[f"{place.home}/lifting.cedar"] = _LIFTING
     return found | ({f"{place.home}/.tally/.here": ""} if store else {})
 
 
@@ -144,7 +153,12 @@ def _recording(agent: str, installed: int) -> tuple[Command, ...]:
         Command(name="install", argv=(TALLY, "install", agent)),
         Command(name="install-project", argv=(TALLY, "install", agent, "--project")),
     )
-    return (Command(name="init", argv=(TALLY, "init")), *(install[:installed] if has_hooks(agent) else ()))
+    lifting = ("/bin/sh", "-c", "mkdir -p ~/.tally/policy && cp ~/lifting.cedar ~/.tally/policy/")
+    return (
+        Command(name="init", argv=(TALLY, "init")),
+        Command(name="lift", argv=lifting),
+        *(install[:installed] if has_hooks(agent) else ()),
+    )
 
 
 def _taking_out(agent: str) -> tuple[Command, ...]:

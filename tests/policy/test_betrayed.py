@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tallystick.model.decision import Effect
 from tallystick.model.step import Json
 from tallystick.policy.betrayed import betrayed, may_betray
-from tallystick.policy.world import Past
+from tallystick.policy.world import Past, World
 from tests.operations.working import Work
 from tests.policy.risks.readings import Bare
 
@@ -71,7 +71,7 @@ def test_hashes_versions_names_and_what_stays_here_are_not(work: Work, command: 
 
 
 def test_a_file_that_the_session_read_is_looked_into_wherever_it_lies() -> None:
-    world = Bare({"/home/dev/keys.txt": KEY})
+    world: World = Bare({"/home/dev/keys.txt": KEY})  # type: ignore[assignment]
     past = Past(sensitive=("/home/dev/keys.txt (abc:3)", "reads-secret: x"))
     assert list(betrayed(f"x {KEY} y", past, iter(()), world)) == ["/home/dev/keys.txt"]
     assert list(betrayed("x y", past, iter(()), world)) == []
@@ -79,7 +79,7 @@ def test_a_file_that_the_session_read_is_looked_into_wherever_it_lies() -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_looked_through(text: str) -> None:
-    world = Bare({"/s": text})
+    world: World = Bare({"/s": text})  # type: ignore[assignment]
     assert may_betray(text) in (True, False)
     assert set(betrayed(text, Past(), iter(("/s",)), world)) <= {"/s"}
 

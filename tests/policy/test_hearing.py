@@ -254,3 +254,22 @@ def test_of_a_file_from_outside_that_was_read_without_a_result_on_record_the_tex
     hearing.done(downloaded("/p/a"))
     hearing.done(read)
     assert any(heard.holds("make release-9981") for heard in hearing.texts) is is_heard
+
+
+@pytest.mark.parametrize(
+    ("program", "url", "trust"),
+    [
+        ("python3", PAGE, Trust.UNTRUSTED),
+        ("node", PAGE, Trust.UNTRUSTED),
+        ("python3", "pkg:pypi/x", Trust.TRUSTED),
+        ("python3", "http://localhost:3000/x", Trust.TRUSTED),
+        ("make", PAGE, Trust.TRUSTED),
+    ],
+)
+def test_code_that_gets_something_from_outside_and_writes_a_file_is_taken_to_write_that(
+    program: str, url: str, trust: Trust
+) -> None:
+    hearing = Hearing()
+    started = Intent(domain=Domain.PROCESS, operation=Operation.RUN, target=program)
+    hearing.done(done(started, net(Operation.FETCH, url), file(Operation.WRITE, "/p/a"), texts=("x",)))
+    assert hearing.taint("/p/a").trust is trust

@@ -62,7 +62,8 @@ def test_xargs_takes_what_it_reads_if_that_is_told() -> None:
         ("sh -c x", "x"), ("bash -lc x", "x"), ("bash -o pipefail -c x", "x"), ("eval a b", "a b"), ("watch -n 1 a b", "a b"),
         ("su root -c x", "x"), ("script -qc x out", "x"), ("flock f -c x", "x"), ("nix-shell -p q --run x", "x"),
         ("trap x EXIT", "x"), ("trap - EXIT", None), ("bash x", None), ("rm -c x", None),
-        ("tmux new -d -s n a b", "a b"), ("tmux -L q send-keys -t n a Enter", "a"), ("tmux ls", None), ("tmux attach -t n", None),
+        ("tmux new -d -s n a b", "a b"), ("tmux -L q send-keys -t n a Enter", "a"), ("tmux ls", None),
+        ("tmux attach -t n", None),
     ],
 )  # fmt: skip
 def test_text_for_a_shell_is_found(text: str, found: str | None) -> None:

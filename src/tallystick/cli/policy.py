@@ -36,7 +36,10 @@ policy = Group(
         "test": ("tallystick.cli.policy:test", "Judge cases that are written in TOML"),
         "explain": ("tallystick.cli.policy:explain", "Why a call, or a command"),
         "backtest": ("tallystick.cli.policy:backtest", "What policies would have said of the calls on record"),
-        "suggest": ("tallystick.cli.policy:suggest", "The narrowest exceptions that would have covered the asks that you said yes to."),
+        "suggest": (
+            "tallystick.cli.policy:suggest",
+            "The narrowest exceptions that would have covered the asks that you said yes to.",
+        ),
     },
     help="What agents may do: the rules, why they speak, and trying others.",
 )

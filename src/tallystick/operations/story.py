@@ -256,7 +256,9 @@ class Story:
     def _finish(self, waiting: _Waiting, output: str | None, *, is_told: bool) -> None:
         """A call was made. `output` is None where it is not on record; `is_told`: it held a secret, as the scrubber saw."""
         deed, step = waiting.deed, _name(waiting.step)
-        gives = shows_secret(deed.effects, output or "", root=self.workspace, is_marked=is_told, is_shared=self._is_shared)
+        gives = shows_secret(
+            deed.effects, output or "", root=self.workspace, is_marked=is_told, is_shared=self._is_shared
+        )
         before = len(self.hearing.sensitive), self.hearing.sensitive[-1:]
         tool = waiting.step.member("tool")
         done = Done(

@@ -37,6 +37,7 @@ from tallystick.lineage.taint import (
     written_in,
 )
 from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.shell.names import canonical
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -73,6 +74,7 @@ _FROM_ELSEWHERE = re.compile(
     r"|browser|page|crawl|scrape|fetch|download|notion|confluence|reddit|tweets?|messages?|chat"
 )
 _Taken: TypeAlias = tuple[Taint, Found | None]
+_RUN_CODE = frozenset(("python", "node", "ruby", "perl", "php", "deno", "bun"))
 _SEARCHES = re.compile(r"grep|search|ripgrep|\brg\b")
 _NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -290,7 +292,6 @@ class Hearing:
 
     def _write(self, done: Done, taken: dict[int, _Taken]) -> None:
         into: dict[int, list[Taint]] = {}
-        remote = [taken[k][0] for k in taken if done.effects.intents[k].domain is Domain.NETWORK]
         for flow in done.effects.flows:
             if flow.source in taken:
                 into.setdefault(flow.target, []).append(taken[flow.source][0])
@@ -299,8 +300,8 @@ class Hearing:
                 continue
             if intent.operation in _WHOLE or intent.operation in _PARTLY:
                 taints = [passed(taint, Via.COMMAND) for taint in into.get(k, ())]
-                if not taints and not done.texts and not intent.is_authored:
-                    taints = remote  # a tool of its own: what it writes is what it got
+                if not taints and not intent.is_authored:
+                    taints = _got(done, intent, taken)
                 if done.is_sensitive and not intent.is_authored:
                     taints.append(Taint(is_sensitive=True, sources=(f"{done.tool[:80]} ({done.step})",)))
                 if intent.is_authored:
@@ -342,6 +343,20 @@ def _reads_files(done: Done) -> bool:
     """Whether what was shown is of files, and nothing of it came over the network."""
     domains = {intent.domain for intent in done.effects.intents if intent.operation in _TAKES | _BRINGS}
     return domains == {Domain.FILE}
+
+
+def _got(done: Done, written: Intent, taken: dict[int, _Taken]) -> list[Taint]:
+    """What was got from elsewhere and goes into a file, though no flow tells it: by a tool of its own, and by code."""
+    intents = done.effects.intents
+    got = {k: taint for k, (taint, _) in taken.items() if intents[k].domain is Domain.NETWORK}
+    if not done.texts:
+        return list(got.values())
+    by_code = {one.command for one in intents if one.operation is Operation.RUN and canonical(one.target) in _RUN_CODE}
+    if written.command not in by_code or written.operation not in _WHOLE or written.is_deep:
+        return []
+    moved = {flow.source for flow in done.effects.flows}
+    own = (taint for k, taint in got.items() if intents[k].command == written.command and k not in moved)
+    return [passed(taint, Via.COMMAND) for taint in own if taint.trust is Trust.UNTRUSTED]
 
 
 def _is_search(done: Done, intent: Intent) -> bool:

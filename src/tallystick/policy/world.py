@@ -95,7 +95,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     is_new: bool = False
     """The maker made it where nothing was before."""
     author: Maker = Maker.UNKNOWN
-    """Who wrote what it holds: of a copy, who wrote what was copied; of a file to which a line was added, who wrote the rest."""
+    """Who wrote what it holds: of a copy, who wrote what was copied; of a file that got a line more, who wrote the rest."""
     session: str | None = None
     """The session that wrote it last: its id in the store."""
     digest: str | None = None

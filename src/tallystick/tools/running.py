@@ -15,7 +15,19 @@ from tallystick.tools.draft import Code, Draft
 from tallystick.tools.paths import printable
 
 _COMMANDS = ("command", "cmd", "commandline", "commands", "script", "action", "input", "content", "code", "text")
-_CODES = ("code", "script", "source", "cellsource", "cellcode", "newcode", "content", "input", "command", "text", "cells")
+_CODES = (
+    "code",
+    "script",
+    "source",
+    "cellsource",
+    "cellcode",
+    "newcode",
+    "content",
+    "input",
+    "command",
+    "text",
+    "cells",
+)
 _LANGUAGES = {"js": "javascript", "node": "javascript", "ts": "javascript", "typescript": "javascript", "py": "python",
               "python3": "python", "bash": "sh", "shell": "sh", "zsh": "sh"}  # fmt: skip
 _AGENTS = ("subagenttype", "agentname", "agenttype", "subagent", "agentid", "agent", "taskname", "name", "role", "type")

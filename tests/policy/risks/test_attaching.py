@@ -6,6 +6,8 @@ from tallystick.policy.risks.attaching import RISKS, risks
 from tests.policy.risks.readings import found
 
 FOUND = (
+    "dotnet-dump collect -p 42",
+    "python3 -m pdb -p 42",
     "gdb -p 1",
     "gdb -p 4321",
     "gdb --pid=4321",
@@ -46,6 +48,9 @@ FOUND = (
     "dlv attach 99",
 )
 WORK = (
+    "dotnet-dump analyze core",
+    "perf trace ls",
+    "python -m pdb app.py",
     "gdb ./app",
     "gdb ./app core",
     "gdb --args ./app 1234",

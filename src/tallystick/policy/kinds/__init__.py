@@ -1,6 +1,6 @@
 """What a path is by its name and place: a secret, something that runs at every start, a file that agents read as orders.
 
-Owns Named, and the list of modules that know kinds. A kind is a word that policies ask for: `resource.kinds.contains("secret")`.
+Owns Named, and the list of modules that know kinds. A kind is a word that policies ask for (`resource.kinds.contains(…)`).
 Each module lists its words in KINDS with what they mean. Nothing here looks at a file, nor knows what follows from a kind.
 """
 

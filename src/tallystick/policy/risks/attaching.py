@@ -200,6 +200,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("py-spy", "rbspy", "phpspy", "pyrasite", "pystack", "austin", "memray"), _with("-p", "--pid")),
     **dict.fromkeys(("pyrasite-shell", "pyrasite-memory-viewer"), _numbered),
     "perf": lambda started: started.operands[:1] == ("trace",) and _process(started, "-p", "--pid"),
+    **dict.fromkeys(("dotnet-dump", "dotnet-gcdump"), _with("-p", "--process-id", "-n", "--name")),
     "jmap": _jmap,
     "jcmd": _jcmd,
     **dict.fromkeys(("python", "python2", "python3"), _module),

@@ -154,6 +154,16 @@ def _reg(started: Started) -> str | None:
     return None
 
 
+def _registry(started: Started) -> str | None:
+    """The same by PowerShell, for which the registry is a drive."""
+    text = " ".join(started.words).lower()
+    is_key = "hklm:" in text or "hkcu:" in text or "registry::" in text
+    return "disables-protection" if is_key and any(name in text for name in _GUARDED_KEYS) else None
+
+
+_GUARDED_KEYS = ("windows defender", "windowsfirewall", "disableantispyware", "/eventlog", "/lsa", "enablelua")
+
+
 def _defaults(started: Started) -> str | None:
     words = started.words
     if words[:1] not in (("write",), ("delete",)):
@@ -295,6 +305,10 @@ RULES: dict[str, _Rule] = {
     "remove-mppreference": _ever("changes-protection"),
     "set-executionpolicy": _execution_policy,
     "bcdedit": _bcdedit,
+    "fsutil": _says("disables-protection", "deletejournal"),
+    **dict.fromkeys(names("new-netfirewallrule set-netfirewallrule enable-netfirewallrule"), _ever("changes-firewall")),
+    **dict.fromkeys(names("enable-psremoting enable-winrm"), _ever("changes-protection")),
+    **dict.fromkeys(names("set-itemproperty new-itemproperty remove-itemproperty new-item remove-item"), _registry),
     **dict.fromkeys(
         names("grubby kernelstub bootctl"),
         lambda s: "disables-protection" if any(word.endswith(_BOOT_OFF) for word in s.words) else None,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+_MOST_TEXT = 64 << 10
+_MOST_BEFORE = 400
 _SAYS = re.compile(
     r"(?im)((?:^|[;|{]|-c(?:ommand)?\s)\s{0,8}(?:write-(?:output|host|verbose|warning|information|error|debug)|echo|git\s{1,4}(?:commit|tag|log|grep)"
     r"|gh\s{1,4}(?:pr|issue)|rg|grep|select-string|sls|findstr)\b)([^\n;|]{1,4000})"
@@ -19,8 +21,9 @@ def without_talk(text: str) -> str:
     """A text without what is only said in it. A quoted text with a `$` in it may be worked out first, so it stays."""
     if "'" not in text and '"' not in text:
         return text
+    text, rest = text[:_MOST_TEXT], text[_MOST_TEXT:]
     # Quotes first: a separator inside of one ends no command.
-    return _SAYS.sub(lambda said: said[1] + _QUOTED.sub("''", said[2]), _bare(text))
+    return _SAYS.sub(lambda said: said[1] + _QUOTED.sub("''", said[2]), _bare(text)) + rest
 
 
 def _bare(text: str) -> str:
@@ -32,4 +35,5 @@ def _bare(text: str) -> str:
 
 def _is_message(text: str, at: int) -> bool:
     """Whether a quote belongs to a command that only says it, as far as the text before it tells."""
-    return _SAYS.search(text[max(0, text.rfind("\n", 0, at)) : at + 1][-400:]) is not None
+    start = max(0, at - _MOST_BEFORE)
+    return _SAYS.search(text[max(start, text.rfind("\n", start, at)) : at + 1]) is not None

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.model.script import Command
 from tallystick.policy.reading import CallReading
-from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.programs import Started, name_of, programs, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
@@ -33,6 +34,12 @@ _FETCH = {
     "imewdbld": (),
     "mpcmdrun": ("downloadfile",),
 }
+_SHELLS = frozenset(("powershell", "pwsh", "cmd"))
+_TEXT_OPTIONS = frozenset(("c", "command", "file", "f", "k", "e", "enc", "encodedcommand"))
+_FETCHERS = frozenset(
+    ("curl", "wget", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "http", "xh", "aria2c", "nc", "ncat")
+)
+_MOST_STEPS = 50
 _RUN = frozenset(
     ("rundll32", "hh", "ieexec", "presentationhost", "odbcconf", "control", "forfiles", "pcalua", "xwizard")
 )
@@ -47,6 +54,31 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
                 yield Risk("odd-download", started.spelled)
         elif started.name in _RUN and _runs(started):
             yield Risk("remote-code", started.spelled)
+    for script in reading.scripts:
+        for command in script.commands:
+            if command.inputs and _name(command) in _SHELLS and _is_fed(command, script.commands):
+                yield Risk("remote-code", shown(command.words))
+
+
+def _name(command: Command) -> str:
+    return name_of(command.words[0].plain) if command.words and command.words[0].is_known else ""
+
+
+def _is_fed(command: Command, commands: tuple[Command, ...]) -> bool:
+    """Whether a shell runs its input, and a program that fetches writes it: `curl … | powershell -`."""
+    operands = [word.plain for word in command.words[1:] if word.plain[:1] not in ("-", "/")]
+    takes_text = any(word.plain.lower().lstrip("-/") in _TEXT_OPTIONS for word in command.words[1:])
+    if operands or (takes_text and command.words[-1].plain != "-"):
+        return False
+    left, steps = list(command.inputs), 0
+    while left and steps < _MOST_STEPS:
+        steps += 1
+        at = left.pop()
+        if at < len(commands):
+            if _name(commands[at]) in _FETCHERS:
+                return True
+            left += commands[at].inputs
+    return False
 
 
 def _fetches(started: Started) -> bool:

@@ -30,6 +30,9 @@ _FOLDERS = {
     "programfiles": "/mnt/c/Program Files", "programdata": "/mnt/c/ProgramData", "public": "/mnt/c/Users/Public",
     "cd": "$PWD", "allusersprofile": "/mnt/c/ProgramData",
 }  # fmt: skip
+_INSTALLED = frozenset(
+    ("npm", "npx", "yarn", "pnpm", "pnpx", "code", "mvn", "az", "gcloud", "firebase", "tsc", "ng", "vercel")
+)
 _VARIABLE = re.compile(r"%([A-Za-z_]\w{0,80})%")
 _DRIVE = re.compile(r"(?<![\w/\\])([A-Za-z]):(?=[\\/])")
 _JOINTS = re.compile(r"(\"[^\"\n]*\"?|&&|\|\||[&|()])")
@@ -63,14 +66,15 @@ def _said(line: str) -> str:
     said, part = "", ""
     for piece in _JOINTS.split(line):
         if piece[:1] in ("&", "|", "(", ")") and piece:
-            said += _command(part) + {"&": "; ", "(": "", ")": ""}.get(piece, f" {piece} ")
+            said += _command(part, said) + {"&": "; ", "(": "", ")": ""}.get(piece, f" {piece} ")
             part = ""
         else:
             part += piece
-    return said + _command(part)
+    return said + _command(part, said)
 
 
-def _command(text: str) -> str:
+def _command(text: str, before: str) -> str:
+    """One command; what stands before it in the line is known."""
     words = _WORDS.findall(text)[:_MOST_WORDS]
     while words and (words[0].lower() in _LEADING or words[0][:1] == "@"):
         words = words[1:]
@@ -84,11 +88,18 @@ def _command(text: str) -> str:
         return ""
     said = _COMMANDS.get(name.removesuffix(".exe"))
     if said is None:
-        return " ".join([_path(words[0]), *map(_quoted, words[1:])])
+        return " ".join([_program(words[0], before), *map(_quoted, words[1:])])
     is_deep = any(map(_DEEP.fullmatch, words[1:]))
     if said in ("rm", "rmdir") and is_deep:
         said = "rm -r"
     return " ".join([said, *(_path(word) for word in words[1:] if not _SWITCH.fullmatch(word))])
+
+
+def _program(word: str, before: str) -> str:
+    """A program. Its file may lie in the folder without a `./` saying so: a script, or what the line has made."""
+    path = _path(word)
+    is_script = path.lower().endswith((".bat", ".cmd")) and path.lower().removesuffix(".cmd") not in _INSTALLED
+    return f"./{path}" if "/" not in path and (is_script or ("." in path and path in before)) else path
 
 
 def _conditional(words: list[str]) -> list[str]:

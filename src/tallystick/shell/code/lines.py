@@ -159,9 +159,13 @@ _SENDS = re.compile(r"\s-(?:Body|InFile)\s+", re.IGNORECASE)
 _OUT = re.compile(r"\s-OutFile\s+", re.IGNORECASE)
 _RECURSE = re.compile(r"\s-r(?:ec(?:u(?:r(?:se?)?)?)?)?(?::\$true)?(?=[\s;|)}]|$)", re.IGNORECASE)
 _PROFILE = re.compile(r"\$PROFILE\b(?:\.\w{1,40})?", re.IGNORECASE)
+_TRANSFERS = re.compile(
+    r"\bstart-bitstransfer\s+(?:-source\s+)?([^\s;|-]\S{0,500})\s+(?:-destination\s+)?([^\s;|-][^\s;|]{0,300})",
+    re.IGNORECASE,
+)
 _HANDED_ON = re.compile(
     r"(?<![\w-])(?:get-childitem|gci|ls|dir)\s+(?:-(?:literal)?path\s+)?([^\s|;*-][^\s|;*]{0,300})(?:\s+-(?:recurse|force|r|fo|file|directory))*"
-    r"\s*\|\s*(?:remove-item|ri|rm|del|erase)\b",
+    r"\s*\|\s*(?:(?:foreach-object|foreach|%)\s*\{\s*)?(?:remove-item|ri|rm|del|erase)\b",
     re.IGNORECASE,
 )
 """All that a folder holds is handed on to be deleted; what is chosen among it is not."""
@@ -200,6 +204,7 @@ def _said(line: str) -> str:
         return ""
     line = unix_drives(_FOLDERS.sub(_folder, _HOME_FOLDER.sub("$HOME", line)))
     line = _PROFILE.sub("$HOME/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", line)
+    line = _TRANSFERS.sub(r"curl \1 -o \2", line)
     line = _HANDED_ON.sub(r"Remove-Item -Recurse \1; ", line)
     line = _DELETES_FILES.sub(lambda found: f"Remove-Item -Recurse {found[1].partition(',')[0]}", line)
     is_deep = _RECURSE.search(line) is not None

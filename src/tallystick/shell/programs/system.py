@@ -224,7 +224,9 @@ def _formats(command: Command) -> Actions:
     """`mkfs`, `fdisk`, `parted`: a device is written."""
     line = taken(command.arguments, grammar("-t -L -U -b -N -m -O -E -I -F? -s -n -d -a -u"))
     built = Builder()
-    is_list = line.has("-l", "--list", "-p", "--print", "--dump") or "print" in [word.text for word in line.operands[1:]]
+    is_list = line.has("-l", "--list", "-p", "--print", "--dump") or "print" in [
+        word.text for word in line.operands[1:]
+    ]
     if command.program == "wipefs":
         is_list = not line.has("-a", "--all", "-o", "--offset")
     devices = [
