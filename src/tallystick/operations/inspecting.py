@@ -1,7 +1,7 @@
 """What a file that was written holds: its digest, and the tags of what it would do if it ran.
 
-Owns looking at a file after a call wrote it. Before a call, `policy` sees only what the call tells; a program may write something
-else. Must not know what follows from a tag, nor where tags are kept.
+Owns looking at a file after a call wrote it. Before a call, `policy` sees only what the call tells; a program may write
+something else. Must not know what follows from a tag, nor where tags are kept.
 """
 
 from __future__ import annotations
