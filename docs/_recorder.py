@@ -59,4 +59,4 @@ def _delivered(command: str) -> str:
     words = [sys.executable, "-m", "tallystick", *shlex.split(command)]
     payload = json.dumps(_DELETING).encode()
     done = subprocess.run(words, input=payload, env={"HOME": str(home())}, capture_output=True, check=True)
-    return (done.stdout + done.stderr).decode()
+    return (done.stdout + done.stderr).decode().replace(str(home()), "/home/dev")
