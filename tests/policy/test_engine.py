@@ -139,6 +139,15 @@ def test_the_gravest_of_the_rules_that_decide_gives_the_severity() -> None:
     assert (found.severity, found.rules) == ("high", ("b", "a", "c"))
 
 
+def test_of_many_reasons_the_gravest_two_are_told_and_all_rules_are_named() -> None:
+    names = ("a", "b", "c", "d")
+    text = PERMIT + "".join(
+        policy(name, "deny", f"Because {name}.", "high" if name == "d" else "low") for name in names
+    )
+    found = decide(text)
+    assert (found.reason, found.rules) == ("Because d. Because a.", ("d", "a", "b", "c"))
+
+
 def test_one_act_among_many_is_enough() -> None:
     text = PERMIT + '@id("x") @reason("Not {target}.") forbid (principal, action == Action::"delete", resource);'
     other = Act(action=Action.DELETE, resource=replace(FILE, path="/home/dev/thesis.md"), because=("rm", "thesis.md"))

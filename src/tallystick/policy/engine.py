@@ -25,6 +25,7 @@ _NO_PERMIT = "default.no-permit"
 _MOST_KNOWN = 8192
 _MOST_EVIDENCE = 16
 _MOST_TARGET = 200
+_MOST_REASONS = 2
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -156,8 +157,8 @@ class PolicySet:
         return Decision(
             effect=effect,
             rules=tuple(dict.fromkeys(rule.id for rule, _ in ordered)),
-            reason=" ".join(dict.fromkeys(_told(rule, act) for rule, act in deciding if rule.reason)),
-            remedy=" ".join(dict.fromkeys(rule.remedy for rule, _ in deciding if rule.remedy)),
+            reason=_some(_told(rule, act) for rule, act in deciding),
+            remedy=_some(rule.remedy for rule, _ in deciding),
             severity=min((rule for rule, _ in deciding), key=_rank).severity,
             evidence=tuple(_evidence(rule, act, facts) for rule, act in ordered[:_MOST_EVIDENCE]),
             policy=self.digest,
@@ -190,6 +191,11 @@ def load(files: Iterable[tuple[str, str]], schema: str) -> PolicySet:
 
 def _rank(rule: Rule) -> int:
     return _SEVERITIES.index(rule.severity) if rule.severity in _SEVERITIES else len(_SEVERITIES)
+
+
+def _some(texts: Iterable[str]) -> str:
+    """The first few of some sentences, each once: an agent is told why, not everything that speaks against a call."""
+    return " ".join(list(dict.fromkeys(text for text in texts if text))[:_MOST_REASONS])
 
 
 def _told(rule: Rule, act: Act) -> str:
