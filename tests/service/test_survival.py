@@ -100,7 +100,7 @@ def killed_in_bursts(home: Home, rounds: int) -> int:
     recorder.start(home.folder)
     with Burst(home, 8) as burst:
         for _ in range(rounds):
-            time.sleep(0.4)
+            time.sleep(0.8)  # half of it passes before a new one has loaded what it decides with
             owner = Place(home.folder).owner()
             if owner is not None:
                 with contextlib.suppress(ProcessLookupError):
