@@ -68,7 +68,7 @@ def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Pat
         recorder.start(home.folder)
         wait_for_calls(home, 1, 5)
         wait_for(lambda: gaps(home) == ["bad-spool"] * 3)
-        assert list(folder.iterdir()) == []
+        wait_for(lambda: list(folder.iterdir()) == [])
         aside = {"2-1.spool", "3-1.spool", "4-1.spool"}
         assert aside <= {path.name for path in Place(home.folder).torn.iterdir()}
     finally:
