@@ -5,9 +5,9 @@ import re
 import pytest
 
 from tallystick.policy.phrases import TAGS
-from tallystick.policy.wordings import WORDINGS, Wording
+from tallystick.policy.wordings import Wording, wordings
 
-NAMED = [pytest.param(one, id=f"{one.tag}-{n}") for n, one in enumerate(WORDINGS)]
+NAMED = [pytest.param(one, id=f"{one.tag}-{n}") for n, one in enumerate(wordings())]
 
 
 @pytest.mark.parametrize("wording", NAMED)
@@ -18,7 +18,7 @@ def test_a_wording_belongs_to_a_tag_that_is_explained(wording: Wording) -> None:
 
 
 def test_every_tag_but_that_of_what_is_not_seen_has_wordings() -> None:
-    assert {one.tag for one in WORDINGS} == TAGS.keys() - {"hidden-text"}
+    assert {one.tag for one in wordings()} == TAGS.keys() - {"hidden-text"}
 
 
 @pytest.mark.parametrize("wording", NAMED)

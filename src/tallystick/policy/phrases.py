@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tallystick.policy.unseen import coded_texts, comments, has_unseen, visible
-from tallystick.policy.wordings import WORDINGS, Wording
+from tallystick.policy.wordings import Wording, wordings
 
 TAGS: dict[str, str] = {
     "override": "it puts the agent's other instructions or safeguards out of force",
@@ -75,7 +75,7 @@ def plain(text: str) -> str:
 def _told(text: str) -> Iterator[str]:
     found: set[str] = set()
     for sentence in _sentences(text):
-        for wording in WORDINGS:
+        for wording in wordings():
             if (
                 wording.tag not in found
                 and any(need in sentence for need in wording.needs)

@@ -8,6 +8,7 @@ collections of prompt injections, in words of our own.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import msgspec
 
@@ -444,8 +445,12 @@ _TABLE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 _OF_THEMSELVES = frozenset(("conceals", "deceives"))
 """Tags whose wordings hold their own `never`."""
-WORDINGS: tuple[Wording, ...] = tuple(
-    Wording(tag, tuple(needs.split()), tuple(map(_compiled, parts)), tag not in _OF_THEMSELVES)
-    for tag, needs, parts in _TABLE
-)
-"""Every wording that is known."""
+
+
+@cache
+def wordings() -> tuple[Wording, ...]:
+    """Every wording that is known. They are compiled when a text is first looked at: few calls write one."""
+    return tuple(
+        Wording(tag, tuple(needs.split()), tuple(map(_compiled, parts)), tag not in _OF_THEMSELVES)
+        for tag, needs, parts in _TABLE
+    )

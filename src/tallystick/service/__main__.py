@@ -1,5 +1,6 @@
 """`python -m tallystick.service STORE`: the recorder as hooks start it; with `--detach`, as a process of its own."""
 
+import gc
 import os
 import sys
 
@@ -14,6 +15,7 @@ def detach() -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # somebody waits, and what is loaded stays: the server switches it on when all is there
     words = sys.argv[1:]
     if words[:1] == ["--detach"]:
         detach()

@@ -133,7 +133,10 @@ class Server:
     async def _open_port(self) -> None:
         """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
         await asyncio.sleep(_PORT_SECONDS)
-        await asyncio.get_running_loop().run_in_executor(self._disk, self._warm)
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._disk, self._warm)
+        finally:
+            gc.enable()
         gc.freeze()  # what was loaded stays: it is not looked through again and again while somebody waits
         if not self._http:
             return
