@@ -20,6 +20,7 @@ from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.recorded import Recorded
 from tallystick.operations.decide import Decider
+from tallystick.operations.effect_counts import EffectCounts
 from tallystick.operations.plain import plain
 from tallystick.operations.policies import Policies, load_set, read_policy_file
 from tallystick.operations.then import Then
@@ -32,28 +33,14 @@ _MOST_LISTED = 1000
 _MOST_CALL = 300
 
 
-class Counts(msgspec.Struct, kw_only=True):
+class Counts(EffectCounts, kw_only=True):
     """What a set said. `false_alarms` are denials and asks of calls that were made and succeeded."""
 
-    total: int = 0
-    denied: int = 0
-    asked: int = 0
-    warned: int = 0
-    silent: int = 0
     false_alarms: int = 0
 
     def add(self, effect: Effect, *, succeeded: bool) -> None:
         """Count one."""
-        self.total += 1
-        match effect:
-            case Effect.DENY:
-                self.denied += 1
-            case Effect.ASK:
-                self.asked += 1
-            case Effect.WARN:
-                self.warned += 1
-            case Effect.ALLOW:
-                self.silent += 1
+        self.count(effect)
         self.false_alarms += succeeded and effect in (Effect.DENY, Effect.ASK)
 
 

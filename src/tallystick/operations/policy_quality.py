@@ -27,6 +27,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.operations.config import read_setting
 from tallystick.operations.decide import Decider
+from tallystick.operations.effect_counts import EffectCounts
 from tallystick.operations.index_live import index_sessions
 from tallystick.operations.record import sealable
 from tallystick.operations.scribe import Scribe
@@ -121,29 +122,15 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
                 return strength <= _STRONG.index(Effect.WARN)
 
 
-class Tally(msgspec.Struct, kw_only=True):
+class Tally(EffectCounts, kw_only=True):
     """How the cases of one class were judged."""
 
-    total: int = 0
-    denied: int = 0
-    asked: int = 0
-    warned: int = 0
-    silent: int = 0
     met: int = 0
 
     def add(self, judged: Judged) -> None:
         """Count one."""
-        self.total += 1
+        self.count(judged.effect)
         self.met += judged.is_met
-        match judged.effect:
-            case Effect.DENY:
-                self.denied += 1
-            case Effect.ASK:
-                self.asked += 1
-            case Effect.WARN:
-                self.warned += 1
-            case Effect.ALLOW:
-                self.silent += 1
 
 
 # Cases ---------------------------------------------------------------------------------------------------------------
