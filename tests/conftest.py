@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from datetime import UTC
 from pathlib import Path
@@ -12,6 +13,11 @@ from tallystick.journal.home import Home
 from tallystick.operations.adapters import adapters
 from tallystick.operations.demo import lay_out_samples
 from tallystick.operations.histories import find_histories, import_histories
+
+for _name in ("CI", "TALLY_NONINTERACTIVE"):
+    os.environ.pop(
+        _name, None
+    )  # nobody is asked where they are set, so an `ask` is a `deny`: the tests say it themselves
 
 
 @pytest.fixture(scope="session")
