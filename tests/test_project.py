@@ -53,6 +53,7 @@ LONGER: dict[str, str] = {
 CORE = (
     *(
         "agents",
+        "display",
         "errors.py",
         "exports",
         "lineage",

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from tallystick.cli.nodes import answer_text, cut_text, moment, surety
-from tallystick.cli.text import width_of
+from tallystick.display.text import width_of
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind
 from tallystick.operations.impact import impact

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.cli.steps import step_line, step_text
-from tallystick.cli.text import width_of
+from tallystick.display.text import width_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input
 from tallystick.operations.recorder import Recorder

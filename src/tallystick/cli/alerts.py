@@ -14,7 +14,7 @@ from tallystick.cli.frame import TAMPERED, Command, Group
 from tallystick.cli.nodes import answer_data, answer_text, moment
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
 from tallystick.cli.steps import short
-from tallystick.cli.text import first_line, lines, one_line
+from tallystick.display.text import first_line, lines, one_line
 
 if TYPE_CHECKING:
     from tallystick.operations.alerts import Told

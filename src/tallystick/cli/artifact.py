@@ -12,7 +12,7 @@ from tallystick.cli.filters import limit_option
 from tallystick.cli.frame import Command, Group
 from tallystick.cli.nodes import edge_data, moment, name_of, node_data, relation_words, step_ref, tail
 from tallystick.cli.run import Run, counted, labelled, pass_run, table
-from tallystick.cli.text import cut, first_line, one_line
+from tallystick.display.text import cut, first_line, one_line
 from tallystick.lineage.walk import Edge, NodeId, NodeKind
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, pass_run
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
     from tallystick.operations.audit_config import Audit, Finding

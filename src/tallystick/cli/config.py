@@ -6,7 +6,7 @@ import click
 
 from tallystick.cli.frame import Command, Group
 from tallystick.cli.run import Run, pass_run, path_text, table
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 from tallystick.operations import config as settings
 from tallystick.operations.config import Set, Value
 

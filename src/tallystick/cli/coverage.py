@@ -11,7 +11,7 @@ from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, labelled, pass_run, table
 from tallystick.cli.steps import short
-from tallystick.cli.text import cut, one_line, width_of
+from tallystick.display.text import cut, one_line, width_of
 
 if TYPE_CHECKING:
     from tallystick.operations.coverage import Alone, Coverage, StepName

@@ -19,7 +19,7 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, pass_run
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 
 
 class Scene(TypedDict):

@@ -10,7 +10,7 @@ import click
 
 from tallystick.cli.frame import FAILED, Command
 from tallystick.cli.run import Run, pass_run
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 from tallystick.operations.doctor import Check, State, examine
 from tallystick.operations.install import Surroundings
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tallystick.cli.frame import Command
-from tallystick.cli.outcome import names_text
 from tallystick.cli.run import Run, pass_run
 from tallystick.cli.steps import short
+from tallystick.display.outcome import names_text
 
 if TYPE_CHECKING:
     from tallystick.journal.erase import Erased

@@ -12,7 +12,7 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, pass_run, path_text
-from tallystick.cli.text import lines
+from tallystick.display.text import lines
 
 
 @click.command(

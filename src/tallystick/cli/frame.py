@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from tallystick.cli.run import Run, envelope
-from tallystick.cli.text import lines
+from tallystick.display.text import lines
 from tallystick.errors import TallystickError, UsageError
 
 FAILED = 1

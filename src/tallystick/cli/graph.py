@@ -11,8 +11,8 @@ import click
 from tallystick.cli.frame import Command
 from tallystick.cli.nodes import answer_data, answer_text
 from tallystick.cli.run import Run, counted, pass_run, path_text
-from tallystick.cli.text import lines
 from tallystick.cli.why import limits_of, walk_options
+from tallystick.display.text import lines
 
 if TYPE_CHECKING:
     from tallystick.operations.answers import Answer

@@ -12,7 +12,7 @@ import click
 from tallystick.cli.frame import FAILED, TAMPERED, Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, pass_run, path_text, table
-from tallystick.cli.text import first_line, one_line
+from tallystick.display.text import first_line, one_line
 
 if TYPE_CHECKING:
     from tallystick.exports.ledger import Variant

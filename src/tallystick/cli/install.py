@@ -11,7 +11,7 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 from tallystick.errors import TallystickError, UsageError
 from tallystick.operations.agents import Agent, find_agents
 from tallystick.operations.agents import agents as known_agents

@@ -9,9 +9,9 @@ import click
 
 from tallystick.cli.filters import limit_option, step_filters
 from tallystick.cli.frame import Command
-from tallystick.cli.outcome import outcome_of
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import ID_DIGITS, short, step_line
+from tallystick.display.outcome import outcome_of
 from tallystick.model.recorded import Recorded
 
 if TYPE_CHECKING:

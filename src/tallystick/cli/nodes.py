@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tallystick.cli.steps import short
-from tallystick.cli.text import first_line, one_line, width_of
+from tallystick.display.text import first_line, one_line, width_of
 from tallystick.lineage.drawing_tree import Row, rows
 from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind
 from tallystick.store.nodes import ArtifactNode, SessionNode, StepNode

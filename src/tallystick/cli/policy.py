@@ -12,7 +12,7 @@ from tallystick.cli.filters import time_option
 from tallystick.cli.frame import FAILED, Command, Group
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text, table
-from tallystick.cli.text import first_line, lines, one_line
+from tallystick.display.text import first_line, lines, one_line
 
 if TYPE_CHECKING:
     from tallystick.model.step import Json

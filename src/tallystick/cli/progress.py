@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tallystick.cli.run import Run
-from tallystick.cli.text import cut, one_line
+from tallystick.display.text import cut, one_line
 
 _LABEL = 32
 

@@ -11,7 +11,7 @@ from tallystick.cli.frame import Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import short
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
     from tallystick.operations.rebuild import Rebuilt

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tallystick.cli.text import lines, one_line
+from tallystick.display.text import lines, one_line
 
 if TYPE_CHECKING:
     from tallystick.journal.home import Home
@@ -175,7 +175,7 @@ def table(
     Args:
         right: the numbers of columns that are aligned to the right.
     """
-    from tallystick.cli.text import width_of
+    from tallystick.display.text import width_of
 
     kept = list(rows)
     widths = [max(map(width_of, column)) for column in zip(head, *kept, strict=True)]

@@ -9,7 +9,7 @@ import click
 
 from tallystick.cli.frame import Command, Group
 from tallystick.cli.run import Run, labelled, pass_run
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 
 service = Group(
     "service",

@@ -9,10 +9,10 @@ import click
 
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.frame import Command, Group
-from tallystick.cli.outcome import tokens_text
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.steps import short
-from tallystick.cli.text import cut, first_line, one_line, width_of
+from tallystick.display.outcome import tokens_text
+from tallystick.display.text import cut, first_line, one_line, width_of
 
 if TYPE_CHECKING:
     from tallystick.operations.sessions import Branch, SessionDetail

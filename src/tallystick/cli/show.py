@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli import outcome
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, labelled, pass_run
 from tallystick.cli.steps import reference, short, step_line, value_lines
-from tallystick.cli.text import one_line
+from tallystick.display import outcome
+from tallystick.display.text import one_line
 from tallystick.model.recorded import Recorded
 
 if TYPE_CHECKING:

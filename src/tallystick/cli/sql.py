@@ -13,7 +13,7 @@ import click
 from tallystick.cli.filters import limit_option
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, labelled, pass_run, table
-from tallystick.cli.text import cut, lines, one_line
+from tallystick.display.text import cut, lines, one_line
 
 if TYPE_CHECKING:
     from tallystick.store.examples import Example

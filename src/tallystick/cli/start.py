@@ -10,8 +10,8 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
-from tallystick.cli.text import one_line
 from tallystick.cli.version import FORMAT, VERSION
+from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
     from tallystick.operations.status import LiveSession, Status

@@ -11,9 +11,9 @@ from itertools import islice
 
 import click
 
-from tallystick.cli import outcome
-from tallystick.cli.tagged import readable
-from tallystick.cli.text import cut, lines, one_line, width_of
+from tallystick.display import outcome
+from tallystick.display.tagged import readable
+from tallystick.display.text import cut, lines, one_line, width_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import short
-from tallystick.cli.text import one_line, width_of
+from tallystick.display.text import one_line, width_of
 
 if TYPE_CHECKING:
     from tallystick.lineage.taint_tree import TaintNode

@@ -11,7 +11,7 @@ import click
 from tallystick.cli.frame import FAILED, Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, pass_run, path_text
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 from tallystick.operations.install import Surroundings
 from tallystick.operations.up import Connected, Up, bring_up
 

@@ -11,7 +11,7 @@ import click
 from tallystick.cli.frame import Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, labelled, pass_run
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 from tallystick.model.verdict import Completeness, Defect, Require, Verdict, report
 
 _LISTED = 20

@@ -13,7 +13,7 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, envelope, pass_run, path_text
-from tallystick.cli.text import one_line
+from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
     import threading

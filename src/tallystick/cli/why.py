@@ -11,7 +11,7 @@ import click
 from tallystick.cli.frame import Command
 from tallystick.cli.nodes import answer_data, answer_text, step_ref
 from tallystick.cli.run import Run, counted, pass_run
-from tallystick.cli.text import first_line
+from tallystick.display.text import first_line
 
 if TYPE_CHECKING:
     from tallystick.operations.answers import Limits

@@ -14,6 +14,8 @@ from tallystick.store.graph import Graph
 
 _BY_SESSION = (
     ("sessions", "session_id"),
+    ("usage", "session_id, model"),
+    ("checkpoints", "session_id, n"),
     ("requests", "session_id, n"),
     ("steps", "session_id, n"),
     ("session_edges", "session_id, n, position"),

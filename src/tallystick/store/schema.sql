@@ -1,4 +1,4 @@
--- graph.db, version 3. A projection of the journals: every row can be made again from them (`tally rebuild`).
+-- graph.db, version 4. A projection of the journals: every row can be made again from them (`tally rebuild`).
 --
 -- Times named *_at are whole milliseconds since 1970; `at_us` is microseconds; the others are text as the journals write it.
 -- Ids come from the session's id and the step's number, never from the order of rows: a rebuilt index has the same ones.
@@ -25,6 +25,10 @@ CREATE TABLE sessions (
     title TEXT,                             -- the first line of the first prompt
     title_rank INTEGER NOT NULL,            -- 2: what a human asked; 1: the task that a parent gave; 0: other text
     status TEXT NOT NULL,                   -- active, merged, discarded, completed, failed
+    goal TEXT,                              -- what it is for, in the words of whoever began it
+    run_id TEXT,                            -- the newest run that a step names
+    workspace TEXT,                         -- what its source calls the place it works on, where that is not cwd
+    closed_at INTEGER,                      -- when it ended; NULL while it is active
     request INTEGER,                        -- n of the newest prompt
     folder TEXT,                            -- where its calls run, as last said
     model_call INTEGER,                     -- n of the newest
@@ -49,6 +53,42 @@ CREATE INDEX sessions_newest ON sessions (last_event_at);
 CREATE INDEX sessions_source ON sessions (agent_id, source_session);
 CREATE INDEX sessions_source_id ON sessions (source_session);
 CREATE INDEX sessions_unsearchable ON sessions (session_id) WHERE text_size < size;
+
+-- What models used in a session. The empty model stands for steps that name none.
+CREATE TABLE usage (
+    session_id TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL,                 -- steps with tokens
+    tokens_input INTEGER NOT NULL,
+    tokens_output INTEGER NOT NULL,
+    tokens_cache_read INTEGER NOT NULL,
+    tokens_cache_write INTEGER NOT NULL,
+    tokens_reasoning INTEGER NOT NULL,
+    PRIMARY KEY (session_id, model)
+) WITHOUT ROWID;
+
+-- Labelled marks at positions of a journal: steps of type checkpoint, and compactions, which mark themselves.
+CREATE TABLE checkpoints (
+    checkpoint_id INTEGER PRIMARY KEY,      -- its step's id
+    session_id TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    hash TEXT NOT NULL,                     -- what people call it by: that of its step
+    trigger TEXT NOT NULL,                  -- manual, step_complete, policy_applied, session_start, compaction, phase
+    label TEXT,
+    position INTEGER NOT NULL,              -- the entry that it marks
+    position_hash TEXT NOT NULL,            -- and its hash, as the checkpoint says it
+    run_id TEXT,
+    at_us INTEGER NOT NULL,
+    git TEXT,                               -- JSON: head, ref, dirty
+    tokens TEXT,                            -- JSON: what the session had used by then, as the checkpoint says it
+    config_fingerprint TEXT,
+    metadata TEXT,                          -- JSON
+    replaced_by INTEGER,                    -- n of the checkpoint that took its place when there were too many
+    is_pruned INTEGER NOT NULL              -- 1: retention took what it said; its position stays
+);
+CREATE INDEX checkpoints_session ON checkpoints (session_id, n);
+CREATE INDEX checkpoints_run ON checkpoints (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX checkpoints_hash ON checkpoints (hash);
 
 CREATE TABLE requests (
     request_id INTEGER PRIMARY KEY,         -- the id of the prompt's step; of the session's first step for what no human asked

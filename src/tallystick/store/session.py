@@ -12,8 +12,9 @@ from tallystick.model.recorded import Recorded
 from tallystick.store.document import plain_text
 from tallystick.store.earlier import EarlierCalls
 from tallystick.store.lineage import LineageProjection
+from tallystick.store.marks import checkpoint_row, replaced_checkpoints
 from tallystick.store.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none
-from tallystick.store.tables import TOKENS, EdgeRow, RequestState, SessionState, StepRow
+from tallystick.store.tables import TOKENS, CheckpointRow, EdgeRow, RequestState, SessionState, StepRow, UsageState
 from tallystick.store.times import microseconds, milliseconds
 
 _TITLE_CHARACTERS = 200
@@ -31,6 +32,10 @@ class Earlier(EarlierCalls, Protocol):
         """The row of the request that prompt `n` opened."""
         ...
 
+    def usage(self, model: str) -> UsageState | None:
+        """What a model used in the session."""
+        ...
+
 
 class SessionProjection:
     """The rows of one session. `take` makes them; whoever writes them empties the lists."""
@@ -43,6 +48,11 @@ class SessionProjection:
         """(n of the newer, id of the older) of steps that were revised."""
         self.requests: dict[int, RequestState] = {}
         """Requests that changed, by the number of their prompt; 0 stands for what no human asked."""
+        self.usage: dict[str, UsageState] = {}
+        """What models used, of those that changed."""
+        self.checkpoints: list[CheckpointRow] = []
+        self.replaced: list[tuple[int, str]] = []
+        """(n of the newer, hash of the older) of checkpoints that took another one's place."""
         self.lineage = LineageProjection(state, earlier)
         self._earlier = earlier
         self._prompts: dict[int, int | None] = {}
@@ -61,6 +71,9 @@ class SessionProjection:
         self._count(row, 1)
         self._look_inside(step, row, replaced)
         self.steps.append(row)
+        if step.type in ("checkpoint", "compaction") and row.corroborates is None:
+            self.checkpoints.append(checkpoint_row(step, row))
+            self.replaced += [(step.n, replaced) for replaced in replaced_checkpoints(step)]
         if self.lineage.take(step, row):
             self._rate(self._find(request) or self._unasked(), *self.lineage.reached)
         if step.n == 0 or any("#" in parent for parent in step.parents):
@@ -106,6 +119,7 @@ class SessionProjection:
             state.model = row.model
         if state.cwd is None:
             state.cwd = step.text("personal.cwd")
+        state.run_id = text_or_none(step.member("run")) or state.run_id
         match step.type:
             case "user":
                 self._take_prompt(step, row, replaced)
@@ -113,9 +127,12 @@ class SessionProjection:
                 self._touch(row.request, final_response=text)
             case "session_end":
                 state.status = text_or_none(step.member("status")) or "completed"
+                state.closed_at = milliseconds(row.at_us)
                 self._complete()
             case "session_start":
-                state.status = "active"
+                state.status, state.closed_at = "active", None
+                state.goal = state.goal or step.text("content.goal")
+                state.workspace = state.workspace or step.text("content.workspace")
 
     def _take_prompt(self, step: Recorded, row: StepRow, replaced: StepRow | None) -> None:
         text = _text(step)
@@ -146,6 +163,16 @@ class SessionProjection:
         _add(self.state, row, sign)
         if row.tokens_output is not None or row.tokens_input is not None:
             _add_tokens(self.state, row, sign)
+            used = self._used(row.model or "")
+            used.calls += sign
+            _add_tokens(used, row, sign)
+
+    def _used(self, model: str) -> UsageState:
+        """What a model used. It counts as changed: who looks for it changes it."""
+        found = self.usage.get(model)
+        if found is None:
+            found = self.usage[model] = self._earlier.usage(model) or UsageState(self.state.session_id, model)
+        return found
 
     def _replaced(self, step: Recorded) -> StepRow | None:
         """The row whose value the step replaces, taken out of the sums."""
@@ -243,7 +270,7 @@ def _add(sums: SessionState | RequestState, row: StepRow, sign: int) -> None:
         sums.failures += sign
 
 
-def _add_tokens(sums: SessionState, row: StepRow, sign: int) -> None:
+def _add_tokens(sums: SessionState | UsageState, row: StepRow, sign: int) -> None:
     for name in _TOKEN_COLUMNS:
         count = getattr(row, name)
         if count is not None:

@@ -19,6 +19,7 @@ from tallystick.store.graph import Graph
 from tallystick.store.session import SessionProjection
 from tallystick.store.statements import columns, insertion
 from tallystick.store.tables import (
+    CheckpointRow,
     EdgeRow,
     EventRow,
     FlowRow,
@@ -29,6 +30,7 @@ from tallystick.store.tables import (
     SessionState,
     StepRow,
     SystemRow,
+    UsageState,
 )
 
 ROOM = 1 << 16
@@ -40,9 +42,13 @@ _ID_BITS = 62  # first_id + n stays below 2^63, whatever a journal may hold
 
 # Two statements instead of INSERT OR REPLACE: that one opens a savepoint, at which FTS5 writes out all that it holds back.
 _REMOVE_SESSION = "DELETE FROM sessions WHERE session_id = ?"
+_REMOVE_USAGE = "DELETE FROM usage WHERE session_id = ? AND model = ?"
+_REPLACE_CHECKPOINT = "UPDATE checkpoints SET replaced_by = ? WHERE hash = ? AND session_id = ?"
 _REMOVE_REQUEST = "DELETE FROM requests WHERE request_id = ?"
 _WRITE_SESSION = insertion("sessions", SessionState)
 _WRITE_REQUEST = insertion("requests", RequestState)
+_WRITE_USAGE = insertion("usage", UsageState)
+_WRITE_CHECKPOINT = insertion("checkpoints", CheckpointRow)
 _WRITE_STEP = insertion("steps", StepRow)
 _WRITE_EDGE = insertion("session_edges", EdgeRow)
 _WRITE_EVENT = insertion("agent_events", EventRow)
@@ -70,6 +76,7 @@ _WRITE_DOCUMENT = f"INSERT INTO search (rowid, {', '.join(COLUMNS)}) VALUES (?{'
 _END_BELOW = "SELECT first_id + size FROM sessions WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"
 _READ_SESSION = f"SELECT {columns(SessionState)} FROM sessions WHERE session_id = ?"
 _READ_REQUEST = f"SELECT {columns(RequestState)} FROM requests WHERE request_id = ?"
+_READ_USAGE = f"SELECT {columns(UsageState)} FROM usage WHERE session_id = ? AND model = ?"
 _READ_STEP = f"SELECT {columns(StepRow)} FROM steps WHERE id = ?"
 
 
@@ -139,7 +146,7 @@ def remove_session(graph: Graph, state: SessionState) -> bool:
     graph.change("DELETE FROM agent_events WHERE type = 'file_intent' AND step_id >= ? AND step_id < ?", ids)
     graph.change("DELETE FROM relations WHERE src_kind = 'agent_event' AND src_id >= ? AND src_id < ?", ids)
     graph.change("DELETE FROM relations WHERE dst_kind = 'system_event' AND dst_id >= ? AND dst_id < ?", ids)
-    for table in ("requests", "session_edges", "sessions"):
+    for table in ("usage", "checkpoints", "requests", "session_edges", "sessions"):
         graph.change(f"DELETE FROM {table} WHERE session_id = ?", (state.session_id,))
     if state.text_size == 0:
         return False
@@ -184,6 +191,11 @@ class Writer:
         """The row of the request that prompt `n` opened."""
         row = self._graph.row(_READ_REQUEST, (self.state.first_id + n,))
         return None if row is None else RequestState(*row)
+
+    def usage(self, model: str) -> UsageState | None:
+        """What a model used in the session."""
+        row = self._graph.row(_READ_USAGE, (self.state.session_id, model))
+        return None if row is None else UsageState(*row)
 
     # Earlier calls --------------------------------------------------------------------------------------------------
 
@@ -324,6 +336,14 @@ class Writer:
         if projection.edges:
             self._graph.change_many(_WRITE_EDGE, map(astuple, projection.edges))
             projection.edges.clear()
+        if projection.checkpoints:
+            self._graph.change_many(_WRITE_CHECKPOINT, map(astuple, projection.checkpoints))
+            projection.checkpoints.clear()
+        if projection.replaced:
+            self._graph.change_many(
+                _REPLACE_CHECKPOINT, [(*pair, self.state.session_id) for pair in projection.replaced]
+            )
+            projection.replaced.clear()
         if projection.revised:
             self._graph.change_many("UPDATE steps SET revised_by = ? WHERE id = ?", projection.revised)
             projection.revised.clear()
@@ -372,6 +392,10 @@ class Writer:
         self._graph.change_many(_REMOVE_REQUEST, [(request.request_id,) for request in requests.values()])
         self._graph.change_many(_WRITE_REQUEST, map(astuple, requests.values()))
         requests.clear()
+        usage = self.projection.usage
+        self._graph.change_many(_REMOVE_USAGE, [(used.session_id, used.model) for used in usage.values()])
+        self._graph.change_many(_WRITE_USAGE, [astuple(used) for used in usage.values() if used.calls])
+        usage.clear()
         self._graph.change(_REMOVE_SESSION, (self.state.session_id,))
         self._graph.change(_WRITE_SESSION, astuple(self.state))
 

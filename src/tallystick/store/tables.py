@@ -80,6 +80,10 @@ class SessionState(msgspec.Struct, array_like=True):
     title: str | None = None
     title_rank: int = 0
     status: str = "active"
+    goal: str | None = None
+    run_id: str | None = None
+    workspace: str | None = None
+    closed_at: int | None = None
     request: int | None = None
     folder: str | None = None
     model_call: int | None = None
@@ -99,6 +103,40 @@ class SessionState(msgspec.Struct, array_like=True):
     inode: int = 0
     schema: int = 0
     first_id: int = 0
+
+
+class UsageState(msgspec.Struct, array_like=True):
+    """One row of `usage`."""
+
+    session_id: str
+    model: str
+    calls: int = 0
+    tokens_input: int = 0
+    tokens_output: int = 0
+    tokens_cache_read: int = 0
+    tokens_cache_write: int = 0
+    tokens_reasoning: int = 0
+
+
+class CheckpointRow(msgspec.Struct, array_like=True):
+    """One row of `checkpoints`, columns in the order of the table."""
+
+    checkpoint_id: int
+    session_id: str
+    n: int
+    hash: str
+    trigger: str
+    label: str | None
+    position: int
+    position_hash: str
+    run_id: str | None
+    at_us: int
+    git: str | None
+    tokens: str | None
+    config_fingerprint: str | None
+    metadata: str | None
+    replaced_by: int | None
+    is_pruned: int
 
 
 class RequestState(msgspec.Struct, array_like=True):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tallystick.cli.outcome import duration_text, name_of, outcome_of
+from tallystick.display.outcome import duration_text, name_of, outcome_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 

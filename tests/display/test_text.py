@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tallystick.cli.text import cut, first_line, lines, one_line, width_of
+from tallystick.display.text import cut, first_line, lines, one_line, width_of
 
 # Written down again, so that a mistake in the table of the module is not repeated here.
 BIDI = set(range(0x202A, 0x202F)) | set(range(0x2066, 0x206A)) | {0x061C, 0x200E, 0x200F}

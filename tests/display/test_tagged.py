@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.cli.tagged import readable
+from tallystick.display.tagged import readable
 from tallystick.model.step import Json
 from tallystick.seal.tagged import tag, tag_cut, tag_number
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from tallystick.cli.tagged import readable
-from tallystick.cli.text import cut, first_line, one_line
+from tallystick.display.tagged import readable
+from tallystick.display.text import cut, first_line, one_line
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 

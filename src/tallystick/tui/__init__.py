@@ -1,0 +1,1 @@
+"""The terminal, full screen: sessions, their steps, and what they say."""
