@@ -42,9 +42,10 @@ def test_it_stands_between_an_editor_and_an_agent_and_records(tmp_path: Path) ->
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
             said.append(json.loads(process.stdout.readline()))
-        last, error = process.communicate(timeout=30)
+        last = process.stdout.readline()  # `communicate` would not see what was read ahead
+        rest, error = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert error == b""
+    assert (rest, error) == (b"", b"")
     (_, new, chunk), end = said, json.loads(last)
     assert "tallystick.dev/provenance" in new["result"]["_meta"]
     assert chunk["params"]["update"]["content"]["text"] == "hey"
