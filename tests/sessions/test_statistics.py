@@ -1,19 +1,33 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tallystick.agents import gptme, headless, headless_legacy
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
-from tallystick.sessions.statistics import ModelTokens, Timing, cost_microusd, statistics
+from tallystick.sessions.figures import figures
+from tallystick.sessions.rates import Rates
+from tallystick.sessions.reported import Timing
+from tallystick.sessions.statistics import IDLE_MS, Counted, Durations, ToolFigures, durations, statistics, summary
 from tests.agents.conftest import events_of, events_of_lines
 from tests.agents.test_gptme import RECEIPTS
 from tests.agents.test_headless import GOLDEN, LEGACY, event
 from tests.exports.conftest import recorded_steps
+from tests.sessions.test_figures import entry
 
 SONNET, HAIKU = "claude-sonnet-4-20250514", "claude-3-5-haiku-20241022"
+
+
+class ThreeAndFifteen:
+    """The price that the golden session's figures are given for."""
+
+    def rates(self, model: str, *, at_ms: int | None = None, prompt: int = 0) -> Rates | None:
+        return Rates(input=Decimal(3), output=Decimal(15)) if model == SONNET else None
 
 
 @pytest.fixture
@@ -21,63 +35,53 @@ def golden(tmp_path: Path) -> list[Recorded]:
     return recorded_steps(events_of(headless, GOLDEN), tmp_path / "store")
 
 
-def test_the_figures_of_the_agents_own_replay_are_reproduced(golden: list[Recorded]) -> None:
-    reported = statistics(golden).reported
-    assert f"{reported.total_ms / 1000:.2f}s" == "17.68s"
-    assert reported.supervisor == Timing(1, 1782)
-    assert (reported.triage.count, reported.triage.average_ms) == (3, 342)
-    assert reported.security_supervisor == Timing(1, 1792)
-    assert reported.bash_deterministic == 1
-    assert (reported.bash_llm.count, reported.bash_llm.average_ms) == (1, 272)
-    assert (reported.goals, reported.llm) == ({}, Timing())
-    assert reported.tokens == {
-        SONNET: ModelTokens(6, 8727, 488),
-        HAIKU: ModelTokens(2, 865, 52),
-        "triage": ModelTokens(3, 756, 3),
-        "supervisor": ModelTokens(1, 612, 27),
-    }
-    assert (reported.all_tokens.input, reported.all_tokens.output) == (10960, 570)
-    assert f"${cost_microusd(reported.tokens[SONNET], (3, 15)) / 1e6:.4f}" == "$0.0335"
+def test_the_golden_session_costs_what_its_own_replay_says(golden: list[Recorded]) -> None:
+    found = statistics(golden, ThreeAndFifteen())
+    assert f"${(found.models[SONNET].spending.cost_microusd or 0) / 1e6:.4f}" == "$0.0335"
+    assert found.spending.cost_microusd == found.models[SONNET].spending.cost_microusd
+    # All the others have no price, and are counted all the same.
+    assert found.spending.unpriced_tokens == 865 + 52 + 756 + 3 + 612 + 27 + 198 + 12
+    assert (found.spending.input, found.spending.output) == (10960 + 198, 570 + 12)
 
 
-def test_what_the_replay_leaves_out_is_there(golden: list[Recorded]) -> None:
+def test_what_that_replay_leaves_out_is_there(golden: list[Recorded]) -> None:
     found = statistics(golden)
     assert (found.failures, found.refused) == (2, 1)
-    assert found.goals == {"draft": 16235, "review": 1437}
+    assert {goal: part.total_ms for goal, part in found.goals.items()} == {"draft": 16235, "review": 1437}
     assert found.llm == Timing(8, 9710)
-    assert found.unnamed_tokens == {"bash_security": ModelTokens(1, 198, 12)}
-    assert found.steps["tool_result"] == 5
+    bash = found.unnamed_tokens["bash_security"]
+    assert (bash.calls, bash.input, bash.output) == (1, 198, 12)
+    assert (found.types["tool_result"], found.checkpoints, found.compactions) == (5, {"phase": 3}, 0)
+    assert (found.sessions, found.total_ms, found.anomalies) == (1, 17683, ())
+
+
+def test_the_golden_sessions_figures_by_tool_and_agent(golden: list[Recorded]) -> None:
+    found = statistics(golden)
+    assert found.tools["bash"] == ToolFigures(
+        calls=2, failed=1, denied=1, durations=Durations(2, 2843, 662, 2181, 2181)
+    )
+    assert list(found.tools) == ["bash", "web_fetch", "read"]
+    assert {name: (part.tool_calls, part.failures) for name, part in found.agents.items()} == {
+        "headless": (3, 1),
+        "headless/critic": (1, 1),
+    }
+    assert found.agents["headless/critic"].spending.input == 865
+    assert [(one.n, one.prompt.split("\n")[0]) for one in found.requests] == [(7, '<workflow name="release-notes">')]
 
 
 def test_both_forms_of_the_log_have_the_same_figures(golden: list[Recorded], tmp_path: Path) -> None:
-    assert statistics(recorded_steps(events_of(headless_legacy, LEGACY), tmp_path / "legacy")) == statistics(golden)
+    legacy = recorded_steps(events_of(headless_legacy, LEGACY), tmp_path / "legacy")
+    found, of_legacy = statistics(golden), statistics(legacy)
+    for name in ("steps", "types", "tools", "models", "agents", "goals", "funnel", "phases", "reported", "active_ms"):
+        assert getattr(found, name) == getattr(of_legacy, name)
 
 
-def test_a_check_without_members_is_told_by_its_text(tmp_path: Path) -> None:
-    lines = [
-        event(1, "bash_security", content="[deterministic] ALLOW: ls"),
-        event(2, "bash_security", content="[llm] ALLOW: ls", duration_ms=30),
-        event(3, "bash_security", content="[llm] ALLOW: ls"),
-    ]
-    reported = statistics(recorded_steps(events_of_lines(headless, lines), tmp_path / "store")).reported
-    assert (reported.bash_deterministic, reported.bash_llm) == (1, Timing(1, 30))
-
-
-def test_times_that_the_agent_never_writes_are_counted_if_they_are_there(tmp_path: Path) -> None:
-    lines = [
-        event(1, "goal_end", goal="g", duration_ms=70),
-        event(2, "assistant", meta={"model": "m", "latency_ms": 40}),
-        event(3, "assistant", meta={"model": "m", "latency_ms": 0}),
-    ]
-    found = statistics(recorded_steps(events_of_lines(headless, lines), tmp_path / "store"))
-    assert (found.reported.goals, found.reported.llm, found.llm) == ({"g": 70}, Timing(1, 40), Timing(1, 40))
-    assert found.goals == {}
-
-
-def test_a_goal_that_ran_twice_counts_both(tmp_path: Path) -> None:
-    kinds = ["goal_start", "goal_end", "goal_start", "goal_end"]
-    lines = [event(seq, kind, goal="g") for seq, kind in enumerate(kinds, 1)]
-    assert statistics(recorded_steps(events_of_lines(headless, lines), tmp_path / "store")).goals == {"g": 2000}
+def test_sessions_of_other_agents_have_figures_too(tmp_path: Path) -> None:
+    found = statistics(recorded_steps(events_of(gptme, RECEIPTS), tmp_path / "store"))
+    used = found.models["openai/gpt-4o-mini"].spending
+    assert (used.calls, used.input, used.output) == (8, 1807, 441)
+    assert (found.failures, found.refused, found.llm.count) == (2, 0, 8)
+    assert used.said_calls == 8
 
 
 def test_a_step_that_was_revised_twice_counts_once_as_it_was_last(tmp_path: Path) -> None:
@@ -86,18 +90,66 @@ def test_a_step_that_was_revised_twice_counts_once_as_it_was_last(tmp_path: Path
         return Step(session="s", type="model_call", source_id="u", meta=meta)
 
     steps = recorded_steps([Opening(session="s", agent="demo"), call(1), call(2), call(3)], tmp_path / "store")
-    assert len(steps) == 4
     found = statistics(steps)
-    assert found.reported.tokens == {"m": ModelTokens(1, 5, 3)}
-    assert found.steps == {"session_start": 1, "model_call": 1}
+    assert (len(steps), found.models["m"].calls, found.models["m"].spending.output) == (4, 1, 3)
+    assert found.types == {"session_start": 1, "model_call": 1}
 
 
-def test_sessions_of_other_agents_have_figures_too(tmp_path: Path) -> None:
-    found = statistics(recorded_steps(events_of(gptme, RECEIPTS), tmp_path / "store"))
-    assert found.reported.tokens == {"openai/gpt-4o-mini": ModelTokens(8, 1807, 441)}
-    assert (found.failures, found.refused, found.llm.count) == (2, 0, 8)
+def test_a_goal_that_ran_twice_counts_both(tmp_path: Path) -> None:
+    kinds = ["goal_start", "goal_end", "goal_start", "goal_end"]
+    lines = [event(seq, kind, goal="g") for seq, kind in enumerate(kinds, 1)]
+    found = statistics(recorded_steps(events_of_lines(headless, lines), tmp_path / "store"))
+    assert {goal: part.total_ms for goal, part in found.goals.items()} == {"g": 2000}
+
+
+def test_several_sessions_are_counted_together(golden: list[Recorded]) -> None:
+    one = Counted(figures(golden))
+    other = Counted(figures([entry(0, "session_start", agent="demo"), entry(1, "user")]))
+    found, both = summary([one]), summary([one, other])
+    assert (both.sessions, both.steps) == (2, found.steps + 2)
+    assert both.tools == found.tools
+    assert (both.goals, both.total_ms) == (found.goals, found.total_ms)
+
+
+def test_calls_of_two_sessions_with_one_id_are_not_brought_together() -> None:
+    call, result = entry(0, "tool_call", corr="a", tool="x"), entry(0, "tool_result", corr="a", tool="x", success=False)
+    tools = summary([Counted(figures([call])), Counted(figures([result]))]).tools
+    assert (tools["x"].calls, tools["x"].failed, tools["x"].durations.count) == (2, 1, 0)
+
+
+def at(n: int, kind: str, second: int, **meta: Json) -> Recorded:
+    return entry(n, kind, ts=f"2026-01-02T03:{second // 60:02}:{second % 60:02}.000000Z", **meta)
+
+
+@pytest.mark.parametrize(
+    ("steps", "active_ms"),
+    [
+        ([], 0),
+        ([at(0, "user", 0), at(1, "assistant", 4)], 4_000),
+        ([at(0, "user", 0), at(1, "assistant", 4), at(2, "user", 60), at(3, "assistant", 61)], 5_000),
+        ([at(0, "tool_call", 0), at(1, "tool_result", 900)], 0),  # a long silence, and nobody says what it was
+        ([at(0, "tool_call", 0), at(1, "tool_result", 900, duration_ms=800_000)], 800_000),
+        ([at(0, "tool_call", 0), at(1, "tool_result", IDLE_MS // 1000)], IDLE_MS),
+        ([at(0, "user", 0), at(1, "user", 3, origin="injected"), at(2, "assistant", 4)], 4_000),
+    ],
+)
+def test_being_at_work_is_neither_waiting_for_a_prompt_nor_a_long_silence(
+    steps: list[Recorded], active_ms: int
+) -> None:
+    assert statistics(steps).active_ms == active_ms
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1))
+def test_so_many_durations_are_not_above_a_percentile(took: list[int]) -> None:
+    found = durations(took)
+    for part, value in ((50, found.p50_ms), (95, found.p95_ms)):
+        assert value in took
+        assert sum(one <= value for one in took) * 100 >= part * len(took)
+        assert sum(one < value for one in took) * 100 < part * len(took)
+    assert (found.count, found.total_ms, found.max_ms) == (len(took), sum(took), max(took))
 
 
 def test_nothing_has_no_figures() -> None:
     found = statistics([])
-    assert (found.reported.total_ms, found.steps, found.llm.average_ms) == (0, {}, 0)
+    assert (found.total_ms, found.steps, found.tools, found.models, found.llm.average_ms) == (0, 0, {}, {}, 0)
+    assert durations([]) == Durations()

@@ -1,247 +1,336 @@
-"""Counts, times and tokens of a session.
+"""Counts, times, tokens and money of a session, or of several together.
 
-Owns two sets of figures: those of the headless agent's own replay, so that they can be compared number for number, and
-those that it leaves out (failures, goals, time with models, tokens of unnamed models). Must not know prices beyond those
-it is given, nor how figures are shown.
+Owns what is counted as what: calls by tool, models, agents, goals and requests, and how long somebody was at work. Prices
+are asked of whoever knows them. Must not know where steps come from, nor how figures are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import msgspec
 
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json
+from tallystick.sessions.anomalies import Anomaly, anomalies, together
+from tallystick.sessions.figures import Figure, figures
+from tallystick.sessions.funnel import Funnel, Phases, funnel, phases
+from tallystick.sessions.pairing import Exchange, exchanges
+from tallystick.sessions.reported import Reported, Timing, reported, span_ms, timing
+from tallystick.sessions.spending import NOTHING, Pricing, Spending, spent
 
-_NAMED_CALLS = ("model_call", "phase_supervise", "security_triage", "security_supervisor", "bash_security")
-"""Steps whose tokens the replay counts, where they name a model."""
+IDLE_MS = 5 * 60_000
+"""A longer silence counts as nobody being at work, unless a step says that it took that long."""
+_US = 1000
 
 
-class Timing(msgspec.Struct, frozen=True):
-    """How often something was timed, and how long it took in all. What took no measurable time is not among it."""
+class Durations(msgspec.Struct, frozen=True):
+    """How long calls took: how many said so, and where most and nearly all of them lay."""
 
     count: int = 0
     total_ms: int = 0
-
-    @property
-    def average_ms(self) -> int:
-        """The mean, cut to whole milliseconds."""
-        return self.total_ms // self.count if self.count else 0
-
-    def plus(self, duration_ms: int) -> Timing:
-        """With one more."""
-        return Timing(self.count + 1, self.total_ms + duration_ms)
+    p50_ms: int = 0
+    p95_ms: int = 0
+    max_ms: int = 0
 
 
-class ModelTokens(msgspec.Struct, frozen=True):
-    """Tokens of one model, or of a check that stands for one."""
+class ToolFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The calls of one tool."""
 
     calls: int = 0
-    input: int = 0
-    output: int = 0
-
-    def plus(self, calls: int, input_: int, output: int) -> ModelTokens:
-        """With more."""
-        return ModelTokens(self.calls + calls, self.input + input_, self.output + output)
-
-
-class Reported(msgspec.Struct, frozen=True):
-    """The figures of the headless agent's replay."""
-
-    total_ms: int = 0
-    """From the earliest to the latest time in the session."""
-    goals: Mapping[str, int] = {}
-    """Milliseconds by goal, where its end says them: the agent never does."""
-    llm: Timing = Timing()
-    """Replies with a latency of their own: the agent writes none."""
-    supervisor: Timing = Timing()
-    triage: Timing = Timing()
-    security_supervisor: Timing = Timing()
-    bash_deterministic: int = 0
-    bash_llm: Timing = Timing()
-    tokens: Mapping[str, ModelTokens] = {}
-    """By model, in the order in which they first appear."""
-
-    @property
-    def all_tokens(self) -> ModelTokens:
-        """The sum over all models."""
-        total = ModelTokens()
-        for counts in self.tokens.values():
-            total = total.plus(counts.calls, counts.input, counts.output)
-        return total
+    """Those that are in the record, by the call or by its result."""
+    failed: int = 0
+    """Those that say that they did not succeed; refused ones mostly do."""
+    denied: int = 0
+    durations: Durations = Durations()
+    """As results say them, else from the call to its result."""
 
 
-class Statistics(msgspec.Struct, frozen=True):
-    """All figures of a session. `reported` as the agent's replay has them, the others whole."""
+class ModelFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The calls of one model."""
 
-    reported: Reported
-    steps: Mapping[str, int]
-    """How many of each type."""
+    calls: int
+    time: Timing
+    spending: Spending
+
+
+class PartFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What belongs to one agent, goal or request."""
+
+    steps: int
+    tool_calls: int
     failures: int
-    """Calls and sub-agents that failed, refused calls among them."""
+    total_ms: int
+    """From its first step to its last, in each session; of a goal, from each start to its end."""
+    spending: Spending
+
+
+class RequestFigures(PartFigures, frozen=True, kw_only=True):
+    """What came of one prompt."""
+
+    session: str
+    n: int
+    prompt: str
+    """Its beginning."""
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+    """All figures of a session or of several. `reported` as the headless agent's replay has them, the others whole."""
+
+    sessions: int
+    steps: int
+    total_ms: int
+    """From the earliest step to the latest one."""
+    active_ms: int
+    """Of it, without waiting for a prompt, and without silences of more than five minutes."""
+    types: Mapping[str, int]
+    """Steps of each type, the most frequent first."""
+    failures: int
+    """Calls and sub-agents that failed."""
     refused: int
-    goals: Mapping[str, int]
-    """Milliseconds from the start of each goal to its end; a goal that ran twice counts both."""
+    """Calls that were denied: by whoever was asked, by the agent's rules, by a policy."""
+    tools: Mapping[str, ToolFigures]
     llm: Timing
-    """Model calls of all agents with a duration or latency."""
-    unnamed_tokens: Mapping[str, ModelTokens]
+    """Model calls with a duration or latency."""
+    models: Mapping[str, ModelFigures]
+    """By name; the empty name stands for steps that use tokens and name no model."""
+    spending: Spending
+    agents: Mapping[str, PartFigures]
+    goals: Mapping[str, PartFigures]
+    requests: Sequence[RequestFigures]
+    funnel: Funnel
+    phases: Phases
+    checkpoints: Mapping[str, int]
+    """By trigger."""
+    compactions: int
+    anomalies: Sequence[Anomaly]
+    reported: Reported
+    unnamed_tokens: Mapping[str, Spending]
     """Tokens of steps that name no model, by type of step: the replay leaves them out."""
 
 
-def cost_microusd(tokens: ModelTokens, price: tuple[float, float]) -> int:
-    """Millionths of a dollar for tokens at a price: dollars for a million of input, and of output."""
-    return round(tokens.input * price[0] + tokens.output * price[1])
+class Counted(msgspec.Struct, frozen=True):
+    """A session by the figures of its steps, in order."""
+
+    figures: Sequence[Figure]
+    prompt: tuple[str, int] | None = None
+    """Of a sub-agent's session: the prompt that it worked for, as a session and a step's number."""
 
 
-def statistics(steps: Iterable[Recorded]) -> Statistics:
-    """The figures of a session's steps, in order. A revised step counts once, with what it said last of tokens and time."""
-    tally = _Tally()
-    for step in steps:
-        tally.add(step)
-    return tally.result()
+def statistics(steps: Iterable[Recorded], pricing: Pricing | None = None) -> Statistics:
+    """The figures of a session's steps, in order. A revised step counts once, with what it said last."""
+    return summary([Counted(figures(steps))], pricing)
 
 
-class _Figure(msgspec.Struct, frozen=True, gc=False):
-    """What counts of one step, small enough to keep for every step that counts."""
-
-    type: str
-    ts: str | None
-    goal: str | None
-    model: str
-    duration_ms: int
-    latency_ms: int
-    input_tokens: int | None
-    output_tokens: int | None
-    check: str = ""
-    is_failure: bool = False
-    is_refusal: bool = False
-
-
-_COUNTED = frozenset((*_NAMED_CALLS, "goal_start", "goal_end", "tool_result", "subagent_end"))
-
-
-def _figure(step: Recorded) -> _Figure:
-    tokens = step.meta.get("tokens")
-    counts: Mapping[str, Json] = tokens if isinstance(tokens, dict) else {}
-    model, ts = step.member("model"), step.meta.get("ts")
-    return _Figure(
-        type=step.type,
-        ts=ts if isinstance(ts, str) else None,
-        goal=step.text("content.goal"),
-        model=model if isinstance(model, str) else "",
-        duration_ms=_int(step.meta.get("duration_ms")) or 0,
-        latency_ms=_int(step.meta.get("latency_ms")) or 0,
-        input_tokens=_int(counts.get("input")),
-        output_tokens=_int(counts.get("output")),
-        check=_bash_check(step) if step.type == "bash_security" else "",
-        is_failure=step.type in ("tool_result", "subagent_end") and step.meta.get("success") is False,
-        is_refusal=step.type == "tool_result" and step.meta.get("decision") == "deny",
+def summary(counted: Sequence[Counted], pricing: Pricing | None = None) -> Statistics:
+    """The figures of some sessions together."""
+    sessions = [one.figures for one in counted]
+    every = [figure for session in sessions for figure in session]
+    money = _Money(every, pricing)
+    tools = _tools(sessions)
+    return Statistics(
+        sessions=len(sessions),
+        steps=len(every),
+        total_ms=span_ms(every),
+        active_ms=_active_ms(every),
+        types=dict(Counter(figure.type for figure in every).most_common()),
+        failures=sum(figure.is_failure for figure in every if figure.type in ("tool_result", "subagent_end")),
+        refused=sum(tool.denied for tool in tools.values()),
+        tools=tools,
+        llm=timing(figure for figure in every if figure.type == "model_call"),
+        models=_models(every, money),
+        spending=money.of(every),
+        agents=_parts(every, money, lambda figure: figure.agent),
+        goals=_goals(sessions, money),
+        requests=_requests(counted, money),
+        funnel=funnel(every),
+        phases=phases(every),
+        checkpoints=_checkpoints(every),
+        compactions=sum(figure.type == "compaction" for figure in every),
+        anomalies=together(anomalies(session) for session in sessions),
+        reported=reported(every),
+        unnamed_tokens={
+            kind: money.of(some)
+            for kind, some in _grouped(
+                (figure for figure in every if figure.tokens and not figure.model), lambda figure: figure.type
+            ).items()
+        },
     )
 
 
-def _bash_check(step: Recorded) -> str:
-    """Which of the two checks of a command this was: its member says it, in old logs its text begins with it."""
-    check = step.meta.get("check")
-    text = step.text("content.text") or ""
-    return check if isinstance(check, str) else text[1:].partition("]")[0] if text.startswith("[") else ""
+# Money ---------------------------------------------------------------------------------------------------------------
 
 
-class _Tally:
-    """Takes steps in order. A revision counts in the place of what it revises."""
+class _Money:
+    """What each step spent, asked once."""
 
-    def __init__(self) -> None:
-        self._types: dict[str, int] = {}
-        self._kept: dict[int, _Figure] = {}
-        self._first_states: dict[int, int] = {}
-        self._first = self._last = ""
+    def __init__(self, every: Iterable[Figure], pricing: Pricing | None) -> None:
+        self._spent = {
+            (figure.session, figure.n): _spent(figure, pricing)
+            for figure in every
+            if figure.tokens is not None or figure.said_microusd is not None
+        }
 
-    def add(self, step: Recorded) -> None:
-        revised, ts = step.meta.get("revises"), step.meta.get("ts")
-        number = step.n
-        if isinstance(revised, int):
-            number = self._first_states[step.n] = self._first_states.get(revised, revised)
-        else:
-            self._types[step.type] = self._types.get(step.type, 0) + 1
-        if isinstance(ts, str) and not step.type.startswith("session_"):  # those two are no events of the log
-            self._first, self._last = min(self._first or ts, ts), max(self._last, ts)
-        if step.type in _COUNTED:
-            self._kept[number] = _figure(step)
-
-    def result(self) -> Statistics:
-        figures = list(self._kept.values())
-        return Statistics(
-            reported=_reported(figures, _between_ms(self._first, self._last) if self._first else 0),
-            steps=self._types,
-            failures=sum(figure.is_failure for figure in figures),
-            refused=sum(figure.is_refusal for figure in figures),
-            goals=_goals(figures),
-            llm=_timing(figure for figure in figures if figure.type == "model_call"),
-            unnamed_tokens=_tokens(
-                (figure.type, figure) for figure in figures if not figure.model and _has_tokens(figure)
-            ),
-        )
+    def of(self, some: Iterable[Figure]) -> Spending:
+        total = NOTHING
+        for figure in some:
+            spending = self._spent.get((figure.session, figure.n))
+            total = total if spending is None else total.plus(spending)
+        return total
 
 
-def _reported(figures: list[_Figure], total_ms: int) -> Reported:
-    by_type: dict[str, list[_Figure]] = {}
-    for figure in figures:
-        by_type.setdefault(figure.type, []).append(figure)
-    checks = by_type.get("bash_security", [])
-    return Reported(
-        total_ms=total_ms,
-        goals={str(figure.goal): figure.duration_ms for figure in by_type.get("goal_end", []) if figure.duration_ms},
-        llm=_sum(figure.latency_ms for figure in by_type.get("model_call", [])),
-        supervisor=_sum(figure.duration_ms for figure in by_type.get("phase_supervise", [])),
-        triage=_timing(by_type.get("security_triage", [])),
-        security_supervisor=_timing(by_type.get("security_supervisor", [])),
-        bash_deterministic=sum(figure.check == "deterministic" for figure in checks),
-        bash_llm=_timing(figure for figure in checks if figure.check == "llm"),
-        tokens=_tokens((figure.model, figure) for figure in figures if figure.model and figure.type in _NAMED_CALLS),
+def _spent(figure: Figure, pricing: Pricing | None) -> Spending:
+    tokens = figure.tokens or {}
+    return spent(
+        figure.model,
+        tokens,
+        pricing,
+        at_ms=figure.at_ms,
+        said_microusd=figure.said_microusd,
+        half_told_calls=int("input" not in tokens and tokens.get("output", 0) > 0),
     )
 
 
-def _goals(figures: list[_Figure]) -> dict[str, int]:
-    began: dict[str, str] = {}
-    took: dict[str, int] = {}
-    for figure in figures:
-        if figure.goal is None or figure.ts is None:
-            continue
-        if figure.type == "goal_start":
-            began[figure.goal] = figure.ts
-        elif figure.type == "goal_end" and figure.goal in began:
-            took[figure.goal] = took.get(figure.goal, 0) + _between_ms(began.pop(figure.goal), figure.ts)
-    return took
+def _models(every: Iterable[Figure], money: _Money) -> dict[str, ModelFigures]:
+    """Models, the dearest first."""
+    used = (figure for figure in every if figure.tokens is not None or figure.type == "model_call")
+    found = {
+        model: ModelFigures(calls=len(some), time=timing(some), spending=money.of(some))
+        for model, some in _grouped(used, lambda figure: figure.model).items()
+    }
+    return dict(sorted(found.items(), key=lambda item: _dearest(item[1].spending)))
 
 
-def _between_ms(began: str, ended: str) -> int:
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)) // timedelta(milliseconds=1)
+def _dearest(spending: Spending) -> tuple[int, int]:
+    return -(spending.cost_microusd or 0), -spending.tokens
 
 
-def _timing(figures: Iterable[_Figure]) -> Timing:
-    """By each step's duration, else by its latency."""
-    return _sum(figure.duration_ms or figure.latency_ms for figure in figures)
+# Parts ---------------------------------------------------------------------------------------------------------------
 
 
-def _sum(durations: Iterable[int]) -> Timing:
-    timing = Timing()
-    for duration in durations:
-        timing = timing.plus(duration) if duration else timing
-    return timing
-
-
-def _has_tokens(figure: _Figure) -> bool:
-    return figure.input_tokens is not None or figure.output_tokens is not None
-
-
-def _tokens(named: Iterable[tuple[str, _Figure]]) -> dict[str, ModelTokens]:
-    found: dict[str, ModelTokens] = {}
-    for name, figure in named:
-        before = found.get(name, ModelTokens())
-        found[name] = before.plus(1, figure.input_tokens or 0, figure.output_tokens or 0)
+def _grouped(some: Iterable[Figure], key: Callable[[Figure], str | None]) -> dict[str, list[Figure]]:
+    found: dict[str, list[Figure]] = {}
+    for figure in some:
+        name = key(figure)
+        if name is not None:
+            found.setdefault(name, []).append(figure)
     return found
 
 
-def _int(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _part(some: list[Figure], money: _Money, total_ms: int) -> PartFigures:
+    return PartFigures(
+        steps=len(some),
+        tool_calls=sum(figure.type == "tool_call" for figure in some),
+        failures=sum(figure.is_failure for figure in some),
+        total_ms=total_ms,
+        spending=money.of(some),
+    )
+
+
+def _parts(some: Iterable[Figure], money: _Money, key: Callable[[Figure], str | None]) -> dict[str, PartFigures]:
+    return {name: _part(part, money, _spans_ms(part)) for name, part in _grouped(some, key).items()}
+
+
+def _spans_ms(some: Iterable[Figure]) -> int:
+    return sum(span_ms(part) for part in _grouped(some, lambda figure: figure.session).values())
+
+
+def _goals(sessions: Sequence[Sequence[Figure]], money: _Money) -> dict[str, PartFigures]:
+    """Goals by name. Their time is from each start to its end: phases of sub-agents name goals of their own."""
+    took: Counter[str] = Counter()
+    for session in sessions:
+        began: dict[str, int] = {}
+        for figure in session:
+            if figure.goal is None or figure.at_us is None:
+                continue
+            if figure.type == "goal_start":
+                began[figure.goal] = figure.at_us
+            elif figure.type == "goal_end" and figure.goal in began:
+                took[figure.goal] += (figure.at_us - began.pop(figure.goal)) // _US
+    grouped = _grouped((figure for session in sessions for figure in session), lambda figure: figure.goal)
+    return {goal: _part(some, money, took[goal]) for goal, some in grouped.items()}
+
+
+def _requests(counted: Sequence[Counted], money: _Money) -> list[RequestFigures]:
+    """What came of each prompt, in order, with what its sub-agents did in sessions of their own."""
+    prompts = {(prompt.session, prompt.n): prompt for one in counted for prompt in one.figures if prompt.is_prompt}
+    belonging: dict[tuple[str, int], list[Figure]] = {place: [] for place in prompts}
+    for one in counted:
+        for figure in one.figures:
+            own = (figure.session, figure.n if figure.is_prompt else figure.request or -1)
+            place = own if own in belonging else one.prompt
+            if place in belonging:
+                belonging[place].append(figure)
+    return [
+        RequestFigures(
+            session=session,
+            n=n,
+            prompt=prompts[session, n].text,
+            **{name: getattr(part, name) for name in PartFigures.__struct_fields__},
+        )
+        for (session, n), some in belonging.items()
+        for part in (_part(some, money, span_ms(some)),)
+    ]
+
+
+def _checkpoints(every: Iterable[Figure]) -> dict[str, int]:
+    """Checkpoints by trigger; those that the headless agent writes mark its phases."""
+    found = Counter(
+        str(figure.said.get("trigger") or ("phase" if "ckpt_type" in figure.said else "unknown"))[:200]
+        for figure in every
+        if figure.type == "checkpoint"
+    )
+    return dict(found.most_common())
+
+
+# Tools ---------------------------------------------------------------------------------------------------------------
+
+
+def _tools(sessions: Sequence[Sequence[Figure]]) -> dict[str, ToolFigures]:
+    """Calls by tool, the most frequent first."""
+    found: dict[str, list[Exchange]] = {}
+    for session in sessions:
+        for exchange in exchanges(session):
+            found.setdefault(exchange.tool, []).append(exchange)
+    counted = {tool: _tool(some) for tool, some in found.items()}
+    return dict(sorted(counted.items(), key=lambda item: (-item[1].calls, item[0])))
+
+
+def _tool(some: list[Exchange]) -> ToolFigures:
+    return ToolFigures(
+        calls=len(some),
+        failed=sum(exchange.is_failed for exchange in some),
+        denied=sum(exchange.is_refused for exchange in some),
+        durations=durations([took for exchange in some if (took := exchange.took_ms) is not None]),
+    )
+
+
+def durations(took: Sequence[int]) -> Durations:
+    """How long calls took. A percentile is the smallest duration that so many of them do not exceed."""
+    if not took:
+        return Durations()
+    ordered = sorted(took)
+
+    def percentile(part: int) -> int:
+        return ordered[max(-(-len(ordered) * part // 100) - 1, 0)]
+
+    return Durations(len(ordered), sum(ordered), percentile(50), percentile(95), ordered[-1])
+
+
+# Time ----------------------------------------------------------------------------------------------------------------
+
+
+def _active_ms(every: Iterable[Figure]) -> int:
+    """How long somebody was at work: the time between steps, but for waiting for a prompt and for long silences."""
+    timed = sorted(
+        (figure for figure in every if figure.at_us is not None),
+        key=lambda figure: (figure.at_us or 0, figure.is_prompt),
+    )
+    active = 0
+    for before, figure in pairwise(timed):
+        silence = ((figure.at_us or 0) - (before.at_us or 0)) // _US
+        if figure.is_prompt and not before.is_prompt:
+            continue
+        active += silence if silence <= IDLE_MS else min(silence, figure.took_ms)
+    return active

@@ -1,0 +1,91 @@
+"""`tally cost`: what was spent, in tokens and money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli import spending
+from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.frame import Command
+from tallystick.cli.prices import price_option, prices_for
+from tallystick.cli.run import Run, pass_run, table
+from tallystick.cli.steps import short
+from tallystick.display.text import counted, cut, first_line, one_line, width_of
+
+if TYPE_CHECKING:
+    from tallystick.operations.cost import CostRow, Costs
+
+
+_WAYS = ("model", "session", "agent", "day", "project", "request")
+_KEY = 44
+
+
+@click.command(cls=Command, example="tally cost --since 7d --by day\ntally cost a3f9 --by request")
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option("--by", type=click.Choice(_WAYS), default="model", help="What the lines are.", show_default=True)
+@time_option("--since", "What was used from this time on: 2026-11-21, 3h, today (UTC).")
+@time_option("--until", "And before this time.")
+@click.option("--no-children", is_flag=True, help="Without the sub-agents of SESSION.")
+@limit_option("lines")
+@price_option
+@pass_run
+def cost(
+    run: Run,
+    /,
+    sessions: tuple[str, ...],
+    by: str,
+    since: str | None,
+    until: str | None,
+    no_children: bool,
+    limit: int | None,
+    specs: tuple[str, ...],
+) -> None:
+    """What was spent, in tokens and money: of SESSION with its sub-agents, or of all sessions.
+
+    Prices are those of a table in the program, nothing is fetched; the store's prices.toml and --cost go first. A model that
+    none of them knows is named and not counted. With --json each line has the statement that lists the steps behind it.
+    """
+    from tallystick.operations.cost import costs, with_sub_agents
+    from tallystick.operations.names import find_session
+    from tallystick.operations.project import open_index
+    from tallystick.store.spending import By, UsedFilter
+
+    prices = prices_for(run, specs)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        named = [find_session(index, name) for name in sessions]
+        every = named if no_children else [one for name in named for one in with_sub_agents(index.graph, name)]
+        wanted = UsedFilter(sessions=tuple(dict.fromkeys(every)) if sessions else None, since=since, until=until)
+        found = costs(index, prices, By(by), wanted, limit=run.limit(limit))
+    run.answer("cost", found, cost_text(found, run.width))
+    if found.has_more:
+        run.note(f"not shown: {counted(found.has_more, 'more line')} of the total; --limit N shows N")
+
+
+def cost_text(found: Costs, width: int) -> Iterator[str]:
+    """The answer for a person."""
+    if not found.rows:
+        yield "nothing was spent: no step of these sessions names tokens or a cost"
+        return
+    rows = [
+        (_key(row), *spending.cells(row.spending, found.total), first_line(row.label or "", 200)) for row in found.rows
+    ]
+    rows.append(("total", *spending.cells(found.total, found.total)[:-1], "", ""))
+    head = (found.by.value.upper(), *spending.HEAD, "")
+    used = sum(max(map(width_of, column)) + 2 for column in list(zip(head, *rows, strict=True))[:-1])
+    fitted = [(*row[:-1], cut(row[-1], max(width - used, 20))) for row in rows]
+    yield from table(fitted, head=head, right=frozenset(range(1, 7)))
+    for remark in spending.remarks(found.total, [(one.model, one.tokens) for one in found.unpriced]):
+        yield click.style(remark, dim=True)
+
+
+def _key(row: CostRow) -> str:
+    """What a line is of, as people name it."""
+    session, colon, n = row.key.partition(":")
+    if row.agent is None:
+        return cut(one_line(row.key), _KEY) or "(none named)"
+    agent = cut(one_line(row.agent), 16)
+    return f"{short(session)}{colon}{n}  {agent}"

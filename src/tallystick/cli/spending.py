@@ -1,0 +1,68 @@
+"""Tokens and money in tables.
+
+Owns the columns that every report of spending has, and what is said below it: of models without a price, and of what
+agents say that it cost. Everything it gives is safe to print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tallystick.display.amounts import dollars
+from tallystick.display.bars import bar
+from tallystick.display.text import counted, cut, one_line
+from tallystick.sessions.rates import microusd
+from tallystick.sessions.spending import Spending
+
+HEAD = ("CALLS", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT", "COST", "")
+_MOST_MODELS = 20
+_NAME = 60
+
+
+def cells(spending: Spending, whole: Spending) -> tuple[str, ...]:
+    """The cells of one line under HEAD; the bar is its part of the whole, by cost where there is any."""
+    return (
+        f"{spending.calls:,}",
+        *(f"{count:,}" if count else "" for count in (spending.input, spending.cache_read, spending.cache_write)),
+        f"{spending.output:,}" if spending.output else "",
+        cost_text(spending),
+        _bar(spending, whole),
+    )
+
+
+def cost_text(spending: Spending) -> str:
+    """`$0.0335`; `$0.0335 + ?` where that is not all, `unknown` where nothing has a price."""
+    if spending.cost_microusd is None:
+        return "" if spending.is_whole else "unknown"
+    return dollars(spending.cost_microusd) + ("" if spending.is_whole else " + ?")
+
+
+def _bar(spending: Spending, whole: Spending) -> str:
+    if whole.cost_microusd:
+        return bar(spending.cost_microusd or 0, whole.cost_microusd)
+    return bar(spending.tokens, whole.tokens)
+
+
+def remarks(total: Spending, unpriced: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """What is to be said below a table.
+
+    Args:
+        unpriced: models without a known price, and the tokens of each.
+    """
+    if total.said_calls:
+        yield (
+            f"of {counted(total.said_calls, 'call')} the agents themselves say the cost: {dollars(total.said_microusd)};"
+            f" by the prices here {dollars(microusd(total.ours_where_said_picousd))}"
+        )
+    if total.half_told_calls:
+        yield (
+            f"of {counted(total.half_told_calls, 'call')} the agents tell what the model gave and not what it was given:"
+            " what they cost is more than is counted"
+        )
+    if unpriced:
+        named = ", ".join(
+            f"{cut(one_line(model), _NAME) or '(no model named)'} ({tokens:,} tokens)"
+            for model, tokens in unpriced[:_MOST_MODELS]
+        )
+        more = f" and {len(unpriced) - _MOST_MODELS} more" if len(unpriced) > _MOST_MODELS else ""
+        yield f"no price is known of {named}{more}: not in the cost; --cost MODEL:IN,OUT or prices.toml gives one"

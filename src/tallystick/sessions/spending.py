@@ -1,0 +1,128 @@
+"""What was used and what it cost: the sum that every report of tokens and money adds up.
+
+Owns how sums of known and unknown prices go together: what has no price is counted beside the cost, never as nothing.
+Must not know prices, nor how sums are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+from tallystick.sessions.rates import Rates, microusd, prompt_tokens
+
+KINDS = ("input", "output", "cache_read", "cache_write", "reasoning", "cache_write_1h")
+"""Kinds of tokens. The last two are parts: of the output, and of what was written to a cache."""
+_WHOLE = ("input", "output", "cache_read", "cache_write")
+
+
+class Pricing(Protocol):
+    """Whoever knows what models cost."""
+
+    def rates(self, model: str, *, at_ms: int | None = None, prompt: int = 0) -> Rates | None:
+        """What a model cost then, for a prompt of that many tokens; None: nobody knows."""
+        ...
+
+
+class Spending(msgspec.Struct, frozen=True, kw_only=True):
+    """A sum over steps that used tokens."""
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+    cache_write_1h: int = 0
+    cost_picousd: int | None = None
+    """Of what has a price, in millionths of a millionth of a dollar: sums of it are exact. None: nothing has a price."""
+    cost_microusd: int | None = None
+    """The same in millionths of a dollar, rounded."""
+    unpriced_tokens: int = 0
+    """Tokens of models whose price nobody knows: not in the cost."""
+    half_told_calls: int = 0
+    """Calls of which the source tells what the model gave and not what it was given: they cost more than is counted."""
+    said_calls: int = 0
+    """Of how many the agents themselves said what they cost."""
+    said_microusd: int = 0
+    """What they said, in all."""
+    ours_where_said_picousd: int = 0
+    """What the same calls cost by our prices."""
+
+    def __post_init__(self) -> None:
+        """Both units of the cost say the same."""
+        if self.cost_picousd is not None:
+            msgspec.structs.force_setattr(self, "cost_microusd", microusd(self.cost_picousd))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the cost is of everything that was used, as far as the sources tell."""
+        return not self.unpriced_tokens and not self.half_told_calls
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, none twice."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def plus(self, other: Spending) -> Spending:
+        """Both together."""
+        return Spending(
+            calls=self.calls + other.calls,
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+            reasoning=self.reasoning + other.reasoning,
+            cache_write_1h=self.cache_write_1h + other.cache_write_1h,
+            cost_picousd=_both(self.cost_picousd, other.cost_picousd),
+            unpriced_tokens=self.unpriced_tokens + other.unpriced_tokens,
+            half_told_calls=self.half_told_calls + other.half_told_calls,
+            said_calls=self.said_calls + other.said_calls,
+            said_microusd=self.said_microusd + other.said_microusd,
+            ours_where_said_picousd=self.ours_where_said_picousd + other.ours_where_said_picousd,
+        )
+
+
+NOTHING = Spending()
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else one + other
+
+
+def spent(
+    model: str,
+    tokens: Mapping[str, int],
+    pricing: Pricing | None,
+    *,
+    calls: int = 1,
+    at_ms: int | None = None,
+    said_microusd: int | None = None,
+    prompt: int | None = None,
+    half_told_calls: int = 0,
+) -> Spending:
+    """What tokens of one model come to.
+
+    Args:
+        said_microusd: what the agent said that they cost; None: it said nothing.
+        prompt: how long each call's prompt was, where these are several calls; else that of the one is taken.
+        pricing: without it nothing has a price, and nothing is counted as unpriced.
+    """
+    counts = {kind: tokens.get(kind, 0) for kind in KINDS}
+    used = sum(counts[kind] for kind in _WHOLE)
+    length = prompt_tokens(tokens) if prompt is None else prompt
+    rates = None if pricing is None else pricing.rates(model, at_ms=at_ms, prompt=length)
+    cost = None if rates is None else rates.exact(counts)
+    is_said = said_microusd is not None
+    return Spending(
+        calls=calls,
+        **counts,
+        cost_picousd=cost,
+        unpriced_tokens=used if pricing is not None and cost is None else 0,
+        half_told_calls=half_told_calls,
+        said_calls=calls if is_said else 0,
+        said_microusd=said_microusd or 0,
+        ours_where_said_picousd=cost or 0 if is_said else 0,
+    )

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.sessions.rates import Rates
+from tallystick.sessions.spending import KINDS, NOTHING, Spending, spent
+
+
+class KnowsM:
+    """Knows one model: a millionth of a dollar for each token, caches free."""
+
+    def rates(self, model: str, *, at_ms: int | None = None, prompt: int = 0) -> Rates | None:
+        return RATES if model == "m" else None
+
+
+RATES = Rates(input=Decimal(1), output=Decimal(1), cache_read=Decimal(0), cache_write=Decimal(0))
+PRICES = KnowsM()
+SPENDINGS = st.builds(
+    spent,
+    st.sampled_from(("m", "other")),
+    st.dictionaries(st.sampled_from(KINDS), st.integers(0, 10**6)),
+    st.just(PRICES),
+    calls=st.integers(0, 9),
+    said_microusd=st.none() | st.integers(0, 10**6),
+)
+
+
+def test_what_has_a_price_costs_something() -> None:
+    found = spent("m", {"input": 3, "output": 2, "cache_read": 7}, PRICES)
+    assert (found.calls, found.tokens, found.cost_microusd, found.unpriced_tokens) == (1, 12, 5, 0)
+    assert found.is_whole
+
+
+def test_what_has_no_price_is_counted_and_never_as_nothing() -> None:
+    found = spent("other", {"input": 3, "output": 2, "reasoning": 2}, PRICES)
+    assert (found.cost_microusd, found.unpriced_tokens, found.is_whole) == (None, 5, False)
+    both = found.plus(spent("m", {"input": 1}, PRICES))
+    assert (both.cost_microusd, both.unpriced_tokens, both.is_whole) == (1, 5, False)
+
+
+def test_an_unknown_model_that_used_nothing_lacks_nothing() -> None:
+    found = spent("other", {}, PRICES)
+    assert (found.cost_microusd, found.unpriced_tokens, found.is_whole) == (None, 0, True)
+
+
+def test_without_prices_nothing_is_called_unpriced() -> None:
+    assert spent("m", {"input": 3}, None) == Spending(calls=1, input=3)
+
+
+def test_what_the_agent_says_stands_beside_what_we_say_of_the_same_calls() -> None:
+    found = spent("m", {"input": 3}, PRICES, said_microusd=4).plus(spent("m", {"input": 100}, PRICES))
+    assert (found.said_calls, found.said_microusd, found.cost_microusd) == (1, 4, 103)
+    assert found.ours_where_said_picousd == 3_000_000
+
+
+def test_calls_of_which_half_is_told_make_the_cost_less_than_whole() -> None:
+    assert not spent("m", {"output": 3}, PRICES, half_told_calls=1).is_whole
+
+
+@given(SPENDINGS, SPENDINGS, SPENDINGS)
+def test_sums_do_not_depend_on_the_order(one: Spending, two: Spending, three: Spending) -> None:
+    assert one.plus(two).plus(three) == three.plus(one.plus(two)) == one.plus(two.plus(three))
+    assert one.plus(NOTHING) == one
+
+
+def test_many_calls_that_cost_next_to_nothing_add_up() -> None:
+    cheap = Rates(input=Decimal("0.3"), output=Decimal(0))
+
+    class Cheap:
+        def rates(self, model: str, *, at_ms: int | None = None, prompt: int = 0) -> Rates:
+            return cheap
+
+    total = NOTHING
+    for _ in range(1000):
+        total = total.plus(spent("m", {"input": 1}, Cheap()))
+    assert (spent("m", {"input": 1}, Cheap()).cost_microusd, total.cost_microusd) == (0, 300)
