@@ -1,0 +1,400 @@
+"""`tally checkpoint`: marks at positions of sessions.
+
+Parses, asks one operation, renders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tallystick.cli.filters import limit_option
+from tallystick.cli.frame import Command, Group
+from tallystick.cli.run import Run, counted, labelled, pass_run, table
+from tallystick.cli.steps import short
+from tallystick.display.outcome import tokens_text
+from tallystick.display.text import cut, one_line, width_of
+from tallystick.sessions.checkpoints import Trigger
+
+if TYPE_CHECKING:
+    from tallystick.operations.checkpoints import CheckpointDetail, CheckpointDiff, Made
+    from tallystick.operations.retention import Due
+    from tallystick.operations.verify_checkpoints import Checked
+    from tallystick.store.checkpoints import CheckpointEntry
+
+BROKEN = 2
+_ID_DIGITS = 12
+_LISTED = 20
+_HEAD = ("ID", "SESSION", "AT", "WHEN (UTC)", "TRIGGER", "GIT", "LABEL")
+
+checkpoint = Group(
+    "checkpoint",
+    lazy={
+        "create": ("tallystick.cli.checkpoint:create", "Mark the newest step of a session."),
+        "list": ("tallystick.cli.checkpoint:list_", "List checkpoints, the newest first; of a run in journal order."),
+        "show": ("tallystick.cli.checkpoint:show", "Everything about one checkpoint."),
+        "diff": ("tallystick.cli.checkpoint:diff", "What lies between two checkpoints."),
+        "verify": ("tallystick.cli.checkpoint:verify", "Check that checkpoints mark what they say"),
+        "prune": ("tallystick.cli.checkpoint:prune", "Drop what old checkpoints say; what they mark stays."),
+    },
+    help="Labelled marks at positions of sessions, and whether they hold.",
+)
+
+
+def _check_enabled(run: Run) -> None:
+    from tallystick.operations.marking import check_enabled, read_rules
+
+    check_enabled(read_rules(run.home))
+
+
+# Making one -----------------------------------------------------------------------------------------------------------
+
+
+def _pairs(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    pairs = [value.partition("=") for value in values]
+    if bad := next((key + mark for key, mark, _ in pairs if not key or not mark), None):
+        raise click.BadParameter(f"{bad!r} is no NAME=VALUE", context, parameter)
+    return {key: value for key, _, value in pairs}
+
+
+@click.command(
+    cls=Command,
+    example='tally checkpoint create "before the migration"\n'
+    'tally checkpoint create "tests pass" --session a3f9 --at 17 --keep --meta ticket=4711',
+)
+@click.argument("label")
+@click.option(
+    "--session",
+    metavar="S",
+    help="The session.  [default: the active one with the newest step that works in this folder or one above it]",
+)
+@click.option("--run", "run_id", metavar="R", help="The run that it belongs to; alone: in its newest session.")
+@click.option("--at", metavar="STEP", help="Mark this step: N, SESSION:N or a hash.  [default: the newest one]")
+@click.option("--keep", is_flag=True, help="It stays whole, whatever the retention says.")
+@click.option("--meta", "metadata", multiple=True, metavar="K=V", callback=_pairs, help="May be repeated.")
+@pass_run
+def create(
+    run: Run,
+    label: str,
+    session: str | None,
+    run_id: str | None,
+    at: str | None,
+    keep: bool,
+    metadata: dict[str, str],
+) -> None:
+    """Mark the newest step of a session.
+
+    The mark is a sealed step of the session: it holds the hash of what it marks, the tokens used so far, and where the git
+    repository of the session's folder stands.
+    """
+    from tallystick.operations.checkpoints import Wanted, create_checkpoint
+
+    wanted = Wanted(
+        label=label, session=session, run=run_id, at=at, keep=keep, metadata=metadata, folder=str(Path.cwd())
+    )
+    made = create_checkpoint(run.home, wanted)
+    run.answer("checkpoint", made, _made_text(made))
+
+
+def _made_text(made: Made) -> Iterator[str]:
+    yield f"checkpoint {made.id[:_ID_DIGITS]} marks {short(made.session)}:{made.position}: {one_line(made.label)}"
+    yield from labelled((("git", _git(made.git)), ("tokens", one_line(tokens_text(made.tokens)))), indent="  ")
+    if made.replaces:
+        yield f"  it takes the place of {counted(len(made.replaces), 'older one')}: the session has as many as it may have"
+
+
+# The list -------------------------------------------------------------------------------------------------------------
+
+
+@click.command("list", cls=Command, example="tally checkpoint list --session a3f9 --trigger manual")
+@click.option("--session", metavar="S", help="Those of this session, the newest first.")
+@click.option("--run", "run_id", metavar="R", help="Those of this run, in journal order.")
+@click.option(
+    "--trigger",
+    "triggers",
+    multiple=True,
+    type=click.Choice([trigger.value for trigger in Trigger]),
+    help="What made it. May be repeated.",
+)
+@click.option("--all", "is_all", is_flag=True, help="Those that others have taken the place of, too.")
+@limit_option("checkpoints")
+@pass_run
+def list_(
+    run: Run, session: str | None, run_id: str | None, triggers: tuple[str, ...], is_all: bool, limit: int | None
+) -> None:
+    """List checkpoints, the newest first; of a run in journal order."""
+    from tallystick.operations.names import find_session
+    from tallystick.operations.project import open_index
+    from tallystick.store.checkpoints import CheckpointFilter, list_checkpoints
+
+    _check_enabled(run)
+    most = run.limit(limit)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        wanted = CheckpointFilter(
+            session=find_session(index, session) if session is not None else None,
+            run=run_id,
+            triggers=triggers,
+            is_replaced=is_all,
+            limit=most + 1,
+        )
+        found = list_checkpoints(index.graph, wanted)
+    rows, has_more = found[:most], len(found) > most
+    run.answer("checkpoints", {"checkpoints": rows, "has_more": has_more}, _list_text(rows, run.width))
+    if has_more:
+        run.note(f"there are more than these {len(rows)}: --limit N shows N")
+
+
+def _list_text(rows: tuple[CheckpointEntry, ...], width: int) -> Iterator[str]:
+    if not rows:
+        yield "no checkpoints"
+        return
+    cells = [_cells(row) for row in rows]
+    used = sum(max(map(width_of, column)) + 2 for column in list(zip(_HEAD, *cells, strict=True))[:-1])
+    fitted = [(*row[:-1], cut(row[-1], max(width - used, 20))) for row in cells]
+    yield from table(fitted, head=_HEAD, right=frozenset((2,)))
+
+
+def _cells(row: CheckpointEntry) -> tuple[str, ...]:
+    return (
+        row.hash[:_ID_DIGITS],
+        short(row.session),
+        str(row.position),
+        _when(row),
+        one_line(row.trigger),
+        _short_git(row.git),
+        _label(row),
+    )
+
+
+def _when(row: CheckpointEntry) -> str:
+    from tallystick.model.moments import epoch_time
+
+    text = epoch_time(row.at_us / 1_000_000)
+    return (text or "")[:16].replace("T", " ")
+
+
+def _label(row: CheckpointEntry) -> str:
+    if row.is_pruned:
+        return "(dropped by retention)"
+    label = one_line(row.label or "")
+    return f"{label} (replaced)" if row.replaced_by is not None else label
+
+
+def _short_git(git: Any) -> str:
+    if not isinstance(git, dict):
+        return ""
+    head = one_line(str(git.get("head", ""))[:8])
+    return f"{head}+" if "dirty" in git else head
+
+
+def _git(git: Any) -> str:
+    """`main 1a2b3c4d, with changes (5e6f7a8b)`."""
+    if not isinstance(git, dict) or not git:
+        return ""
+    ref = one_line(str(git.get("ref", "detached"))).removeprefix("refs/heads/")
+    head = one_line(str(git.get("head", "no commit yet"))[:12])
+    changes = f", with changes ({one_line(str(git['dirty'])[:12])})" if "dirty" in git else ""
+    return f"{ref} {head}{changes}{', not all of it looked at' if git.get('partial') else ''}"
+
+
+# One of them ----------------------------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command, example="tally checkpoint show 4cdfe901")
+@click.argument("name", metavar="ID")
+@pass_run
+def show(run: Run, name: str) -> None:
+    """Everything about one checkpoint. 4 digits of its id will do."""
+    from tallystick.operations.checkpoints import show_checkpoint
+    from tallystick.operations.project import open_index
+
+    _check_enabled(run)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        found = show_checkpoint(run.home, index, name)
+    run.answer("checkpoint.detail", found, _detail_text(found))
+
+
+def _detail_text(found: CheckpointDetail) -> Iterator[str]:
+    entry = found.entry
+    yield click.style(f"{entry.hash[:_ID_DIGITS]}  {_label(entry)}", bold=True)
+    yield from labelled(_facts(found), indent="  ")
+    for name, said in (("metadata", entry.metadata), ("config sections", found.config_sections), ("more", found.more)):
+        if said:
+            yield f"  {click.style(name, dim=True)}"
+            pairs = [(one_line(str(key)), one_line(str(value))) for key, value in sorted(said.items())]
+            yield from labelled(pairs, indent="    ")
+    if isinstance(found.hook_registry, list):
+        yield f"  {click.style('hooks', dim=True)}"
+        yield from (f"    {_hook(hook)}" for hook in found.hook_registry)
+        if not found.hook_registry:
+            yield "    none"
+
+
+def _facts(found: CheckpointDetail) -> Iterator[tuple[str, str]]:
+    from tallystick.display.outcome import outcome_of
+
+    entry, marked = found.entry, found.marked
+    yield "id", one_line(entry.hash)
+    yield "trigger", one_line(entry.trigger)
+    yield "session", f"{one_line(entry.session)} ({one_line(entry.agent)})"
+    yield "run", one_line(entry.run or "")
+    yield "marks", f"{short(entry.session)}:{entry.position}" + (f", {one_line(marked.type)}" if marked else "")
+    yield "", outcome_of(marked, 100) if marked is not None else ""
+    yield "hash there", one_line(entry.position_hash)
+    yield (
+        "sealed as",
+        f"{short(entry.session)}:{entry.n}, {one_line((found.recorded or '')[:19].replace('T', ' '))} UTC",
+    )
+    yield "tokens used", one_line(tokens_text(entry.tokens))
+    yield "git", _git(entry.git)
+    yield "fingerprint", one_line(entry.config_fingerprint or "")
+    yield "kept", "whatever the retention says" if found.is_kept else ""
+    yield "replaced by", f"{short(entry.session)}:{entry.replaced_by}" if entry.replaced_by is not None else ""
+    yield "dropped", "what it said is gone, by retention; what it marks stays" if entry.is_pruned else ""
+
+
+def _hook(hook: Any) -> str:
+    if not isinstance(hook, dict):
+        return one_line(str(hook))
+    rest = ", ".join(f"{one_line(str(key))} {one_line(str(value))}" for key, value in hook.items() if key != "name")
+    return f"{one_line(str(hook.get('name', '?')))}  {rest}"
+
+
+# Two of them ----------------------------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command, example="tally checkpoint diff 4cdfe901 77a0b2c3")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@pass_run
+def diff(run: Run, first: str, second: str) -> None:
+    """What lies between two checkpoints. Steps, changed files and tokens, git, and the configuration."""
+    from tallystick.operations.checkpoints import diff_checkpoints
+    from tallystick.operations.project import open_index
+
+    _check_enabled(run)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        found = diff_checkpoints(run.home, index, first, second)
+    run.answer("checkpoint.diff", found, _diff_text(found))
+
+
+def _diff_text(found: CheckpointDiff) -> Iterator[str]:
+    for sign, entry in (("-", found.before), ("+", found.after)):
+        yield f"{sign} {entry.hash[:_ID_DIGITS]}  {short(entry.session)}:{entry.position}  {_when(entry)}  {_label(entry)}"
+    if found.steps is None:
+        yield "they mark two sessions: steps, files and tokens are not compared"
+    else:
+        types = ", ".join(f"{one_line(kind)} {count:,}" for kind, count in found.steps.items())
+        yield f"{counted(sum(found.steps.values()), 'step')} in between{f': {types}' if types else ''}"
+        yield (
+            f"tokens: {one_line(tokens_text(found.tokens)) or 'none'}"
+            if found.tokens is not None
+            else "tokens: unknown"
+        )
+    for name, differences in (("git", found.git), ("config", found.config)):
+        for each in differences:
+            yield f"{name} {one_line(each.name)}: {_side(each.before)} → {_side(each.after)}"
+    for file in (found.files or ())[:_LISTED]:
+        yield f"  {one_line(', '.join(file.operations))}  {one_line(file.uri.removeprefix('file://'))}"
+    if len(found.files or ()) > _LISTED:
+        yield f"  … and {len(found.files or ()) - _LISTED} more; --json has them"
+
+
+def _side(value: Any) -> str:
+    return "nothing" if value is None else one_line(str(value)[:40])
+
+
+# Whether they hold ----------------------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command, example="tally checkpoint verify\ntally checkpoint verify 4cdfe901")
+@click.argument("name", metavar="[ID]", required=False)
+@click.option("--session", metavar="S", help="Those of this session.")
+@pass_run
+def verify(run: Run, name: str | None, session: str | None) -> None:
+    """Check that checkpoints mark what they say, and that everything up to there is whole.
+
+    Exit code 2: one does not hold.
+    """
+    from tallystick.errors import UsageError
+    from tallystick.operations.verify_checkpoints import verify_checkpoints
+
+    _check_enabled(run)
+    if name is not None and session is not None:
+        raise UsageError("say either an id or --session")
+    found = verify_checkpoints(run.home, name=name, session=session)
+    run.answer("checkpoint.verdict", found, _verdict_text(found))
+    if found.broken:
+        raise SystemExit(BROKEN)
+
+
+def _verdict_text(found: Checked) -> Iterator[str]:
+    if not found.broken:
+        yield f"{counted(found.checkpoints, 'checkpoint')} checked: all hold" if found.checkpoints else "no checkpoints"
+        return
+    yield click.style(
+        f"BROKEN: {len(found.broken):,} of {counted(found.checkpoints, 'checkpoint')}", fg="red", bold=True
+    )
+    for each in found.broken[:_LISTED]:
+        yield click.style(f"  ✕ {each.hash[:_ID_DIGITS]} ({short(each.session)}:{each.n})", fg="red")
+        yield f"    {one_line(each.why)}"
+    if len(found.broken) > _LISTED:
+        yield f"  … and {len(found.broken) - _LISTED} more; --json has them all"
+
+
+# Retention ------------------------------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command, example="tally checkpoint prune --dry-run\ntally checkpoint prune --older-than 90")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Say what would be dropped, and drop nothing.")
+@click.option(
+    "--older-than",
+    type=click.IntRange(0, 36_500),
+    metavar="DAYS",
+    help="Instead of the setting checkpoints.retention_days; 0: only those that others have replaced.",
+)
+@pass_run
+def prune(run: Run, is_dry: bool, older_than: int | None) -> None:
+    """Drop what old checkpoints say; what they mark stays.
+
+    Labels, git and metadata leave the journal, and the ledger says so: the record verifies as before. Kept whole are those
+    made with --keep, the first one of a session's start, and those that another session hangs on.
+    """
+    from datetime import UTC, datetime
+
+    from tallystick.cli.progress import progress_bar
+    from tallystick.operations.retention import due
+    from tallystick.operations.retention import prune as do_prune
+
+    found = due(run.home, now=datetime.now(UTC), older_than_days=older_than)
+    if is_dry:
+        run.answer("checkpoint.pruned", {"dry_run": True, "checkpoints": found}, _due_text(found))
+        return
+    with progress_bar(run, None) as advance:
+        pruned = do_prune(run.home, found, progress=lambda done: advance("", done))
+    said = f"dropped what {counted(pruned.checkpoints, 'checkpoint')} of {counted(pruned.sessions, 'session')} said"
+    text = [said if pruned.checkpoints else "nothing to drop"]
+    run.answer("checkpoint.pruned", {"dry_run": False, **_counts(found), "values": pruned.values}, text)
+
+
+def _counts(found: tuple[Due, ...]) -> dict[str, int]:
+    return {"checkpoints": len(found), "sessions": len({each.session for each in found})}
+
+
+def _due_text(found: tuple[Due, ...]) -> Iterator[str]:
+    if not found:
+        yield "nothing to drop"
+        return
+    for each in found[:_LISTED]:
+        label = one_line(each.label or "")
+        yield f"{each.hash[:_ID_DIGITS]}  {short(each.session)}:{each.n}  {one_line(each.trigger)}  {cut(label, 60)}".rstrip()
+    if len(found) > _LISTED:
+        yield f"… and {len(found) - _LISTED:,} more; --json has them all"
+    sessions = len({each.session for each in found})
+    yield f"would drop what {counted(len(found), 'checkpoint')} of {counted(sessions, 'session')} say"

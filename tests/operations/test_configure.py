@@ -1,0 +1,70 @@
+"""Changing a setting so that the record says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tallystick.errors import UsageError
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.model.recorded import Recorded
+from tallystick.operations.config_change import SettingsWatch
+from tallystick.operations.configure import set_setting, unset_setting
+from tallystick.operations.live import RECORDER
+from tallystick.operations.scribe import Scribe
+from tallystick.operations.verify import verify_store
+
+
+def edits(home: Home) -> list[Recorded]:
+    return [step for sid, _ in home.sessions() for step in read_session(home, sid) if step.type == "config_change"]
+
+
+def test_each_edit_is_sealed(home: Home) -> None:
+    set_setting(home, "checkpoints.retention_days", "7")
+    unset_setting(home, "checkpoints.retention_days")
+    first, second = edits(home)
+    assert (first.meta["key"], first.values["content.before"], first.values["content.after"]) == (
+        "checkpoints.retention_days",
+        30,
+        7,
+    )
+    assert (second.values["content.before"], second.values["content.after"]) == (7, 30)
+    verdict = verify_store(home)
+    assert (verdict.exit_code, verdict.unsealed) == (0, 0)
+
+
+def test_an_edit_that_changes_nothing_is_none(home: Home) -> None:
+    unset_setting(home, "checkpoints.retention_days")
+    set_setting(home, "checkpoints.retention_days", "30")
+    assert edits(home) == []
+
+
+def test_a_bad_value_is_refused_before_anything_is_written(home: Home) -> None:
+    with pytest.raises(UsageError, match="cannot be 'many'"):
+        set_setting(home, "checkpoints.max_per_session", "many")
+    with pytest.raises(UsageError, match="cannot be '-1'"):
+        set_setting(home, "checkpoints.max_per_session", "-1")
+    assert not home.config.exists()
+    assert edits(home) == []
+
+
+def test_a_damaged_value_can_be_mended(home: Home) -> None:
+    home.config.write_text("[checkpoints]\nretention_days = 'x'\n")
+    set_setting(home, "checkpoints.retention_days", "7")
+    assert edits(home) == []  # what it was before, nobody can say
+
+
+def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
+    home = Home(tmp_path / "none")
+    set_setting(home, "checkpoints.retention_days", "7")
+    assert not home.exists
+
+
+def test_a_recorder_that_notices_the_edit_too_does_not_record_it_again(home: Home) -> None:
+    watch = SettingsWatch(home)
+    set_setting(home, "checkpoints.enabled", "off")
+    with Scribe(home) as scribe:
+        assert [taken.outcome.value for taken in scribe.take(RECORDER, watch.changed())] == ["known"]
+    assert len(edits(home)) == 1
