@@ -1,39 +1,21 @@
-"""JSON as the headless agent's writer spells it: compact, some characters of HTML escaped, whole floats without a point.
+"""JSON as the headless agent's writer spells it, with the record's tagged strings turned back.
 
-Owns the spelling. Must not know what is written.
+Owns what a tagged string becomes. The spelling is seal/go_json.py's. Must not know what is written.
 """
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Mapping
+from functools import partial
+
+import orjson
 
 from tallystick.model.step import Json
-from tallystick.seal.canonical import canonical
+from tallystick.seal import go_json as spelling
 from tallystick.seal.tagged import MARK
 
-_ESCAPED = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028", "\u2029": r"\u2029"})
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
-
-
-def go_json(value: Json) -> str:
-    """The text of a value. Objects keep their order; tagged strings become what they stand for, where JSON can say it."""
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, float):
-        return canonical(value).decode()
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{_text(key)}:{go_json(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(go_json(item) for item in value) + "]"
-    return json.dumps(value)
-
-
-def sorted_keys(value: Json) -> Json:
-    """A value whose objects have their keys sorted, as the writer does with maps."""
-    if isinstance(value, dict):
-        return {key: sorted_keys(value[key]) for key in sorted(value)}
-    return [sorted_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def _text(text: str) -> str:
@@ -45,4 +27,33 @@ def _text(text: str) -> str:
             text = rest
         elif kind == "utf16":
             text = bytes.fromhex(rest).decode("utf-16-be", "replace")
-    return json.dumps(text, ensure_ascii=False).translate(_ESCAPED)
+    return spelling.go_text(text)
+
+
+go_json = partial(spelling.go_json, text=_text)
+"""The text of a value. Objects keep their order; tagged strings become what they stand for, where JSON can say it."""
+
+
+# What orjson spells otherwise: whole floats, exponents, and the tagged strings, which it does not know.
+_OTHERWISE = re.compile(rb"[:,\[]-?[0-9]+(?:\.0[,}\]]|(?:\.[0-9]+)?[eE])|\\u0010tally:")
+_ESCAPES = (
+    (b"<", rb"\u003c"),
+    (b">", rb"\u003e"),
+    (b"&", rb"\u0026"),
+    ("\u2028".encode(), rb"\u2028"),
+    ("\u2029".encode(), rb"\u2029"),
+)
+
+
+def go_line(record: Mapping[str, Json]) -> bytes:
+    """The text of an object in UTF-8: the same as `go_json`, many times quicker where nothing in it is special."""
+    try:
+        text = orjson.dumps(record, option=orjson.OPT_STRICT_INTEGER)
+    except TypeError:  # a lone surrogate, an integer beyond 53 bits
+        text = b""
+    if not text or _OTHERWISE.search(text) is not None:
+        return go_json(dict(record)).encode("utf-8", "replace")
+    for plain, escaped in _ESCAPES:
+        if plain in text:
+            text = text.replace(plain, escaped)
+    return text

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tallystick.agents.settings import NAMES, Base, settings_adapters
 from tallystick.agents.settings.audit import key_text, settings_hits
-from tallystick.agents.settings.parsed import bad_line, parse, walk
+from tallystick.agents.settings.parsed import bad_line, parse, parse_value, walk
 from tallystick.errors import FormatError
+from tallystick.model.step import Json
 from tests.agents.settings.cases import found, scrub
 
 JSON = b'{\n  // a comment\n  "a": {"b": [1,\n    2]},\n  "a": {"b": [3,\n    4,],},\n}\n'
@@ -112,3 +113,33 @@ def test_no_shape_of_settings_makes_a_rule_fail_and_each_hit_has_a_line(content:
 def test_settings_that_are_no_object_hold_nothing(value: Any) -> None:
     assert len(NAMES) == len(settings_adapters())
     assert all(found(agent, value if not isinstance(value, str) else [value]) == [] for agent in settings_adapters())
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+        lambda each: st.lists(each) | st.dictionaries(st.text(), each),
+    )
+)
+def test_the_value_alone_is_that_of_the_document(value: Json) -> None:
+    data = json.dumps(value).encode()
+    assert parse_value(data, "settings.json") == parse(data, "settings.json", Base.USER).value == value
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        (b"", "settings.json", {}),
+        (b" \n", "config.toml", {}),
+        (b'{"a": 1, // one\n}', "settings.json", {"a": 1}),
+        (b"a = 1\n[b]\nc = 2\n", "config.toml", {"a": 1, "b": {"c": 2}}),
+    ],
+)
+def test_comments_and_toml_are_read_for_their_value_too(data: bytes, name: str, value: Json) -> None:
+    assert parse_value(data, name) == value
+
+
+@pytest.mark.parametrize(("data", "name"), [(b"{", "settings.json"), (b"a = ", "config.toml"), (b"\xff", "x.toml")])
+def test_what_the_agent_would_not_read_has_no_value(data: bytes, name: str) -> None:
+    with pytest.raises(FormatError):
+        parse_value(data, name)

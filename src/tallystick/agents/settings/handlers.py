@@ -1,0 +1,110 @@
+"""Hooks in a settings file, one by one, whoever's they are.
+
+Owns the forms in which agents write them, what a hook is called in a word, and whether it stands before a call or after it.
+Must not know what is risky about one: `hooks` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tallystick.agents.hooks.ours import is_our_url, is_ours
+from tallystick.agents.settings.commands import words_of
+from tallystick.model.step import Json
+
+OURS = "tallystick"
+"""What our own hook is called among an agent's."""
+
+_MOST_HANDLERS = 500
+_MOST_NAME = 80
+_PRE = re.compile(
+    r"pre[-_]?tool|before[-_]?(?:tool|shell|mcp|read|model|agent)|tool\.execute\.before|permission", re.IGNORECASE
+)
+_POST = re.compile(r"post[-_]?tool|after[-_]?(?:tool|shell|mcp|file|model|agent)|tool\.execute\.after", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_INTERPRETER = re.compile(r"(?:python|node|ruby|perl|bash|zsh|dash|sh|deno|bun|uv|npx|uvx|env|sudo|exec)[\d.]*")
+
+
+class Handler(msgspec.Struct, frozen=True, kw_only=True):
+    """One hook of a settings file."""
+
+    name: str
+    """What it runs or calls, in a word: the program's name, the host."""
+    event: str
+    position: int
+    """Its place among the file's hooks of this event, from 0."""
+    is_enabled: bool = True
+    value: Json = None
+    """All that the file says of it, with what it matches."""
+
+    @property
+    def phase(self) -> str:
+        """`pre` and `post` of a call, else the event's own name in small letters."""
+        if _PRE.match(self.event):
+            return "pre"
+        return "post" if _POST.match(self.event) else re.sub(r"[^a-z0-9.]+", "-", _snake(self.event)).strip("-")[:40]
+
+
+def handlers(hooks: Json) -> list[Handler]:
+    """The hooks in the `hooks` of a settings file, in its order."""
+    found: list[Handler] = []
+    for event, items in hooks.items() if isinstance(hooks, dict) else ():
+        listed = items if isinstance(items, list) else []
+        for position, (item, handler) in enumerate(_each(listed)):
+            if len(found) >= _MOST_HANDLERS:
+                return found
+            found.append(
+                Handler(
+                    name=_name(handler),
+                    event=str(event)[:_MOST_NAME],
+                    position=position,
+                    is_enabled=handler.get("enabled") is not False and handler.get("disabled") is not True,
+                    value=[item.get("matcher"), handler],
+                )
+            )
+    return found
+
+
+def _each(items: list[Json]) -> Iterator[tuple[dict[str, Json], dict[str, Json]]]:
+    """Items with their handlers: a group has several, any other item is one itself."""
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        inner = item.get("hooks")
+        if isinstance(inner, list):
+            yield from ((item, handler) for handler in inner if isinstance(handler, dict))
+        else:
+            yield item, item
+
+
+def _name(handler: Mapping[str, Json]) -> str:
+    url = handler.get("url")
+    if isinstance(url, str):
+        return OURS if is_our_url(url) else _host(url)
+    command = next((text for key in ("command", "bash", "powershell") if isinstance(text := handler.get(key), str)), "")
+    return OURS if is_ours(command) else program(command)
+
+
+def program(command: str) -> str:
+    """The name of what a command runs; of an interpreter, that of the script that it is given."""
+    words = [word for word in words_of(command) if not _ASSIGNMENT.match(word)]
+    names = [word.rstrip("/").rpartition("/")[2] for word in words]
+    if names and _INTERPRETER.fullmatch(names[0]):
+        script = next((at for at in range(1, len(words)) if not words[at].startswith("-")), 0)
+        names = names if " " in words[script] else names[script:]
+    return names[0][:_MOST_NAME] if names and names[0] else "?"
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "?")[:_MOST_NAME]
+    except ValueError:
+        return "?"
+
+
+def _snake(text: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text).lower()

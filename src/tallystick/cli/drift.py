@@ -1,0 +1,207 @@
+"""`tally drift`: whether sessions ran under the same configuration, and what differed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, pass_run, table
+from tallystick.display.facts import short
+from tallystick.display.text import first_line, one_line
+
+if TYPE_CHECKING:
+    from tallystick.operations.drift import Drift, Matched
+    from tallystick.operations.install import Surroundings
+    from tallystick.operations.under import Under
+    from tallystick.sessions.configuration import Configuration
+
+ROOT = Path("/")
+"""Below it are administrators' settings."""
+DIFFERS = 2
+
+
+@click.command(
+    "drift",
+    cls=Command,
+    example="tally drift a3f9 77de\ntally drift a3f9\ntally drift a3f9:12 a3f9 --exit-code",
+)
+@click.argument("first", metavar="[SESSION]", required=False)
+@click.argument("second", metavar="[OTHER]", required=False)
+@click.option("--inputs", is_flag=True, help="List the inputs too, by name and size.")
+@click.option(
+    "--folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Compare with the files of this folder, not with those of the session's own.",
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 2 if anything differs.")
+@click.option("--disclose", metavar="SECTION", help="Print the key of a section, for who is to compare it elsewhere.")
+@click.option(
+    "--key", "keys", multiple=True, metavar="SECTION=KEY", help="Compare by a key that another store disclosed."
+)
+@pass_run
+def drift(
+    run: Run,
+    first: str | None,
+    second: str | None,
+    inputs: bool,
+    folder: Path | None,
+    exit_code: bool,
+    disclose: str | None,
+    keys: tuple[str, ...],
+) -> None:
+    """Which part of a configuration differs between two sessions, or since one session.
+
+    SESSION and OTHER are sessions, which are meant as they began, or checkpoints and steps, under which was what held then.
+    Without OTHER, a session as it ran last is compared with what its agent's files say now.
+    """
+    if disclose is not None:
+        _disclose(run, disclose)
+        return
+    if first is None:
+        raise click.UsageError("Missing argument 'SESSION'.")
+    if keys:
+        differs = _match(run, first, keys, folder)
+    else:
+        found = _drift(run, first, second, folder)
+        run.answer("drift", found, _text(found, run.width, inputs=inputs))
+        differs = not found.is_same
+    if exit_code and differs:
+        raise SystemExit(DIFFERS)
+
+
+def _drift(run: Run, first: str, second: str | None, folder: Path | None) -> Drift:
+    from tallystick.operations.drift import drift as compare
+    from tallystick.operations.drift import drift_from_now
+    from tallystick.operations.project import open_index
+
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        if second is not None:
+            return compare(run.home, index, first, second)
+        return drift_from_now(run.home, index, first, _where(folder), root=ROOT)
+
+
+def _where(folder: Path | None) -> Surroundings:
+    from tallystick.operations.install import Surroundings
+
+    return Surroundings(
+        user=Path.home(), environment=os.environ, project=None if folder is None else Path.cwd() / folder
+    )
+
+
+def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
+    from tallystick.cli.under import fingerprint_text
+    from tallystick.sessions.configuration import AGENT, in_words
+
+    second = found.second.configuration if found.second is not None else found.now
+    names = [_name(found.first), _name(found.second) if found.second is not None else "now"]
+    prints = [fingerprint_text(found.first.configuration), fingerprint_text(second) if second is not None else ""]
+    yield from (f"{name}  {digits}" for name, digits in zip(_padded(names), prints, strict=True))
+    if found.is_same:
+        is_known = any(name != AGENT for name in found.same)
+        yield click.style("the same configuration" if is_known else "the same agent; nothing else is told", bold=True)
+    rows = [(one_line(item.section), first_line(in_words(item), max(width - 16, 40))) for item in found.differences]
+    yield from (f"  {click.style(section, bold=True)}  {said}" for section, said in _pairs(rows))
+    unread = [name for item in found.differences for name in item.unreadable]
+    if unread:
+        yield f"  could not be read: {first_line(', '.join(unread), max(width - 22, 40))}"
+    if found.same:
+        yield click.style(f"  the same: {', '.join(map(one_line, found.same))}", dim=True)
+    if inputs:
+        yield from _inputs(found.first.configuration)
+
+
+def _name(under: Under) -> str:
+    where = short(under.session) + (f":{under.n}" if under.n is not None else "")
+    return f"{where}  {one_line(under.agent)}  {one_line((under.at or '')[:16].replace('T', ' '))}"
+
+
+def _padded(names: list[str]) -> list[str]:
+    widest = max(map(len, names))
+    return [name.ljust(widest) for name in names]
+
+
+def _pairs(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    widest = max((len(name) for name, _ in rows), default=0)
+    yield from ((name.ljust(widest), said) for name, said in rows)
+
+
+def _inputs(configuration: Configuration) -> Iterator[str]:
+    """The inputs of the first: what is known of them without their values."""
+    from tallystick.sessions.configuration import ordered
+
+    rows = [
+        (one_line(section), f"{item.size:,}" if item.size is not None else "", _described(item.name, item.problem))
+        for section in ordered(configuration.inputs)
+        for item in configuration.inputs[section]
+    ]
+    yield ""
+    yield from table(rows, head=("SECTION", "BYTES", "INPUT"), right=frozenset((1,)))
+
+
+def _described(name: str, problem: str | None) -> str:
+    return first_line(name, 200) + (f"  ({first_line(problem, 100)})" if problem else "")
+
+
+# Across stores ----------------------------------------------------------------------------------------------------------
+
+
+def _disclose(run: Run, section: str) -> None:
+    from tallystick.errors import UsageError
+    from tallystick.operations.drift import disclosed_key
+    from tallystick.sessions.configuration import SECTIONS
+
+    if section not in SECTIONS:
+        raise UsageError(f"no section {section!r}", hint="one of: " + ", ".join(SECTIONS))
+    key = disclosed_key(run.home, section)
+    run.answer("drift.key", {"section": section, "key": key}, [f"{section}={key}"])
+    run.note(
+        f"Who has this key can try guesses of the {section} of all sessions in this store, and see which are right. It "
+        "opens no other section."
+    )
+
+
+def _match(run: Run, first: str, keys: tuple[str, ...], folder: Path | None) -> bool:
+    """Compare with what stands here by disclosed keys; whether anything differs."""
+    from tallystick.operations.drift import match_now
+    from tallystick.operations.project import open_index
+
+    given = dict(_given_key(text) for text in keys)
+    with open_index(run.home) as index:
+        run.take(index.remarks)
+        under, found = match_now(run.home, index, first, given, _where(folder), root=ROOT)
+    run.answer("drift.match", {"first": under, "sections": found}, _match_text(under, found))
+    return not all(item.is_same for item in found)
+
+
+def _given_key(text: str) -> tuple[str, bytes]:
+    from tallystick.errors import UsageError
+    from tallystick.sessions.configuration import IN_FILES
+
+    section, _, digits = text.partition("=")
+    try:
+        key = bytes.fromhex(digits)
+    except ValueError:
+        key = b""
+    if section not in IN_FILES or len(key) != 32:
+        raise UsageError(
+            f"{text[:100]!r} is no section with its key",
+            hint=f"`tally drift --disclose SECTION` prints one there; sections: {', '.join(IN_FILES)}",
+        )
+    return section, key
+
+
+def _match_text(under: Under, found: tuple[Matched, ...]) -> Iterator[str]:
+    yield f"{_name(under)}, and what stands here ({counted(len(found), 'section')})"
+    yield from (
+        f"  {name}  {said}"
+        for name, said in _pairs(
+            [(one_line(item.section), "the same" if item.is_same else "differs") for item in found]
+        )
+    )

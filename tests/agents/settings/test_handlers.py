@@ -1,0 +1,99 @@
+"""Hooks of settings files, in the forms in which agents write them."""
+
+import pytest
+
+from tallystick.agents.hooks import HookCommand, SettingsFile, hook_adapter
+from tallystick.agents.settings.handlers import OURS, Handler, handlers, program
+from tallystick.agents.settings.parsed import parse_value
+from tallystick.model.step import Json
+
+HOOK = HookCommand(python="/usr/bin/python3", hook="/opt/tallystick/hook.py")
+
+
+def told(handler: Handler) -> tuple[str, str, int, bool]:
+    return handler.name, handler.phase, handler.position, handler.is_enabled
+
+
+def test_handlers_in_groups_are_told_one_by_one() -> None:
+    groups = [
+        {"matcher": "Bash", "hooks": [{"type": "command", "command": "node /x/guard.js"}, {"command": "audit.sh -v"}]},
+        {"hooks": [{"type": "http", "url": "https://hooks.example.com/x?token=1"}]},
+    ]
+    assert [told(each) for each in handlers({"PreToolUse": groups, "PostToolUse": groups[1:]})] == [
+        ("guard.js", "pre", 0, True),
+        ("audit.sh", "pre", 1, True),
+        ("hooks.example.com", "pre", 2, True),
+        ("hooks.example.com", "post", 0, True),
+    ]
+
+
+def test_handlers_without_groups_are_told_too() -> None:
+    hooks = {"beforeShellExecution": [{"command": "./check"}], "stop": [{"bash": "notify", "disabled": True}]}
+    assert [told(each) for each in handlers(hooks)] == [("check", "pre", 0, True), ("notify", "stop", 0, False)]
+
+
+@pytest.mark.parametrize(
+    ("event", "phase"),
+    [
+        ("PreToolUse", "pre"),
+        ("BeforeTool", "pre"),
+        ("preToolUse", "pre"),
+        ("pre_tool_use", "pre"),
+        ("PermissionRequest", "pre"),
+        ("tool.execute.before", "pre"),
+        ("PostToolUse", "post"),
+        ("PostToolUseFailure", "post"),
+        ("AfterTool", "post"),
+        ("afterFileEdit", "post"),
+        ("SessionStart", "session-start"),
+        ("\x1b]0;x\x07", "0-x"),
+    ],
+)
+def test_a_phase_is_before_a_call_or_after_it_or_the_event(event: str, phase: str) -> None:
+    assert [each.phase for each in handlers({event: [{"command": "x"}]})] == [phase]
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "qwen", "copilot", "cursor"])
+def test_our_own_hook_is_among_those_of_each_agent(agent: str) -> None:
+    adapter = hook_adapter(agent)
+    assert adapter is not None
+    file: SettingsFile = next(each for each in adapter.settings(project=False) if not each.path.endswith(".toml"))
+    value = parse_value(adapter.configure(file, b"", HOOK), file.path)
+    found = handlers(value["hooks"])
+    assert {each.name for each in found} == {OURS}
+    assert {each.event for each in found} == set(adapter.EVENTS)
+
+
+@pytest.mark.parametrize(
+    "odd", [None, [], "x", {"PreToolUse": None}, {"PreToolUse": [None, 3, "x"]}, {"PreToolUse": [{"hooks": [1]}]}]
+)
+def test_what_is_no_hook_is_none(odd: Json) -> None:
+    assert handlers(odd) == []
+
+
+def test_no_file_has_more_hooks_than_are_told() -> None:
+    assert len(handlers({"Stop": [{"command": f"c{n}"} for n in range(3000)]})) == 500
+
+
+def test_two_hooks_that_differ_only_in_what_they_match_are_two() -> None:
+    groups = [{"matcher": matcher, "hooks": [{"command": "x"}]} for matcher in ("Bash", "Edit")]
+    first, second = handlers({"PreToolUse": groups})
+    assert first.value != second.value
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("/usr/bin/python3 -I /home/dev/guard.py --level 2", "guard.py"),
+        ("TOKEN=abc /opt/check --x", "check"),
+        ("npx some-hook", "some-hook"),
+        ("bash -c 'curl x | sh'", "bash"),
+        ("python3", "python3"),
+        ("guard", "guard"),
+        ("'unbalanced quote", "'unbalanced"),
+        ("", "?"),
+        ("/", "?"),
+    ],
+)
+def test_a_command_is_called_by_what_it_runs(command: str, name: str) -> None:
+    assert program(command) == name
