@@ -287,6 +287,15 @@ def test_the_record_verifies(home: Home, tally_verify: Callable[[Home], int]) ->
     assert tally_verify(home) == 0
 
 
+def test_what_the_agent_runs_under_is_recorded_before_it_ends(home: Home) -> None:
+    editor = begun(home)
+    editor.ask("session/new", cwd="/", mcpServers=[])
+    editor.end()
+    mark = next(step for step in recorded(home) if step.type == "checkpoint")
+    assert mark.meta["trigger"] == "session_start"
+    assert {"agent", "environment"} <= set(mark.meta["config_sections"])
+
+
 @pytest.fixture
 def tally_verify() -> Callable[[Home], int]:
     def run(home: Home) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,8 +13,10 @@ import pytest
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Step
 from tallystick.operations.acp_lineage import Lineage
+from tallystick.operations.project import open_index
 from tallystick.operations.scribe import Scribe
-from tallystick.sessions.provenance import KEY, Rule
+from tallystick.sessions.hermes_provenance import Rule
+from tallystick.sessions.provenance import KEY
 
 AGENT = "some-agent"
 
@@ -122,3 +125,73 @@ def test_it_can_be_told_in_hermes_words_too(scribe: Scribe, rule: Rule) -> None:
         "compression",
         "s",
     )
+
+
+def compacted(scribe: Scribe, times: int) -> None:
+    """The session `s`, which was compacted so often."""
+    scribe.open(opened("s"))
+    for number in range(times):
+        name = f"s~{number}" if number else "s"
+        meta: dict[str, Json] = {"trigger": "auto", "tokens_before": 900}
+        scribe.add(AGENT, Step(session=name, type="user", source_id=f"u{number}"))
+        scribe.add(AGENT, Step(session=name, type="compaction", source_id="k", meta=meta))
+        kind = SessionKind.CONTINUATION
+        scribe.open(Opening(session=f"s~{number + 1}", agent=AGENT, kind=kind, parent=Ref("k", name)))
+    summary = Step(session=f"s~{times}", type="user", meta={"origin": "summary"}, values={"content.text": "in short"})
+    scribe.add(AGENT, summary)
+
+
+def test_each_hop_and_the_last_compaction_are_told(scribe: Scribe) -> None:
+    compacted(scribe, 2)
+    account = ours(Lineage(scribe).of_opened(opened("s"), "s"))
+    assert [(hop["session"], hop["kind"], hop.get("standing")) for hop in account["hops"]] == [
+        ("s~2", "continuation", "sealed"),
+        ("s~1", "continuation", "sealed"),
+        ("s", "root", None),
+    ]
+    said = account["compactions"]
+    assert (said["count"], said["inPlace"]) == (2, 2)
+    last = said["last"]
+    assert (last["session"], last["into"], last["trigger"], last["tokensBefore"]) == ("s~1", "s~2", "auto", 900)
+    assert (last["lastBefore"], last["summaryChars"], last["mode"]) == ("u1", 8, "in-place")
+    assert last["entry"] == account["hops"][0]["began"]["entry"]
+
+
+def test_what_goes_to_an_editor_stays_small_however_long_the_chain_is(scribe: Scribe) -> None:
+    compacted(scribe, 40)
+    account = ours(Lineage(scribe).of_opened(opened("s"), "s"))
+    assert (account["depth"], len(account["hops"]), account["hopsLeftOut"]) == (40, 16, 25)
+    assert account["compactions"]["count"] == 40
+    assert len(json.dumps(account)) < 8192
+
+
+def test_what_was_sealed_outweighs_what_hermes_says_by_now(scribe: Scribe, tmp_path: Path) -> None:
+    scribe.add("hermes", Step(session="a", type="compaction", source_id="k"))
+    scribe.open(Opening(session="b", agent="hermes", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
+    for rows in ([("b", None, None, None)], [("a", None, None, None), ("b", "a", None, None)]):
+        folder = tmp_path / str(len(rows))
+        folder.mkdir()
+        account = ours(
+            Lineage(scribe, hermes_store(folder, *rows)).of_opened(Opening(session="b", agent="hermes"), "b")
+        )
+        assert (account["kind"], account["parentSessionId"], account["depth"]) == ("continuation", "a", 1)
+        assert account["hops"][0]["standing"] == "sealed"
+
+
+def test_what_only_hermes_says_is_a_claim(scribe: Scribe, tmp_path: Path) -> None:
+    store = hermes_store(tmp_path, ("a", None, "compression", None), ("b", "a", None, None))
+    account = ours(Lineage(scribe, store).of_opened(Opening(session="b", agent="hermes"), "b"))
+    assert (account["kind"], account["claimed"], account["hops"][0]["standing"]) == ("continuation", True, "claimed")
+    assert account["compactions"] == {"count": 1, "inPlace": 0}
+
+
+def test_a_session_that_an_agent_goes_back_to_says_what_it_went_on_as(scribe: Scribe) -> None:
+    scribe.add("hermes", Step(session="a", type="compaction", source_id="k"))
+    scribe.open(Opening(session="b", agent="hermes", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
+    begun = Opening(session="a", agent="hermes")
+    assert "continuedAs" not in ours(Lineage(scribe).of_opened(begun, "a", "a"))  # there is no index yet
+    with open_index(scribe.home):
+        pass
+    account = ours(Lineage(scribe).of_opened(begun, "a", "a"))
+    assert (account["currentSessionId"], account["continuedAs"]) == ("a", "b")
+    assert "continuedAs" not in ours(Lineage(scribe).of_opened(Opening(session="b", agent="hermes"), "b", "b"))

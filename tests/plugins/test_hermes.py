@@ -115,3 +115,43 @@ def test_the_real_hermes_has_what_the_plugin_asks_it() -> None:
         pytest.skip(f"Hermes is not installed in {install.place()}: make agents")
     (approval,) = (install.place() / agent.folder).glob("lib/python3*/site-packages/tools/approval.py")
     assert "\ndef is_approval_bypass_active() -> bool:" in approval.read_text("utf-8")
+
+
+# Where a session comes from ------------------------------------------------------------------------------------------
+
+RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
+CHAIN = ("21511ee8-a8f0-4dbd-a825-da85930c520b", "20261121_203915_ae293e", "20261121_203918_639673")
+
+
+@pytest.fixture
+def plugin() -> ModuleType:
+    """The plugin in a process that has told of no session yet."""
+    return importlib.reload(tallystick.plugins.hermes)
+
+
+def test_a_sessions_first_hook_tells_its_row_and_its_parents(plugin: ModuleType) -> None:
+    found = plugin._origin(CHAIN[1], str(RECORDING))
+    assert (found["row"]["id"], found["row"]["parent_session_id"]) == (CHAIN[1], CHAIN[0])
+    assert (found["parent_row"]["id"], found["parent_row"]["end_reason"]) == (CHAIN[0], "compression")
+    assert set(found["row"]) == {"id", "source", "parent_session_id", "started_at", "ended_at", "end_reason"}
+    assert plugin._origin(CHAIN[1], str(RECORDING)) == {}
+
+
+def test_of_what_a_row_was_configured_with_only_the_markers_are_told(plugin: ModuleType) -> None:
+    found = plugin._origin("20260101_000000_branch", str(RECORDING))
+    assert found["row"]["model_config"] == f'{{"_branched_from": "{CHAIN[2]}"}}'
+
+
+def test_a_session_without_a_parent_or_a_store_tells_nothing(plugin: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("no database")
+    assert plugin._origin(CHAIN[0], str(RECORDING)) == {}
+    assert plugin._origin(CHAIN[1], str(tmp_path / "text.db")) == {}
+    assert plugin._origin(CHAIN[2], str(tmp_path / "gone.db")) == {}
+    assert plugin._origin(None, str(RECORDING)) == plugin._origin("x", None) == {}
+    assert [path.name for path in tmp_path.iterdir()] == ["text.db"]
+
+
+def test_what_is_remembered_of_sessions_is_bounded(plugin: ModuleType) -> None:
+    for number in range(2000):
+        plugin._origin(f"s{number}", str(RECORDING.with_name("gone.db")))
+    assert len(plugin._seen) <= 1000

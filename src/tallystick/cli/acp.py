@@ -42,7 +42,7 @@ def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, herme
     """
     from tallystick.capture.relay import end_as
     from tallystick.operations.acp import policy, tap
-    from tallystick.sessions.provenance import Rule
+    from tallystick.sessions.hermes_provenance import Rule
 
     decider = policy(run.home, Path.home(), os.environ) if decide else None
     rule = Rule(hermes_meta) if hermes_meta is not None else None

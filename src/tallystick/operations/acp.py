@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from tallystick.capture.relay import Ended, Later, Line, Passing, Way, relay
 from tallystick.errors import PolicyError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
-from tallystick.sessions.provenance import Rule
+from tallystick.sessions.hermes_provenance import Rule
 
 if TYPE_CHECKING:
     from tallystick.operations.acp_inline import Inline
@@ -70,8 +71,9 @@ def tap(
     Raises:
         SourceError: the command cannot be started.
     """
-    store = _hermes_store(os.environ if environment is None else environment, user_home) if inject else None
-    parts = _Parts(home, command[0], store, hermes_rule, decide, within)
+    known = os.environ if environment is None else environment
+    looked_up = (known, user_home or Path.home()) if inject else None
+    parts = _Parts(home, command[0], looked_up, hermes_rule, decide, within)
     change = parts.change if inject or decide is not None else None
     try:
         ended = relay(command, change=change, observe=parts.observe, stdin=stdin, stdout=stdout)
@@ -87,12 +89,12 @@ class _Parts:
         self,
         home: Home,
         fallback: str,
-        hermes_store: Path | None,
+        looked_up: tuple[Mapping[str, str], Path] | None,
         hermes_rule: Rule | None,
         decide: Callable[[Call], Decision] | None,
         within: str | None,
     ) -> None:
-        self._arguments = home, fallback, hermes_store, hermes_rule, decide, within
+        self._arguments = home, fallback, looked_up, hermes_rule, decide, within
         self._fault: str | None = None
         self._record: Tap | None = None
         self._inline: Inline | None = None
@@ -100,21 +102,24 @@ class _Parts:
         self._loading.start()
 
     def _load(self) -> None:
+        from tallystick.capture.hermes_store import default_store
         from tallystick.operations.acp_inline import Inline
         from tallystick.operations.acp_lineage import Lineage
         from tallystick.operations.acp_record import Tap
+        from tallystick.operations.live_configuration import LiveConfiguration
         from tallystick.operations.scribe import Scribe
 
-        home, fallback, hermes_store, hermes_rule, decide, within = self._arguments
+        home, fallback, looked_up, hermes_rule, decide, within = self._arguments
         try:
             scribe = Scribe(home)
         except (TallystickError, OSError) as error:
             self._fault = f"nothing is recorded: {error}"
             self._inline = Inline(fallback, None, decide)
             return
-        lineage = Lineage(scribe, hermes_store, hermes_rule) if hermes_store is not None else None
+        lineage = Lineage(scribe, default_store(*looked_up), hermes_rule) if looked_up is not None else None
         self._inline = inline = Inline(fallback, lineage, decide, within)
-        self._record = Tap(scribe, fallback, inline.decided.get, within)
+        configuration = LiveConfiguration(scribe, monotonic=time.monotonic, user=Path.home(), environment=os.environ)
+        self._record = Tap(scribe, fallback, inline.decided.get, within, configuration)
 
     def change(self, way: Way, line: bytes) -> Passing | Later | None:
         """What becomes of a line."""
@@ -175,8 +180,3 @@ def _undecided(home: Home, error: PolicyError) -> Decision:
     from tallystick.operations.undecided import undecided
 
     return undecided(Effect(str(read_setting(home, "hooks.on_error"))), error)
-
-
-def _hermes_store(environment: Mapping[str, str], user_home: Path | None) -> Path:
-    folder = environment.get("HERMES_HOME")
-    return (Path(folder) if folder else (user_home or Path.home()) / ".hermes") / "state.db"

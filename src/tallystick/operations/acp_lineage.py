@@ -5,40 +5,31 @@ Owns looking it up: in our own journals, and for Hermes in its store. Must not k
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
-from tallystick.agents.tables import Table
-from tallystick.capture.sqlite_rows import read_rows
-from tallystick.errors import SourceError
+from msgspec.structs import replace
+
+from tallystick.capture.hermes_store import HermesStore
 from tallystick.journal.archive import start_key
 from tallystick.journal.lines import LineFile
+from tallystick.journal.read import read_at
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json, Opening, SessionKind
+from tallystick.model.step import Json, Opening
+from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
-from tallystick.sessions.provenance import (
-    KEY,
-    Kind,
-    Link,
-    Links,
-    Rotation,
-    Rule,
-    Sealed,
-    hermes_links,
-    hermes_meta,
-    provenance,
-    rows_of,
-)
+from tallystick.sessions.compactions import FIRST_STEPS, Compaction, compaction_of, told_of
+from tallystick.sessions.hermes_links import hermes_links, rows_of
+from tallystick.sessions.hermes_provenance import Rule, session_provenance_meta
+from tallystick.sessions.origins import claimed_parent, link_of, sealed_parent
+from tallystick.sessions.provenance import KEY, Link, Links, Rotation, Sealed, Way, provenance, way_up
+from tallystick.store.conversations import last_continuation
+from tallystick.store.graph import Graph, GraphError, Mode
+from tallystick.store.queries import get_session
 
-_HERMES = (Table(name="sessions", columns=("parent_session_id", "end_reason", "model_config", "source")),)
-_KINDS = {
-    SessionKind.ROOT: Kind.ROOT,
-    SessionKind.CHILD: Kind.DELEGATE,
-    SessionKind.CONTINUATION: Kind.CONTINUATION,
-    SessionKind.FORK: Kind.FORK,
-}
 _MOST_ROTATIONS = 100
+_MOST_HOPS = 16
 
 
 class Lineage:
@@ -53,7 +44,7 @@ class Lineage:
         """
         self._scribe = scribe
         self._rule = hermes_rule
-        self._hermes_store = hermes_store
+        self._of_hermes = hermes_links(HermesStore(hermes_store)) if hermes_store is not None else None
         self._heads: dict[str, str] = {}
 
     def of_opened(self, begun: Opening, acp_id: str, head: str | None = None) -> dict[str, Json] | None:
@@ -85,16 +76,25 @@ class Lineage:
 
     def _members(self, agent: str, acp_id: str, current: str, before: str | None) -> dict[str, Json] | None:
         """Our member and, if wanted, Hermes'; None if nothing is known."""
+        self._scribe.archive.look_anew()  # hooks are recorded by another process
         links = self._links(agent)
-        rotations = self._rotations(links, before, current) if before is not None else ()
-        sealed = self._sealed(agent, current, acp_id)
-        account = provenance(agent, acp_id, current, links, rotations=rotations, sealed=sealed)
-        if account is None:
+        way = way_up(current, links)
+        if way is None:
             return None
+        account = provenance(
+            agent,
+            acp_id,
+            way,
+            rotations=self._rotations(links, before, current) if before is not None else (),
+            sealed=self._sealed(agent, current, acp_id),
+            compactions=told_of(way, self._last_compaction(agent, way)),
+            continued_as=self._continued_as(agent, current),
+            most_hops=_MOST_HOPS,
+        )
         members: dict[str, Json] = {KEY: account}
         if self._rule is not None:
-            rows = rows_of(links, current)
-            members |= hermes_meta(acp_id, current, rows, previous=before, rule=self._rule) or {}
+            rows = rows_of(way)
+            members |= session_provenance_meta(rows, acp_id, current, previous=before, rule=self._rule) or {}
         return members
 
     def _sealed(self, agent: str, current: str, acp_id: str) -> Sealed | None:
@@ -116,52 +116,73 @@ class Lineage:
             cursor = link.parent
         return tuple(reversed(found))
 
-    # Rows ---------------------------------------------------------------------------------------------------------------
+    def _continued_as(self, agent: str, current: str) -> str | None:
+        """What a session went on as, as far as the index knows: after a restart Hermes begins again with the first."""
+        sid = self._scribe.archive.find(agent, current)
+        if sid is None:
+            return None
+        try:
+            with closing(Graph(self._scribe.home.graph, Mode.READ)) as graph:
+                last = last_continuation(graph, sid)
+                row = get_session(graph, last) if last != sid else None
+        except GraphError:  # there is none yet
+            return None
+        return row.source_session if row is not None else None
+
+    def _last_compaction(self, agent: str, way: Way) -> Compaction | None:
+        """What the journals say of the compaction that the live session began with."""
+        (current, link), *_ = way.hops
+        if link.began is None or way.depth == 0 or link.parent is None:
+            return None
+        ended, begun = (self._scribe.writer.find(agent, session) for session in (link.parent, current))
+        n = ended.known.number_of(link.began.hash) if ended is not None else None
+        step = ended.read(n) if ended is not None and n is not None else None
+        if ended is None or step is None or step.type != "compaction":
+            return None
+        return compaction_of(
+            step,
+            link.parent,
+            into=current,
+            before=_steps(ended, range(step.n - 1, max(step.n - 1 - FIRST_STEPS, 0), -1)),
+            after=_steps(begun, range(1, FIRST_STEPS + 1)) if begun is not None else (),
+        )
+
+    # Links --------------------------------------------------------------------------------------------------------------
 
     def _links(self, agent: str) -> Links:
-        """Hermes' own rows where it has them, else our journals."""
-        rows = self._hermes_rows() if agent == "hermes" else {}
-        of_hermes = hermes_links(rows.get)
+        """What our journals seal; where they do not say it, Hermes' own rows."""
+        of_hermes = self._of_hermes if agent == "hermes" and self._of_hermes is not None else lambda _: None
 
         def find(session: str) -> Link | None:
             told, recorded = of_hermes(session), self._recorded(agent, session)
-            has_parent = recorded is not None and recorded.parent is not None  # Hermes keeps no parent of a fork
-            return recorded if told is None or (told.parent is None and has_parent) else told
+            if told is None or recorded is None:
+                return told or recorded
+            if recorded.began is not None or told.parent is None:  # Hermes keeps no parent of a fork
+                return replace(recorded, reason=recorded.reason or told.reason)
+            return replace(told, journal=recorded.journal, claimed=True)
 
         return find
 
-    def _hermes_rows(self) -> Mapping[str, Mapping[str, Json]]:
-        if self._hermes_store is None:
-            return {}
-        rows: dict[str, Mapping[str, Json]] = {}
-        try:
-            for data, _ in read_rows(self._hermes_store, _HERMES):
-                row = json.loads(data)["row"]
-                rows[str(row.get("id"))] = row
-        except SourceError:
-            pass  # what was read stands; our own journals tell the rest
-        return rows
-
     def _recorded(self, agent: str, session: str) -> Link | None:
         """How a session began, by its first entry."""
-        record = self._scribe.writer.find(agent, session)
-        first = record.read(0) if record is not None else None
+        sid = self._scribe.archive.find(agent, session)
+        path = self._scribe.home.journal(sid) if sid is not None else None
+        first = read_at(self._scribe.home, path, 0) if path is not None else None
         if first is None:
             return None
-        kind = _KINDS.get(SessionKind(str(first.meta.get("kind", "root"))), Kind.OTHER)
-        return self._link(agent, kind, first)
-
-    def _link(self, agent: str, kind: Kind, first: Recorded) -> Link:
-        if first.parents:
-            sid, _, _ = first.parents[0].partition("#")
-            parent = self._native_id(agent, sid)
-            return Link(kind=kind, parent=parent) if parent is not None else Link()
-        claim = first.meta.get("parent_source")
-        named = claim.get("session") if isinstance(claim, dict) and "agent" not in claim else None
-        return Link(kind=kind, parent=named, claimed=True) if isinstance(named, str) else Link()
+        sealed, claimed = sealed_parent(first), claimed_parent(first)
+        parent = self._native_id(agent, sealed[0]) if sealed is not None else claimed
+        if parent is None and (sealed is not None or first.member("parent_source") is not None):
+            return Link(journal=first.session)  # to its agent, a session of a run is a root
+        return replace(link_of(first, parent), name=None, agent=None)
 
     def _native_id(self, agent: str, sid: str) -> str | None:
         """The agent's own id of a journal's session; None for one of another agent, such as the run it is part of."""
         path = self._scribe.home.journal(sid)
         key = start_key(next(iter(LineFile(path)), b"")) if path is not None else None
         return key[1] if key is not None and key[0] == agent else None
+
+
+def _steps(record: SessionRecord, numbers: Iterable[int]) -> tuple[Recorded, ...]:
+    found = (record.read(n) for n in numbers if 0 <= n < record.journal.size)
+    return tuple(step for step in found if step is not None)

@@ -9,8 +9,12 @@ An exception in a hook would be swallowed and the call would run, so nothing her
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import sqlite3
 import time
+from collections import OrderedDict
+from contextlib import closing
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -51,6 +55,13 @@ _OBSERVED = {
     ),
 }
 """The hooks that are only told, and the members of each that are kept: the conversation's history is not."""
+
+
+_MARKERS = ("_branched_from", "_delegate_from")
+_MOST_SESSIONS = 1000
+_PATIENCE_SECONDS = 0.25
+_seen: OrderedDict[object, None] = OrderedDict()
+"""Sessions whose rows were told."""
 
 
 def _load_deliver() -> ModuleType:
@@ -118,7 +129,40 @@ def _observer(name: str, members: tuple[str, ...]) -> Any:
 def _say(hook: str, members: tuple[str, ...], named: dict[str, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {"hook": hook, "at": time.time_ns(), "cwd": _folder(), "database": _database()}
     said["session"] = named.get("session_id") or named.get("parent_session_id")
+    said |= _origin(said["session"], said["database"])
     return said | {name: named[name] for name in members if named.get(name) is not None}
+
+
+def _origin(session: object, database: str | None) -> dict[str, Any]:
+    """With the first hook of a session: its row and its parent's, as far as they say how it began.
+
+    After a compaction Hermes goes on under another id, and no hook says so.
+    """
+    if not isinstance(session, str) or database is None or session in _seen:
+        return {}
+    _seen[session] = None
+    while len(_seen) > _MOST_SESSIONS:
+        _seen.popitem(last=False)
+    try:
+        address = f"{Path(database).absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_SECONDS)) as store:
+            store.row_factory = sqlite3.Row
+            row = _row(store, session)
+            parent = _row(store, row.get("parent_session_id"))
+    except Exception:  # whatever is wrong with it, the hook is told
+        return {}
+    return {"row": row, "parent_row": parent} if row and parent else {}
+
+
+def _row(store: sqlite3.Connection, session: Any) -> dict[str, Any]:
+    found = store.execute("SELECT * FROM sessions WHERE id = ?", (session,)).fetchone() if session else None
+    if found is None:
+        return {}
+    columns = ("id", "source", "parent_session_id", "started_at", "ended_at", "end_reason")
+    row = {name: found[name] for name in columns if name in found.keys()}  # noqa: SIM118 - a Row's `in` looks at values
+    config = json.loads(found["model_config"] or "{}") if "model_config" in found.keys() else {}  # noqa: SIM118
+    marked = {name: config[name] for name in _MARKERS if isinstance(config, dict) and config.get(name)}
+    return {**row, "model_config": json.dumps(marked)} if marked else row
 
 
 def _folder() -> str | None:

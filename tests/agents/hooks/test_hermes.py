@@ -143,3 +143,56 @@ def test_a_project_has_no_settings_of_its_own() -> None:
 
 def test_every_recorded_event_is_one_that_is_listed() -> None:
     assert {each.event for each in recorded("hermes")} <= set(hermes.EVENTS)
+
+
+# After a compaction ---------------------------------------------------------------------------------------------------
+
+
+def continued(reason: str | None, **row: Any) -> Any:
+    rows = {
+        "row": {"id": "s", "source": "acp", "parent_session_id": "old", **row},
+        "parent_row": {"id": "old", "source": "acp", "ended_at": 1795293555.640494, "end_reason": reason},
+    }
+    return parsed("pre_llm_call", user_message="go on", **rows)
+
+
+def test_a_session_with_another_id_after_a_compaction_hangs_on_it() -> None:
+    found = continued("compression")
+    compaction, opening, prompt = found.events
+    assert (compaction.session, compaction.type, compaction.meta) == ("old", "compaction", {"mode": "rotation"})
+    assert compaction.source_id == "compaction@2026-11-21T20:39:15.640494Z"  # as the reader of state.db names it
+    assert (opening.session, opening.kind) == ("s", SessionKind.CONTINUATION)
+    assert opening.parent == Ref(compaction.source_id, "old")
+    assert prompt.session == "s"
+    assert found.continues == "old"
+
+
+def test_after_a_rollover_it_hangs_on_the_last_step() -> None:
+    found = continued("turn_boundary_rollover")
+    assert [event.session for event in found.events] == ["s", "s"]
+    assert (found.events[0].kind, found.events[0].parent) == (SessionKind.CONTINUATION, Ref(None, "old"))
+
+
+@pytest.mark.parametrize(
+    ("reason", "row"),
+    [
+        (None, {}),
+        ("branched", {}),
+        ("compression", {"model_config": '{"_delegate_from": "old"}'}),
+        ("compression", {"model_config": '{"_branched_from": "old"}'}),
+        ("compression", {"source": "tool"}),
+        ("compression", {"id": "another"}),
+        ("compression", {"parent_session_id": "another"}),
+        ("compression", {"parent_session_id": 7, "id": None}),
+    ],
+)
+def test_what_is_no_continuation_is_opened_as_before(reason: str | None, row: dict[str, Any]) -> None:
+    found = continued(reason, **row)
+    assert found.continues is None
+    assert [event.session for event in found.events] == ["s", "s"]
+    assert found.events[0].kind is SessionKind.ROOT
+
+
+@pytest.mark.parametrize("rows", [{"row": 7, "parent_row": []}, {"row": {}, "parent_row": {"id": 3}}, {"row": None}])
+def test_rows_that_are_none_are_passed_over(rows: dict[str, Any]) -> None:
+    assert parsed("pre_llm_call", user_message="x", **rows).continues is None

@@ -6,7 +6,7 @@ import pytest
 
 from tallystick.agents.protocols.acp import Side
 from tallystick.model.decision import Decision, Effect
-from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.protocols.acp_talk import Talk, steps
 
 
@@ -178,22 +178,54 @@ def test_settings_are_told_when_they_change(talk: Talk) -> None:
     assert (changed.meta["value"], changed.meta["by"]) == ("code", "user")
 
 
-def test_a_compaction_is_told_with_its_summary(talk: Talk) -> None:
+def test_a_compaction_ends_the_session_and_begins_one_with_its_summary(talk: Talk) -> None:
     talk.update("compaction_update", compactionId="k", status="in_progress")
     talk.update("compaction_summary_chunk", compactionId="k", content={"type": "text", "text": "In "})
     talk.update("compaction_summary_chunk", compactionId="k", content={"type": "text", "text": "short"})
-    (told,) = steps(talk.update("compaction_update", compactionId="k", status="completed"))
-    assert (told.type, told.source_id, told.values["content.text"]) == ("compaction", "k", "In short")
+    told, end, opened, summary = talk.update("compaction_update", compactionId="k", status="completed")
+    assert isinstance(told, Step)
+    assert (told.type, told.source_id, told.values["content.text"]) == ("compaction", "hook/acp/k", "In short")
+    assert isinstance(end, Step)
+    assert (end.type, end.meta["reason"]) == ("session_end", "compaction")
+    assert isinstance(opened, Opening)
+    assert (opened.session, opened.kind, opened.parent) == ("s", SessionKind.CONTINUATION, Ref("hook/acp/k", "s"))
+    assert isinstance(summary, Step)
+    assert (summary.type, summary.meta["origin"], summary.values["content.text"]) == ("user", "summary", "In short")
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_a_compaction_that_came_to_nothing_ends_nothing(talk: Talk, status: str) -> None:
+    (told,) = talk.update("compaction_update", compactionId="k", status=status, error="no")
+    assert isinstance(told, Step)
+    assert (told.type, told.meta["status"], told.values["content.error"]) == ("compaction", status, "no")
+
+
+def rotated(**more: Json) -> tuple[Talk, list[Event]]:
+    talk = Talk("hermes-agent")
+    talk.begin()
+    told = {"previousHermesSessionId": "s", "currentHermesSessionId": "s2", "reason": "compression", **more}
+    return talk, talk.update("session_info_update", title="x #2", _meta={"hermes": {"sessionProvenance": told}})
+
+
+def test_several_rotations_in_one_notice_leave_a_gap_that_is_claimed() -> None:
+    _, events = rotated(currentHermesSessionId="s3", parentHermesSessionId="s2")
+    assert [step.type for step in steps(events)] == ["system", "compaction", "session_end"]
+    (opened,) = [event for event in events if isinstance(event, Opening)]
+    assert (opened.session, opened.parent) == ("s3", Ref(None, "s2"))
+
+
+def test_a_rollover_goes_on_without_a_compaction() -> None:
+    _, events = rotated(reason="turn_boundary_rollover")
+    assert [step.type for step in steps(events)] == ["system", "session_end"]
+    (opened,) = [event for event in events if isinstance(event, Opening)]
+    assert (opened.kind, opened.parent) == (SessionKind.CONTINUATION, Ref(None, "s"))
 
 
 def test_a_rotation_goes_on_in_the_session_that_hermes_names() -> None:
-    talk = Talk("hermes-agent")
-    talk.begin()
-    told = {"previousHermesSessionId": "s", "currentHermesSessionId": "s2", "reason": "compression"}
-    events = talk.update("session_info_update", title="x #2", _meta={"hermes": {"sessionProvenance": told}})
+    talk, events = rotated(parentHermesSessionId="s")
     assert [step.type for step in steps(events)] == ["system", "compaction", "session_end"]
     (opened,) = [event for event in events if isinstance(event, Opening)]
     assert (opened.session, opened.kind) == ("s2", SessionKind.CONTINUATION)
-    assert opened.parent == Ref("s2/compaction", "s")
+    assert opened.parent == Ref("hook/acp/s2/compaction", "s")
     talk.ask("session/prompt", {"sessionId": "s", "prompt": []})
     assert {step.session for step in steps(talk.answer({"stopReason": "end_turn"}))} == {"s2"}

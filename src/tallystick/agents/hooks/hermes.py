@@ -8,15 +8,21 @@ here. Facts observed with version 0.19.0: docs/agents/hermes.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from msgspec.structs import replace
+
+from tallystick.agents._hermes_rows import session_row
+from tallystick.agents._hermes_session import Session, ending_steps
 from tallystick.agents._hermes_steps import outcome
+from tallystick.agents._hermes_tree import Relation, parent_id, relation
 from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, _plugin, _yaml_list
 from tallystick.agents.hooks._payload import payload_of
 from tallystick.agents.hooks._telling import Telling, known, unnamed
+from tallystick.agents.reading import dict_of
 from tallystick.errors import FormatError
 from tallystick.model.decision import Decision
-from tallystick.model.step import Json, Opening, Ref, Step
+from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 
 NAME = "hermes"
 EVENTS: tuple[str, ...] = (
@@ -122,11 +128,13 @@ def parse(data: bytes, event: str | None) -> Payload:
     telling = Telling(said=said, agent=NAME, session=session, root=session, common=said.members(("turn_id", "run")))
     make = _STEPS.get(name)
     tool, args, call = said.text("tool_name"), said.json.get("args"), said.text("tool_call_id")
-    meta = said.members(("model", "model"), ("platform", "surface"))
+    began = _continued(telling)
+    opening = _opening(telling, began, cwd)
     return Payload(
         event=name,
         session=session,
-        events=(telling.opening(meta, cwd=cwd), *_child(telling), *([make(telling)] if make is not None else ())),
+        events=(*_compaction(began), opening, *_child(telling), *([make(telling)] if make is not None else ())),
+        continues=began.row.id if began is not None else None,
         asks=telling.asks(tool, args, cwd=cwd, call_id=call) if name == "pre_tool_call" else None,
         transcript=said.text("database"),
         begins=name == "on_session_start",
@@ -134,6 +142,33 @@ def parse(data: bytes, event: str | None) -> Payload:
         never_asks=said.json.get("asks_nobody") is True,
         timed=True,
     )
+
+
+def _continued(telling: Telling) -> Session | None:
+    """The session that this one continues, if it is one that Hermes goes on with under another id."""
+    row = session_row(dict_of(telling.said.json.get("row")))
+    parent = session_row(dict_of(telling.said.json.get("parent_row")))
+    if row is None or parent is None or row.id != telling.session or parent_id(row) != parent.id:
+        return None
+    return Session(parent) if relation(row, parent) in (Relation.COMPRESSION, Relation.ROLLOVER) else None
+
+
+def _compaction(ended: Session | None) -> Iterator[Step]:
+    """What the session that was left ends with, named as the reader of state.db names it; whoever closes it tells its end."""
+    for step in ending_steps(ended) if ended is not None else ():
+        if step.type == "compaction":
+            yield replace(step, source=Source.HOOK)
+
+
+def _opening(telling: Telling, ended: Session | None, cwd: str | None) -> Opening:
+    """The session itself; one that continues another hangs on the compaction of that one, or on its last step."""
+    opening = telling.opening(telling.said.members(("model", "model"), ("platform", "surface")), cwd=cwd)
+    if ended is None:
+        return opening
+    is_compacted = ended.row.end_reason == Relation.COMPRESSION
+    parent = Ref(ended.compaction_id if is_compacted else None, ended.row.id)
+    meta = {**opening.meta, "relation": (Relation.COMPRESSION if is_compacted else Relation.ROLLOVER).value}
+    return replace(opening, kind=SessionKind.CONTINUATION, parent=parent, meta=meta)
 
 
 def _child(telling: Telling) -> list[Opening]:

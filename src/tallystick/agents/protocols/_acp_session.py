@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from tallystick.agents._claude_blocks import Parts
+from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.protocols._acp_calls import Call, Calls, call_step, is_ready, result_step
 from tallystick.agents.protocols._acp_words import WITH_HISTORIES
 from tallystick.agents.reading import dict_of, int_of, list_of, text_of
@@ -17,6 +18,7 @@ from tallystick.model.moments import epoch_time
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
 
 _SPEECH = {"agent_message_chunk": "content.text", "agent_thought_chunk": "content.thinking"}
+_ROLLOVERS = ("turn_boundary_rollover", "turn_boundary_rollover_recovered")
 _MOST_REPLAY = 32 << 20
 _TOKENS = (
     ("inputTokens", "input"),
@@ -289,18 +291,26 @@ class Session:
         yield from self._rotated(told, at_ns)
 
     def _rotated(self, told: dict[str, Json], at_ns: int) -> Iterator[Event]:
-        """The agent goes on under another id: the old session ends, the new one hangs on it."""
+        """The agent goes on under another id: the old session ends, the new one hangs on it.
+
+        One notice may stand for several changes. What it hangs on then is a session of which nothing was told here.
+        """
         before, after = text_of(told.get("previousHermesSessionId")), text_of(told.get("currentHermesSessionId"))
         if not before or not after or after == self.name or before == after:
             return
-        reason = text_of(told.get("reason"))
-        compaction = f"{after}/compaction"
-        yield self.step("compaction", at_ns, {"mode": "rotation", "reason": reason}, source_id=compaction)
-        yield self.step("session_end", at_ns, {"reason": "compaction"}, source_id=f"{compaction}/end")
-        parent = Ref(compaction, self.name)
+        reason, above = text_of(told.get("reason")), text_of(told.get("parentHermesSessionId"))
+        compaction = None if reason in _ROLLOVERS else f"{UNNAMED}acp/{after}/compaction"
+        if compaction is not None:
+            yield self.step("compaction", at_ns, {"mode": "rotation", "reason": reason}, source_id=compaction)
+        end = {"reason": "compaction" if compaction is not None else reason}
+        yield self.step("session_end", at_ns, end, source_id=f"{UNNAMED}acp/{after}/end")
+        parent = Ref(compaction, self.name) if above in (None, self.name, before) else Ref(None, above)
         self.name = after
-        yield Opening(
-            session=after,
+        yield self._continuation(after, parent, at_ns)
+
+    def _continuation(self, session: str, parent: Ref, at_ns: int) -> Opening:
+        return Opening(
+            session=session,
             agent=self.agent,
             kind=SessionKind.CONTINUATION,
             parent=parent,
@@ -324,9 +334,19 @@ class Session:
         if status == "in_progress":
             self._compactions.setdefault(name, [])
             return
-        summary = update.get("summary") or "".join(self._compactions.pop(name, [])) or None
+        summary = text_of(update.get("summary")) or "".join(self._compactions.pop(name, [])) or None
         values = {"content.text": summary, "content.error": update.get("error")}
-        yield self.step("compaction", at_ns, {"mode": "in-place", "status": status}, values, source_id=name)
+        source_id = f"{UNNAMED}acp/{name}"
+        meta = {"mode": "in-place", "status": status}
+        yield self.step("compaction", at_ns, meta, values, source_id=source_id)
+        if status not in ("completed", None):
+            return
+        yield self.step("session_end", at_ns, {"reason": "compaction"}, source_id=f"{source_id}/end")
+        yield self._continuation(
+            self.name, Ref(source_id, self.name), at_ns
+        )  # whoever records knows which number it has
+        if summary is not None:
+            yield self.step("user", at_ns, {"origin": "summary"}, {"content.text": summary})
 
     def _summarised(self, update: dict[str, Json], at_ns: int) -> Iterator[Event]:
         text = text_of(dict_of(update.get("content")).get("text")) or ""

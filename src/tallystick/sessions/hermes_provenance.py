@@ -1,0 +1,133 @@
+"""Hermes' `sessionProvenance`: what an editor is told of where a session comes from, exactly as Hermes' clients know it.
+
+Owns the payload as a function of the rows of a store that is given. Must not know how rows are kept, nor the protocol that
+the payload travels in. Source: hermes-agent 0.19.0, `acp_adapter/provenance.py`, as observed; the later rule is that of a
+later revision.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from tallystick.model.step import Json
+
+COMPRESSION = "compression"
+ROLLOVERS = ("turn_boundary_rollover", "turn_boundary_rollover_recovered")
+_MOST_ANCESTORS = 100  # Hermes looks no further, and its clients count on the numbers that come of it
+
+
+class Sessions(Protocol):
+    """A store of sessions, Hermes' own among them. `SessionRows` is one of rows in memory."""
+
+    def get_session(self, session_id: str, /) -> Any:
+        """The row of a session, a mapping with `parent_session_id` and `end_reason`; None: there is none. It may raise."""
+        ...
+
+
+class Rule(enum.Enum):
+    """Whose idea of a continuation holds."""
+
+    RELEASED = "0.19.0"
+    """Only a compression continues a session; any change of id within a turn is called one."""
+    LATER = "later"
+    """Rollovers continue one too, and a change of id is called what the parent's row says."""
+
+
+def session_provenance_meta(
+    db: Sessions, handle: str, current: str, *, previous: str | None = None, rule: Rule | str = Rule.RELEASED
+) -> dict[str, Json] | None:
+    """The whole `_meta` that carries `session_provenance`; None where that has nothing to say."""
+    found = session_provenance(db, handle, current, previous=previous, rule=rule)
+    return None if found is None else {"hermes": {"sessionProvenance": found}}
+
+
+def session_provenance(
+    db: Sessions, handle: str, current: str, *, previous: str | None = None, rule: Rule | str = Rule.RELEASED
+) -> dict[str, Json] | None:
+    """What Hermes says of a session; None if its row is missing or cannot be read. Nothing is written.
+
+    Args:
+        db: gives the rows.
+        handle: the id that the editor uses. It is told as it is.
+        current: the id of the row that is live now.
+        previous: the id of the row that was live before the turn, if that is known.
+        rule: `0.19.0` or `later`, by name or as a Rule.
+
+    Raises:
+        ValueError: there is no such rule.
+    """
+    rule = Rule(rule)
+    row = row_of(db, current)
+    if row is None:
+        return None
+    root, depth = _walk(current, row, db)
+    parent = row.get("parent_session_id")
+    reason = end_reason(db, parent)
+    continues = reason == COMPRESSION or (rule is Rule.LATER and reason in ROLLOVERS)
+    return {
+        "acpSessionId": handle,
+        "currentHermesSessionId": current,
+        "rootHermesSessionId": root,
+        "parentHermesSessionId": parent,
+        "sessionKind": "continuation" if continues else "root",
+        "compressionDepth": depth,
+        **_rotation(current, previous, reason, rule),
+    }
+
+
+def row_of(db: Sessions, session: Json) -> Mapping[str, Json] | None:
+    """A row, None also where it cannot be read: Hermes takes both for a missing one."""
+    if not isinstance(session, str) or not session:
+        return None
+    try:
+        found = db.get_session(session)
+        return None if found is None else dict(found)
+    except Exception:
+        return None
+
+
+def end_reason(db: Sessions, session: Json) -> Json:
+    """Why a session ended; None also for one that is not there."""
+    row = row_of(db, session)
+    return row.get("end_reason") if row is not None else None
+
+
+def _walk(current: str, row: Mapping[str, Json], db: Sessions) -> tuple[str, int]:
+    """The last ancestor that can be reached, and how many on the way ended by compression."""
+    root, depth, seen = current, 0, {current}
+    cursor = row.get("parent_session_id")
+    for _ in range(_MOST_ANCESTORS):
+        if not isinstance(cursor, str) or not cursor or cursor in seen:
+            break
+        seen.add(cursor)
+        found = row_of(db, cursor)
+        if found is None:
+            break
+        root = cursor
+        depth += found.get("end_reason") == COMPRESSION
+        cursor = found.get("parent_session_id")
+    return root, depth
+
+
+def _rotation(current: str, previous: str | None, reason: Json, rule: Rule) -> dict[str, Json]:
+    if not previous:
+        return {}
+    said: dict[str, Json] = {"previousHermesSessionId": previous}
+    if previous == current:
+        return said
+    if rule is Rule.RELEASED or reason == COMPRESSION:
+        return {**said, "reason": COMPRESSION, "creatorKind": COMPRESSION}
+    return {**said, "reason": reason, "creatorKind": "rollover"} if reason in ROLLOVERS else said
+
+
+class SessionRows:
+    """Rows in memory, by id, as a store of sessions."""
+
+    def __init__(self, rows: Mapping[str, Mapping[str, Json]]) -> None:
+        self._rows = rows
+
+    def get_session(self, session_id: str, /) -> Mapping[str, Json] | None:
+        """The row of a session, None if there is none."""
+        return self._rows.get(session_id)

@@ -1,0 +1,110 @@
+"""`tally session provenance`."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tallystick.journal.home import Home
+from tallystick.model.step import Opening, Ref, SessionKind, Step
+from tallystick.operations.scribe import Scribe
+from tests.cli.conftest import Tally, TallyJson
+
+RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
+FIRST, SECOND, THIRD = "21511ee8-a8f0-4dbd-a825-da85930c520b", "20261121_203915_ae293e", "20261121_203918_639673"
+BRANCH, IN_PLACE = "20260101_000000_branch", "a9c31a77-965f-4f81-bb6d-7e687d734c73"
+CONTINUED = "c70cf123-6122-475f-8809-1f48f9d0740d"
+
+
+@pytest.fixture
+def hermes(tally: Tally, user: Path) -> Path:
+    """A copy of the recorded `state.db`, imported."""
+    path = user / ".hermes" / "state.db"
+    path.parent.mkdir(parents=True)
+    shutil.copy(RECORDING, path)
+    assert tally("import", str(path)).exit_code == 0
+    return path
+
+
+def test_the_way_up_is_one_line_a_hop(tally: Tally, hermes: Path) -> None:
+    lines = tally("session", "provenance", BRANCH).stdout.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("  SESSION"))
+    assert [line.split()[1:3] for line in lines[start + 1 : start + 5]] == [
+        ["branch", BRANCH],
+        ["continuation", THIRD],
+        ["continuation", SECOND],
+        ["root", FIRST],
+    ]
+    assert lines[-1] == "  its own store says the same"
+
+
+def test_a_compaction_is_told_in_words(tally: Tally, hermes: Path) -> None:
+    shown = tally("session", "provenance", IN_PLACE).stdout
+    assert "1, 1 in place; the last:" in shown
+    assert "6 messages summarized, 2 kept" in shown
+
+
+def test_the_samples_have_one_that_goes_on(tally: Tally, tally_json: TallyJson, full: Path) -> None:
+    assert "1 continuation since" in tally("session", "provenance", CONTINUED).stdout
+    said = tally_json("session", "provenance", CONTINUED)
+    assert (said["kind"], said["depth"], said["continuationRoot"]) == ("continuation", 1, CONTINUED)
+    assert said["hops"][0]["standing"] == "sealed"
+
+
+def test_in_hermes_words_it_is_the_payload_and_nothing_else(tally: Tally, tally_json: TallyJson, hermes: Path) -> None:
+    assert tally_json("session", "provenance", FIRST, "--hermes") == {
+        "acpSessionId": FIRST,
+        "currentHermesSessionId": THIRD,
+        "rootHermesSessionId": FIRST,
+        "parentHermesSessionId": SECOND,
+        "sessionKind": "continuation",
+        "compressionDepth": 2,
+    }
+    assert '"compressionDepth": 2' in tally("session", "provenance", FIRST, "--hermes", "--rule", "later").stdout
+
+
+def test_what_its_own_store_says_otherwise_is_told(tally: Tally, hermes: Path) -> None:
+    with closing(sqlite3.connect(hermes)) as database:
+        database.execute("UPDATE sessions SET parent_session_id = NULL WHERE id = ?", (SECOND,))
+        database.execute("DELETE FROM sessions WHERE id = ?", (FIRST,))
+        database.commit()
+    shown = tally("session", "provenance", FIRST).stdout
+    assert f"{SECOND}: recorded as continuation of {FIRST}, now root" in shown
+    assert f"{FIRST}: no longer there" in shown
+    hermes.unlink()
+    assert "its own store cannot be compared" in tally("session", "provenance", FIRST).stdout
+    assert "its own store says the same" in tally("session", "provenance", FIRST, "--store", str(RECORDING)).stdout
+
+
+def test_a_chain_that_was_cut_says_where(tally: Tally, user: Path) -> None:
+    with Scribe(Home(user / ".tally")) as scribe:
+        scribe.open(Opening(session="b", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "a-gone")))
+        scribe.open(Opening(session="c", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "d")))
+        scribe.open(Opening(session="d", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "c")))
+    shown = tally("session", "provenance", "b").stdout
+    assert "cut here: its parent a-gone is not recorded" in shown
+    assert "claimed by the agent, not sealed" in shown
+    assert "parents go round in a circle" in tally("session", "provenance", "c").stdout
+
+
+def test_what_an_agent_calls_things_cannot_move_the_cursor(tally: Tally, user: Path) -> None:
+    evil = "e\x1b[2J\nroot \u202e"
+    with Scribe(Home(user / ".tally")) as scribe:
+        scribe.add("x", Step(session=evil, type="compaction", source_id=evil, meta={"trigger": evil, "model": evil}))
+        scribe.open(Opening(session="s", agent="x", kind=SessionKind.CONTINUATION, parent=Ref(evil, evil)))
+        scribe.open(Opening(session="t", agent="x", kind=SessionKind.FORK, parent=Ref(evil, evil + "gone")))
+    for handle in ("s", "t"):
+        for words in ((), ("--hermes",)):
+            shown = tally("session", "provenance", handle, *words).stdout
+            assert not {"\x1b", "\u202e", "\r"} & set(shown)
+            assert not any(line.startswith("root ") for line in shown.splitlines())
+
+
+def test_a_name_that_means_nothing_is_an_error_with_a_hint(tally: Tally, full: Path) -> None:
+    result = tally("session", "provenance", "ffffffff")
+    assert result.exit_code == 1
+    assert "tally session list" in result.stderr
