@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 
 from tallystick.model.recorded import Recorded
-from tallystick.operations.dag import content_bytes, context_hash, input_hash, output_hash, walk_dag
+from tallystick.operations.dag import Walk, content_bytes, context_hash, input_hash, output_hash, walk_dag
 
 
 def step(n: int, *parents: str, **values: object) -> Recorded:
@@ -36,3 +36,23 @@ def test_a_walk_follows_any_parent_and_takes_prefixes() -> None:
     assert [found.n for found in walk_dag(steps, f"{1:064x}")] == [1, 3]
     assert [found.n for found in walk_dag(steps, f"{2:064x}"[:64])] == [2, 3]
     assert list(walk_dag(steps, "ffff")) == []
+
+
+def test_a_walk_enters_other_sessions_and_comes_out_of_them() -> None:
+    other = "1" * 32
+    start = step(1)
+    child = Recorded(
+        session=other, n=0, hash="a" * 64, prev="0" * 64, parents=(f"{'0' * 32}#{start.hash}",), meta={"type": "x"}
+    )
+    tip = Recorded(session=other, n=1, hash="b" * 64, prev="a" * 64, parents=(), meta={"type": "x"})
+    beside = step(2, f"{0:064x}")
+    merge = step(3, f"{2:064x}", f"{other}#{'b' * 64}")
+    assert list(walk_dag([step(0), start, child, tip, beside, merge], start.hash)) == [start, child, tip, merge]
+
+
+def test_a_walk_enters_a_session_whose_parent_is_only_claimed() -> None:
+    start = step(1)
+    first = Recorded(session="1" * 32, n=0, hash="a" * 64, prev="0" * 64, parents=(), meta={"type": "x"})
+    walk = Walk(start.hash, {"1" * 32: start.hash})
+    assert [walk.takes(one) for one in (step(0), start, first)] == [False, True, True]
+    assert not Walk(start.hash).takes(first)

@@ -1,80 +1,228 @@
-"""`tally replay`: a session step by step."""
+"""`tally replay`: sessions step by step, from the store or from files."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from tallystick.cli.filters import step_filters
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, envelope, pass_run
-from tallystick.cli.steps import step_line, step_text
-from tallystick.model.recorded import Recorded
+from tallystick.cli.frame import FAILED, Command
+from tallystick.cli.prices import price_option
+from tallystick.cli.progress import progress_bar
+from tallystick.cli.run import Run, counted, envelope, pass_run
+from tallystick.cli.timeline import View
 
-_NUMBER = 5
+if TYPE_CHECKING:
+    from tallystick.lineage.taint_tree import TaintNode
+    from tallystick.operations.replay import Asked
+    from tallystick.operations.replay_sources import Cast
+    from tallystick.sessions.timeline import Beat
+
+_FILTERS = ("types", "agents", "tools", "since", "until", "failed", "request")
+
+
+def _words(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Words separated by commas, or given one by one."""
+    return tuple(word.strip() for text in value for word in text.split(",") if word.strip())
+
+
+def _speed(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """How many times as fast; None: as fast as it goes."""
+    if value is None or value == "max":
+        return None
+    try:
+        found = float(value)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < 1e9:
+        raise click.BadParameter("write a number above 0 (2: twice as fast), or max", context, parameter)
+    return found
 
 
 @click.command(
     cls=Command,
-    example="tally replay a3f9\ntally replay a3f9 --from a3f9:17 --tool Bash -v\ntally replay a3f9 --follow",
+    example="tally replay a3f9\ntally replay a3f9 --from 17 --tool Bash -v\ntally replay a3f9 --follow\n"
+    "tally replay a3f9 77c1 --merge\ntally replay ~/session.jsonl --only tool_call,tool_result",
 )
-@click.argument("session")
-@click.option("--from", "start", metavar="STEP", help="Begin with this step, and go on with what follows from it.")
-@click.option("--follow", is_flag=True, help="Go on with the steps that come, until the session ends.")
-@click.option("--verbose", "-v", is_flag=True, help="With what was said, asked and returned.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many steps.  [default: all]")
+@click.argument("names", nargs=-1, required=True, metavar="SESSION|FILE...")
+@click.option("--from", "start", metavar="STEP", help="Only this step and what follows from it, in whatever session.")
+@click.option("--to", "stop", metavar="STEP", help="End with this step.")
+@click.option(
+    "--only", callback=_words, multiple=True, metavar="TYPES", help="Steps of these types: tool_call,warning."
+)
+@click.option("--goal", "goals", multiple=True, metavar="G", help="Steps of this goal.")
+@click.option("--text", "texts", multiple=True, metavar="WORDS", help="Steps in which this stands, in whatever case.")
+@click.option("--errors", is_flag=True, help="Only what went wrong: failed, refused, warnings, alerts, gaps.")
 @step_filters
+@click.option(
+    "--subagents",
+    "below",
+    type=click.Choice(("inline", "fold", "hide")),
+    help="Sessions that began in this one, and sub-agents: where they ran, as one line, or not.  [default: fold]",
+)
+@click.option("--merge", is_flag=True, help="Several sessions on one clock instead of one after the other.")
+@click.option("--taint", is_flag=True, help="Below each call what `tally taint` knows of where its content came from.")
+@click.option("--follow", is_flag=True, help="Go on with the steps that come, until the session ends.")
+@click.option(
+    "--speed", callback=_speed, metavar="N|max", help="On a terminal: with the pauses there were, N times as fast."
+)
+@click.option(
+    "--verbose", "-v", count=True, help="With what was said, asked and returned; -vv: with prompts and thinking."
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many steps.  [default: all]")
+@click.option("--no-pager", is_flag=True, help="Print at once, however long it is.")
+@click.option(
+    "--stats", is_flag=True, help="Times, calls, tokens, cost and checks instead of the steps, of whole sessions."
+)
+@price_option
 @pass_run
-def replay(
-    run: Run,
-    /,
-    session: str,
-    start: str | None,
-    follow: bool,
-    verbose: bool,
-    limit: int | None,
-    **filters: Any,
-) -> None:
+def replay(run: Run, /, **options: Any) -> None:
     """A session step by step, as it happened.
 
-    One line a step: number, time (UTC), type, name, duration, and what came of it. With --json and --follow each step is a
-    document on one line.
+    SESSION is a recorded session, FILE a file of an agent, a journal, or a folder of such files: nothing of it is recorded.
+    Each row has the step's number, its time (UTC), how long after the row above, and what happened. What could not be read
+    is said at the end, and the exit code is then 1. With --json and --follow each step is a document on one line.
     """
-    from tallystick.operations.filters import StepFilter
-    from tallystick.operations.names import find_session, find_step
-    from tallystick.operations.project import open_index
-    from tallystick.operations.replay import replay as replay_session
+    from tallystick.operations.replay_sources import open_cast
 
-    with open_index(run.home) as index:
-        run.take(index.remarks)
-        found = find_session(index, session)
-        first = find_step(index, start, within=found).hash if start is not None else None
-    steps = replay_session(run.home, found, StepFilter(**filters), start=first, limit=limit, follow=follow)
-    if follow:
-        _follow(run, steps, verbose=verbose)
-    elif run.json:
-        run.answer("steps", list(steps), ())
+    given = _Options(
+        filters={name: options.pop(name) for name in _FILTERS}, **{name: options[name] for name in options}
+    )
+    if given.stats and given.chooses_steps:
+        raise click.UsageError("--stats counts whole sessions: leave out what chooses steps")
+    with ExitStack() as stack:
+        with _reading(run, given.names) as advance:
+            loads = given.verbose > 0 or bool(given.texts)
+            cast = stack.enter_context(open_cast(run.home, given.names, loads_blobs=loads, progress=advance))
+        if given.stats:
+            from tallystick.cli.statistics import show_statistics
+
+            show_statistics(run, cast, given.specs, without_sub_agents=given.below == "hide")
+        elif cast.tops or run.json:
+            _show(run, cast, given.asked(cast), given)
+        if not run.json:  # there they stand in the answer
+            run.take((*cast.remarks, *cast.failures))
+        if cast.failures:
+            raise SystemExit(FAILED)
+
+
+class _Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the words of the command said."""
+
+    names: tuple[str, ...]
+    start: str | None
+    stop: str | None
+    only: tuple[str, ...]
+    goals: tuple[str, ...]
+    texts: tuple[str, ...]
+    errors: bool
+    below: str | None
+    merge: bool
+    taint: bool
+    follow: bool
+    speed: float | None
+    verbose: int
+    limit: int | None
+    no_pager: bool
+    stats: bool
+    specs: tuple[str, ...]
+    """What models cost: `MODEL:IN,OUT`."""
+    filters: dict[str, Any]
+    """Those that the log has too, by the names of operations.filters.StepFilter."""
+
+    @property
+    def chooses_steps(self) -> bool:
+        """Whether only some of the steps are wanted, or those to come."""
+        own = (self.start, self.stop, self.only, self.goals, self.texts, self.errors, self.follow, self.limit)
+        return any(one is not None and one is not False and one != () for one in (*own, *self.filters.values()))
+
+    def asked(self, cast: Cast) -> Asked:
+        """The question, now that it is known which sessions it is about."""
+        from tallystick.operations.replay import Asked, Wanted
+        from tallystick.operations.replay_sources import find_spot
+        from tallystick.sessions.timeline import Below
+
+        own: dict[str, Any] = {"goals": self.goals, "texts": self.texts, "errors": self.errors}
+        types = (*self.filters["types"], *self.only)
+        return Asked(
+            wanted=Wanted(**{**self.filters, **own, "types": types}),
+            start=find_spot(cast, self.start) if self.start is not None else None,
+            stop=find_spot(cast, self.stop) if self.stop is not None else None,
+            below=Below(self.below) if self.below is not None else Below.INLINE if self.merge else Below.FOLD,
+            merge=self.merge,
+            limit=self.limit,
+        )
+
+
+def _reading(run: Run, names: tuple[str, ...]) -> AbstractContextManager[Callable[[str, int], None]]:
+    """A progress bar, if there may be files to read."""
+    if any(Path(name).exists() for name in names):
+        return progress_bar(run, None)
+    return nullcontext(lambda _name, _bytes: None)
+
+
+def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
+    from tallystick.operations.replay import paced
+    from tallystick.operations.replay import replay as replay_sessions
+    from tallystick.sessions.timeline import Below
+
+    is_styled = run.uses_color if run.uses_color is not None else sys.stdout.isatty()
+    taints = _taints(run, cast) if given.taint else {}
+    is_mixed = given.merge or (given.follow and asked.below is Below.INLINE)
+    view = View(run.width, given.verbose, cast, is_mixed=is_mixed, is_styled=is_styled, taints=taints)
+    if given.follow:
+        from tallystick.operations.replay_live import follow_cast
+
+        _live(run, view, follow_cast(cast, asked))
+        if run.json and (told := [*cast.remarks, *cast.failures]):
+            run.write(envelope("step", None, told, on_one_line=True) + "\n")
+        return
+    beats = replay_sessions(cast, asked)
+    if run.json:
+        steps = [beat.step for beat in beats if beat.folded is None]
+        run.take((*cast.remarks, *cast.failures))
+        run.answer("steps", steps, ())
+    elif given.speed is not None and sys.stdout.isatty():
+        _live(run, view, paced(beats, given.speed))
+    elif given.no_pager:
+        run.write_lines(view.lines(beats))
     else:
-        run.answer("steps", None, replay_text(steps, run.width, verbose=verbose))
+        run.page(view.lines(beats))
+    below = len(cast.family()) - len(cast.tops)
+    if below and asked.below is Below.FOLD and not asked.wanted.is_any:
+        run.note(f"{counted(below, 'session')} below these not looked into: --subagents inline does")
 
 
-def replay_text(steps: Iterator[Recorded], width: int, *, verbose: bool) -> Iterator[str]:
-    """The lines of a replay."""
-    for step in steps:
-        yield step_line(step, width, place=f"{step.n:>{_NUMBER}}")
-        if verbose:
-            yield from step_text(step, " " * 21)
+def _taints(run: Run, cast: Cast) -> dict[tuple[str, int], tuple[TaintNode, ...]]:
+    """By call, what is known of where its content came from; of sessions in the store."""
+    from tallystick.operations.project import open_index
+    from tallystick.operations.taint import taint_tree
+
+    found: dict[tuple[str, int], tuple[TaintNode, ...]] = {}
+    sessions = [track.session for track, _ in cast.family() if track.session not in cast.origins]
+    if sessions:
+        with open_index(run.home) as index:
+            for session in sessions:
+                for root in taint_tree(run.home, index, session, folder="/").roots:
+                    if root.session is not None and root.n is not None:
+                        found[root.session, root.n] = root.children
+    return found
 
 
-def _follow(run: Run, steps: Iterator[Recorded], *, verbose: bool) -> None:
+def _live(run: Run, view: View, beats: Iterable[Beat]) -> None:
     """Print each step as it comes, past any buffer."""
-    for step in steps:
-        if run.json:
-            run.write(envelope("step", step, [], on_one_line=True) + "\n")
-        else:
-            for line in replay_text(iter((step,)), run.width, verbose=verbose):
-                run.write(line + "\n")
+    if run.json:
+        for beat in beats:
+            if beat.folded is None:
+                run.write(envelope("step", beat.step, [], on_one_line=True) + "\n")
+                sys.stdout.flush()
+        return
+    for line in view.lines(beats):
+        run.write(line + "\n")
         sys.stdout.flush()

@@ -8,22 +8,47 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
 
+class Walk:
+    """Walks forward from a step, through forks, and into the sessions that hang on what follows and out of them again."""
+
+    def __init__(self, start: str, hangs_on: Mapping[str, str] = {}) -> None:
+        """Begin at `start`, a hash or its prefix.
+
+        Args:
+            hangs_on: by session, the hash of the step that its first one follows from, where its parents do not say so.
+        """
+        self._start = start
+        self._hangs_on = hangs_on
+        self.reached: set[str] = set()
+
+    def takes(self, step: Recorded) -> bool:
+        """Whether a step is the start or one of its parents was taken. Parents come before what follows from them."""
+        follows = step.hash.startswith(self._start) or any(
+            parent.rpartition("#")[2] in self.reached for parent in step.parent_path
+        )
+        if follows or (step.n == 0 and self._hangs_on.get(step.session) in self.reached):
+            self.reached.add(step.hash)
+            return True
+        return False
+
+
 def walk_dag(steps: Iterable[Recorded], start: str | None = None) -> Iterator[Recorded]:
     """The steps that follow from `start` (a hash or its prefix), itself first, in the order of the record.
 
-    A step follows if one of its parents does. None: all steps.
+    A step follows if one of its parents does, in its own session or in another. None: all steps.
     """
-    reached: set[str] = set()
+    if start is None:
+        yield from steps
+        return
+    walk = Walk(start)
     for step in steps:
-        is_start = start is None or step.hash.startswith(start)
-        if is_start or not reached.isdisjoint(step.parent_path):
-            reached.add(step.hash)
+        if walk.takes(step):
             yield step
 
 

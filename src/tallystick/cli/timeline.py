@@ -1,0 +1,205 @@
+"""A replay on the terminal: rows in colour, headed by the sessions that they are of.
+
+Owns colours, the lines before and after the rows, and how sessions are called that are mixed. What a row says is display's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.run import counted
+from tallystick.cli.steps import short
+from tallystick.display.outcome import outcome_of
+from tallystick.display.said import Line, Piece, Tone, cut_line, text_of
+from tallystick.display.text import cut, one_line
+from tallystick.display.timeline import TERSE_AGENT, Timeline, folded_text, session_words
+from tallystick.sessions.timeline import Beat, Counts, Track
+
+if TYPE_CHECKING:
+    from tallystick.lineage.taint_tree import TaintNode
+    from tallystick.operations.replay_sources import Cast
+
+# The theme's own colours, by name; faint where the reference has grey, which some themes show as nothing.
+_STYLES: Mapping[Tone, Mapping[str, object]] = {
+    Tone.FAINT: {"dim": True},
+    Tone.TOOL: {"fg": "bright_blue"},
+    Tone.SUPERVISOR: {"fg": "bright_yellow", "bold": True},
+    Tone.SECURITY: {"fg": "bright_cyan"},
+    Tone.SECURITY_LOUD: {"fg": "bright_cyan", "bold": True},
+    Tone.COMMAND: {"fg": "yellow"},
+    Tone.SUBAGENT: {"fg": "bright_magenta"},
+    Tone.GOOD: {"fg": "bright_green"},
+    Tone.BAD: {"fg": "bright_red"},
+    Tone.WARNING: {"fg": "bright_yellow"},
+    Tone.HUMAN: {"bold": True},
+}
+_LISTED = 30
+_LABEL = 3
+
+
+class View:
+    """Turns the beats of a replay into lines to print."""
+
+    def __init__(
+        self,
+        width: int,
+        verbosity: int,
+        cast: Cast,
+        *,
+        is_mixed: bool,
+        is_styled: bool,
+        taints: Mapping[tuple[str, int], tuple[TaintNode, ...]] = {},
+    ) -> None:
+        """Begin.
+
+        Args:
+            is_mixed: steps of several sessions come in turn, so that each row says whose it is.
+            taints: what is known of where the content of calls came from, by session and number.
+        """
+        self._width = width
+        self._cast = cast
+        self._is_styled = is_styled
+        self._taints = taints
+        self._is_mixed = is_mixed
+        self._labels: dict[str, str] = {}
+        self._below: dict[str, int] = {}
+        shows_seq = any(track.agent == TERSE_AGENT for track, _ in cast.family())
+        self._timeline = Timeline(width, min(verbosity, 2), shows_seq=shows_seq, labels=_LABEL if is_mixed else 0)
+        cast.noted = self._timeline.note
+        self._shown: dict[str, Counts] = {}
+        self._ends: dict[str, str] = {}
+
+    def lines(self, beats: Iterable[Beat]) -> Iterator[str]:
+        """All lines: of which sessions, row by row, and what it comes to."""
+        yield from map(self._text, self._head())
+        top: str | None = None
+        for beat in beats:
+            if beat.depth == 0 and beat.track.session != top and not self._is_mixed:
+                top = beat.track.session
+                if len(self._cast.tops) > 1:
+                    yield from map(self._text, self._timeline.banner(self._named(beat.track)))
+            yield from self._rows(beat)
+        yield from map(self._text, self._foot())
+
+    def _rows(self, beat: Beat) -> Iterator[str]:
+        step, track, counts = beat.step, beat.track, beat.folded
+        self._count(beat)
+        begins = ""
+        if beat.depth and beat.role is None and (step.n == 0 or counts is not None):
+            begins = session_words(track.session, track.kind, _role(beat)) + (" ended" if step.n else "")
+        rows = self._timeline.rows(
+            step,
+            agent=track.agent,
+            depth=beat.depth,
+            role=beat.role,
+            label=self._label(track) if self._is_mixed else "",
+            begins=begins,
+            folded=_folded(counts) if counts is not None and counts.steps else "",
+            taint=self._taints.get((step.session, step.n), ()),
+        )
+        return map(self._text, rows)
+
+    def _label(self, track: Track) -> str:
+        """What a session is called between others: A, B; A1, A2 for what hangs on the first. It may begin at any time."""
+        label = self._labels.get(track.session)
+        if label is None:
+            above = self._labels.get(track.parent or "", "").rstrip("0123456789")
+            if above:
+                self._below[above] = self._below.get(above, 0) + 1
+                label = f"{above}{self._below[above]}"
+            else:
+                number = sum(not known[-1].isdigit() for known in self._labels.values())
+                first, second = divmod(number, len(ascii_uppercase))
+                label = (ascii_uppercase[first - 1] if first else "") + ascii_uppercase[second]
+            self._labels[track.session] = label
+        return label
+
+    def _text(self, line: Line) -> str:
+        if not self._is_styled:
+            return text_of(line).rstrip()
+        return "".join(_styled(piece) for piece in line)
+
+    # Before and after -----------------------------------------------------------------------------------------------
+
+    def _head(self) -> Iterator[Line]:
+        """Which sessions these are; of those from files, that nothing vouches for them."""
+        shown = [track for track, _ in self._cast.family()] if self._is_mixed else self._cast.tops
+        if len(shown) == 1 or self._is_mixed:
+            for track in shown[:_LISTED]:
+                label = f"{self._label(track):<{_LABEL + 1}}" if self._is_mixed else ""
+                yield cut_line([Piece(label), Piece(self._named(track), Tone.FAINT)], self._width)
+            if len(shown) > _LISTED:
+                yield [Piece(f"… and {counted(len(shown) - _LISTED, 'session')} more", Tone.FAINT)]
+        if self._cast.origins:
+            yield [Piece("read from files, not from the record: nothing vouches for them", Tone.WARNING)]
+
+    def _named(self, track: Track) -> str:
+        own = one_line(track.source_session or "")[:80]
+        size = counted(track.counts.steps, "step") if track.counts is not None else ""
+        origin = one_line(self._cast.origins.get(track.session, ""))
+        when = one_line(track.started or "")[:19].replace("T", " ")
+        return " · ".join(
+            part for part in (short(track.session), one_line(track.agent), own, when, size, origin) if part
+        )
+
+    def _foot(self) -> Iterator[Line]:
+        """What was shown, all together, and how the sessions that were named ended."""
+        total = Counts()
+        for counts in self._shown.values():
+            total = _sum(total, counts)
+        of = f" of {counted(len(self._shown), 'session')}" if len(self._shown) > 1 else ""
+        yield [Piece(f"── {_folded(total)}{of} ──", Tone.FAINT)]
+        for track in self._cast.tops:
+            end = self._ends.get(track.session)
+            if end is not None:
+                name = f"{short(track.session)} " if len(self._cast.tops) > 1 else ""
+                yield [Piece(f"   {name}{end}", Tone.FAINT)]
+
+    def _count(self, beat: Beat) -> None:
+        session = beat.track.session
+        before = self._shown.get(session, Counts())
+        counts = before if beat.folded is None else _sum(before, beat.folded)
+        stands_for_others = beat.folded is not None and beat.step.type != "subagent_end"
+        self._shown[session] = counts if stands_for_others else counts.plus(beat.step)
+        if beat.step.type == "session_end":
+            said = outcome_of(beat.step, max(self._width - 20, 20))
+            self._ends[session] = f"ended: {said}" if said else "ended"
+        elif beat.folded is None:
+            self._ends.pop(session, None)
+
+
+def _styled(piece: Piece) -> str:
+    style = _STYLES.get(piece.tone)
+    return click.style(piece.text, **style) if style is not None and piece.text else piece.text  # type: ignore[arg-type]
+
+
+def _role(beat: Beat) -> str:
+    """What a sub-agent is for: its role, else the beginning of what it was told."""
+    for member in ("agent_role", "agent_type", "agent_name"):
+        value = beat.step.member(member)
+        if isinstance(value, str):
+            return cut(one_line(value), 40)
+    return ""
+
+
+def _folded(counts: Counts) -> str:
+    return folded_text(
+        steps=counts.steps,
+        tool_calls=counts.tool_calls,
+        failures=counts.failures,
+        tokens=counts.tokens,
+        sessions=counts.sessions,
+    )
+
+
+def _sum(one: Counts, other: Counts) -> Counts:
+    return Counts(
+        steps=one.steps + other.steps,
+        tool_calls=one.tool_calls + other.tool_calls,
+        failures=one.failures + other.failures,
+        tokens=one.tokens + other.tokens,
+    )
