@@ -12,6 +12,7 @@ import msgspec
 from bench import (
     acp,
     api,
+    checkpoints,
     decide,
     deciding,
     graph,
@@ -19,10 +20,14 @@ from bench import (
     inspection,
     live,
     project,
+    replay,
     scrub,
     seal,
     search,
+    session_log,
     start,
+    tree,
+    tui,
     watch,
 )
 from bench.measure import Figure
@@ -33,15 +38,22 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from imports.figures(folder / "imports", full=full)
     yield from start.figures(folder / "start")
     yield from api.figures(folder / "api")
+    yield from session_log.figures(folder / "session_log")
     yield from live.figures(folder / "live")
     yield from decide.figures(folder / "decide")
     yield from deciding.figures(folder / "deciding")
     yield from inspection.figures(folder / "inspection")
     yield from acp.figures(folder / "acp")
     yield from scrub.figures()
+    yield from checkpoints.figures(
+        folder / "checkpoints", sessions=checkpoints.SESSIONS if full else checkpoints.SESSIONS // 10
+    )
+    yield from replay.figures(folder / "replay", steps=replay.STEPS if full else replay.STEPS // 10)
     yield from project.figures(folder / "project")
     yield from watch.figures(folder / "watch")
+    yield from tree.figures(folder / "tree")
     yield from search.figures(folder / "search", full=full)
+    yield from tui.figures(folder / "tui", full=full)
     yield from graph.figures(folder / "graph", relations=graph.RELATIONS if full else graph.RELATIONS // 10)
 
 

@@ -20,6 +20,7 @@ _MADE_UP = (
     (r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)", r"2026-11-22T09:00:00\1"),
     (r"in \d+ ms", "in 14 ms"),
     (r"(port +)\d+", r"\g<1>40123"),
+    (r"(checkpoints +)made \d", r"\1made 1"),
     (r"(answer ms +).*", r"\1p50 0.4, p99 1.1, max 1.1"),
 )
 _DELETING = {

@@ -31,6 +31,7 @@ TESTS_WITHOUT_SOURCE = {
     "shell/test_corpus.py": "the commands of tests/shell/corpus, which take the whole package",
     "shell/test_fuzz.py": "the fuzzing target, which takes the whole package",
     "policy/risks/test_near_misses.py": "all risks, held against commands that look like one",
+    "operations/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
     "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
@@ -68,10 +69,15 @@ CORE = (
 )
 
 PUBLIC = {
+    "HermesStore",
+    "Hook",
+    "LangoInputs",
     "Recorder",
+    "RunsUnder",
     "Session",
     "context_hash",
     "current_session",
+    "fingerprint",
     "follow",
     "input_hash",
     "model_call",
@@ -79,6 +85,8 @@ PUBLIC = {
     "record_anthropic",
     "record_openai",
     "request",
+    "session_provenance",
+    "session_provenance_meta",
     "subagent",
     "tool_call",
     "verify",
@@ -161,7 +169,7 @@ LEAKS = {
 # What looks like a leak and is none: a part of a file's path, and why.
 HARMLESS = {
     # Codex names its agents as paths; policies are tried with the administrator's home folder too.
-    "the home folder of the administrator": ("codex", "tests/policy/"),
+    "the home folder of the administrator": ("codex", "tests/policy/", "tui.svg", "tests/tui/"),
     # Which registries are public is what policies and their tests are about, and so is what names another one.
     "a package registry": ("src/tallystick/policy/", "tests/policy/"),
     "an index of packages": ("shell/programs/packages.py", "src/tallystick/policy/", "tests/policy/"),

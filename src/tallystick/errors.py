@@ -47,3 +47,7 @@ class UsageError(TallystickError):
 
 class PolicyError(TallystickError):
     """A set of policies cannot be loaded whole, or used, so nothing is decided with it."""
+
+
+class CheckpointError(TallystickError):
+    """A checkpoint cannot be made: they are off, or the session has as many as it may have."""

@@ -259,6 +259,14 @@ def test_a_message_with_several_model_calls_is_cut_where_each_begins() -> None:
     assert find(events, "m/usage").meta["cost_microusd"] == 2000
 
 
+@pytest.mark.parametrize(("total", "output"), [(36, 11), (33, 8), (None, 8)])
+def test_reasoning_that_is_counted_beside_the_output_is_a_part_of_it(total: int | None, output: int) -> None:
+    tokens: dict[str, Any] = {"input": 20, "output": 8, "reasoning": 3, "cache": {"read": 5, "write": 0}}
+    said = tokens if total is None else {**tokens, "total": total}
+    call = find(fed(session(), message("m", "assistant", 1, tokens=said, error={"name": "E"})), "m/usage")
+    assert (call.meta["tokens"]["output"], call.meta["tokens"]["reasoning"]) == (output, 3)
+
+
 def test_a_message_that_broke_off_has_its_own_tokens_and_error() -> None:
     error = {"name": "MessageAbortedError", "data": {"message": "stopped"}}
     call = find(fed(session(), message("m", "assistant", 1, tokens={"input": 9}, error=error)), "m/usage")

@@ -43,11 +43,12 @@ def test_the_commands_are_those_of_this_version() -> None:
             for word in ("export", "sql", "alerts", "verify-log", "verify", "erase", "rebuild", "coverage")
         ),
         *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook", "audit-config")),
-        *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp")),
-        *(f"tally {word}" for word in ("why", "impact", "graph", "taint")),
+        *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp", "tui")),
+        *(f"tally {word}" for word in ("why", "impact", "graph", "taint", "cost", "drift")),
         *(f"tally artifact {word}" for word in ("show", "list", "unexplained")),
         *(f"tally service {word}" for word in ("start", "stop", "status", "run", "unit")),
-        *(f"tally session {word}" for word in ("list", "show", "tree")),
+        *(f"tally session {word}" for word in ("diff", "list", "provenance", "show", "tree")),
+        *(f"tally checkpoint {word}" for word in ("create", "list", "show", "diff", "verify", "prune")),
         *(f"tally alert {word}" for word in ("show", "ack", "feedback")),
         *(
             f"tally policy {word}"
@@ -157,11 +158,17 @@ NEEDS_NO_STORE = {f"tally {words}" for words in (*MAKES_A_STORE, *WORKS_WITHOUT)
 def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: str) -> None:
     more = {
         "tally show": ("abcd:1",),
+        "tally session provenance": ("abcd",),
+        "tally session diff": ("abcd", "bcde"),
         "tally session show": ("abcd",),
         "tally session tree": ("abcd",),
         "tally replay": ("abcd",),
+        "tally checkpoint create": ("before",),
+        "tally checkpoint show": ("abcd",),
+        "tally checkpoint diff": ("abcd", "bcde"),
         "tally search": ("word",),
         "tally sql": ("SELECT 1",),
+        "tally drift": ("abcd",),
         "tally why": ("src/shop.py",),
         "tally impact": ("src/shop.py",),
         "tally graph": ("src/shop.py",),
@@ -309,8 +316,8 @@ def test_version_imports_next_to_nothing(user: Path) -> None:
     loaded = modules_of(user, "version")
     ours = {name for name in loaded if name.startswith("tallystick.")}
     assert ours == {
-        *("tallystick.cli", "tallystick.errors"),
-        *(f"tallystick.cli.{name}" for name in ("frame", "run", "start", "text", "version")),
+        *("tallystick.cli", "tallystick.display", "tallystick.display.text", "tallystick.errors"),
+        *(f"tallystick.cli.{name}" for name in ("frame", "run", "start", "version")),
     }
     assert loaded & (COSTLY | {"msgspec", "orjson", "sqlite3", "tomllib"}) == set()
 
@@ -320,14 +327,28 @@ def test_log_imports_only_what_it_reads_with(full: Path) -> None:
     loaded = modules_of(full, "log")
     assert loaded & COSTLY == set()
     packages = {name.split(".")[1] for name in loaded if name.startswith("tallystick.")}
-    assert packages == {"cli", "errors", "journal", "lineage", "model", "operations", "policy", "seal", "store"}
+    assert packages == {
+        *(
+            "cli",
+            "display",
+            "errors",
+            "journal",
+            "lineage",
+            "model",
+            "operations",
+            "policy",
+            "seal",
+            "sessions",
+            "store",
+        ),
+    }
 
 
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
         ("tally ver", {"verify", "verify-log", "version"}),
-        ("tally session ", {"list", "show", "tree"}),
+        ("tally session ", {"diff", "list", "provenance", "show", "tree"}),
         ("tally log --si", {"--since"}),
     ],
 )

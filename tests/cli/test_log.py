@@ -56,3 +56,34 @@ def test_a_step_whose_journal_is_damaged_is_still_listed(tally: Tally, full: Pat
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 2
     assert "tally: 2 steps cannot be read where the index says" in result.stderr
+
+
+def test_the_graph_draws_what_follows_from_what(tally: Tally, full: Path) -> None:
+    lines = tally("log", "--graph", "--session", "7c1f0a9e", "--limit", "100").stdout.splitlines()
+    nodes = [line for line in lines if "●" in line]
+    assert len(nodes) == 62
+    assert "├─╯" in lines
+    assert "├─╮" in lines
+    denied = next(number for number, line in enumerate(lines) if "DENIED by security" in line)
+    drawn = [line.partition("  ")[0].removeprefix("│ │ ") for line in lines[denied : denied + 8]]
+    assert drawn == ["●", "├─╮", "│ ●", "│ ●", "│ ●", "│ ●", "├─╯", "●"]
+
+
+def test_a_sub_agent_hangs_on_the_call_that_began_it(tally: Tally, full: Path) -> None:
+    lines = tally("log", "--graph", "--agent", "claude-code", "--limit", "200").stdout.splitlines()
+    start = next(number for number, line in enumerate(lines) if "session_start" in line and "child" in line)
+    assert any("Agent" in line and "tool_call" in line for line in lines[start : start + 4])
+
+
+def test_lanes_are_numbers_in_json(tally_json: TallyJson, full: Path) -> None:
+    steps = tally_json("log", "--graph", "--session", "7c1f0a9e", "--limit", "20")["steps"]
+    place = {step["hash"]: number for number, step in enumerate(steps)}
+    assert steps[0]["graph"] == {"lane": 0, "joins": [], "parents": [0], "open": [0]}
+    assert any(len(step["graph"]["parents"]) == 2 for step in steps)
+    for number, step in enumerate(steps):
+        assert len(step["parents"]) == len(step["graph"]["parents"])
+        assert all(place[parent] > number for parent in step["parents"])
+
+
+def test_a_graph_of_nothing_says_so(tally: Tally, full: Path) -> None:
+    assert tally("log", "--graph", "--agent", "nobody").stdout == "no steps\n"

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from tallystick.model.step import Ref, SessionKind
 from tallystick.operations.recorder import Recorder
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
@@ -11,7 +10,7 @@ def test_the_list_shows_every_session_with_its_first_prompt(tally: Tally, full: 
     lines = tally("session", "list").stdout.splitlines()
     assert len(lines) == 9
     assert lines[0].split()[:4] == ["SESSION", "AGENT", "KIND", "STATUS"]
-    assert any("gptme" in line and "Write the total of a receipt" in line for line in lines)
+    assert any("gptme" in line and "Write the total of" in line for line in lines)
     assert all(len(line) <= 120 for line in lines)
 
 
@@ -23,6 +22,7 @@ def test_the_list_is_filtered(tally_json: TallyJson, full: Path) -> None:
     assert set(ids("--status", "completed")) == {
         "c70cf123-6122-475f-8809-1f48f9d0740d",
         "7c1f0a9e52d84b36a1e09d5c4f27b8e3",
+        "a42b3437-edc3-4f9f-94df-46a5393a6b90/ac22766a05ee82a73",  # its call came back
     }
     assert len(ids("--since", "2026-11-21T22:36")) == 3
     assert len(ids("--limit", "2")) == 2
@@ -60,39 +60,83 @@ def test_an_ambiguous_name_lists_what_it_may_mean(tally: Tally, user: Path) -> N
     assert all(sid[:12] in result.stderr for sid in ids)
 
 
-def test_the_tree_shows_what_hangs_on_what(tally: Tally, tally_json: TallyJson, full: Path) -> None:
-    whole = tally("session", "tree").stdout.splitlines()
-    assert len(whole) == 8
-    assert sum(line.startswith("└─ ") for line in whole) == 3
-    part = tally("session", "tree", "a42b3437").stdout.splitlines()
-    assert len(part) == 2
-    assert "claude-code child" in part[1]
-    assert [
-        (row["depth"], row["standing"]) for row in tally_json("session", "tree", f"{DISCOUNT}/ac22766a05ee82a73")
-    ] == [
-        (0, "above"),
-        (1, "asked"),
-    ]
-
-
-def test_the_tree_is_cut_at_a_depth_and_says_what_is_hidden(tally: Tally, full: Path) -> None:
-    assert "[1 more not drawn]" in tally("session", "tree", "a42b3437", "--depth", "0").stdout
-
-
-def test_a_parent_that_is_only_claimed_is_marked(tally: Tally, user: Path) -> None:
-    with Recorder(user / ".tally") as recorder:
-        recorder.session("demo", "orphan", kind=SessionKind.CHILD, parent=Ref(session="never-recorded", source_id="x"))
-    assert "[its parent never-recorded is not recorded]" in tally("session", "tree").stdout
-    assert "of never-recorded, which is not recorded" in tally("session", "show", "orphan").stdout
-    with Recorder(user / ".tally") as recorder:
-        recorder.session("demo", "never-recorded")
-    assert "[claimed]" in tally("session", "tree").stdout
-    assert "(claimed by the agent, not sealed)" in tally("session", "show", "orphan").stdout
-
-
 def test_what_is_not_sealed_yet_is_counted(tally: Tally, user: Path) -> None:
     with Recorder(user / ".tally") as recorder:
         session = recorder.session("demo", "open-session")
         recorder.seal()
         session.prompt("hello")
         assert "1 entries are under a head, 1 not yet" in tally("session", "show", "open-session").stdout
+
+
+def test_the_list_is_filtered_by_run_workspace_and_parent_before_it_is_cut(
+    tally: Tally, tally_json: TallyJson, user: Path
+) -> None:
+    with Recorder(user / ".tally") as recorder:
+        root = recorder.session("demo", "the-root", run="run-1", workspace="shop", goal="ship it")
+        for number in range(3):
+            root.child(session=f"child-{number}").close("failed")
+        other = recorder.session("demo", "other", run="run-2", workspace="shop")
+        other.child(session="child-other", run="run-3")
+
+    def ids(*words: str) -> list[str]:
+        return sorted(row["source_session"] for row in tally_json("session", "list", *words)["sessions"])
+
+    assert ids("--run", "run-1") == ["child-0", "child-1", "child-2", "the-root"]
+    assert ids("--run", "run-2", "--run", "run-3") == ["child-other", "other"]
+    assert len(ids("--workspace", "shop")) == 6
+    assert ids("--parent", "the-root") == ["child-0", "child-1", "child-2"]
+    assert ids("--parent", "other", "--status", "active") == ["child-other"]
+    assert len(ids("--status", "failed", "--limit", "2")) == 2
+    assert ids("--run", "run-1", "--status", "active", "--limit", "1") == ["the-root"]
+    assert "no session is named" in tally("session", "list", "--parent", "nobody").stderr
+    assert tally("session", "list", "--status", "running").exit_code == 64
+
+
+def test_the_list_says_how_deep_a_session_hangs_and_what_it_cost(tally_json: TallyJson, full: Path) -> None:
+    rows = {row["source_session"]: row for row in tally_json("session", "list")["sessions"]}
+    child = rows["a42b3437-edc3-4f9f-94df-46a5393a6b90/ac22766a05ee82a73"]
+    assert (child["depth"], child["kind"], child["checkpoints"]) == (1, "child", 0)
+    assert child["cost_microusd"] > 0
+    assert rows["7c1f0a9e52d84b36a1e09d5c4f27b8e3"]["unpriced_models"] != []
+
+
+def test_what_a_session_is_for_and_where_it_hangs_is_shown(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    with Recorder(user / ".tally") as recorder:
+        root = recorder.session("demo", "the-root", run="run-1", workspace="shop", goal="ship it")
+        child = root.child(session="the-child")
+        below = child.child(session="below", goal="look closer")
+        below.close("error")
+        root.close()
+    shown = tally("session", "show", "below").stdout
+    for line in (
+        "status   failed",
+        "goal  look closer",
+        "run   run-1",
+        "workspace  shop",
+        f"depth  2, below {root.id[:8]}",
+    ):
+        name, value = line.split(maxsplit=1)
+        assert any(found.split(maxsplit=1) == [name, value.strip()] for found in shown.splitlines()), line
+    assert (
+        f"{child.id[:8]}  child, active (left open: it did not end, though this session has)"
+        in tally("session", "show", "the-root").stdout
+    )
+    found = tally_json("session", "show", "the-root")
+    assert [(row["session"], row["status"], row["left_open"]) for row in found["children"]] == [
+        (child.id, "active", True)
+    ]
+    assert found["total"]["by_status"] == {"active": 1, "completed": 1, "failed": 1}
+    assert found["session"]["closed"] is not None
+
+
+def test_what_does_not_follow_is_told_and_so_is_the_word_of_the_agent(tally: Tally, user: Path) -> None:
+    with Recorder(user / ".tally") as recorder:
+        session = recorder.session("demo", "odd-ends")
+        session.step("session_end", status="aborted")
+        session.step("session_end", status="running")
+    shown = tally("session", "show", "odd-ends").stdout
+    assert "active" in shown
+    assert "step 3 says active (running), which does not follow from active: passed over" in shown
+    with Recorder(user / ".tally") as recorder:
+        recorder.session("demo", "aborted-one").step("session_end", status="aborted")
+    assert "failed (it says 'aborted')" in tally("session", "show", "aborted-one").stdout

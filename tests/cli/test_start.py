@@ -52,4 +52,15 @@ def test_status_says_what_is_there(tally: Tally, tally_json: TallyJson, full: Pa
 
 def test_status_of_an_empty_store(tally: Tally) -> None:
     tally("init")
-    assert "sessions  0\n" in tally("status").stdout
+    assert "sessions      0\n" in tally("status").stdout
+
+
+def test_status_says_whether_checkpoints_are_made(tally: Tally, full: Path) -> None:
+    shown = tally("status").stdout
+    assert "4 (compaction 1, phase 3)" in shown
+    assert "checkpoints are on, auto_on_step_complete on, auto_on_policy on, at most 100 a session" in shown
+    tally("config", "set", "checkpoints.max_per_session", "0")
+    tally("config", "set", "checkpoints.auto_on_policy", "off")
+    assert "auto_on_policy off, any number a session, kept 30 days" in tally("status").stdout
+    tally("config", "set", "checkpoints.enabled", "off")
+    assert "checkpoints are off" in tally("status").stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.cli.steps import step_line, step_text
+from tallystick.cli.steps import step_line
 from tallystick.display.text import width_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input
@@ -27,8 +27,10 @@ COMMANDS = (
     ("session", "tree"),
     ("log",),
     ("log", "--failed"),
+    ("log", "--graph"),
     ("replay", "evil-session"),
     ("replay", "evil-session", "-v"),
+    ("replay", "evil-session", "-vv", "--merge"),
     ("show", "evil-session:0"),
     ("show", "evil-session:1"),
     ("show", "evil-session:2"),
@@ -82,7 +84,7 @@ def test_markup_is_text(tally: Tally, evil: Path) -> None:
 def test_a_forged_line_stays_within_its_step(tally: Tally, evil: Path) -> None:
     lines = tally("replay", "evil-session").stdout.splitlines()
     assert not any(line.startswith(("sound", "  integrity")) for line in lines)
-    assert len(lines) == 7
+    assert sum(line.partition("│")[0].strip().isdigit() for line in lines) == 7
 
 
 def test_a_prompt_of_a_megabyte_takes_one_line(tally: Tally, evil: Path) -> None:
@@ -115,10 +117,3 @@ def test_the_time_is_when_it_happened_or_else_when_it_was_recorded() -> None:
     assert step_line(step(ts=None, source="transcript"), 120, place="7").startswith("[2026-01-02 03:04]")
     assert step_line(step(ts=None, source="transcript"), 80, place="7").startswith("[01-02 03:04]")
     assert step_line(step(ts=None, source="hook"), 80, place="7").startswith("01-02 03:04:05")
-
-
-def test_the_text_below_a_step_is_cut_with_a_way_to_the_rest() -> None:
-    shown = list(step_text(step(), "  "))
-    assert shown[0].endswith("first")
-    assert len(shown) == 21
-    assert shown[-1].endswith("… all of it: tally show abababab:7\x1b[0m")

@@ -5,11 +5,12 @@ import pytest
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal import erase as erase_module
 from tallystick.journal.archive import Archive
-from tallystick.journal.erase import erase, finish_erasures
+from tallystick.journal.erase import drop_content, erase, finish_erasures
 from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.ids import SessionId
+from tallystick.operations.ledger import ledger_entries
 from tallystick.operations.verify import verify_store
 from tests.journal.conftest import say
 
@@ -129,3 +130,74 @@ def test_nothing_is_taken_away_when_the_erasure_cannot_be_sealed(
     with pytest.raises(JournalError, match="nothing can be signed"):
         erase_text(archive, journal, 1)
     assert journal.path.name in holders(home)
+
+
+# Retention: many entries at once ----------------------------------------------------------------------------------------
+
+
+def drop_text(archive: Archive, journal: JournalFile, *numbers: int) -> None:
+    names = frozenset({"content.text"})
+    drop_content(archive, {SessionId(journal.sid): dict.fromkeys(numbers, names)}, rule="checkpoints")
+
+
+def test_retention_takes_values_of_several_entries_and_of_no_other(
+    home: Home, archive: Archive, journal: JournalFile
+) -> None:
+    for text in (SECRET, "stays", SECRET * 10_000, "stays too"):
+        say(journal, text)
+    archive.seal()
+    before = [(step.hash, step.meta) for step in read_session(home, journal.sid)]
+    drop_text(archive, journal, 1, 3)
+    assert holders(home) == []
+    steps = list(read_session(home, journal.sid))
+    assert [(step.hash, step.meta) for step in steps] == before
+    assert [step.withheld for step in steps] == [(), ("content.text",), (), ("content.text",), ()]
+    ledger = [step.meta for step in ledger_entries(home) if step.type == "retention"]
+    assert [(meta["action"], meta["from"], meta["to"]) for meta in ledger] == [
+        ("drop_content", 1, 1),
+        ("drop_content", 3, 3),
+    ]
+    verdict = verify_store(home)
+    assert (verdict.exit_code, verdict.disclosure.withheld, verdict.remarks) == (0, 2, ())
+    assert list(home.erasing.iterdir()) == []
+    say(archive.journal(SessionId(journal.sid)), "goes on")
+    archive.seal()
+    assert verify_store(home).exit_code == 0
+
+
+@pytest.mark.parametrize("stage", ["_say_dropped", "_take_away", "replace_file", "remove_blob", "_unmark"])
+def test_a_retention_that_was_cut_short_is_finished(
+    home: Home, archive: Archive, journal: JournalFile, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    say(journal, SECRET * 10_000)
+    archive.seal()
+    real = getattr(erase_module, stage)
+
+    def die(*rest: object, **more: object) -> object:
+        if stage == "replace_file" and rest[0] != journal.path:
+            return real(*rest, **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(erase_module, stage, die)
+    with pytest.raises(KeyboardInterrupt):
+        drop_text(archive, journal, 1)
+    monkeypatch.undo()
+    archive.close()
+    between = verify_store(home)
+    assert between.exit_code == 0
+    is_there = stage in ("_take_away", "replace_file", "remove_blob")
+    assert any("not finished" in remark for remark in between.remarks) == is_there
+    again = Archive(home)
+    was_sealed = stage != "_say_dropped"
+    assert finish_erasures(again) == int(was_sealed)
+    assert (holders(home) == []) == was_sealed
+    assert list(home.erasing.iterdir()) == []
+    assert verify_store(home).exit_code == 0
+
+
+def test_a_mark_of_a_retention_that_somebody_wrote_takes_nothing_away(home: Home, journal: JournalFile) -> None:
+    say(journal, SECRET)
+    home.make_folder(home.erasing)
+    (home.erasing / "retention-1-1").write_bytes(f"{journal.sid}\n../../etc\n\xff\n".encode("latin-1"))
+    assert finish_erasures(Archive(home)) == 0
+    assert holders(home) != []

@@ -93,3 +93,23 @@ def test_a_word_where_a_table_should_be_is_an_error(home: Home) -> None:
     home.config.write_text("output = 3\n")
     with pytest.raises(FormatError, match="output is no table"):
         set_setting(home, "output.pager", "never")
+
+
+def test_a_switch_may_be_written_as_true_and_false_too(home: Home) -> None:
+    home.folder.mkdir()
+    home.config.write_text("[checkpoints]\nenabled = false\nauto_on_policy = true\n")
+    assert read_setting(home, "checkpoints.enabled") == "off"
+    assert read_setting(home, "checkpoints.auto_on_policy") == "on"
+    assert set_setting(home, "checkpoints.enabled", "True").value == "on"
+    assert set_setting(home, "checkpoints.enabled", "false").value == "off"
+    assert 'enabled = "off"' in home.config.read_text()
+    home.config.write_text("[policy]\ninteractive = false\n")
+    with pytest.raises(FormatError):
+        read_setting(home, "policy.interactive")  # of three answers true is none
+
+
+@pytest.mark.parametrize("text", ["0", "7"])
+def test_some_numbers_may_be_none(home: Home, text: str) -> None:
+    assert set_setting(home, "checkpoints.max_per_session", text).value == int(text)
+    with pytest.raises(UsageError, match="cannot be '0'"):
+        set_setting(home, "output.limit", "0")

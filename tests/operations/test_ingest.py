@@ -9,6 +9,7 @@ import pytest
 from tallystick.agents.protocols.ingest import Defaults
 from tallystick.errors import JournalError
 from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
 from tallystick.operations import ingest as operation
 from tallystick.operations.ingest import Ingested, Refused, ingest
 from tallystick.operations.scribe import Scribe, Taken
@@ -88,3 +89,19 @@ def test_a_program_makes_up_no_alert(scribe: Scribe, home: Home, type_: str) -> 
     assert isinstance(refused, Refused)
     assert "the recorder's own" in refused.why
     assert (counts.refused, counts.sessions) == (1, set())
+
+
+def test_a_goal_that_ended_is_marked_before_its_session_ends(scribe: Scribe, home: Home) -> None:
+    lines = [line(type="goal_end", id="g", text="done"), line(type="session_end", id="e")]
+    for _ in range(2):  # the same lines again mark nothing anew
+        list(ingest(scribe, lines, Defaults(), Ingested()))
+    ((sid, _),) = home.sessions()
+    steps = list(read_session(home, sid))
+    assert [step.type for step in steps] == ["session_start", "goal_end", "checkpoint", "session_end"]
+    assert (steps[2].meta["trigger"], steps[2].meta["position"]) == ("step_complete", 1)
+
+
+def test_what_ends_with_the_lines_is_marked_too(scribe: Scribe, home: Home) -> None:
+    list(ingest(scribe, [line(type="step_validation_passed", id="v")], Defaults(), Ingested()))
+    ((sid, _),) = home.sessions()
+    assert [step.type for step in read_session(home, sid)][-1] == "checkpoint"

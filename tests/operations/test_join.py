@@ -127,6 +127,12 @@ def test_results_and_events_that_say_nothing_are_not_looked_for(kind: str) -> No
     assert join_key(step, step.values) is None
 
 
+@pytest.mark.parametrize("kind", ["compaction", "session_end"])
+def test_what_a_session_does_once_is_found_whatever_is_said_of_it(kind: str) -> None:
+    told = Step(session="s", type=kind, values={"content.text": "in short"})
+    assert join_key(told, told.values) == join_key(Step(session="s", type=kind), {}) is not None
+
+
 def test_an_id_of_ours_is_known_by_its_beginning() -> None:
     assert is_unnamed("hook/3")
     assert not is_unnamed("toolu_1/hook/")

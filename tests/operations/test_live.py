@@ -238,6 +238,41 @@ def test_policies_that_cannot_be_used_give_an_alert(recording: Recording) -> Non
     assert recording.steps("tallystick")[-1].type == "policy_change"
 
 
+@pytest.mark.parametrize("effect", [Effect.ASK, Effect.DENY])
+def test_a_call_that_was_refused_is_marked_on_the_next_tick(recording: Recording, effect: Effect) -> None:
+    recording.decision = Decision(effect=effect, reason="no")
+    recording.tell("before", tool="sh", args=1)
+    recording.live.checkpoints.settle()
+    decided, mark = (step for step in recording.steps() if step.type in ("decision", "checkpoint"))
+    assert (mark.meta["trigger"], mark.meta["position"]) == ("policy_applied", decided.n)
+    assert mark.meta["position_hash"] == decided.hash
+    assert mark.values["content.label"] == f"{effect.value} sh: no"
+    assert recording.live.checkpoints.counts.made == 1
+
+
+def test_a_call_that_was_let_go_is_not_marked(recording: Recording) -> None:
+    recording.decision = Decision(effect=Effect.ALLOW, reason="fine", would=Effect.DENY)
+    recording.tell("before", tool="sh", args=1)
+    recording.live.close()
+    assert [step.type for step in recording.steps()] == ["session_start", "tool_call", "decision"]
+
+
+def test_what_waits_to_be_marked_is_marked_before_the_session_ends(recording: Recording) -> None:
+    recording.decision = Decision(effect=Effect.DENY, reason="no")
+    recording.tell("before", tool="sh", args=1)
+    recording.tell("end")
+    recording.live.close()
+    assert [step.type for step in recording.steps()][-2:] == ["checkpoint", "session_end"]
+
+
+def test_settings_that_were_changed_by_hand_are_recorded(recording: Recording) -> None:
+    recording.home.config.write_text("[checkpoints]\nenabled = 'off'\n")
+    recording.live.tick()
+    recording.live.tick()
+    changes = [step for step in recording.steps("tallystick") if step.type == "config_change"]
+    assert [(step.meta["key"], step.values["content.after"]) for step in changes] == [("checkpoints.enabled", "off")]
+
+
 def test_no_opinion_is_no_step_and_no_word(recording: Recording) -> None:
     assert recording.tell("before", tool="sh", args=1) == SILENT
     assert [step.type for step in recording.steps()] == ["session_start", "tool_call"]
@@ -362,29 +397,3 @@ def test_a_payload_that_cannot_be_understood_is_a_gap(recording: Recording) -> N
     assert [recording.live.take(bad), recording.live.take(unknown)] == [SILENT, SILENT]
     assert [step.meta["reason"] for step in recording.steps("tallystick") if step.type == "gap"] == ["bad-payload"] * 2
     assert recording.live.counts.refused == 2
-
-
-def begun(recording: Recording, session: str, folder: str | None) -> None:
-    """A session begins in a folder, and ends, as hooks tell it."""
-    opening = Opening(session=session, agent="nameless", values={"personal.cwd": folder} if folder is not None else {})
-    recording.live._note_working("nameless", Payload(event="begin", session=session, events=(opening,)))
-
-
-def test_the_sessions_that_are_live_are_known_with_their_folders(recording: Recording) -> None:
-    begun(recording, "a", "/w/a")
-    begun(recording, "b", "/w/b")
-    begun(recording, "nowhere", None)
-    begun(recording, "a", "/elsewhere")
-    assert recording.live.working() == [
-        {"agent": "nameless", "session": "b", "folder": "/w/b"},
-        {"agent": "nameless", "session": "a", "folder": "/w/a"},
-    ]
-
-
-def test_a_session_that_ended_or_was_quiet_for_long_is_not_live(recording: Recording) -> None:
-    begun(recording, "a", "/w/a")
-    begun(recording, "b", "/w/b")
-    recording.live._note_working("nameless", Payload(event="end", session="a", ends=True))
-    assert [item["session"] for item in recording.live.working()] == ["b"]
-    recording.now += 601
-    assert recording.live.working() == []

@@ -59,6 +59,47 @@ def test_other_values_from_the_same_source_are_a_revision(home: Home, record: Se
     assert record.add(changed) == (Outcome.KNOWN, 2)
 
 
+def test_what_is_added_to_a_session_that_has_ended_leaves_it_ended(home: Home, record: SessionRecord) -> None:
+    record.add(Step(session="s", type="session_end", meta={"status": "failed", "error_code": 7}))
+    with record.reopened("watch", "second thoughts"):
+        record.add(said("late"))
+    start, late, end = recorded(home, record)[-3:]
+    assert (start.type, start.meta["resumed"], start.member("reason")) == ("session_start", True, "second thoughts")
+    assert late.type == "assistant"
+    assert (end.type, end.meta["status"], end.meta["error_code"]) == ("session_end", "failed", 7)
+
+
+def test_what_could_not_be_added_leaves_it_ended_too(home: Home, record: SessionRecord) -> None:
+    record.add(Step(session="s", type="session_end"))
+    with pytest.raises(FormatError), record.reopened("watch", "checkpoint"):
+        record.add(Step(session="s", type="No Type"))
+    assert recorded(home, record)[-1].type == "session_end"
+    assert verify_store(home).exit_code == 0
+
+
+def test_a_session_that_goes_on_is_not_ended_by_that(home: Home, record: SessionRecord) -> None:
+    with record.reopened("watch", "checkpoint"):
+        record.add(said("a"))
+    assert [step.type for step in recorded(home, record)] == ["session_start", "assistant"]
+
+
+def test_what_was_used_and_marked_is_known_again_after_others_wrote_or_rewrote(
+    home: Home, archive: Archive, record: SessionRecord
+) -> None:
+    other = Writer(Archive(home), UTC).find("demo", "s")
+    assert other is not None
+    other.add(said("a", meta={"tokens": {"input": 5}}))
+    meta = {"trigger": "manual", "position": 1, "position_hash": "ab" * 32}
+    other.add(Step(session="s", type="checkpoint", meta=meta))
+    path = record.journal.path
+    for _ in range(2):
+        with record.journal.locked():
+            assert record.used.tokens["input"] == 5
+            assert record.checkpoints.counted == 1
+        path.with_suffix(".new").write_bytes(path.read_bytes())
+        path.with_suffix(".new").rename(path)  # as an erasure replaces it
+
+
 def test_a_second_witness_makes_a_sighting(home: Home, record: SessionRecord) -> None:
     record.add(said("a", "1", source=Source.HOOK))
     record.add(said("b", "2", source=Source.HOOK))
@@ -187,6 +228,33 @@ def test_a_session_that_goes_on_after_its_end_is_resumed(home: Home, record: Ses
     ]
     assert recorded(home, record)[2].meta["resumed"] is True
     assert verify_store(home).integrity == "intact"
+
+
+@pytest.mark.parametrize(
+    "late", [said("b", "1"), said("b", "1", source=Source.HOOK), said("a", "1", source=Source.HOOK)]
+)
+def test_what_is_told_again_of_an_ended_session_leaves_it_ended(home: Home, record: SessionRecord, late: Step) -> None:
+    record.add(said("a", "1"))
+    record.add(Step(session="s", type="session_end", source_id="e", meta={"reason": "done"}))
+    record.add(late)
+    record.flush_sightings()
+    steps = recorded(home, record)
+    assert (steps[-1].type, steps[-1].meta["reason"]) == ("session_end", "done")
+    assert [step.type for step in steps].count("session_end") == 2
+
+
+def test_an_end_that_is_told_after_the_session_went_on_is_another_one(home: Home, record: SessionRecord) -> None:
+    ended = Step(session="s", type="session_end", source_id="e", meta={"reason": "compression"})
+    record.add(ended)
+    again = Step(session="s", type="session_end", source=Source.ACP, source_id="hook/acp/end")
+    assert record.add(again)[0] is Outcome.CORROBORATED
+    record.add(said("late", "1"))
+    anew = Step(session="s", type="session_end", source=Source.ACP, source_id="hook/acp/end2")
+    assert record.add(anew)[0] is Outcome.RECORDED
+    assert record.add(anew)[0] is Outcome.KNOWN
+    assert record.add(ended)[0] is Outcome.KNOWN
+    record.flush_sightings()
+    assert recorded(home, record)[-1].type == "session_end"
 
 
 def test_what_goes_on_under_an_id_is_its_last_continuation(writer: Writer, record: SessionRecord) -> None:

@@ -61,7 +61,7 @@ def test_forks_children_and_continuations_hang_where_they_began(tmp_path: Path) 
         session.prompt("one")
         child, fork = session.child(), session.fork()
         other = session.child("another-agent")
-        assert steps(recorder, other.id)[0].parents == (f"{session.id}#{steps(recorder, session.id)[1].hash}",)
+        assert steps(recorder, other.id)[0].parents == (f"{session.id}#{steps(recorder, session.id)[2].hash}",)
         fork.step("assistant", content={"text": "another way"})
         following = session.compact("all that was said")
         following.close()
@@ -69,12 +69,12 @@ def test_forks_children_and_continuations_hang_where_they_began(tmp_path: Path) 
         for other, kind, parent in (
             (child, "child", last[1]),
             (fork, "fork", last[1]),
-            (following, "continuation", last[2]),
+            (following, "continuation", last[3]),
         ):
             start = steps(recorder, other.id)[0]
             assert start.meta["kind"] == kind
             assert start.parents == (f"{session.id}#{parent.hash}",)
-        assert [step.type for step in last[2:]] == ["compaction", "session_end"]
+        assert [step.type for step in last[2:]] == ["fork", "compaction", "session_end"]
         assert following.source_session == "main~1"
         assert recorder.session("demo", "main~1").id == following.id
     assert verify(home=tmp_path / "store").exit_code == 0

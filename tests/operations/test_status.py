@@ -1,5 +1,6 @@
 """Where a store stands."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,11 @@ import pytest
 from tallystick.errors import FormatError, NotFoundError
 from tallystick.journal.home import Home
 from tallystick.operations.erase import erase
+from tallystick.operations.project import open_index
 from tallystick.operations.recorder import Recorder
 from tallystick.operations.status import read_store, store_status
 from tallystick.operations.verify_named import find_session
+from tallystick.store.queries import SessionFilter, list_sessions
 
 
 def test_a_store_says_who_it_is(samples: Home) -> None:
@@ -27,6 +30,21 @@ def test_the_status_counts_what_is_there(samples: Home) -> None:
     assert found.sizes.journals == sum(path.stat().st_size for _, path in samples.sessions())
     assert (found.sizes.blob_files, found.sizes.blobs) == (1, 93)
     assert found.index == "current"
+
+
+def test_checkpoints_and_what_the_settings_say_of_them_are_told(samples: Home) -> None:
+    found = store_status(samples)
+    assert found.checkpoints.by_trigger == {"compaction": 1, "phase": 3}
+    assert found.checkpoints.rules is not None
+    assert found.checkpoints.rules.max_per_session == 100
+    with open_index(samples) as index:
+        rows = list_sessions(index.graph, SessionFilter(limit=None))
+    assert found.by_status == dict(Counter(row.status for row in rows))
+    assert sum(found.by_status.values()) == 8
+    assert (found.alerts, found.attributions) == (0, 0)
+    assert found.bundles == {"import": 8, "export": 0}
+    samples.config.write_text("[checkpoints]\nenabled = 7\n")
+    assert store_status(samples).checkpoints.rules is None
 
 
 def test_what_is_pending_is_counted(home: Home) -> None:

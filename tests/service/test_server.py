@@ -238,6 +238,19 @@ def test_a_recorder_says_what_it_did(home: Home, deliver: Deliver) -> None:
     assert found["version"] == VERSION
 
 
+def test_a_call_that_was_refused_is_marked(home: Home, deliver: Deliver) -> None:
+    recorder.start(home.folder)
+    done = deliver(pre_tool_use(1, command="rm -rf / --no-preserve-root"))
+    assert b'"permissionDecision"' in done.stdout  # denied, or asked about where the machine is slow
+    wait_for(lambda: any(step.meta.get("trigger") == "policy_applied" for step in steps(home, "claude-code")))
+    decided = next(step for step in steps(home, "claude-code") if step.type == "decision")
+    mark = next(step for step in steps(home, "claude-code") if step.meta.get("trigger") == "policy_applied")
+    assert (mark.meta["position"], mark.meta["position_hash"]) == (decided.n, decided.hash)
+    found = recorder.status(home.folder)
+    assert found is not None
+    assert found["checkpoints"] == {"made": 1, "refused": 0, "failed": 0}
+
+
 def test_a_recorder_waits_for_one_that_is_ending(home: Home) -> None:
     """A hook that comes in between would otherwise start one that ends at once, and wait in the spool for the next."""
     import threading
@@ -268,3 +281,32 @@ def test_a_recorder_that_cannot_start_says_so(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
     with pytest.raises(TallystickError):
         run(tmp_path / "store")
+
+
+def configured(home: Home) -> list[Recorded]:
+    """What sessions tell of their configuration."""
+    return [step for step in steps(home) if "config_fingerprint" in step.meta]
+
+
+def test_what_a_session_runs_under_is_recorded_and_so_is_a_change(home: Home, deliver: Deliver) -> None:
+    user = home.folder.parent
+    project = user / "project"
+    (project / ".git").mkdir(parents=True)
+    (project / "CLAUDE.md").write_text("be brief")
+    payload = {**pre_tool_use(1), "cwd": str(project)}
+    wait_for(lambda: deliver(payload, CODEX_HOME="/x").returncode == 0 and recorder.status(home.folder))
+    deliver({**pre_tool_use(2), "cwd": str(project)}, CODEX_HOME="/x")
+    wait_for(lambda: configured(home))
+    mark = configured(home)[0]
+    assert (mark.type, mark.meta["trigger"]) == ("checkpoint", "session_start")
+    inputs = mark.values["content.configuration"]
+    assert "project:CLAUDE.md" in [item["name"] for item in inputs["instructions"]]
+    assert [item["name"] for item in inputs["permissions"]] == ["mode"]
+    assert {"CODEX_HOME"} <= {item["name"] for item in inputs.get("environment", [{"name": "CODEX_HOME"}])}
+    (project / "CLAUDE.md").write_text("be very brief")
+    wait_for(lambda: [step for step in configured(home) if step.type == "config_change"])
+    change = next(step for step in configured(home) if step.type == "config_change")
+    assert change.values["content.text"] == "instructions: project:CLAUDE.md changed"
+    assert change.meta["config_before"] == mark.meta["config_fingerprint"]
+    recorder.stop(home.folder)
+    assert verify_store(home).exit_code in (0, 3)

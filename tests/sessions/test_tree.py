@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import itertools
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,6 +120,48 @@ def test_a_chain_of_ten_thousand_continuations_is_drawn() -> None:
     assert [row.hidden for row in chain.rows("05000", depth=1)][-2:] == [0, 4_998]
 
 
+CHAIN = Forest([Node(session=f"{n:05}", parent=f"{n - 1:05}" if n else None) for n in range(10_000)])
+
+
+def test_of_a_long_way_up_the_root_and_the_nearest_sessions_are_drawn() -> None:
+    rows = list(CHAIN.rows("09999", depth=2))
+    assert [(row.session, row.depth, row.skipped) for row in rows] == [
+        ("00000", 0, 0),
+        ("09997", 9_997, 9_996),
+        ("09998", 9_998, 0),
+        ("09999", 9_999, 0),
+    ]
+    assert drawn(rows) == ["00000", "└─ 09997", "   └─ 09998", "      └─ 09999"]
+    assert rows[0].hidden == 9_996
+    alone = list(CHAIN.rows("09999", depth=0))
+    assert [(row.session, row.skipped) for row in alone] == [("00000", 0), ("09999", 9_998)]
+
+
+def test_however_deep_a_session_hangs_little_is_drawn_before_its_name() -> None:
+    rows = list(CHAIN.rows("00000"))
+    assert len(rows) == 10_000
+    assert max(len(row.lines) for row in rows) < 100
+    assert max(len(row.lines) for row in CHAIN.rows("09999")) < 100
+    assert rows[9].lines == "   " * 8 + "└─ "
+    assert rows[9_999].lines.startswith("…  ")
+    assert rows[9_999].lines.endswith("   └─ ")
+
+
+@pytest.mark.parametrize("shape", ["star", "any"])
+def test_ten_thousand_sessions_of_any_shape_are_each_drawn_once(shape: str) -> None:
+    chance = random.Random(7)
+    nodes = [
+        Node(
+            session=str(n), parent=str(0 if shape == "star" else chance.randrange(n)) if n else None, started=f"{n:05}"
+        )
+        for n in range(10_000)
+    ]
+    forest = Forest(nodes)
+    assert sorted(row.session for row in forest.rows("0")) == sorted(node.session for node in nodes)
+    assert [row.depth for row in forest.rows("0")] == [forest.depth(row.session) for row in forest.rows("0")]
+    assert set(forest.subtree("0")) == {node.session for node in nodes}
+
+
 NAMES = "abcdefgh"
 ANY = st.lists(
     st.builds(
@@ -149,6 +194,20 @@ def test_what_is_drawn_and_what_is_hidden_is_the_whole_tree(some: list[Node], de
         rows = list(forest.rows(node.session, depth=depth))
         assert len(rows) + sum(row.hidden for row in rows) == forest.size(forest.path(node.session)[0]) + 1
         assert [row.session for row in rows if row.standing is Standing.ASKED] == [node.session]
+
+
+@given(ANY, st.none() | st.integers(0, 3))
+def test_a_row_tells_how_deep_its_session_hangs_and_what_was_left_out_before_it(
+    some: list[Node], depth: int | None
+) -> None:
+    forest = Forest(some)
+    for node in some:
+        above = [row for row in forest.rows(node.session, depth=depth) if row.standing is not Standing.BELOW]
+        path = forest.path(node.session)
+        assert [path.index(row.session) for row in above] == [row.depth for row in above]
+        assert sum(row.skipped for row in above) == len(path) - len(above)
+        steps = [later.depth - row.depth - 1 for row, later in itertools.pairwise(above)]
+        assert [row.skipped for row in above] == [0, *steps]
 
 
 @given(ANY)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import UsageError
+from tallystick.store.family import all_links
 from tallystick.store.graph import Graph
 from tallystick.store.project import project
 from tallystick.store.queries import (
@@ -13,7 +14,6 @@ from tallystick.store.queries import (
     indexed_sessions,
     list_requests,
     list_sessions,
-    session_links,
 )
 from tests.store.making import Session, sid_of, time_at
 
@@ -84,14 +84,14 @@ def test_a_claimed_parent_is_found_whenever_it_is_recorded(graph: Graph) -> None
     child.begin("child", parent_source={"session": "parent"})
     stranger = told("parent", agent="other")
     project(graph, [child.journal(), stranger.journal()])
-    assert [(link.session, link.parent) for link in session_links(graph) if link.claimed] == [(child.sid, None)]
+    assert [(link.session, link.parent) for link in all_links(graph) if link.claimed] == [(child.sid, None)]
     parent = Session("parent", sid=sid_of("the real one"))
     parent.begin()
     project(graph, [parent.journal()])
     row = get_session(graph, child.sid)
     assert row is not None
     assert (row.parent, row.claimed, row.claimed_session) == (parent.sid, True, "parent")
-    (link,) = (link for link in session_links(graph) if link.claimed)
+    (link,) = (link for link in all_links(graph) if link.claimed)
     assert (link.parent, link.kind, link.claimed_session, link.started) == (parent.sid, "child", "parent", time_at(0))
 
 
@@ -99,11 +99,11 @@ def test_no_session_is_its_own_claimed_parent(graph: Graph) -> None:
     session = Session("one")
     session.begin("child", parent_source={"session": "one"})
     project(graph, [session.journal()])
-    assert [link.parent for link in session_links(graph)] == [None]
+    assert [link.parent for link in all_links(graph)] == [None]
 
 
 def test_links_come_oldest_first(four: Graph) -> None:
-    assert [link.session for link in session_links(four)] == [sid_of(name) for name in "acbd"]
+    assert [link.session for link in all_links(four)] == [sid_of(name) for name in "acbd"]
 
 
 def test_requests_come_in_order(graph: Graph) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.store.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none
+from tallystick.store.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none, written_for_an_hour
 from tallystick.store.tables import StepRow
 
 ODD = (
@@ -174,3 +174,19 @@ def test_the_first_entry_says_how_its_session_hangs() -> None:
         for edge in edge_rows(recorded(claim, n=0))
     ] == [("fork", None, "own id", "m1")]
     assert edge_rows(recorded(claim, n=4)) == []
+
+
+@pytest.mark.parametrize(
+    ("meta", "kept"),
+    [
+        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": 4}, 4),
+        ({"tokens": {"cache_write": 3}, "cache_write_1h_tokens": 4}, 3),  # a part of them
+        ({"tokens": {"input": 9}, "cache_write_1h_tokens": 4}, 0),
+        ({"tokens": {"cache_write": 9}}, 0),
+        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": "many"}, 0),
+        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": -4}, 0),
+        ({"tokens": {"cache_write": 9}, "note": "cache_write_1h_tokens"}, 0),
+    ],
+)
+def test_tokens_that_stay_in_a_cache_for_an_hour_are_told_apart(meta: dict[str, Json], kept: int) -> None:
+    assert written_for_an_hour(row_of(meta)) == kept

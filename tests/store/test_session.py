@@ -72,6 +72,13 @@ def test_what_happened_is_summed_up(graph: Graph, session: Session) -> None:
         ([("session_end", {"status": "merged"}), ("recovery", {})], "merged"),
         ([("session_end", {})], "completed"),
         ([("session_end", {"status": ["odd"]})], "completed"),
+        ([("session_end", {"status": "exploded\x1b[31m"})], "completed"),
+        ([("session_end", {"status": "error"})], "failed"),
+        ([("session_end", {"status": "Cancelled"})], "failed"),
+        ([("session_end", {"status": "running"})], "active"),
+        ([("session_end", {"status": "merged"}), ("session_end", {"status": "failed"})], "merged"),
+        ([("session_end", {"status": "failed"}), ("session_start", {})], "failed"),
+        ([("session_start", {}), ("session_start", {"resumed": True})], "active"),
         ([("session_end", {"status": "completed"}), ("session_start", {"resumed": True})], "active"),
         (
             [("session_end", {}), ("session_start", {"resumed": True}), ("session_end", {"status": "discarded"})],
@@ -85,6 +92,43 @@ def test_the_status_is_what_the_end_says(
     for kind, meta in kinds:
         session.add(kind, meta)
     assert row_of(graph, session).status == status
+
+
+def test_a_session_is_closed_when_it_ended_and_not_when_it_goes_on(graph: Graph, session: Session) -> None:
+    session.prompt("go")
+    assert row_of(graph, session).closed is None
+    session.add("session_end", {"status": "failed"})
+    session.add("session_end", {"status": "completed"})
+    assert (row_of(graph, session).status, row_of(graph, session).closed) == ("failed", time_at(2))
+    session.add("session_start", {"resumed": True})
+    assert (row_of(graph, session).status, row_of(graph, session).closed) == ("active", None)
+
+
+def test_a_session_says_what_it_is_for_and_in_which_run_and_where(graph: Graph) -> None:
+    session = Session()
+    session.add(
+        "session_start",
+        {"agent": "demo", "kind": "root", "source_session": "one", "run": "run-1"},
+        goal="ship it \0" + "x" * 5_000,
+        workspace="shop",
+    )
+    session.add("user", {"run": "run-2"}, text="go")
+    row = row_of(graph, session)
+    assert (row.run, row.workspace) == ("run-2", "shop")
+    assert row.goal is not None
+    assert row.goal.startswith("ship it \ufffdx")
+    assert len(row.goal) == 1_000
+
+
+def test_a_checkpoint_that_names_no_run_is_of_the_run_that_its_session_is_in(graph: Graph) -> None:
+    session = Session()
+    session.begin(run="run-1")
+    marked = {"trigger": "manual", "position": 0, "position_hash": session.lines[0].step.hash}
+    session.add("checkpoint", marked)
+    session.add("checkpoint", {**marked, "run": "run-2"})
+    session.add("compaction")
+    row_of(graph, session)
+    assert graph.rows("SELECT run_id FROM checkpoints ORDER BY n") == [("run-1",), ("run-2",), ("run-2",)]
 
 
 def test_the_title_is_the_first_line_of_the_first_prompt(graph: Graph, session: Session) -> None:

@@ -52,7 +52,7 @@ class Thread:
         """End the session at a compaction, and open its continuation."""
         old, values = self.session, {"content.text": summary} if summary else {}
         yield from self.responses.told(self.step(line, "compaction", line.at, {}, values))
-        yield from self.responses.told(self.step(line, "session_end", f"{line.at}/end", {"reason": "compacted"}))
+        yield from self.responses.told(self.step(line, "session_end", f"{line.at}/end", {"reason": "compaction"}))
         self.windows += 1
         self.session = f"{self.id}~{self.windows}"
         self._prompts.clear()

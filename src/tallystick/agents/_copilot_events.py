@@ -171,7 +171,7 @@ def _compacted(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
         talk.step(line, "compaction", line.id, numbers, {"content.text": line.text("summaryContent")})
     )
     yield step
-    yield talk.trail.along(talk.step(line, "session_end", f"{line.id}/end", {"reason": "compacted"}))
+    yield talk.trail.along(talk.step(line, "session_end", f"{line.id}/end", {"reason": "compaction"}))
     yield from talk.continued(line, Ref(step.source_id, session=step.session))
 
 

@@ -94,7 +94,7 @@ class Chat:
     def _compact(self, at: str, ts: str | None) -> Iterator[Event]:
         compaction = self._step("compaction", at, ts, {}, {})
         yield self._trail.along(compaction)
-        yield self._trail.along(self._step("session_end", f"{at}/end", ts, {"reason": "compacted"}, {}))
+        yield self._trail.along(self._step("session_end", f"{at}/end", ts, {"reason": "compaction"}, {}))
         self._windows += 1
         cause = Ref(compaction.source_id, session=self._session)
         self._session = f"{self._base}~{self._windows}"

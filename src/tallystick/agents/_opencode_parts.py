@@ -191,6 +191,7 @@ def _model(data: dict[str, Json]) -> dict[str, Json]:
 
 
 def _tokens(tokens: dict[str, Json]) -> dict[str, int] | None:
+    """Newer versions count reasoning beside the output, as their total shows; here it is a part of the output."""
     cache = dict_of(tokens.get("cache"))
     found = {
         "input": int_of(tokens.get("input")),
@@ -200,6 +201,8 @@ def _tokens(tokens: dict[str, Json]) -> dict[str, int] | None:
         "cache_write": int_of(cache.get("write")),
     }
     counted = {kind: count for kind, count in found.items() if count is not None}
+    if "output" in counted and int_of(tokens.get("total")) == sum(counted.values()):
+        counted["output"] += counted.get("reasoning", 0)
     return counted if any(counted.values()) else None
 
 

@@ -219,7 +219,7 @@ def _compressed(chat: QwenChat, record: Record, payload: dict[str, Json]) -> Ite
         "tokens_after": int_of(info.get("newTokenCount")),
     }
     yield chat.trail.along(_step(chat, record, "compaction", record.id, meta, {}))
-    yield chat.trail.along(_step(chat, record, "session_end", f"{record.id}/end", {"reason": "compacted"}, {}))
+    yield chat.trail.along(_step(chat, record, "session_end", f"{record.id}/end", {"reason": "compaction"}, {}))
     yield chat.go_on(record)
     yield from _inherited(chat, record, list_of(payload.get("compressedHistory")), origin="summary")
 

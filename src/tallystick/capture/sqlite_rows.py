@@ -118,10 +118,10 @@ def _copy(path: Path, folder: Path) -> Path:
     """The database and the files beside it, copied while nobody wrote to them."""
     target = folder / "copy.db"
     for _ in range(_COPIES):
-        before = _stamps(path)
+        before = stamps(path)
         for ending in _BESIDE:
             _copy_one(_beside(path, ending), _beside(target, ending))
-        if _stamps(path) == before:
+        if stamps(path) == before:
             return target
     raise SourceError(f"{path}: is being written all the time", hint="try again when its agent is idle")
 
@@ -136,7 +136,7 @@ def _copy_one(source: Path, target: Path) -> None:
         raise SourceError(f"{source}: cannot be copied: {error.strerror or error}") from error
 
 
-def _stamps(path: Path) -> list[tuple[int, int] | None]:
+def stamps(path: Path) -> list[tuple[int, int] | None]:
     """Size and time of the files that make up the database. The shared-memory index changes with every reader."""
     found: list[tuple[int, int] | None] = []
     for ending in _BESIDE:

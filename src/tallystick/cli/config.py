@@ -67,8 +67,10 @@ def get(run: Run, key: str) -> None:
 @click.argument("value")
 @pass_run
 def set_(run: Run, key: str, value: str) -> None:
-    """Change a setting. Comments in the file stay."""
-    changed = settings.set_setting(run.home, key, value)
+    """Change a setting. Comments in the file stay, and the record says that it was changed."""
+    from tallystick.operations.configure import set_setting
+
+    changed = set_setting(run.home, key, value)
     run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)}"])
 
 
@@ -77,7 +79,9 @@ def set_(run: Run, key: str, value: str) -> None:
 @pass_run
 def unset(run: Run, key: str) -> None:
     """Give a setting its default back."""
-    changed = settings.unset_setting(run.home, key)
+    from tallystick.operations.configure import unset_setting
+
+    changed = unset_setting(run.home, key)
     run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)} (the default)"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,41 +12,54 @@ from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import ID_DIGITS, short, step_line
 from tallystick.display.outcome import outcome_of
+from tallystick.display.text import width_of
 from tallystick.model.recorded import Recorded
 
 if TYPE_CHECKING:
+    from tallystick.display.lanes import Drawn
     from tallystick.operations.log import LogRow, LogRows
+    from tallystick.operations.log_graph import GraphRow, GraphRows
 
 
 _NUMBER = 5
 _OUTCOME = 200
+_MOST_LANES, _LEAST = 16, 60
 
 
-@click.command(cls=Command, example="tally log --failed --since today\ntally log --tool Bash --limit 200")
+@click.command(cls=Command, example="tally log --failed --since today\ntally log --graph --session a3f9")
 @step_filters
 @click.option("--session", metavar="S", help="Steps of this session.")
+@click.option("--graph", "as_graph", is_flag=True, help="Draw what follows from what: forks, merges, sub-agents.")
 @limit_option("steps")
 @pass_run
-def log(run: Run, /, session: str | None, limit: int | None, **filters: Any) -> None:
+def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **filters: Any) -> None:
     """Steps of all sessions, newest first.
 
-    One line a step: time (UTC), where it is, type, name, duration, and what came of it.
+    One line a step: time (UTC), where it is, type, name, duration, and what came of it. With --graph each stands in a lane,
+    below what follows from it.
     """
     from tallystick.operations.filters import StepFilter
     from tallystick.operations.log import read_log
+    from tallystick.operations.log_graph import read_graph
     from tallystick.operations.names import find_session
     from tallystick.operations.project import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)
         found = find_session(index, session) if session is not None else None
+        if as_graph:
+            _graph(run, read_graph(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit)))
+            return
         rows = read_log(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit))
-    lost = sum(row.step is None for row in rows.rows)
-    if lost:
-        run.warn(f"{counted(lost, 'step')} cannot be read where the index says; `tally verify` tells why")
+    _tell_lost(run, sum(row.step is None for row in rows.rows))
     run.answer("log", _data(rows) if run.json else None, _text(rows, run.width))
     if rows.has_more:
         run.note(f"there are more than these {len(rows.rows)}: --limit N shows N")
+
+
+def _tell_lost(run: Run, lost: int) -> None:
+    if lost:
+        run.warn(f"{counted(lost, 'step')} cannot be read where the index says; `tally verify` tells why")
 
 
 def _data(rows: LogRows) -> dict[str, object]:
@@ -54,7 +67,7 @@ def _data(rows: LogRows) -> dict[str, object]:
     return {"steps": steps, "has_more": rows.has_more}
 
 
-def _members(row: LogRow) -> dict[str, object]:
+def _members(row: LogRow | GraphRow) -> dict[str, object]:
     import msgspec
 
     found: dict[str, object] = msgspec.to_builtins(row.entry)
@@ -63,18 +76,9 @@ def _members(row: LogRow) -> dict[str, object]:
 
 def step_of(row: LogRow) -> Recorded:
     """The step of a row; if it is not in the journal, what the index knows of it."""
-    if row.step is not None:
-        return row.step
-    entry = row.entry
-    members = {
-        "type": entry.type,
-        "ts": entry.ts,
-        "recorded": entry.recorded,
-        "tool": entry.tool,
-        "success": entry.success,
-    }
-    meta = {key: value for key, value in members.items() if value is not None}
-    return Recorded(session=entry.session, n=entry.n, hash=entry.hash, prev="", parents=(), meta=meta)
+    from tallystick.store.steps import from_index
+
+    return row.step if row.step is not None else from_index(row.entry)
 
 
 def _text(rows: LogRows, width: int) -> Iterator[str]:
@@ -83,3 +87,43 @@ def _text(rows: LogRows, width: int) -> Iterator[str]:
     for row in rows.rows:
         place = f"{short(row.entry.session)}:{row.entry.n}".ljust(ID_DIGITS + 1 + _NUMBER)
         yield step_line(step_of(row), width, place=place)
+
+
+# The graph ------------------------------------------------------------------------------------------------------------
+
+
+def _graph(run: Run, found: GraphRows) -> None:
+    from tallystick.display.lanes import Node, drawn
+
+    _tell_lost(run, found.lost)
+    most = max(min(run.width // 8, _MOST_LANES), 2)
+    lanes = drawn([Node(row.entry.hash, row.parents) for row in found.rows], most=most)
+    pairs = zip(found.rows, lanes, strict=True)
+    run.answer("log", _graph_data(pairs, found) if run.json else None, _graph_text(pairs, run.width))
+    if found.has_more:
+        run.note(f"there are more than these {len(found.rows)}: --limit N shows N")
+
+
+def _graph_data(pairs: Iterable[tuple[GraphRow, Drawn]], found: GraphRows) -> dict[str, object]:
+    steps = [
+        {
+            **_members(row),
+            "outcome": outcome_of(row.step, _OUTCOME),
+            "parents": row.parents,
+            "graph": {"lane": lane.lane, "joins": lane.joins, "parents": lane.parents, "open": lane.open},
+        }
+        for row, lane in pairs
+    ]
+    return {"steps": steps, "has_more": found.has_more}
+
+
+def _graph_text(pairs: Iterable[tuple[GraphRow, Drawn]], width: int) -> Iterator[str]:
+    is_empty = True
+    for row, lane in pairs:
+        is_empty = False
+        yield from (click.style(line, dim=True) for line in lane.above)
+        place = f"{short(row.entry.session)}:{row.entry.n}".ljust(ID_DIGITS + 1 + _NUMBER)
+        yield lane.line + " " + step_line(row.step, max(width - width_of(lane.line) - 1, _LEAST), place=place)
+        yield from (click.style(line, dim=True) for line in lane.below)
+    if is_empty:
+        yield "no steps"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.display.text import counted as counted
 from tallystick.display.text import lines, one_line
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ class Run:
         """Print lines, through a pager if stdout is a terminal and they do not fit on it."""
         rest = iter(text)
         if not self._may_page():
-            while some := list(islice(rest, _LINES_A_WRITE)):  # each write is flushed
-                self.write("".join(f"{line}\n" for line in some))
+            self.write_lines(rest)
             return
         first = list(islice(rest, os.get_terminal_size().lines - 1))
         more = next(rest, None)
@@ -69,6 +69,12 @@ class Run:
             self.write("".join(f"{line}\n" for line in first))
             return
         click.echo_via_pager((f"{line}\n" for line in chain(first, [more], rest)), color=self.uses_color)
+
+    def write_lines(self, text: Iterable[str]) -> None:
+        """Print lines as they come, past any pager."""
+        rest = iter(text)
+        while some := list(islice(rest, _LINES_A_WRITE)):  # each write is flushed
+            self.write("".join(f"{line}\n" for line in some))
 
     def write(self, text: str) -> None:
         """Print text as it is, less its colours where there must be none."""
@@ -177,20 +183,16 @@ def table(
     """
     from tallystick.display.text import width_of
 
-    kept = list(rows)
-    widths = [max(map(width_of, column)) for column in zip(head, *kept, strict=True)]
-    for row in (head, *kept):
+    kept = [head, *rows]
+    sizes = [[width_of(cell) for cell in row] for row in kept]
+    widths = [max(column) for column in zip(*sizes, strict=True)]
+    for row, taken in zip(kept, sizes, strict=True):
         cells = []
-        for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            gap = " " * (width - width_of(cell))
+        for number, cell in enumerate(row):
+            gap = " " * (widths[number] - taken[number])
             cells.append(gap + cell if number in right else cell + gap)
         line = "  ".join(cells).rstrip()
         yield click.style(line, dim=True) if row is head else line
-
-
-def counted(number: int, word: str, plural: str | None = None) -> str:
-    """`1 step`, `2,000 steps`."""
-    return f"{number:,} {word if number == 1 else plural or word + 's'}"
 
 
 def path_text(path: Path | str) -> str:

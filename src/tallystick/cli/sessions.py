@@ -1,9 +1,9 @@
-"""`tally session`: lists of sessions, one in detail, and their tree."""
+"""`tally session`: lists of sessions, and one in detail. The other commands of the group have files of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,26 +11,36 @@ from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.frame import Command, Group
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.steps import short
+from tallystick.display.amounts import cost_text
 from tallystick.display.outcome import tokens_text
 from tallystick.display.text import cut, first_line, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.operations.sessions import Branch, SessionDetail
-    from tallystick.sessions.tree import TreeRow
+    from tallystick.operations.sessions import About, SessionDetail
     from tallystick.store.queries import RequestRow, SessionRow
 
 
 STATUSES = ("active", "merged", "discarded", "completed", "failed")
 _REQUESTS_SHOWN = 50
+_CHILDREN_SHOWN = 50
+_REFUSED_SHOWN = 10
 
 session = Group(
     "session",
     lazy={
         "list": ("tallystick.cli.sessions:list_", "List sessions, the one with the newest step first."),
         "show": ("tallystick.cli.sessions:show", "One session: what it is, its prompts, what hangs on it."),
-        "tree": ("tallystick.cli.sessions:tree", "How sessions hang together: sub-agents, continuations, forks."),
+        "provenance": (
+            "tallystick.cli.session_provenance:provenance",
+            "Where a conversation comes from: each session up to the first, and its compactions.",
+        ),
+        "tree": ("tallystick.cli.session_tree:tree", "How sessions hang together: sub-agents, continuations, forks."),
+        "diff": (
+            "tallystick.cli.session_diff:diff",
+            "How two sessions differ: where they part, what each did and left behind, under which configuration.",
+        ),
     },
-    help="List sessions, show one, draw their tree.",
+    help="List sessions, show one, draw their tree, compare two.",
 )
 
 
@@ -47,39 +57,57 @@ session = Group(
     help="Sessions with this status. May be repeated.",
 )
 @click.option("--agent", "agents", multiple=True, metavar="A", help="Sessions of this agent. May be repeated.")
+@click.option("--run", "runs", multiple=True, metavar="R", help="Sessions of this run. May be repeated.")
+@click.option("--workspace", "workspaces", multiple=True, metavar="W", help="Sessions of this workspace.")
+@click.option("--parent", "parents", multiple=True, metavar="SESSION", help="Sessions that hang on this one.")
 @time_option("--since", "Sessions with a step from this time on: 2026-11-21, 3h, today (UTC).")
 @pass_run
-def list_(run: Run, limit: int | None, statuses: tuple[str, ...], agents: tuple[str, ...], since: str | None) -> None:
+def list_(run: Run, /, limit: int | None, **wanted: Any) -> None:
     """List sessions, the one with the newest step first."""
     from tallystick.operations.project import open_index
-    from tallystick.operations.sessions import list_sessions
+    from tallystick.operations.sessions import describe, list_sessions
     from tallystick.store.queries import SessionFilter
 
     most = run.limit(limit)
     with open_index(run.home) as index:
+        found = list_sessions(index, SessionFilter(**wanted, limit=most + 1))
+        rows, has_more = found[:most], len(found) > most
+        about = describe(run.home, index, [row.session for row in rows])
         run.take(index.remarks)
-        found = list_sessions(index, SessionFilter(statuses=statuses, agents=agents, since=since, limit=most + 1))
-    rows, has_more = found[:most], len(found) > most
-    run.answer("sessions", {"sessions": rows, "has_more": has_more}, list_text(rows, run.width))
+    data = {"sessions": [row_data(row, about[row.session]) for row in rows], "has_more": has_more}
+    run.answer("sessions", data if run.json else None, list_text(rows, about, run.width))
     if has_more:
         run.note(f"there are more than these {len(rows)}: --limit N shows N")
 
 
-_HEAD = ("SESSION", "AGENT", "KIND", "STATUS", "LAST STEP (UTC)", "STEPS", "FAILED", "TITLE")
+_HEAD = ("SESSION", "AGENT", "KIND", "STATUS", "LAST STEP (UTC)", "STEPS", "FAILED", "COST", "GOAL OR TITLE")
 
 
-def list_text(rows: tuple[SessionRow, ...], width: int) -> Iterator[str]:
+def row_data(row: SessionRow, about: About) -> dict[str, Any]:
+    """A session's row with --json: what the index has of it, and what it comes to."""
+    from msgspec.structs import asdict
+
+    return {
+        **asdict(row),
+        "depth": about.depth,
+        "checkpoints": about.checkpoints,
+        "cost_microusd": about.cost.microusd,
+        "unpriced_models": about.cost.unknown,
+    }
+
+
+def list_text(rows: tuple[SessionRow, ...], about: Mapping[str, About], width: int) -> Iterator[str]:
     """The list for a person."""
     if not rows:
         yield "no sessions"
         return
-    cells = [_cells(row) for row in rows]
+    cells = [_cells(row, about[row.session]) for row in rows]
     used = sum(max(map(width_of, column)) + 2 for column in list(zip(_HEAD, *cells, strict=True))[:-1])
-    fitted = [(*row[:-1], cut(row[-1], max(width - used, 20))) for row in cells]
-    yield from table(fitted, head=_HEAD, right=frozenset((5, 6)))
+    fitted = [(*row[:-1], cut(row[-1], max(width - used, 12))) for row in cells]
+    yield from table(fitted, head=_HEAD, right=frozenset((5, 6, 7)))
 
 
-def _cells(row: SessionRow) -> tuple[str, ...]:
+def _cells(row: SessionRow, about: About) -> tuple[str, ...]:
     return (
         short(row.session),
         cut(one_line(row.agent), 16),
@@ -88,7 +116,8 @@ def _cells(row: SessionRow) -> tuple[str, ...]:
         _time(row.last),
         f"{row.steps:,}",
         f"{row.failures:,}" if row.failures else "",
-        first_line(row.title or "", 200),
+        cost_text(about.cost.microusd, about.cost.unknown),
+        first_line(row.goal or row.title or "", 200),
     )
 
 
@@ -108,15 +137,20 @@ def show(run: Run, name: str) -> None:
     from tallystick.operations.sessions import session_detail
 
     with open_index(run.home) as index:
-        run.take(index.remarks)
         found = session_detail(run.home, index, name)
+        run.take(index.remarks)
     run.answer("session", found, _detail_text(found, run.width))
 
 
 def _detail_text(found: SessionDetail, width: int) -> Iterator[str]:
+    from tallystick.cli.under import change_lines
+
     row = found.session
     yield click.style(f"{short(row.session)}  {first_line(row.title or '(no prompt)', max(width - 10, 20))}", bold=True)
     yield from labelled(_facts(found), indent="  ")
+    if found.under is not None and found.under.changes:
+        yield click.style("  changes of what it ran under", bold=True)
+        yield from (f"    {line}" for line in change_lines(found.under, width - 4))
     if found.requests:
         yield click.style("  prompts", bold=True)
         yield from (
@@ -125,26 +159,63 @@ def _detail_text(found: SessionDetail, width: int) -> Iterator[str]:
         )
     if len(found.requests) > _REQUESTS_SHOWN:
         yield f"  … and {len(found.requests) - _REQUESTS_SHOWN} more; --json has them all"
+    yield from _below(found)
+
+
+def _below(found: SessionDetail) -> Iterator[str]:
+    """What hangs on a session, and what is odd about it."""
+    from tallystick.cli.session_tree import total_text
+
     if found.children:
         yield click.style("  sessions that hang on it", bold=True)
-        yield from (f"    {short(link.session)}  {one_line(link.kind)}" for link in found.children)
+        for child in found.children[:_CHILDREN_SHOWN]:
+            is_open = " (left open: it did not end, though this session has)" if child.left_open else ""
+            yield f"    {short(child.session)}  {one_line(child.kind)}, {child.status}{is_open}"
+        if len(found.children) > _CHILDREN_SHOWN:
+            yield f"    … and {len(found.children) - _CHILDREN_SHOWN} more; `tally session tree` draws them"
+        yield f"    with all below it: {total_text(found.total)}"
+    for refused in found.life.refused[:_REFUSED_SHOWN]:
+        word = f" ({one_line(refused.word)[:40]})" if refused.word and refused.word != refused.then else ""
+        said = f"step {refused.n} says {refused.then.value}{word}, which does not follow from {refused.now.value}"
+        yield click.style(f"  {said}: passed over", fg="yellow")
 
 
 def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
+    from tallystick.cli.under import facts
+
     row = found.session
     yield "session", one_line(row.session)
     yield "agent", one_line(row.agent)
     yield "its own id", one_line(row.source_session or "")
     yield "kind", one_line(row.kind) + _parent_text(row)
-    yield "status", one_line(row.status)
-    yield "from", one_line((row.started or "").replace("T", " ").replace("Z", " UTC"))
-    yield "to", one_line((row.last or "").replace("T", " ").replace("Z", " UTC"))
+    yield "depth", f"{found.about.depth}, below {short(found.root)}" if found.about.depth else ""
+    yield "status", _status(found)
+    yield "goal", first_line(row.goal or "", 200)
+    yield "run", one_line(row.run or "")
+    yield "workspace", first_line(row.workspace or "", 200)
+    yield "from", _moment(row.started)
+    yield "to", _moment(row.last)
+    yield "ended", _moment(row.closed) if (row.closed or "")[:23] != (row.last or "")[:23] else ""
     yield "model", one_line(row.model or "")
     yield "cwd", first_line(row.cwd or "", 200)
     yield "steps", f"{row.steps:,} in {counted(row.size, 'entry', 'entries')}, {_calls(row)}"
     yield "tokens", tokens_text({name: getattr(row.tokens, name) for name in row.tokens.__struct_fields__})
+    yield "cost", cost_text(found.about.cost.microusd, found.about.cost.unknown)
+    yield "checkpoints", f"{found.about.checkpoints:,}" if found.about.checkpoints else ""
+    yield from facts(found.under)
     yield "sealed", _sealed(found)
     yield "journal", path_text(found.path) if found.path is not None else "gone"
+
+
+def _moment(text: str | None) -> str:
+    return one_line((text or "").replace("T", " ").replace("Z", " UTC"))
+
+
+def _status(found: SessionDetail) -> str:
+    status, word = one_line(found.session.status), found.life.word
+    if found.session.status_by_parent:
+        return f"{status} (says the session that it hangs on)"
+    return f"{status} (it says {one_line(word)[:40]!r})" if word else status
 
 
 def _parent_text(row: SessionRow) -> str:
@@ -183,73 +254,3 @@ def _request_cells(requests: tuple[RequestRow, ...], width: int) -> Iterator[tup
             f"{request.failures:,}" if request.failures else "",
             first_line(request.prompt or "", max(width - 66, 20)),
         )
-
-
-# The tree ------------------------------------------------------------------------------------------------------------
-
-
-@click.command("tree", cls=Command, example="tally session tree a3f9 --depth 2")
-@click.argument("name", metavar="[SESSION]", required=False)
-@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="So many levels below SESSION.  [default: all]")
-@pass_run
-def tree(run: Run, name: str | None, depth: int | None) -> None:
-    """How sessions hang together: sub-agents, continuations, forks.
-
-    SESSION's own tree: the path up to its root, and what hangs on it; without SESSION the trees of all.
-    """
-    from tallystick.operations.project import open_index
-    from tallystick.operations.sessions import session_tree
-
-    with open_index(run.home) as index:
-        run.take(index.remarks)
-        found = session_tree(index, name, depth=depth)
-    run.answer("tree", [_branch_data(branch) for branch in found] if run.json else None, tree_text(found, run.width))
-
-
-def _branch_data(branch: Branch) -> dict[str, object]:
-    row = branch.row
-    return {
-        "session": row.session,
-        "depth": row.depth,
-        "standing": row.standing.value,
-        "kind": row.kind,
-        "agent": branch.session.agent,
-        "status": branch.session.status,
-        "steps": branch.session.steps,
-        "title": branch.session.title,
-        "claimed": row.claimed,
-        "missing_parent": row.missing_parent,
-        "in_circle": row.in_circle,
-        "hidden": row.hidden,
-    }
-
-
-def tree_text(branches: tuple[Branch, ...], width: int) -> Iterator[str]:
-    """The tree for a person: one line a session."""
-    from tallystick.sessions.tree import Standing
-
-    if not branches:
-        yield "no sessions"
-    for branch in branches:
-        row, about = branch.row, branch.session
-        words = (
-            f"{one_line(about.agent)} {one_line(row.kind)}, {one_line(about.status)}, {counted(about.steps, 'step')}"
-        )
-        line = f"{row.lines}{short(row.session)}  {words}{_marks(row)}"
-        title = first_line(about.title or "", max(width - width_of(line) - 2, 20))
-        shown = f"{line}  {title}".rstrip()
-        yield click.style(shown, bold=True) if row.standing is Standing.ASKED and row.depth else shown
-
-
-def _marks(row: TreeRow) -> str:
-    """What is odd about a session's place in the tree, and what is not drawn of it."""
-    marks = []
-    if row.in_circle:
-        marks.append("its parents go round in a circle")
-    elif row.missing_parent is not None:
-        marks.append(f"its parent {one_line(row.missing_parent)[:40]} is not recorded")
-    if row.claimed and not row.missing_parent:
-        marks.append("claimed")
-    if row.hidden:
-        marks.append(f"{row.hidden:,} more not drawn")
-    return f" [{'; '.join(marks)}]" if marks else ""

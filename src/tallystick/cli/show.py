@@ -9,16 +9,14 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, labelled, pass_run
-from tallystick.cli.steps import reference, short, step_line, value_lines
+from tallystick.cli.steps import step_line
 from tallystick.display import outcome
+from tallystick.display.facts import WITHHELD, erased_text, facts, members, reference, short, value_lines, value_names
 from tallystick.display.text import one_line
-from tallystick.model.recorded import Recorded
 
 if TYPE_CHECKING:
+    from tallystick.model.recorded import Recorded
     from tallystick.operations.show import Erasure, Given, Shown
-
-
-_HEAD_MEMBERS = frozenset(("type", "ts", "recorded", "source", "source_id", "input", "request", "parent"))
 
 
 @click.command(cls=Command, example="tally show a3f9:17\ntally show 4cdfe901 --input")
@@ -49,64 +47,17 @@ def _text(shown: Shown) -> Iterator[str]:
     step = shown.step
     yield click.style(f"{reference(step)}  {one_line(step.type)}  {outcome.name_of(step)}".rstrip(), bold=True)
     yield from labelled(_facts(shown), indent="  ")
-    members = {key: value for key, value in step.meta.items() if key not in _HEAD_MEMBERS}
-    if members:
+    said = members(step)
+    if said:
         yield from _section("meta")
-        yield from labelled(
-            [(one_line(key), one_line(outcome.plain(value) or str(value))) for key, value in sorted(members.items())],
-            indent="    ",
-        )
-    for name in sorted({*step.values, *step.raw, *step.unloaded, *step.withheld}):
+        yield from labelled(said, indent="    ")
+    for name in value_names(step):
         yield from _value_text(shown, name)
 
 
 def _facts(shown: Shown) -> Iterator[tuple[str, str]]:
-    step = shown.step
-    yield "session", one_line(step.session)
-    yield "happened", _time(step, "ts")
-    yield "recorded", _time(step, "recorded")
-    yield "source", " ".join(one_line(str(word)) for word in (step.member("source"), step.member("source_id")) if word)
-    yield "took", outcome.duration_of(step)
-    yield (
-        "came of it",
-        outcome.outcome_of(step, 100) if step.type in ("tool_result", "session_end", "model_call") else "",
-    )
-    yield "request", _number(step, "request")
-    yield "within", _number(step, "parent")
-    yield "follows", _parents(step)
-    yield "input", _said_input(step)
-    yield "hash", one_line(step.hash)
+    yield from facts(shown.step)
     yield "proof", _proof(shown)
-
-
-def _time(step: Recorded, member: str) -> str:
-    text = step.meta.get(member)
-    return one_line(text.replace("T", " ").replace("Z", " UTC")) if isinstance(text, str) else ""
-
-
-def _number(step: Recorded, member: str) -> str:
-    n = step.meta.get(member)
-    return f"{short(step.session)}:{n}" if type(n) is int else ""
-
-
-def _parents(step: Recorded) -> str:
-    if step.parents:
-        return ", ".join(one_line(_short_parent(parent)) for parent in step.parents)
-    return f"{short(step.session)}:{step.n - 1}, the step before it" if step.n else "nothing: it is the first step"
-
-
-def _short_parent(parent: str) -> str:
-    session, mark, digest = parent.rpartition("#")
-    return f"{short(session)}#{digest[:12]}, another session's" if mark else digest[:12]
-
-
-def _said_input(step: Recorded) -> str:
-    said = step.meta.get("input")
-    if said is None:
-        return ""
-    if said == "not-visible":
-        return "not visible from this source"
-    return f"`tally show {reference(step)} --input`"
 
 
 def _proof(shown: Shown) -> str:
@@ -136,10 +87,8 @@ def _value_text(shown: Shown, name: str) -> Iterator[str]:
 
 def _gone_text(erasures: list[Erasure]) -> str:
     if not erasures:
-        return "▧ withheld: only its commitment is here"
-    erasure = erasures[-1]
-    when = one_line((erasure.recorded or "")[:19].replace("T", " "))
-    return f"▧ erased {when} ({one_line(erasure.basis or '?')}): {one_line(erasure.reason or 'no reason is kept')}"
+        return WITHHELD
+    return erased_text(erasures[-1].recorded, erasures[-1].basis, erasures[-1].reason)
 
 
 # Its input -----------------------------------------------------------------------------------------------------------

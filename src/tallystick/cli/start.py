@@ -74,6 +74,15 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
         "steps",
         f"{sum(found.steps.values()):,} in {counted(found.entries, 'entry', 'entries')}, {found.unsealed:,} not sealed",
     )
+    yield "by status", _counts(found.by_status)
+    yield "checkpoints", _checkpoints(found)
+    yield "limits", _limits(found)
+    yield "alerts", f"{found.alerts:,}"
+    yield "attributions", f"{found.attributions:,}"
+    yield (
+        "bundles",
+        f"{found.bundles['import']:,} taken in, histories among them; {found.bundles['export']:,} handed out",
+    )
     yield "erasures", f"{found.erasures:,}"
     yield (
         "on disk",
@@ -89,11 +98,40 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
         yield "live" if number == 0 else "", _live(session)
 
 
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{one_line(name)} {number:,}" for name, number in counts.items())
+
+
+def _checkpoints(found: Status) -> str:
+    """`12 (manual 2, step_complete 10), 3 replaced, 1 dropped`."""
+    said = found.checkpoints
+    gone = [f"{number:,} {word}" for number, word in ((said.replaced, "replaced"), (said.pruned, "dropped")) if number]
+    by_trigger = f" ({_counts(said.by_trigger)})" if said.by_trigger else ""
+    return ", ".join([f"{sum(said.by_trigger.values()):,}{by_trigger}", *gone])
+
+
+def _limits(found: Status) -> str:
+    """Whether checkpoints are made, which make themselves, and how many may stay for how long."""
+    rules = found.checkpoints.rules
+    if rules is None:
+        return "config.toml is damaged: `tally config show` says where"
+    if not rules.is_enabled:
+        return "checkpoints are off"
+    automatic = (("step_complete", rules.on_step_complete), ("policy", rules.on_policy))
+    made = ", ".join(f"auto_on_{name} {'on' if is_on else 'off'}" for name, is_on in automatic)
+    most = f"at most {rules.max_per_session:,} a session, then {rules.when_full.value}" if rules.max_per_session else ""
+    kept = f"kept {counted(rules.retention_days, 'day')}" if rules.retention_days else "kept whatever their age"
+    return ", ".join(filter(None, ("checkpoints are on", made, most or "any number a session", kept)))
+
+
 def _recorder(found: Status) -> str:
     said = found.recorder
     if said is None:
         return "none runs; the next hook starts one"
-    return f"runs, pid {int(said['pid'])}, {counted(int(said['deliveries']), 'delivery', 'deliveries')}"
+    marks = said.get("checkpoints")
+    refused = int(marks["refused"]) if isinstance(marks, dict) else 0
+    full = f", {counted(refused, 'checkpoint')} refused: sessions were full" if refused else ""
+    return f"runs, pid {int(said['pid'])}, {counted(int(said['deliveries']), 'delivery', 'deliveries')}{full}"
 
 
 def _live(session: LiveSession) -> str:

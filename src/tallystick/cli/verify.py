@@ -11,11 +11,11 @@ import click
 from tallystick.cli.frame import Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, labelled, pass_run
+from tallystick.display.axes import OUTCOMES, axes, defect_lines
 from tallystick.display.text import one_line
-from tallystick.model.verdict import Completeness, Defect, Require, Verdict, report
+from tallystick.model.verdict import Defect, Require, Verdict, report
 
 _LISTED = 20
-_OUTCOMES = {0: "sound", 2: "TAMPERED", 3: "sound, but below what was required", 4: "MALFORMED"}
 
 
 @click.command(
@@ -63,13 +63,13 @@ def verify(run: Run, target: str | None, require: str | None, pinned: str | None
 def verdict_text(verdict: Verdict) -> Iterator[str]:
     """The report for a person: the outcome, where it broke, the five axes, remarks."""
     color = {0: "blue", 3: "yellow"}.get(verdict.exit_code, "red")
-    outcome = click.style(_OUTCOMES[verdict.exit_code], fg=color, bold=True)
+    outcome = click.style(OUTCOMES[verdict.exit_code], fg=color, bold=True)
     yield f"{outcome}: {counted(verdict.steps, 'step')} of {counted(len(verdict.sessions), 'session')} checked"
     for defect in verdict.defects[:_LISTED]:
         yield from _defect_text(defect, {session.session for session in verdict.sessions})
     if len(verdict.defects) > _LISTED:
         yield f"  … and {len(verdict.defects) - _LISTED} more; --json has them all"
-    yield from labelled(_axes(verdict), indent="  ")
+    yield from labelled(axes(verdict), indent="  ")
     for remark in verdict.remarks[:_LISTED]:
         yield f"  remark: {one_line(remark)}"
     if len(verdict.remarks) > _LISTED:
@@ -77,40 +77,6 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
 
 
 def _defect_text(defect: Defect, sessions: set[str | None]) -> Iterator[str]:
-    if defect.session and defect.session in sessions:
-        where = f"session {defect.session}"
-    else:  # a lone file that is none of ours names no session
-        where = "the file" if not any(sessions) and sessions else "the ledger"
-    entry = f", entry {defect.n}" if defect.n is not None else ""
-    yield click.style(f"  ✕ {one_line(where)}{entry}: rule {defect.rule.value}", fg="red")
-    yield f"    {one_line(defect.why)}; nothing after it is trusted"
-
-
-def _axes(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """The five axes, always all of them, in one order."""
-    yield "integrity", "intact" if not verdict.defects else f"broken: {counted(len(verdict.defects), 'defect')}"
-    yield "completeness", _completeness(verdict)
-    yield "authenticity", verdict.authenticity.value
-    yield "anchoring", f"level {verdict.level.value}; not higher:"
-    yield from (("", f"  {one_line(reason)}") for reason in verdict.why_not_higher.split("; "))
-    yield "disclosure", _disclosure(verdict)
-
-
-def _completeness(verdict: Verdict) -> str:
-    worst = verdict.completeness
-    many = len(verdict.sessions) > 1
-    which = sum(session.completeness is worst for session in verdict.sessions)
-    text = f"{worst.value} ({which} of {len(verdict.sessions)} sessions)" if many and which else worst.value
-    if worst is Completeness.TRUNCATED:
-        text += ": sound, but with no sealed end yet"
-    return f"{text}; {counted(verdict.unsealed, 'entry', 'entries')} not sealed"
-
-
-def _disclosure(verdict: Verdict) -> str:
-    shown = verdict.disclosure
-    said = []
-    if shown.withheld:
-        said.append(f"{counted(shown.withheld, 'value')} withheld, {shown.erased:,} of them erased")
-    if shown.absent_blobs:
-        said.append(f"{counted(shown.absent_blobs, 'blob')} absent")
-    return "; ".join(said) or "full"
+    where, why = defect_lines(defect, sessions)
+    yield click.style(f"  {where}", fg="red")
+    yield f"    {why}"

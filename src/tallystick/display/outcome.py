@@ -27,7 +27,7 @@ _TOKEN_WORDS = {
     "reasoning": "reasoning",
 }
 _TEXTS = ("content.text", "content.error", "content.label", "content.goal", "content.reason")
-_LIVE = frozenset(("hook", "acp", "sdk", "watch", "otel"))
+_LIVE = ("hook", "acp", "sdk", "watch", "otel")
 """Sources that report what they see as it happens: the moment of recording is that of happening."""
 _LONGEST = 4000
 """Of a long value only so much is looked at for one line."""
@@ -108,6 +108,9 @@ def _parts(step: Recorded) -> Iterator[str]:
             yield _said(step, "content.title", "personal.cwd")
         case "session_end":
             yield _word(step, "status") or _word(step, "reason")
+        case "config_change" if "content.after" in step.values:
+            before, after = plain(step.values.get("content.before")), plain(step.values["content.after"])
+            yield f"{_word(step, 'key')}: {before} → {after}"
         case "sighting":
             seen = step.meta.get("steps")
             yield f"{len(seen)} steps seen by {_word(step, 'source')} too" if isinstance(seen, list) else ""
@@ -118,7 +121,7 @@ def _parts(step: Recorded) -> Iterator[str]:
             yield _said(
                 step, "content.text", "content.error", "content.label", "content.goal", "content.reason", "content.path"
             ) or _any(step)
-    yield _gone(step)
+    yield gone(step)
 
 
 def _result(step: Recorded) -> Iterator[str]:
@@ -220,7 +223,7 @@ def _cost(step: Recorded) -> str:
     return f"${cost / 1_000_000:.4f}" if type(cost) is int else ""
 
 
-def _gone(step: Recorded) -> str:
+def gone(step: Recorded) -> str:
     """What cannot be shown: erased or withheld values, and large ones that were not loaded."""
     hidden = names_text(step.withheld)
     large = ", ".join(f"{name} of {size:,} bytes" for name, size in step.unloaded.items())

@@ -8,6 +8,7 @@ text means.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from unicodedata import category, east_asian_width
 
 # Printable by Unicode's categories, yet drawn as nothing: what is written with them cannot be seen.
@@ -78,13 +79,19 @@ def first_line(text: str, width: int) -> str:
     return shown
 
 
+def counted(number: int, word: str, plural: str | None = None) -> str:
+    """`1 step`, `2,000 steps`."""
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+
+
 def width_of(text: str) -> int:
     """How many columns a safe text takes."""
     if text.isascii():
         return len(text)
-    return sum(_columns(character) for character in text)
+    return sum(map(_columns, text))
 
 
+@lru_cache(maxsize=4096)
 def _columns(character: str) -> int:
     if category(character) in ("Mn", "Me"):
         return 0

@@ -11,11 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from tallystick.exports._go_json import go_json, sorted_keys
-from tallystick.exports._headless_members import EVENT_MEMBERS, LINEAGE_MEMBERS, META_KINDS, SPOKEN_FIELDS
+from tallystick.exports._go_json import go_line
+from tallystick.exports._headless_members import (
+    EVENT_MEMBERS,
+    LINEAGE_MEMBERS,
+    META_KINDS,
+    SPOKEN_FIELDS,
+    SUBAGENT_ONLY,
+)
 from tallystick.exports._latest import latest
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.seal.go_json import sorted_keys
 
 NAME = "headless"
 LOSSES: tuple[str, ...] = (
@@ -23,49 +30,69 @@ LOSSES: tuple[str, ...] = (
     "cache and reasoning tokens, cost, stop reasons, exit codes",
     "what each model call was given, beyond a prompt that the source kept",
     "images and other bytes",
-    "personal values, and members that no version of the agent writes",
+    "personal values, and members of another kind than the agent's",
     "earlier states of revised steps, sightings and recoveries",
+    "checkpoints, alerts and gaps that were recorded beside the agent's own events",
     "footers but the last",
 )
 
 _NO_TIME = "0001-01-01T00:00:00Z"
-_NOT_EVENTS = frozenset(("session_start", "session_end", "recovery", "sighting"))
+_NOT_EVENTS = frozenset(("session_start", "session_end", "session_update", "recovery", "sighting"))
+_STATE = ("result", "error", "outputs", "state")
 _STATUSES = {"completed": "complete"}
 
 
 def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
     """The lines of a session log."""
     shown = (step if with_content else msgspec.structs.replace(step, values={}) for step in latest(steps))
-    log = _Log(session)
-    for step in shown:
-        yield from (_line(record) for record in log.take(step))
-    yield from (_line(record) for record in log.finish())
+    return map(line, _records(shown, _Log(session)))
 
 
-def _line(record: dict[str, Json]) -> bytes:
-    return go_json(record).encode("utf-8", "replace") + b"\n"
+def own_events(steps: Iterable[Recorded]) -> Iterator[dict[str, Json]]:
+    """The events of the agent that a part of its session holds, as records."""
+    records = _records(latest(steps), _Log("", is_own=True))
+    return (record for record in records if record["_type"] == "event")
+
+
+def _records(steps: Iterable[Recorded], log: _Log) -> Iterator[dict[str, Json]]:
+    for step in steps:
+        yield from log.take(step)
+    yield from log.finish()
+
+
+def line(record: Mapping[str, Json]) -> bytes:
+    """A record as the agent's writer spells it, with its end of line."""
+    return go_line(record) + b"\n"
 
 
 class _Log:
     """Makes records of steps. Holds a model call back until it is known what the model said: they are one event."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, *, is_own: bool = False) -> None:
         self._session = session
-        self._has_header = False
+        self._is_own = is_own
+        self._header: dict[str, Json] | None = {} if is_own else None
         self._seq = 0
         self._held: dict[str, Json] | None = None
         self._held_seq: Json = None
         self._last: Recorded | None = None
         self._end: Recorded | None = None
+        self._state: dict[str, Json] = {}
 
     def take(self, step: Recorded) -> Iterator[dict[str, Json]]:
         """The records that a step completes."""
-        if not self._has_header:
-            self._has_header = True
-            yield _header(step, self._session)
+        if self._header is None:
+            self._is_own = step.type == "session_start" and step.meta.get("agent") == NAME
+            self._header = _header(step, self._session)
+            yield self._header
         self._last = step
         self._end = step if step.type == "session_end" else self._end if step.type == "recovery" else None
-        if step.type in _NOT_EVENTS:
+        if step.type in ("session_end", "session_update"):
+            self._state |= {key: step.values[f"content.{key}"] for key in _STATE if f"content.{key}" in step.values}
+        if step.type == "session_update" and isinstance(step.values.get("content.inputs"), dict):
+            self._header = _with_inputs(self._header, step.values["content.inputs"])
+            yield self._header
+        if step.type in _NOT_EVENTS or (self._is_own and not _is_of_agent(step)):
             return
         if self._held is not None and self._belongs(step):
             self._say(step)
@@ -81,7 +108,7 @@ class _Log:
         """The event that was held back, and the footer."""
         yield from self._release()
         if self._last is not None:
-            yield _footer(self._end, self._last)
+            yield _footer(self._end, self._last, self._state)
 
     def _belongs(self, step: Recorded) -> bool:
         """Whether an assistant step says what the held call returned: it has its number, or there is room for it."""
@@ -114,7 +141,24 @@ class _Log:
         }
         if "meta" in ordered:
             ordered["meta"] = {key: event["meta"][key] for key in META_KINDS if key in event["meta"]}
+        _add_unknown(ordered, event.get("extra"))
         return {"_type": "event", "created_at": _NO_TIME, "seq": self._seq, **ordered, "updated_at": _NO_TIME}
+
+
+def _add_unknown(event: dict[str, Json], extra: Json) -> None:
+    """Put back the members of an event that we do not know: a later version of the agent may."""
+    known = {"seq", *EVENT_MEMBERS}
+    extra = extra if isinstance(extra, dict) else {}
+    meta = extra.get("meta")
+    more = {key: value for key, value in (meta if isinstance(meta, dict) else {}).items() if key not in META_KINDS}
+    if more:
+        event["meta"] = {**event.get("meta", {}), **sorted_keys(more)}
+    event |= {key: value for key, value in sorted_keys(extra).items() if key.lower() not in known}
+
+
+def _is_of_agent(step: Recorded) -> bool:
+    """Whether a step of the agent's own session is one of its events: they have a number, else a place in a file."""
+    return "seq" in step.meta or str(step.member("source_id")).startswith("@")
 
 
 def _header(step: Recorded, session: str) -> dict[str, Json]:
@@ -123,25 +167,33 @@ def _header(step: Recorded, session: str) -> dict[str, Json]:
     header: dict[str, Json] = {
         "_type": "header",
         "id": own if isinstance(own, str) else session,
-        "workflow_name": step.text("content.title") or str(step.meta.get("agent", "")) if is_start else "",
+        "workflow_name": _title(step) if is_start else "",
+        "inputs": {},
+        "created_at": _time(step),
+        "updated_at": _NO_TIME,
     }
-    if isinstance(step.values.get("content.inputs"), dict):
-        header["inputs"] = sorted_keys(step.values["content.inputs"])
-    return {**header, "created_at": _time(step), "updated_at": _NO_TIME}
+    return _with_inputs(header, step.values.get("content.inputs"))
 
 
-def _footer(end: Recorded | None, last: Recorded) -> dict[str, Json]:
+def _title(step: Recorded) -> str:
+    """What a session is about; the agent, where it does not say."""
+    title = step.text("content.title")
+    return title if title is not None else str(step.meta.get("agent", ""))
+
+
+def _with_inputs(header: Mapping[str, Json], inputs: Json) -> dict[str, Json]:
+    """A header that says what the session was given, if it was given anything."""
+    found = {**header, "inputs": sorted_keys(inputs) if isinstance(inputs, dict) else {}}
+    return {key: value for key, value in found.items() if key != "inputs" or value}
+
+
+def _footer(end: Recorded | None, last: Recorded, state: Mapping[str, Json]) -> dict[str, Json]:
     status = "running" if end is None else str(end.member("status") or "completed")
-    values = (
-        {}
-        if end is None
-        else {key: end.values.get(f"content.{key}") for key in ("result", "error", "outputs", "state")}
-    )
     return {
         "_type": "footer",
         "created_at": _NO_TIME,
         "status": _STATUSES.get(status, status),
-        **{key: sorted_keys(value) for key, value in values.items() if value},
+        **{key: sorted_keys(state[key]) for key in _STATE if state.get(key)},
         "updated_at": _time(last),
     }
 
@@ -156,8 +208,8 @@ def _event(step: Recorded) -> dict[str, Json]:
     return {
         "type": _type(step),
         "timestamp": _time(step),
-        "corr_id": _string(step.member("corr")) if is_call and not is_guess else None,
-        "parent": step.meta.get("parent_seq"),
+        "corr_id": _string(step.member("corr")) if (is_call or is_own) and not is_guess else None,
+        "parent": step.member("parent_seq"),
         "agent": _string(step.member("agent")),
         "agent_role": _string(step.member("agent_role")),
         "goal": step.text("content.goal"),
@@ -167,8 +219,9 @@ def _event(step: Recorded) -> dict[str, Json]:
         "args": sorted_keys(args) if isinstance(args, dict) else None if args is None else {"input": args},
         "success": step.meta.get("success") if "failure" not in step.meta else None,
         "error": _as_text(step.values.get("content.error")),
-        "duration_ms": step.meta.get("duration_ms"),
+        "duration_ms": step.member("duration_ms"),
         "meta": _meta(step),
+        "extra": step.values.get("content.extra") if is_own else None,
     }
 
 
@@ -180,17 +233,17 @@ def _type(step: Recorded) -> str:
 
 
 def _meta(step: Recorded) -> dict[str, Json]:
-    tokens = step.meta.get("tokens")
+    tokens = step.member("tokens")
     counts: Mapping[str, Json] = tokens if isinstance(tokens, dict) else {}
+    is_subagent = step.type in ("subagent_start", "subagent_end")
     found: dict[str, Json] = {"tokens_in": counts.get("input"), "tokens_out": counts.get("output")}
     for key, kind in META_KINDS.items():
         if key in found:
             continue
-        value = step.values.get(f"content.{SPOKEN_FIELDS[key]}") if key in SPOKEN_FIELDS else step.member(key)
+        field = key if key in SUBAGENT_ONLY and not is_subagent else SPOKEN_FIELDS.get(key)
+        value = step.values.get(f"content.{field}") if field is not None else step.member(key)
         is_kind = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         found[key] = _in_own_order(key, value) if is_kind else None
-    if step.type not in ("subagent_end", "subagent_start"):
-        found |= {"subagent_output": None, "subagent_task": None, "subagent_inputs": None}
     return {key: value for key, value in found.items() if value}
 
 
@@ -212,7 +265,7 @@ def _lineage(node: Json) -> Json:
 
 def _time(step: Recorded) -> str:
     """The time as its source wrote it, else as the agent would: digits of the fraction without zeros at the end."""
-    written = step.meta.get("timestamp")
+    written = step.member("timestamp")
     if isinstance(written, str):
         return written
     whole, _, fraction = str(step.meta.get("ts") or step.meta.get("recorded") or _NO_TIME).rstrip("Z").partition(".")

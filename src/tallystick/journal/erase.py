@@ -1,14 +1,16 @@
-"""Erasing values so that they are gone and the chain still stands (docs/format.md 12.1).
+"""Taking values away so that they are gone and the chain still stands (docs/format.md 12.1, 12.2).
 
 Owns the order of the stages, each of which can be repeated: what was begun is finished at the next opening. Must not
-decide what may be erased, nor by whom.
+decide what may be erased or is too old, nor by whom.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -23,6 +25,9 @@ from tallystick.model.ids import SessionId
 from tallystick.model.step import Json
 from tallystick.seal.line import Line, hash_of, parse_line
 from tallystick.seal.redact import line_text, withhold
+
+_RETENTION = "retention"
+_MOST_ENTRIES = 1 << 20
 
 
 class Erased(msgspec.Struct, frozen=True):
@@ -93,7 +98,7 @@ def _say_so(archive: Archive, sid: str, n: int, digest: str, names: frozenset[st
         archive.sign()
 
 
-def _take_away(home: Home, journal: JournalFile, wanted: dict[int, frozenset[str]]) -> None:
+def _take_away(home: Home, journal: JournalFile, wanted: Mapping[int, frozenset[str]]) -> None:
     """Rewrite the journal without the values, then remove what else holds them."""
     gone: list[str] = []
 
@@ -105,11 +110,10 @@ def _take_away(home: Home, journal: JournalFile, wanted: dict[int, frozenset[str
             line = parse_line(text)
             names = wanted[number] & (line.fields.keys() | line.blobs.keys())
             gone.extend(line.blobs[name].commitment for name in sorted(names & line.blobs.keys()))
+            # Blobs of an erasure that was cut short are named by no line any more; their commitments are those withheld.
+            gone.extend(line.withheld.values())
             yield line_text(withhold(line, frozenset(names))) + b"\n"
 
-    # Blobs of an erasure that was cut short are named by no line any more; their commitments are those withheld.
-    for number in wanted:
-        gone.extend(_entry(journal, number).withheld.values())
     replace_file(journal.path, lines())
     for commitment in gone:
         remove_blob(home, commitment)
@@ -125,6 +129,72 @@ def _scrub_torn(home: Home, sid: str) -> None:
         sync_folder(home.torn)
 
 
+# Retention: many entries at once ----------------------------------------------------------------------------------------
+
+Values: TypeAlias = Mapping[int, frozenset[str]]
+"""Names of values, by the number of their entry."""
+_SESSIONS_A_HEAD = 256
+
+
+class Rewritten(msgspec.Struct, frozen=True):
+    """A journal whose file was replaced by one with less in it: the inodes of the two."""
+
+    session: SessionId
+    before: int
+    after: int
+
+
+def drop_content(
+    archive: Archive,
+    wanted: Mapping[SessionId, Values],
+    *,
+    rule: str,
+    rewritten: Callable[[Rewritten], None] = lambda _: None,
+) -> None:
+    """Take values of many entries away, as a rule of retention says. Each entry is named in the ledger, and no other.
+
+    Many sessions share a signed head, and each journal is rewritten once.
+
+    Args:
+        wanted: values that are there, by session; never `meta`.
+        rule: the rule, as a word of the program. rewritten: called with each journal that is done.
+
+    Raises:
+        JournalError: the disk refused; what was sealed is finished at the next opening.
+    """
+    sids = sorted(wanted)
+    for start in range(0, len(sids), _SESSIONS_A_HEAD):
+        _drop_together(archive, {sid: wanted[sid] for sid in sids[start : start + _SESSIONS_A_HEAD]}, rule, rewritten)
+
+
+def _drop_together(
+    archive: Archive, wanted: Mapping[SessionId, Values], rule: str, rewritten: Callable[[Rewritten], None]
+) -> None:
+    marker = _mark_sessions(archive, wanted)
+    journals = {sid: archive.journal(sid) for sid in wanted}
+    for journal in journals.values():
+        with journal.locked():
+            sync_alone(journal)
+    _say_dropped(archive, wanted, rule)
+    for sid, journal in journals.items():
+        with journal.locked():
+            before = journal.path.stat().st_ino
+            _take_away(archive.home, journal, wanted[sid])
+            after = journal.path.stat().st_ino
+        archive.release(sid)
+        rewritten(Rewritten(sid, before, after))
+    _unmark(marker)
+
+
+def _say_dropped(archive: Archive, wanted: Mapping[SessionId, Values], rule: str) -> None:
+    with archive.ledger.locked():
+        for sid, values in wanted.items():
+            for n, names in sorted(values.items()):
+                meta: dict[str, Json] = {"type": "retention", "action": "drop_content", "rule": rule, "session": sid}
+                archive.ledger.append({**meta, "from": n, "to": n, "names": sorted(names)})
+        archive.sign()
+
+
 # An erasure that was begun leaves a mark until it is finished, so that opening a store need not read every journal that
 # ever had one.
 
@@ -133,6 +203,14 @@ def _mark(home: Home, sid: str, n: int) -> Path:
     home.make_folder(home.erasing)
     marker = home.erasing / f"{sid}-{n}"
     replace_file(marker, [b""])
+    return marker
+
+
+def _mark_sessions(archive: Archive, sids: Iterable[str]) -> Path:
+    """The mark of a retention that was begun: the sessions that it is about, one a line."""
+    archive.home.make_folder(archive.home.erasing)
+    marker = archive.home.erasing / f"{_RETENTION}-{archive.ledger.file.size}-{os.getpid()}"
+    replace_file(marker, [f"{sid}\n".encode() for sid in sids])
     return marker
 
 
@@ -150,16 +228,36 @@ def finish_erasures(archive: Archive) -> int:
     """
     finished = 0
     for marker in sorted(archive.home.erasing.glob("*-*")) if archive.home.erasing.is_dir() else ():
-        sid, _, number = marker.name.partition("-")
-        n = int(number) if number.isdigit() else -1
-        erasures = archive.ledger.view.erasures.get(sid, {}).get(n, ())
-        names = frozenset(name for erasure in erasures for name in erasure.names)
-        if names and archive.home.journal(sid) is not None:
+        for sid, values in _begun(archive, marker):
+            if not values or archive.home.journal(sid) is None:
+                continue
             archive.sign()  # the head must cover the erasure before anything is taken away
             journal = archive.journal(SessionId(sid))
             with journal.locked():
-                _take_away(archive.home, journal, {n: names})
+                _take_away(archive.home, journal, values)
             archive.release(SessionId(sid))
             finished += 1
         _unmark(marker)
     return finished
+
+
+def _begun(archive: Archive, marker: Path) -> Iterator[tuple[str, Values]]:
+    """What a mark stands for, as far as the ledger says so: sessions, and values of theirs that must go."""
+    sid, _, number = marker.name.partition("-")
+    if sid == _RETENTION:
+        for named in marker.read_text("ascii", "replace").split():
+            yield named, _dropped(archive, named)
+        return
+    n = int(number) if number.isdigit() else -1
+    erasures = archive.ledger.view.erasures.get(sid, {}).get(n, ())
+    names = frozenset(name for erasure in erasures for name in erasure.names)
+    yield sid, {n: names} if names else {}
+
+
+def _dropped(archive: Archive, sid: str) -> Values:
+    """All that retention has taken from a session: taking it away again does nothing."""
+    found: dict[int, frozenset[str]] = {}
+    for drop in archive.ledger.view.drops.get(sid, ()):
+        for n in range(drop.first, min(drop.last, drop.first + _MOST_ENTRIES) + 1):
+            found[n] = found.get(n, frozenset()) | (drop.names - {"meta"})
+    return found

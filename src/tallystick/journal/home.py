@@ -35,9 +35,10 @@ class Home:
         self.torn = folder / "torn"
         self.erasing = folder / "erasing"
         self.key = folder / "keys" / "log.key"
+        self.configuration_key = folder / "keys" / "configuration.key"
         self.graph = folder / "graph.db"
         self.config = folder / "config.toml"
-        self._paths: dict[str, Path] = {}
+        self._files: dict[str, str] = {}
 
     def __repr__(self) -> str:
         return f"Home({str(self.folder)!r})"
@@ -71,17 +72,24 @@ class Home:
 
     def journal(self, sid: str) -> Path | None:
         """The journal of a session, in whatever month it was made; None if there is none."""
-        known = self._paths.get(sid)
-        if known is not None and known.exists():
-            return known
+        known = self._files.get(sid)
+        if known is not None and os.path.exists(known):  # noqa: PTH110 as `files`
+            return Path(known)
         found = next(self.journals.rglob(f"{sid}.jsonl"), None) if SESSION_ID.match(sid) else None
         if found is not None:
-            self._paths[sid] = found
+            self._files[sid] = str(found)
         return found
 
     def sessions(self) -> Iterator[tuple[SessionId, Path]]:
         """Every journal: session id and path, in the order of their ids."""
-        yield from sorted((SessionId(name), Path(folder, f"{name}.jsonl")) for folder, name in _journals(self.journals))
+        return ((sid, Path(file)) for sid, file in self.files())
+
+    def files(self) -> list[tuple[SessionId, str]]:
+        """The same with the paths as text: of 10,000 journals a Path each costs 100 ms."""
+        found = sorted((SessionId(name), f"{folder}{os.sep}{name}.jsonl") for folder, name in _journals(self.journals))
+        for sid, file in found:
+            self._files.setdefault(sid, file)  # or `journal` would look through all folders for each of them
+        return found
 
     def session_ids(self, known: Collection[str] = ()) -> set[str]:
         """The ids of all journals but the `known` ones: `sessions` without paths, for asking often."""

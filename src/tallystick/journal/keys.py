@@ -1,13 +1,21 @@
-"""The store's log key on disk. Owns one file of 32 secret bytes in hex, readable by this user only."""
+"""The store's keys on disk: the log key, which signs, and the key of fingerprints, which signs nothing.
+
+Owns two files of 32 secret bytes in hex, readable by this user only. Must not know what is signed, nor what is compared.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from pathlib import Path
 
 from tallystick.errors import JournalError
 from tallystick.journal.durable import sync_folder, write_whole
 from tallystick.journal.home import FILE_MODE, Home
 from tallystick.seal.keys import SigningKey
+
+_BYTES = 32
+_ANOTHER = "restore it from a backup, or remove it: a new one is made, whose fingerprints compare with no earlier ones"
 
 
 def make_key(home: Home, secret: bytes) -> SigningKey:
@@ -18,12 +26,7 @@ def make_key(home: Home, secret: bytes) -> SigningKey:
     """
     home.make_folder(home.key.parent)
     try:
-        descriptor = os.open(home.key, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
-        try:
-            write_whole(descriptor, secret.hex().encode() + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _write_new(home.key, secret)
         sync_folder(home.key.parent)
     except OSError as error:
         raise JournalError(f"cannot write the key {home.key}: {error.strerror}") from error
@@ -45,3 +48,43 @@ def load_key(home: Home) -> SigningKey:
         ) from error
     except (OSError, ValueError) as error:
         raise JournalError(f"the store's key {home.key} cannot be read: {error}") from error
+
+
+def configuration_key(home: Home) -> bytes:
+    """The key under which fingerprints of configurations are made (decision 0022); made when it is first wanted.
+
+    Raises:
+        JournalError: it cannot be read or made, or is no key.
+    """
+    path = home.configuration_key
+    try:
+        if not path.exists():
+            home.make_folder(path.parent)
+            _put(path, os.urandom(_BYTES))
+        secret = bytes.fromhex(path.read_text("ascii"))
+    except (OSError, ValueError) as error:
+        raise JournalError(f"the key of fingerprints {path} cannot be read: {error}", hint=_ANOTHER) from error
+    if len(secret) != _BYTES:
+        raise JournalError(f"the key of fingerprints {path} is damaged", hint=_ANOTHER)
+    return secret
+
+
+def _put(path: Path, secret: bytes) -> None:
+    """Put a whole key where none is. Of several processes that do so, one's stays."""
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
+    try:
+        _write_new(temporary, secret)
+        with contextlib.suppress(FileExistsError):
+            os.link(temporary, path)
+        sync_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_new(path: Path, secret: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    try:
+        write_whole(descriptor, secret.hex().encode() + b"\n")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -35,6 +35,7 @@ from tallystick.agents.settings.parsed import Document, bad_line, parse
 from tallystick.agents.settings.secret_values import IN_SERVER, IN_SETTINGS, REDACTED
 from tallystick.errors import FormatError, UsageError
 from tallystick.model.step import Json
+from tallystick.operations.agent_files import named_folder, path_of
 from tallystick.operations.agents import TRACES, find_agent
 from tallystick.operations.audit_files import AuditedFile, files_below, linked_folder, others_may_change, read_file
 from tallystick.operations.install import Surroundings
@@ -179,14 +180,10 @@ def _wanted(
 
 def _paths(place: Place, where: Surroundings, root: Path, limits: list[str]) -> Iterator[tuple[Path, Path]]:
     """The files of a place, each with the folder below which no folder may be a link."""
-    base = {Base.USER: where.user, Base.PROJECT: where.project, Base.MANAGED: root}[place.base]
-    if base is None:
+    found = path_of(place, where, root)
+    if found is None:
         return
-    parts = PurePath(place.path).parts
-    named = where.environment.get(place.variable) if place.variable else None
-    if named:
-        base, parts = _from(named, where.user), parts[1:]
-    path = base.joinpath(*parts)
+    path, base = found
     if not place.endings:
         yield path, base
         return
@@ -197,11 +194,6 @@ def _paths(place: Place, where: Surroundings, root: Path, limits: list[str]) -> 
     if not below.is_whole:
         limits.append(f"{_shown(path)}: too many files, only the first were looked at")
     yield from ((each, base) for each in below.paths)
-
-
-def _from(named: str, user: Path) -> Path:
-    """A folder that a variable names."""
-    return user / named[2:] if named.startswith("~/") else Path(named)
 
 
 class _Look:
@@ -322,7 +314,7 @@ class _Look:
         files_of: list[tuple[SettingsFile, Path, Path]] = []
         for file in found:
             named = self.where.environment.get(file.variable) if file.variable and base == self.where.user else None
-            start = _from(named, self.where.user) if named else base
+            start = named_folder(named, self.where.user) if named else base
             parts = PurePath(file.path).parts
             files_of.append((file, start.joinpath(*(parts[1:] if named else parts)), start))
         return files_of

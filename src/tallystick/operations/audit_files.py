@@ -46,38 +46,58 @@ class AuditedFile(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.data is None else hashlib.sha256(self.data).hexdigest()
 
 
-def read_file(path: Path, base: Path) -> AuditedFile | None:
+def read_file(path: Path, base: Path, *, most: int = MOST_BYTES) -> AuditedFile | None:
     """A file below a folder; None if there is none.
 
     Args:
         base: the folder that may be reached by links: a home folder, a project.
+        most: of how many bytes it may be.
     """
     linked = linked_folder(path.parent, base)
     if linked is not None:
         return AuditedFile(path=path, linked_folder=linked, problem=f"{linked} is a link") if path.exists() else None
+    found = read_bounded(path, most=most)
+    if found is None or found.status is None:
+        return None if found is None else AuditedFile(path=path, problem=found.problem)
+    return msgspec.structs.replace(_facts(path, found.status), data=found.data, problem=found.problem)
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands in a file."""
+
+    data: bytes | None = None
+    """None: it was not read, and `problem` says why."""
+    problem: str | None = None
+    status: os.stat_result | None = None
+    """None: it could not be opened."""
+
+    @property
+    def mode(self) -> int | None:
+        """Its permissions."""
+        return None if self.status is None else stat.S_IMODE(self.status.st_mode)
+
+
+def read_bounded(path: Path, *, most: int) -> Content | None:
+    """A file of up to so many bytes; None if there is none. A pipe in its place is not waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        return AuditedFile(path=path, problem=getattr(error, "strerror", None) or "its name is none")
+        return Content(problem=getattr(error, "strerror", None) or "its name is none")
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             return None
-        facts = _facts(path, status)
         if not stat.S_ISREG(status.st_mode):
-            return msgspec.structs.replace(facts, problem="no regular file")
+            return Content(status=status, problem="no regular file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return _with_content(facts, file.read(MOST_BYTES + 1))
+            data = file.read(most + 1)
     finally:
         os.close(descriptor)
-
-
-def _with_content(facts: AuditedFile, data: bytes) -> AuditedFile:
-    if len(data) > MOST_BYTES:
-        return msgspec.structs.replace(facts, problem=f"larger than {MOST_BYTES >> 10} KiB")
-    return msgspec.structs.replace(facts, data=data)
+    if len(data) > most:
+        return Content(status=status, problem=f"larger than {most >> 10} KiB")
+    return Content(status=status, data=data)
 
 
 def linked_folder(folder: Path, base: Path) -> Path | None:

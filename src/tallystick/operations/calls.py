@@ -356,7 +356,7 @@ class Subagent(Enclosing):
         name, role = self.source_session, {"agent_role": self._role}
         start = self.step("subagent_start", {"content.goal": self._goal}, source_id=f"{name}/start", meta=role)
         self.go_in(self.session.put(start).n)
-        self.child = self.session.child(session=name, at=self.n, **role, **self._meta)
+        self.child = self.session.child(session=name, at=self.n, goal=self._goal, **role, **self._meta)
         self.child.__enter__()
         if self._goal is not None:
             self.child.step("user", content={"text": self._goal}, origin="parent")

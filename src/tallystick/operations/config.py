@@ -22,12 +22,13 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """A key: its default, what it may be set to, and what it does.
 
     Where the default is a list, it is set to several texts; else to one of `choices`, without those to a whole
-    number from 1 on.
+    number from `least` on.
     """
 
     key: str
     default: Value
     choices: tuple[str, ...] = ()
+    least: int = 1
     does: str
 
     @property
@@ -40,10 +41,44 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
         """What it may be set to, in words."""
         if self.is_list:
             return "texts, separated by commas"
-        return " or ".join(self.choices) if self.choices else "a whole number from 1 on"
+        return " or ".join(self.choices) if self.choices else f"a whole number from {self.least} on"
 
 
 SETTINGS = (
+    Setting(
+        key="checkpoints.auto_on_policy",
+        default="on",
+        choices=("on", "off"),
+        does="Whether a call that was asked about or refused is marked.",
+    ),
+    Setting(
+        key="checkpoints.auto_on_step_complete",
+        default="on",
+        choices=("on", "off"),
+        does="Whether a step that was checked and passed is marked: a reconciled phase, the end of a goal.",
+    ),
+    Setting(
+        key="checkpoints.enabled", default="on", choices=("on", "off"), does="Whether checkpoints are made at all."
+    ),
+    Setting(
+        key="checkpoints.max_per_session",
+        default=100,
+        least=0,
+        does="How many checkpoints a session may have, without the one of its start; 0: any number.",
+    ),
+    Setting(
+        key="checkpoints.retention_days",
+        default=30,
+        least=0,
+        does="After how many days what a checkpoint says is dropped, and only its position stays; 0: age does not matter.",
+    ),
+    Setting(
+        key="checkpoints.when_full",
+        default="roll",
+        choices=("roll", "refuse"),
+        does="What happens to one more checkpoint than a session may have: it takes the place of the oldest automatic one, "
+        "or is refused.",
+    ),
     Setting(
         key="hooks.on_error",
         default="ask",
@@ -161,6 +196,11 @@ def known_setting(key: str) -> Setting:
     Raises:
         UsageError: there is none; the message has the nearest keys.
     """
+    if key.rpartition(".")[2] == "session_isolation":
+        raise UsageError(
+            f"{key} is no setting of ours: the definition of each sub-agent says it",
+            hint="write `session_isolation: true` in the front matter of agents/NAME/AGENT.md",
+        )
     if key not in _BY_KEY:
         raise UsageError(f"no setting {key!r}{nearest(key, _BY_KEY)}", hint="`tally config show` lists them")
     return _BY_KEY[key]
@@ -171,6 +211,8 @@ def _in_force(setting: Setting, found: dict[str, Any]) -> Set:
         return Set(setting, setting.default, is_default=True)
     value = found[setting.key]
     value = tuple(value) if isinstance(value, list) else value
+    if _is_switch(setting, value):
+        value = _SWITCHED.get(value, value)
     if not _fits(setting, value):
         raise FormatError(
             f"config.toml: {setting.key} = {value!r} must be {setting.takes}", hint="`tally config set` checks"
@@ -178,12 +220,20 @@ def _in_force(setting: Setting, found: dict[str, Any]) -> Set:
     return Set(setting, value, is_default=False)
 
 
+_SWITCHED = {True: "on", False: "off", "true": "on", "false": "off"}
+"""How a file, and people, say `on` and `off` otherwise."""
+
+
+def _is_switch(setting: Setting, value: Any) -> bool:
+    return setting.choices == ("on", "off") and isinstance(value, bool | str)
+
+
 def _fits(setting: Setting, value: Any) -> bool:
     if setting.is_list:
         return isinstance(value, tuple) and all(isinstance(text, str) and text.strip() for text in value)
     if setting.choices:
         return value in setting.choices
-    return type(value) is int and value >= 1
+    return type(value) is int and value >= setting.least
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -236,6 +286,8 @@ def _typed(setting: Setting, text: str) -> Value:
     """What a person typed, as a value. Whether it is one that the setting can have is not looked at."""
     if setting.is_list:
         return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
+    if _is_switch(setting, text):
+        return _SWITCHED.get(text.lower(), text)
     is_number = not setting.choices and text.isascii() and text.isdigit() and len(text) < 12
     return int(text) if is_number else text
 

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from tallystick.errors import TallystickError
 from tallystick.model.step import Input, Json, SessionKind, Step
 from tallystick.operations.given import Index, Said, input_of, is_same_result
-from tallystick.operations.record import sealable, written_input
+from tallystick.operations.known import written_input
+from tallystick.operations.record import sealable
 
 if TYPE_CHECKING:
     from tallystick.operations.recorder import Session

@@ -20,7 +20,8 @@ from tallystick.journal.archive import Archive
 from tallystick.journal.ledger import Watermark
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Loss, Opening, Ref, Step
-from tallystick.operations.record import SessionRecord, StepCount, Writer
+from tallystick.operations.record import SessionRecord, Writer
+from tallystick.operations.step_count import StepCount
 from tallystick.operations.tellings import Outcome
 from tallystick.seal.names import is_meta_string
 

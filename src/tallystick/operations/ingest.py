@@ -14,6 +14,7 @@ import msgspec
 from tallystick.agents.protocols.ingest import Defaults, events_of, parse
 from tallystick.errors import FormatError
 from tallystick.model.step import Loss, Opening, Step
+from tallystick.operations.checkpointing import Checkpointing
 from tallystick.operations.scribe import Scribe, Taken
 from tallystick.policy.alert import ALERT, FEEDBACK
 
@@ -50,19 +51,23 @@ def ingest(scribe: Scribe, lines: Iterable[bytes], defaults: Defaults, counts: I
     Raises:
         JournalError: the store cannot be written. What was given before is recorded.
     """
+    checkpoints = Checkpointing(scribe)
     for line in lines:
         counts.lines += 1
         if not line.strip():
             counts.empty += 1
             continue
         try:
-            yield from _record(scribe, line, defaults, counts)
+            yield from _record(scribe, checkpoints, line, defaults, counts)
         except FormatError as error:
             counts.refused += 1
             yield Refused(counts.lines, str(error), error.hint)
+    checkpoints.settle()
 
 
-def _record(scribe: Scribe, line: bytes, defaults: Defaults, counts: Ingested) -> Iterator[Taken]:
+def _record(
+    scribe: Scribe, checkpoints: Checkpointing, line: bytes, defaults: Defaults, counts: Ingested
+) -> Iterator[Taken]:
     if len(line) > MOST_BYTES:
         raise FormatError(f"a line has at most {MOST_BYTES} bytes")
     events = list(events_of(parse(line), defaults))
@@ -75,6 +80,8 @@ def _record(scribe: Scribe, line: bytes, defaults: Defaults, counts: Ingested) -
         if isinstance(event, Opening):
             counts.sessions.add(scribe.open(event).sid)
         elif not isinstance(event, Loss):
+            (checkpoints.settle if event.type == "session_end" else checkpoints.tick)()
             taken = scribe.add(agent, event)
+            checkpoints.saw(scribe.writer.record_of(taken.session, agent), taken, event)
             counts.steps[taken.outcome.value] += 1
             yield taken

@@ -27,6 +27,8 @@ from tallystick.model.step import Json, Step
 from tallystick.seal.canonical import canonical
 
 _MOST_WAITING = 10_000
+_ONCE = frozenset(("compaction", "session_end"))
+"""What a session does once: after a compaction another one goes on."""
 _COMMANDS = frozenset(("command", "cmd"))
 _FRAME = re.compile(r"(?:(?:[A-Z][A-Za-z ]{0,30}: [^\n]{0,200}|Process exited with code -?\d+)\n){1,8}Output:(?:\s|\Z)")
 
@@ -187,6 +189,8 @@ def join_key(step: Step | Recorded, values: Mapping[str, Json]) -> bytes | None:
 
     A result is not found so: it belongs to its call, whatever it says.
     """
+    if step.type in _ONCE:
+        return step.type.encode()
     if step.type == "model_call":
         return _usage_key(step.meta.get("tokens"))
     name = next((name for name in ("content.args", "content.text") if values.get(name) is not None), None)

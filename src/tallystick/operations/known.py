@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tallystick.model.step import Json
+
 if TYPE_CHECKING:
     from hashlib import _Hash
 
 _PATHS_KEPT = 64
+_MOST_RUNS = 200
 
 
 class PathInput(msgspec.Struct, frozen=True):
@@ -181,3 +184,11 @@ class KnownSteps:
         if path.runs and path.runs[-1][1] == step - 1:
             return _Path((*path.runs[:-1], (path.runs[-1][0], step)), state)
         return _Path((*path.runs, (step, step)), state)
+
+
+def written_input(path: PathInput, tip: int) -> Json:
+    """The `input` member of a model call."""
+    if len(path.runs) > _MOST_RUNS:
+        return {"path": tip, "digest": path.digest}
+    steps = [f"{first}-{last}" if first != last else str(first) for first, last in path.runs]
+    return {"steps": steps, "digest": path.digest}

@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -20,12 +22,17 @@ from tallystick.capture.probe import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
+from tallystick.operations.checkpointing import Checkpointing
+from tallystick.operations.config_change import SettingsWatch
 from tallystick.operations.folders import Folders
+from tallystick.operations.isolation import with_isolation
 from tallystick.operations.live_alerts import LiveAlerts, LookAfter, decided_step
+from tallystick.operations.live_configuration import LiveConfiguration, environment_of_hook
 from tallystick.operations.policy_change import Change, step_of_change
 from tallystick.operations.record import SessionRecord
-from tallystick.operations.scribe import Scribe
+from tallystick.operations.scribe import Scribe, Taken
 from tallystick.operations.unnamed import Unnamed
+from tallystick.operations.whereabouts import Whereabouts
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,8 +45,6 @@ _MOST_REMEMBERED = 4096
 _QUIET_SECONDS = 2.0
 _KEPT_OF_BAD = 16 << 10
 _MOST_FOLLOWED = 256
-_WORKING_SECONDS = 600.0
-"""For how long after its last word a session that has not ended counts as live."""
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,6 +139,7 @@ class Live:
         monotonic: Callable[[], float],
         adapter: Callable[[str], HookAdapter | None] = hook_adapter,
         look_after: LookAfter | None = None,
+        configuration: LiveConfiguration | None = None,
     ) -> None:
         self.scribe = scribe
         self.counts = Counts()
@@ -146,12 +152,15 @@ class Live:
         self._folders = Folders()
         self._ending: dict[tuple[str, str], float] = {}
         self._followed: dict[tuple[str, str], str] = {}
-        self._working: OrderedDict[tuple[str, str], tuple[float, str]] = OrderedDict()
+        self._whereabouts = Whereabouts(monotonic)
         self._settle: Settle | None = None
         self.changes = 0
         """How often `unfinished` has changed."""
         self._missed = _Missed()
         self._alerts = LiveAlerts(scribe, look_after)
+        self.checkpoints = Checkpointing(scribe)
+        self._configuration = configuration
+        self._settings = SettingsWatch(scribe.home)
 
     # One delivery ---------------------------------------------------------------------------------------------------
 
@@ -259,23 +268,7 @@ class Live:
 
     def working(self) -> list[dict[str, str]]:
         """The sessions that are live, as far as their hooks told: agent, the agent's own id, and the folder they work in."""
-        since = self._monotonic() - _WORKING_SECONDS
-        return [
-            {"agent": agent, "session": session, "folder": folder}
-            for (agent, session), (at, folder) in self._working.items()
-            if at >= since
-        ]
-
-    def _note_working(self, agent: str, payload: Payload) -> None:
-        openings = (event.values.get("personal.cwd") for event in payload.events if isinstance(event, Opening))
-        said = payload.asks.cwd if payload.asks is not None else next(openings, None)
-        known = self._working.pop((agent, payload.session), None)
-        if payload.ends or not (said or known):
-            return
-        folder = known[1] if known is not None else str(said)  # where it began: a call may run elsewhere
-        self._working[(agent, payload.session)] = (self._monotonic(), folder)
-        while len(self._working) > _MOST_FOLLOWED:
-            self._working.popitem(last=False)
+        return self._whereabouts.live()
 
     # Recording ------------------------------------------------------------------------------------------------------
 
@@ -297,17 +290,36 @@ class Live:
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
         self._look_at_transcript(delivery.agent, payload)
         if not delivery.spooled:
-            self._note_working(delivery.agent, payload)
+            self._whereabouts.note(delivery.agent, payload)
         folder = payload.asks.cwd if payload.asks is not None else None
-        for event in payload.events:
+        size = self._configuration.size(delivery.agent, payload.session) if self._configuration is not None else 0
+        for event in self._leave(delivery.agent, payload) if payload.continues is not None else payload.events:
             try:
                 self._record_event(delivery, self._folders.noted(delivery.agent, event, folder), decision)
             except FormatError as error:  # one that cannot be sealed does not take the others with it
                 self.counts.last_error = str(error)
                 self.note_gap({"reason": "unrecordable"}, {"content.error": str(error)[:2000]})
+        if self._configuration is not None and not delivery.spooled:
+            self._configuration.saw(
+                delivery.agent,
+                payload.session,
+                payload.events,
+                size=size,
+                folder=self._whereabouts.folder(delivery.agent, payload.session),
+                environment=partial(environment_of_hook, delivery.id),
+            )
         if payload.ends:
             self.changes += 1
             self._ending[(delivery.agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
+
+    def _leave(self, agent: str, payload: Payload) -> tuple[Event, ...]:
+        """The agent goes on under another id: what it has left is closed too. Of what is not recorded, nothing is told."""
+        left = str(payload.continues)
+        if self.scribe.writer.find(agent, left) is None:
+            return tuple(event for event in payload.events if isinstance(event, Loss) or event.session != left)
+        self.changes += 1
+        self._ending[(agent, left)] = self._monotonic() + _QUIET_SECONDS
+        return payload.events
 
     def _look_at_transcript(self, agent: str, payload: Payload) -> None:
         """Read on in the second witness's file first. Whatever is wrong with that, what the hook told is recorded."""
@@ -330,7 +342,8 @@ class Live:
         )
         if isinstance(event, Opening):
             if self.scribe.writer.archive.find(agent, event.session) is None:
-                self.scribe.open(_under(event, delivery.monitor))
+                folder = self._whereabouts.folder(agent, event.session)
+                self.scribe.open(with_isolation(_under(event, delivery.monitor), folder, Path.home()))
             return
         with self.scribe.lock:  # or the session might be let go of in between
             self._add(delivery, event, decision)
@@ -352,12 +365,18 @@ class Live:
         if step.type == "tool_call" and decision is not None:
             if decision.effect is not Effect.ALLOW or decision.would is not None:
                 decided = decided_step(step, decision)
-                self.scribe.add_to(record, decided)
+                self._mark(delivery, record, self.scribe.add_to(record, decided), decided)
                 self._alerts.of_decision(record, step, decided, taken.n, received=delivery.received)
             # An intent is on disk before its call is let go: DESIGN 5.
             self._settle = self.scribe.unsettled(taken.session)
         elif step.type == "tool_result":
             self._alerts.made(delivery.agent, step, taken.n)
+        else:
+            self._mark(delivery, record, taken, step)
+
+    def _mark(self, delivery: Delivery, record: SessionRecord, taken: Taken, step: Step) -> None:
+        seen = replace(step, meta={**step.meta, "spooled": True}) if delivery.spooled else step
+        self.checkpoints.saw(record, taken, seen)
 
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
         found = self.scribe.writer.find(agent, step.session)
@@ -416,9 +435,14 @@ class Live:
         try:
             was_new = self._transcripts.poll()
             self._alerts.tick()
+            self.scribe.take(RECORDER, self._settings.changed())
+            (self.checkpoints.settle if closing else self.checkpoints.tick)()
+            if self._configuration is not None:
+                (self._configuration.settle if closing else self._configuration.tick)()
             now = self._monotonic()
             for (agent, session), due in list(self._ending.items()):
-                if closing or (now >= due and not self._transcripts.poll(agent, session)):
+                is_quiet = now >= due and not self._transcripts.poll(agent, session)
+                if closing or (is_quiet and not self._is_due(agent, session)):
                     self._transcripts.finish(agent, session)
                     self._end(agent, self.scribe.writer.current(agent, session))
                     self._followed.pop((agent, session), None)
@@ -427,6 +451,11 @@ class Live:
             self.counts.last_error = str(error)
             return False
         return was_new
+
+    def _is_due(self, agent: str, session: str) -> bool:
+        """Whether something is still to be recorded before a session ends."""
+        waits = self._configuration is not None and self._configuration.is_due(agent, session)
+        return waits or self.checkpoints.is_due
 
     def close(self) -> None:
         """Record and seal what is pending. Raises: JournalError: the store cannot be written."""
@@ -450,6 +479,8 @@ class Live:
         record = self.scribe.writer.find(agent, session)
         if record is not None and not record.journal.ended:
             self.scribe.add_to(record, Step(session=session, type="session_end", source=Source.HOOK))
+        if self._configuration is not None:
+            self._configuration.end(agent, session)
 
 
 def _under(opening: Opening, monitor: str | None) -> Opening:

@@ -12,7 +12,7 @@ from tallystick.journal.read import read_at
 from tallystick.model.recorded import Recorded
 from tallystick.operations.filters import StepFilter
 from tallystick.operations.project import Index
-from tallystick.store.log import LogFilter
+from tallystick.store.log import LogFilter, LogPage
 from tallystick.store.log import log as page_of
 from tallystick.store.steps import StepEntry
 
@@ -37,7 +37,13 @@ def read_log(home: Home, index: Index, wanted: StepFilter, *, session: str | Non
     Raises:
         UsageError: a request without its session, or a time that is none.
     """
-    page = page_of(
+    page = page_of_log(index, wanted, session=session, limit=limit)
+    return LogRows(tuple(_row(home, entry) for entry in page.steps), page.next is not None)
+
+
+def page_of_log(index: Index, wanted: StepFilter, *, session: str | None, limit: int) -> LogPage:
+    """The same as the index has them."""
+    return page_of(
         index.graph,
         LogFilter(
             types=wanted.types,
@@ -51,7 +57,6 @@ def read_log(home: Home, index: Index, wanted: StepFilter, *, session: str | Non
             limit=limit,
         ),
     )
-    return LogRows(tuple(_row(home, entry) for entry in page.steps), page.next is not None)
 
 
 def _row(home: Home, entry: StepEntry) -> LogRow:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import tzinfo
-
-import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
@@ -21,16 +20,20 @@ from tallystick.model.moments import normal_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
 from tallystick.operations.config import read_setting
-from tallystick.operations.join import compared
-from tallystick.operations.known import KnownSteps, PathInput
+from tallystick.operations.fitted import as_sealed, comparable, fit_raw, fit_values
+from tallystick.operations.join import is_unnamed
+from tallystick.operations.known import KnownSteps, written_input
 from tallystick.operations.tellings import Outcome, Tellings, links, without_same
 from tallystick.scrubbing.step import scrub_opening, scrub_recorded, scrub_step
 from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
-from tallystick.seal.tagged import tag, tag_cut
+from tallystick.seal.tagged import tag
+from tallystick.sessions.checkpoints import Checkpoints
+from tallystick.sessions.states import Status, end_status
+from tallystick.sessions.used import Used
 
 OnStep = Callable[[Recorded], None]
-_MOST_RUNS = 200
+_MOST_CHANGES = 62
 _SIGHTINGS = 256
 
 
@@ -48,6 +51,12 @@ class SessionRecord:
         self._sightings: dict[str, list[dict[str, Json]]] = {}
         self._tellings = Tellings(self._read_clean)
         self._end: dict[str, Json] = {}
+        self._owed: tuple[str, dict[str, Json]] | None = None
+        """With which end, told by whom, the session ends again: it was ended, and only what it had was told again."""
+        self.used = Used()
+        self.checkpoints = Checkpoints()
+        self.configured: list[int] = []
+        """The entries that tell under which configuration it is: a whole one, and the changes after it."""
         self._offset = 0
         journal.on_entry(self._take)
         self._read_from_start()
@@ -61,11 +70,14 @@ class SessionRecord:
     def _take(self, n: int, digest: bytes, text: bytes) -> None:
         if n == 0:
             self._tellings, self.request, self._offset = Tellings(self._read_clean), None, 0
+            self.used, self.checkpoints, self.configured = Used(), Checkpoints(), []
+        self._owed = None
         step = read_line(self.archive.home, text)
         found, tells = step.member("source_id"), _link(step)
         source_id = found if isinstance(found, str) else None
         self.known.add(digest, offset=self._offset, parents=step.parents, source_id=source_id, tells=tells)
         self._offset += len(text) + 1
+        self._sum_up(n, digest, step.meta)
         if step.type == "sighting":
             self._tellings.take_sighting(step)
         else:
@@ -77,10 +89,23 @@ class SessionRecord:
         elif step.type == "session_end":
             self._end = _ending(step.meta)
 
+    def _sum_up(self, n: int, digest: bytes, meta: Mapping[str, Json]) -> None:
+        self.used.take(n, meta)
+        self.checkpoints.take(n, digest.hex(), meta)
+        if "config_fingerprint" in meta:
+            whole, changes = self.configured[:1], self.configured[1:][-_MOST_CHANGES:]
+            self.configured = [*whole, *changes, n] if meta.get("type") == "config_change" else [n]
+
     @property
     def known(self) -> KnownSteps:
         """The entries of the journal."""
         return self._tellings.known
+
+    @property
+    def status(self) -> Status:
+        """What the session is, as its own journal says it."""
+        with self.journal.locked():
+            return end_status(self._end.get("status")) if self.journal.ended else Status.ACTIVE
 
     @property
     def sid(self) -> SessionId:
@@ -106,15 +131,24 @@ class SessionRecord:
             step = scrub_step(step)
         with self.journal.locked():
             n = self._tellings.find(step)
-            if n is None:
+            if n is None or self._ends_anew(step):
+                self._owed = None
                 return Outcome.RECORDED, self._append(step, foreign, {})
-            judgement = self._tellings.judge(_as_sealed(step), n, _comparable_step(step))
+            judgement = self._tellings.judge(as_sealed(step), n, comparable(step))
             if judgement.outcome is Outcome.KNOWN:
                 return Outcome.KNOWN, judgement.n
             if judgement.outcome is Outcome.CORROBORATED:
                 self._note_sighting(step, judgement.n)
                 return Outcome.CORROBORATED, judgement.n
-            return judgement.outcome, self._append(without_same(step, judgement), foreign, links(judgement))
+            owed = (step.source.value, self._end) if self.journal.ended else self._owed
+            n = self._append(without_same(step, judgement), foreign, links(judgement))
+            self._owed = owed if step.type != "session_end" else None
+            return judgement.outcome, n
+
+    def _ends_anew(self, step: Step) -> bool:
+        """Whether a source without ids tells an end, and the session went on after the one that another has told."""
+        is_end = step.type == "session_end" and not self.journal.ended
+        return is_end and is_unnamed(step.source_id) and self.known.find(step.source_id or "") is None
 
     def free_id(self, beginning: str) -> str:
         """A source id that no event of the session has, for one whose source gives it none."""
@@ -138,6 +172,7 @@ class SessionRecord:
             resumed = {"agent": self.agent, "resumed": True}
             self._write("session_start", step.source.value, resumed, {}, {}, ())
         if step.type == "session_end":
+            self._owed = None
             self.flush_sightings()  # later they would have to reopen the session
         parents = self._parents(step.after, foreign)
         members: dict[str, Json] = {**step.meta, **linked, **self._input(step, parents)}
@@ -184,6 +219,7 @@ class SessionRecord:
             tells=tells if type(tells) is int else None,
         )
         self._offset = self.journal.length
+        self._sum_up(appended.n, digest, meta)
         if kind == "session_end":
             self._end = _ending(meta)
         if self.callbacks:
@@ -241,18 +277,30 @@ class SessionRecord:
 
     def flush_sightings(self) -> None:
         """Record what second witnesses confirmed since the last time (13.5). A session that has ended stays ended."""
-        if not self._sightings:
-            return
         sightings, self._sightings = self._sightings, {}
+        if sightings:
+            with self.reopened(next(iter(sightings)), "sighting"):
+                for source, steps in sightings.items():
+                    self._write("sighting", source, {"steps": steps}, {}, {}, ())
+        with self.journal.locked() if self._owed is not None else nullcontext():
+            if self._owed is not None:
+                source, ending = self._owed
+                self._owed = None
+                self._write("session_end", source, ending, {}, {}, ())
+
+    @contextmanager
+    def reopened(self, source: str, reason: str) -> Iterator[None]:
+        """Hold the journal to add what a session that has ended does not go on with: it ends again as it had ended."""
         with self.journal.locked():
             ending = self._end if self.journal.ended else None
-            if ending is not None:
-                resumed = {"agent": self.agent, "resumed": True, "reason": "sighting"}
-                self._write("session_start", next(iter(sightings)), resumed, {}, {}, ())
-            for source, steps in sightings.items():
-                self._write("sighting", source, {"steps": steps}, {}, {}, ())
-            if ending is not None:
-                self._write("session_end", next(iter(sightings)), ending, {}, {}, ())
+            if ending is None:
+                yield
+                return
+            self._write("session_start", source, {"agent": self.agent, "resumed": True, "reason": reason}, {}, {}, ())
+            try:
+                yield
+            finally:
+                self._write("session_end", source, ending, {}, {}, ())
 
 
 def opens_request(step: Recorded) -> bool:
@@ -273,14 +321,6 @@ def _ending(meta: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def written_input(path: PathInput, tip: int) -> Json:
-    """The `input` member of a model call."""
-    if len(path.runs) > _MOST_RUNS:
-        return {"path": tip, "digest": path.digest}
-    steps = [f"{first}-{last}" if first != last else str(first) for first, last in path.runs]
-    return {"steps": steps, "digest": path.digest}
-
-
 def normal_ts(text: str, zone: tzinfo) -> dict[str, Json]:
     """`ts` and, where the zone had to be assumed, `ts_zone`; a time that cannot be read stays as the source wrote it."""
     found = normal_time(text, zone)
@@ -298,47 +338,9 @@ def _tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
         members |= normal_ts(ts, zone)
 
 
-def fit_values(values: Mapping[str, Json], rest: Mapping[str, Json]) -> dict[str, Json]:
-    """Field values that can be sealed, with members that do not fit `meta` under `content.meta`."""
-    sealed = {name: value for name, value in values.items() if value is not None}
-    own = sealed.get("content.meta", {})
-    if not isinstance(own, dict):  # the name is the format's, and means members: 6.2
-        own = sealed["content.meta"] = {"meta": own}
-    if rest:
-        sealed["content.meta"] = {**rest, **own}
-    return sealed
-
-
-def fit_raw(raw: Mapping[str, bytes], sealed: dict[str, Json]) -> dict[str, bytes]:
-    """Raw values within the blob limit; of a larger one only its size is kept, as a tagged string (3.2)."""
-    kept = dict(raw)
-    for name, data in raw.items():
-        if len(data) > limits.BLOB_BYTES:
-            del kept[name]
-            sealed[name] = tag_cut(len(data))
-    return kept
-
-
 def sealable(values: Mapping[str, Json]) -> dict[str, Json]:
     """Values from callers of the Python API, with what JSON cannot hold replaced by tagged strings (3.2)."""
     return {name: tag(value) for name, value in values.items()}
-
-
-def _as_sealed(step: Step) -> Step:
-    """A step with its values as they would be sealed."""
-    values = fit_values(step.values, {})
-    return msgspec.structs.replace(step, raw=fit_raw(step.raw, values), values=values)
-
-
-def _comparable_step(step: Step) -> bytes:
-    members: dict[str, Json] = dict(step.meta)
-    members.pop("ts", None)
-    if step.source_id is not None:
-        members["source_id"] = step.source_id
-    meta, rest = fit_meta(members)
-    sealed = fit_values(step.values, rest)
-    values = {name: value for name, value in sealed.items() if name.startswith("content.")}
-    return compared(values, fit_raw(step.raw, values), meta)
 
 
 # Opening sessions ----------------------------------------------------------------------------------------------------
@@ -467,18 +469,3 @@ class Writer:
         """Forget all sessions."""
         for sid in list(self._records):
             self.release(sid)
-
-
-class StepCount(msgspec.Struct):
-    """How events fared, by outcome."""
-
-    recorded: int = 0
-    known: int = 0
-    revised: int = 0
-    corroborated: int = 0
-    extended: int = 0
-    contradicted: int = 0
-
-    def count(self, outcome: Outcome) -> None:
-        """Count one event."""
-        setattr(self, outcome.value, getattr(self, outcome.value) + 1)

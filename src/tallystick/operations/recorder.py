@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -32,14 +32,22 @@ from tallystick.journal.read import read_session
 from tallystick.model.ids import SessionId
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Source, Step
+from tallystick.operations.branching import Branching, end_of
 from tallystick.operations.calls import Attached, ModelCall, Request, Subagent, ToolCall
+from tallystick.operations.checkpointing import Checkpointing
 from tallystick.operations.conversation import Conversation
 from tallystick.operations.forks import watch, watch_in_child
 from tallystick.operations.given import Said
+from tallystick.operations.isolation import defined
+from tallystick.operations.marks import Marks
 from tallystick.operations.record import OnStep, SessionRecord, sealable
 from tallystick.operations.scribe import Scribe, Taken
 from tallystick.operations.strands import Place, Strand, owner, place_of, set_current, set_place
 from tallystick.operations.tellings import Outcome
+from tallystick.sessions.states import ENDS
+
+if TYPE_CHECKING:
+    from tallystick.operations.runs_under import RunsUnder
 
 _log = logging.getLogger("tallystick")
 _keys = itertools.count()
@@ -70,6 +78,7 @@ class Recorder:
         self._callbacks: list[OnStep] = []
         self._scribe: Scribe | None = Scribe(self.home, always_sync=always_sync, aside=True)
         self._scribe.callbacks = self._callbacks
+        self._checkpoints: Checkpointing | None = None
         watch(self)
 
     @property
@@ -90,6 +99,13 @@ class Recorder:
             return self._scribe
 
     @property
+    def checkpoints(self) -> Checkpointing:
+        """Makes the automatic checkpoints of what is recorded here."""
+        if self._checkpoints is None:
+            self._checkpoints = Checkpointing(self.scribe)
+        return self._checkpoints
+
+    @property
     def busy(self) -> threading.RLock | None:
         """What is held while a step is written: who forks waits for it."""
         return self._scribe.lock if self._scribe is not None else None
@@ -97,6 +113,7 @@ class Recorder:
     def abandon(self) -> None:
         """In a forked child: leave what was inherited alone, and open the store anew when something is recorded."""
         inherited, self._scribe = self._scribe, None
+        self._checkpoints = None  # those that wait are the parent's to make
         self._opening = threading.Lock()
         if inherited is not None:
             inherited.archive.close()  # this gives up the descriptors and, being copies, none of the parent's locks
@@ -125,6 +142,9 @@ class Recorder:
         kind: SessionKind = SessionKind.ROOT,
         parent: Ref | None = None,
         source: Source = Source.SDK,
+        goal: str | None = None,
+        workspace: str | None = None,
+        configuration: RunsUnder | None = None,
         **meta: Json,
     ) -> Session:
         """Begin a session, or go on with the one that has this id.
@@ -132,8 +152,12 @@ class Recorder:
         Args:
             agent: the agent's name. session: its own id of the session; a new one is made up if it has none.
             source: by which way its steps reach us, where that is not this API.
-            meta: further members of `session_start`, for example `model` or `agent_version`.
+            goal: what it is for. workspace: what the program calls the place it works on. What hangs on it has the same one.
+            configuration: what it runs under (`Session.runs_under`); None: its agent, version and model, which stand in its
+                start.
+            meta: further members of `session_start`, for example `model`, `agent_version`, or `run`, which is inherited too.
         """
+        values = {"personal.cwd": cwd, "content.goal": goal, "content.workspace": workspace}
         opening = Opening(
             session=session if session is not None else uuid.uuid4().hex,
             agent=agent,
@@ -141,9 +165,14 @@ class Recorder:
             parent=parent,
             source=source,
             meta=meta,
-            values=sealable({"personal.cwd": cwd}) if cwd is not None else {},
+            values=sealable({name: value for name, value in values.items() if value is not None}),
         )
-        return Session(self, self.scribe.open(opening), opening)
+        if kind is SessionKind.CHILD:
+            opening = defined(self.scribe, opening)
+        begun = Session(self, self.scribe.open(opening), opening)
+        if configuration is not None:
+            begun.runs_under(configuration)
+        return begun
 
     def seal(self) -> None:
         """Make everything recorded so far durable, and sign a head that covers it."""
@@ -152,6 +181,7 @@ class Recorder:
     def close(self) -> None:
         """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""
         if self._scribe is not None:
+            self.checkpoints.settle()
             self._scribe.close()
 
 
@@ -172,7 +202,7 @@ def _session_of(recorder: Recorder, opening: Opening, is_prompted: bool, stands:
     return session
 
 
-class Session:
+class Session(Branching, Marks):
     """One session that is being recorded.
 
     As a context manager it is the current session of its block, and is closed at the end, as failed after an exception.
@@ -190,7 +220,6 @@ class Session:
         self.kind = opening.kind
         self.lost = 0
         """How many steps could not be recorded and are not told of yet (`try_put`)."""
-        self._continuations = 0
         self._key = next(_keys)
         self._trunk = Strand(owner(), None, None)
         self.is_concurrent = False
@@ -289,7 +318,9 @@ class Session:
             changes["within"] = Ref(n=place.within)
         if place.request is not None and not step.opens_request:
             changes["meta"] = {"request": place.request, **step.meta}
+        self._mark_before(step)
         taken = self.recorder.scribe.add(self.agent, replace(step, **changes) if changes else step)
+        self._mark_after(step, taken)
         if taken.outcome in (Outcome.KNOWN, Outcome.CORROBORATED):
             return taken  # it stands where it was recorded before
         place.strand.advance(taken.n)
@@ -349,6 +380,10 @@ class Session:
         """Say where this task or thread stands from now on."""
         set_place(self._key, place)
 
+    def ends(self) -> tuple[Ref, ...]:
+        """What a step of this task or thread follows from, for a step that follows from something else as well."""
+        return (self._ends(self.place()) if self.is_concurrent else ()) or (Ref(),)
+
     def _ends(self, place: Place) -> tuple[Ref, ...]:
         """What the next step here follows from: the one before it, and the last ones of branches that came to rest."""
         ends = [Ref(n=n) for n in dict.fromkeys(place.strand.join()) if n != place.tip]
@@ -396,51 +431,36 @@ class Session:
         """
         return ToolCall(self, tool, args, call_id)
 
+    def runs_under(self, configuration: RunsUnder) -> None:
+        """Say what the session runs under from now on: a checkpoint the first time, a `config_change` where it differs then.
+
+        Raises:
+            UsageError: a section's name is no word, or Lango has no such input. JournalError: it cannot be written.
+        """
+        from tallystick.operations.runs_under import tell
+
+        tell(self.recorder.scribe, self.record(), configuration, source=self.source)
+
     def subagent(self, role: str, goal: str | None = None, session: str | None = None, **meta: Json) -> Subagent:
         """A sub-agent as a block: its session is the current one in it, and hangs on a `subagent_start` of this one."""
         return Subagent(self, role, goal, session, meta)
 
-    # Other sessions -------------------------------------------------------------------------------------------------
-
-    def child(
-        self, agent: str | None = None, session: str | None = None, *, at: int | None = None, **meta: Json
-    ) -> Session:
-        """A session of a sub-agent, hanging on the last step of this one, or on entry `at` of it."""
-        return self._begin(SessionKind.CHILD, agent, session, at, meta)
-
-    def fork(self, session: str | None = None, **meta: Json) -> Session:
-        """A session that goes another way from the last step of this one."""
-        return self._begin(SessionKind.FORK, None, session, None, meta)
-
-    def _begin(
-        self, kind: SessionKind, agent: str | None, session: str | None, at: int | None, meta: Mapping[str, Json]
-    ) -> Session:
-        return self.recorder.session(
-            agent if agent is not None else self.agent,
-            session if session is not None else f"{self.source_session}/{uuid.uuid4().hex[:16]}",
-            kind=kind,
-            parent=Ref(session=self.source_session, agent=self.agent, n=at),
-            source=self.source,
-            **meta,
-        )
-
-    def compact(self, summary: str, **meta: Json) -> Session:
-        """End this session with a `compaction` step and go on in a continuation that begins with the summary."""
-        step = self.step("compaction", content={"text": summary}, source_id=f"compaction/{self._continuations}", **meta)
-        self.close("completed")
-        base, _, number = self.source_session.rpartition("~")
-        next_id = f"{base}~{int(number) + 1}" if base and number.isdigit() else f"{self.source_session}~1"
-        parent = Ref(session=self.source_session, source_id=f"compaction/{self._continuations}")
-        following = self.recorder.session(self.agent, next_id, kind=SessionKind.CONTINUATION, parent=parent)
-        following.step("user", content={"text": summary}, origin="summary", compaction=step.n)
-        return following
+    # Ending ---------------------------------------------------------------------------------------------------------
 
     def close(self, status: str = "completed") -> None:
-        """End the session and seal it. Statuses: `completed`, `failed`, `discarded`, `merged`.
+        """End the session and seal it. Statuses: `completed`, `failed`, `discarded`, `merged`; `error` and the like mean one.
 
-        In an event loop it is sealed a moment later: others must not wait for the disk meanwhile.
+        One that has ended stays as it ended: only a further step makes it go on. In an event loop it is sealed a moment
+        later: others must not wait for the disk meanwhile.
+
+        Raises:
+            UsageError: the status is no end of a session.
         """
-        self.step("session_end", status=status)
+        end = end_of(status)
+        if self.record().status in ENDS:
+            _log.warning("session %s has ended and stays as it is: it is not %s", self.id[:8], end.value)
+            return
+        self.step("session_end", status=end.value)
         if owner().task:
             self.recorder.scribe.seal_soon()
         else:

@@ -29,7 +29,7 @@ _NOT_GIVEN = frozenset(("model_call", "usage", "sighting"))
 
 
 class Erasure(msgspec.Struct, frozen=True):
-    """What the ledger says about an erased value: when, on which ground, and why."""
+    """What the ledger says about values that are gone: when, on which ground, and why. `retention` names its rule."""
 
     names: tuple[str, ...]
     recorded: str | None
@@ -91,7 +91,7 @@ def _defect(home: Home, text: bytes) -> str | None:
 
 
 def _in_ledger(home: Home, step: Recorded) -> tuple[list[Erasure], int | None]:
-    """The erasures of a step, and the size of its session's newest head if that covers the step."""
+    """What was taken from a step, and the size of its session's newest head if that covers the step."""
     erasures: list[Erasure] = []
     size = 0
     for entry in ledger_entries(home, holding=step.session.encode()):
@@ -101,7 +101,15 @@ def _in_ledger(home: Home, step: Recorded) -> tuple[list[Erasure], int | None]:
             size = max(size, entry.meta["size"])
         elif entry.type == "erasure" and entry.meta.get("n") == step.n:
             erasures.append(_erasure(entry))
+        elif entry.type == "retention" and _covers(entry, step.n):
+            rule = f"the rule `{entry.meta.get('rule')}`"
+            erasures.append(msgspec.structs.replace(_erasure(entry), basis="retention", reason=rule))
     return erasures, size if size > step.n else None
+
+
+def _covers(entry: Recorded, n: int) -> bool:
+    first, last = entry.meta.get("from"), entry.meta.get("to")
+    return type(first) is int and type(last) is int and first <= n <= last
 
 
 def _erasure(entry: Recorded) -> Erasure:

@@ -24,7 +24,9 @@ from tallystick.journal.read import read_line
 from tallystick.model.recorded import Recorded
 from tallystick.operations.ledger import ledger_entries, sealed_sizes
 from tallystick.operations.live import RECORDER
+from tallystick.operations.marking import Rules, read_rules
 from tallystick.operations.project import open_index
+from tallystick.store.checkpoints import MarkCounts, mark_counts
 from tallystick.store.graph import GraphError
 from tallystick.store.queries import SessionFilter, SessionRow, list_sessions
 
@@ -76,6 +78,15 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None
 
 
+class CheckpointStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings say of checkpoints, and how many there are; None: the settings are damaged."""
+
+    rules: Rules | None
+    by_trigger: dict[str, int] = {}
+    replaced: int = 0
+    pruned: int = 0
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Where a store stands.
 
@@ -99,6 +110,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     live: tuple[LiveSession, ...] = ()
     recorder: dict[str, Any] | None = None
     """What the recorder says of itself; None if none runs."""
+    checkpoints: CheckpointStatus
+    by_status: dict[str, int] = {}
+    """Sessions, by how they stand."""
+    alerts: int = 0
+    attributions: int = 0
+    bundles: dict[str, int]
+    """What was taken in and handed out, as the ledger says: `import` and `export` entries."""
 
 
 def store_status(home: Home, *, now: datetime | None = None) -> Status:
@@ -108,7 +126,7 @@ def store_status(home: Home, *, now: datetime | None = None) -> Status:
         NotFoundError: there is no store. FormatError: its ledger begins with something else.
     """
     identity = read_store(home)
-    state, rows = _indexed(home)
+    state, rows, counted = _indexed(home)
     ledger = list(ledger_entries(home))
     sealed = sealed_sizes(home)
     by_agent = Counter[str]()
@@ -131,7 +149,24 @@ def store_status(home: Home, *, now: datetime | None = None) -> Status:
         index=state,
         live=tuple(_live(rows, now or datetime.now(UTC))),
         recorder=recorder.status(home.folder),
+        checkpoints=CheckpointStatus(
+            rules=_rules(home),
+            by_trigger=counted.by_trigger,
+            replaced=counted.replaced,
+            pruned=counted.pruned,
+        ),
+        by_status=dict(sorted(Counter(row.status for row in rows).items())),
+        alerts=counted.alerts,
+        attributions=counted.attributions,
+        bundles={kind: sum(entry.type == kind for entry in ledger) for kind in ("import", "export")},
     )
+
+
+def _rules(home: Home) -> Rules | None:
+    try:
+        return read_rules(home)
+    except FormatError:
+        return None
 
 
 def _live(rows: tuple[SessionRow, ...], now: datetime) -> Iterator[LiveSession]:
@@ -157,14 +192,14 @@ def _signed_size(home: Home) -> int | None:
     return note.size if note is not None else None
 
 
-def _indexed(home: Home) -> tuple[str, tuple[SessionRow, ...]]:
-    """How the index is, in a word, and what it knows of the sessions."""
+def _indexed(home: Home) -> tuple[str, tuple[SessionRow, ...], MarkCounts]:
+    """How the index is, in a word, what it knows of the sessions, and how many marks and alerts it has."""
     try:
         with open_index(home) as index:
             rows = list_sessions(index.graph, SessionFilter(limit=None))
-            return ("stale" if index.remarks else "current"), rows
+            return ("stale" if index.remarks else "current"), rows, mark_counts(index.graph)
     except GraphError as error:
-        return str(error), ()
+        return str(error), (), MarkCounts()
 
 
 def _sizes(home: Home) -> Sizes:

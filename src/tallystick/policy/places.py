@@ -236,7 +236,16 @@ class Places:
         return found
 
 
-_STORE_NAMES = ("config.toml", "graph.db", "ledger.jsonl", "ledger.note", "log.key", "00000000.jsonl", "recorder.pid")
+_STORE_NAMES = (
+    "config.toml",
+    "graph.db",
+    "ledger.jsonl",
+    "ledger.note",
+    "log.key",
+    "configuration.key",
+    "00000000.jsonl",
+    "recorder.pid",
+)
 """Names as there are in a store, for patterns of `find`."""
 
 

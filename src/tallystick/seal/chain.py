@@ -10,6 +10,7 @@ import enum
 from collections.abc import Mapping
 
 from tallystick.errors import FormatError
+from tallystick.model.ids import HASH
 from tallystick.model.step import Json
 from tallystick.model.verdict import Disclosure
 from tallystick.seal.fastline import accept_bare, accept_full
@@ -38,7 +39,9 @@ class Chain:
     Attributes:
         size: how many lines were sound. head: hash of the last one (or genesis). tree: the Merkle frontier.
         closed: whether the last is a `session_end`. foreign: references to other sessions, with the n that made them.
-        unfinished: the n of entries that still show, or keep a blob of, what a sealed erasure names.
+        unfinished: the n of entries that still show, or keep a blob of, what a sealed erasure names, or a retention of that
+            entry alone.
+        lost_marks: the n of checkpoints that mark an entry which is not before them.
     """
 
     def __init__(
@@ -68,8 +71,13 @@ class Chain:
         self.disclosure = Disclosure()
         self.foreign: list[tuple[int, str]] = []
         self.unfinished: list[int] = []
+        self.lost_marks: list[int] = []
         self._in_ledger = in_ledger or place is Place.LEDGER
         self._view = LedgerView() if view is None else view
+        self._dropped: dict[int, frozenset[str]] = {}
+        for drop in self._view.drops.get(sid, ()):
+            if drop.first == drop.last:
+                self._dropped[drop.first] = self._dropped.get(drop.first, frozenset()) | drop.names
         self._level = level
         self._read_blob = read_blob
         self._entries = Seen()
@@ -90,7 +98,8 @@ class Chain:
             if bare is not None:
                 self._follow(bare, {})
                 return {}
-        if self._level is None and self.size not in self._view.erasures.get(self.sid, ()):
+        is_touched = self.size in self._view.erasures.get(self.sid, ()) or self.size in self._dropped
+        if self._level is None and not is_touched:
             full = accept_full(text, sid=self._sid, n=self.size, prev=prev, in_ledger=self._in_ledger)
             if full is not None:
                 self._check_parents(full.parents)
@@ -176,7 +185,7 @@ class Chain:
     def _count(self, line: Line, digest: bytes, absent: int) -> None:
         names = line.fields.keys() | line.blobs.keys() | line.withheld.keys()
         erased = {name for name in names if self._view.erases(self.sid, self.size, digest.hex(), name)}
-        if any(self._is_there(line, name) for name in erased):
+        if any(self._is_there(line, name) for name in erased | (names & self._dropped.get(self.size, frozenset()))):
             self.unfinished.append(self.size)
         self.disclosure += Disclosure(
             withheld=len(line.withheld), erased=len(erased & line.withheld.keys()), absent_blobs=absent
@@ -194,9 +203,17 @@ class Chain:
         # A recovery after the end leaves the session ended: it records a torn tail, not something the agent did.
         self._ended = self.closed or (self._ended and kind == "recovery")
         recorded = str(meta.get("recorded", ""))
+        if kind == "checkpoint" and not self._has_marked(meta.get("position_hash")):
+            self.lost_marks.append(self.size)
         self.clock_steps += bool(recorded) and recorded < self._recorded
         self._recorded = recorded or self._recorded
         self._entries.add(digest)
         self.tree.append(digest)
         self.head = digest
         self.size += 1
+
+    def _has_marked(self, digest: Json) -> bool:
+        """Whether the entry that a checkpoint marks is here. One that names none, as other programs write them, is fine."""
+        if digest is None:
+            return True
+        return isinstance(digest, str) and HASH.match(digest) is not None and bytes.fromhex(digest) in self._entries

@@ -155,6 +155,8 @@ def _session_remarks(chain: Chain, lines: Lines, view: LedgerView, tail: LedgerV
         yield f"{name}: its journal is still there, though a sealed retention drops it"
     for n in chain.unfinished:
         yield f"{name}:{n}: an erasure is not finished"
+    for n in chain.lost_marks:
+        yield f"{name}:{n}: a broken checkpoint, the entry that it marks is not before it"
 
 
 def contained(lines: Iterable[bytes], wanted: frozenset[str]) -> frozenset[str]:

@@ -30,6 +30,7 @@ from tallystick.hook import VERSION
 from tallystick.operations.live import Delivery, Live, Settle, Unfinished
 from tallystick.service.connection import Connection, Gate
 from tallystick.service.indexing import Indexing
+from tallystick.service.retaining import Retaining
 from tallystick.service.spool import deliveries, set_aside
 from tallystick.service.unfinished import read_unfinished, write_unfinished
 from tallystick.service.wire import Header, written
@@ -66,17 +67,19 @@ class Server:
         http: bool = False,
         warm: Callable[[], None] = lambda: None,
         indexing: Indexing | None = None,
+        retaining: Retaining | None = None,
     ) -> None:
         """A recorder that ends after `idle_seconds` without use.
 
         Args:
             http: it listens on a loopback port too. warm: loads what the first call would otherwise wait for.
-            indexing: what brings the index up to date while nobody waits.
+            indexing: what brings the index up to date while nobody waits. retaining: what drops the old, likewise.
         """
         self.place = place
         self._warm = warm
         self._indexing = indexing
-        self._is_indexing: asyncio.Future[None] | None = None
+        self._retaining = retaining
+        self._at_work: asyncio.Future[None] | None = None
         self._http = http
         self._listener: Listener | None = None
         self.live = live
@@ -119,7 +122,7 @@ class Server:
                     )
                 if self._tick():
                     self._last_use = time.monotonic()
-                self._index_when_quiet()
+                self._work_when_quiet()
                 if self._is_idle() or not self._is_found() or self.live.scribe.is_poisoned:
                     break
         finally:
@@ -178,13 +181,13 @@ class Server:
             return False
         return time.monotonic() - self._last_use > self._idle_seconds
 
-    def _index_when_quiet(self) -> None:
-        """Bring the index up to date a little, if no delivery came lately."""
-        is_busy = self._is_indexing is not None and not self._is_indexing.done()
+    def _work_when_quiet(self) -> None:
+        """Bring the index up to date a little, or see to retention, if no delivery came lately."""
+        is_busy = self._at_work is not None and not self._at_work.done()
         is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
-        if self._indexing is not None and self._indexing.is_due and is_quiet and not is_busy:
-            loop = asyncio.get_running_loop()
-            self._is_indexing = loop.run_in_executor(self._disk, self._indexing.work)
+        due = next((work for work in (self._indexing, self._retaining) if work is not None and work.is_due), None)
+        if due is not None and is_quiet and not is_busy:
+            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
 
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""
@@ -336,6 +339,12 @@ class Server:
 
     # What it says of itself -----------------------------------------------------------------------------------------
 
+    def _marks(self) -> dict[str, Any]:
+        """How automatic checkpoints fared."""
+        counts = self.live.checkpoints.counts
+        said = {"made": counts.made, "refused": counts.refused, "failed": counts.failed}
+        return said if counts.last_error is None else {**said, "last_error": counts.last_error}
+
     def status(self) -> dict[str, Any]:
         """The recorder's state and counts; times in milliseconds over the last 2,000 deliveries."""
         took = sorted(self._took_ms)
@@ -352,6 +361,7 @@ class Server:
             "lost": counts.lost,
             "unrecorded": self.live.unrecorded,
             "decisions": counts.decisions,
+            "checkpoints": self._marks(),
             "last_error": counts.last_error,
             "port": None if self._listener is None else self._listener.port,
             "open_connections": self._gate.open,

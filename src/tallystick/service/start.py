@@ -11,6 +11,7 @@ import os
 import resource
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -21,10 +22,12 @@ from tallystick.operations.adapters import adapters
 from tallystick.operations.config import read_setting
 from tallystick.operations.live import Decide, Live
 from tallystick.operations.live_alerts import LookAfter
+from tallystick.operations.live_configuration import LiveConfiguration
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.witness import Witness
 from tallystick.service.deciding import Deciding
 from tallystick.service.indexing import Indexing
+from tallystick.service.retaining import Retaining
 from tallystick.service.server import Server
 
 _LOG_BYTES = 1 << 20
@@ -47,7 +50,15 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
         live = make_live(home, deciding, sealed=indexing.note, look_after=deciding.look_after)
         deciding.listen(live.note_policies)
         http = read_setting(home, "service.http") == "on"
-        server = Server(place, live, idle_seconds=idle, http=http, warm=deciding.warm, indexing=indexing)
+        server = Server(
+            place,
+            live,
+            idle_seconds=idle,
+            http=http,
+            warm=partial(_warm, deciding),
+            indexing=indexing,
+            retaining=Retaining(home),
+        )
         asyncio.run(server.run())
     finally:
         place.leave(claim)
@@ -90,7 +101,21 @@ def make_live(
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
     scribe = Scribe(home, aside=True, sealed=sealed)
-    return Live(scribe, decide, Witness(scribe, adapters()), monotonic=time.monotonic, look_after=look_after)
+    configuration = LiveConfiguration(scribe, monotonic=time.monotonic, user=Path.home(), environment=os.environ)
+    return Live(
+        scribe,
+        decide,
+        Witness(scribe, adapters()),
+        monotonic=time.monotonic,
+        look_after=look_after,
+        configuration=configuration,
+    )
+
+
+def _warm(deciding: Deciding) -> None:
+    """Load what the first call and the first session would otherwise wait for."""
+    deciding.warm()
+    from tallystick.operations import configured  # noqa: F401
 
 
 def _log_to(place: Place) -> None:

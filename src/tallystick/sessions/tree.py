@@ -44,7 +44,8 @@ class TreeRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `depth` counts from the root of the tree, 0. `lines` is what is drawn before the session's name. `missing_parent` names
     a parent that is not among the sessions. `in_circle` says that the parent was passed over, because following parents
-    from there leads back to this session. `hidden` counts the sessions below this one that are not drawn.
+    from there leads back to this session. `skipped` counts the sessions on the path that are left out before this one,
+    `hidden` those below this one that are not drawn.
     """
 
     session: str
@@ -55,6 +56,7 @@ class TreeRow(msgspec.Struct, frozen=True, kw_only=True):
     claimed: bool
     missing_parent: str | None
     in_circle: bool
+    skipped: int
     hidden: int
 
 
@@ -76,6 +78,14 @@ class Forest:
         for session, parent in self._parents.items():
             self._children.setdefault(parent, []).append(session)
         self._sizes = self._count()
+        self._depths = self._levels()
+
+    def _levels(self) -> dict[str, int]:
+        depths: dict[str, int] = {}
+        for session in self._downwards():
+            parent = self._parents[session]
+            depths[session] = 0 if parent is None else depths[parent] + 1
+        return depths
 
     def _count(self) -> dict[str, int]:
         """How many sessions hang on each, at whatever depth."""
@@ -86,9 +96,9 @@ class Forest:
                 sizes[parent] += sizes[session] + 1
         return sizes
 
-    def _downwards(self) -> Iterator[str]:
-        """Every session after the one it hangs on."""
-        waiting = list(self._children.get(None, ()))
+    def _downwards(self, top: str | None = None) -> Iterator[str]:
+        """Every session after the one it hangs on; with `top` that session and what hangs on it."""
+        waiting = list(self._children.get(None, ())) if top is None else [top]
         while waiting:
             session = waiting.pop()
             waiting += self._children.get(session, ())
@@ -106,6 +116,14 @@ class Forest:
         """The sessions that hang on this one, oldest first."""
         return tuple(self._children.get(session, ()))
 
+    def parent(self, session: str) -> str | None:
+        """The session that it hangs on here; None for a root. Raises KeyError if it is not in the forest."""
+        return self._parents[session]
+
+    def kind(self, session: str) -> str:
+        """How it hangs. Raises KeyError if it is not in the forest."""
+        return self._nodes[session].kind
+
     def path(self, session: str) -> tuple[str, ...]:
         """The sessions from the root down to this one, itself included. Raises KeyError if it is not in the forest."""
         path = [session]
@@ -117,54 +135,88 @@ class Forest:
         """How many sessions hang on this one, at whatever depth."""
         return self._sizes[session]
 
+    def depth(self, session: str) -> int:
+        """How many sessions it hangs below: 0 for a root. Raises KeyError if it is not in the forest."""
+        return self._depths[session]
+
+    def subtree(self, session: str | None) -> Iterator[str]:
+        """A session and all that hang on it, at whatever depth; None: all sessions."""
+        return self._downwards(session)
+
+    def is_cut(self, session: str) -> bool:
+        """Whether its parent was passed over, because its parents go round in a circle."""
+        return session in self._cut
+
     def rows(self, session: str, *, depth: int | None = None) -> Iterator[TreeRow]:
         """The path from the root down to a session, then what hangs on it to `depth` levels; None: all of it.
 
+        Of a path of more sessions than that the root is drawn and the nearest of them, and those between are counted.
         Raises KeyError if the session is not in the forest.
         """
         path = self.path(session)
-        for level, (above, below) in enumerate(itertools.pairwise(path)):
+        drawn = path if depth is None else _ends_of(path, depth + 1)
+        skipped = len(path) - len(drawn)
+        for level, (above, below) in enumerate(itertools.pairwise(drawn)):
             hidden = self._sizes[above] - self._sizes[below] - 1
-            yield self._row(above, level, Standing.ABOVE, _last_of(level), hidden=hidden)
-        yield from self._subtree(session, len(path) - 1, depth)
+            yield self._row(above, _last_of(level), Standing.ABOVE, skipped=skipped if level == 1 else 0, hidden=hidden)
+        yield from self._subtree(session, len(drawn) - 1, depth, skipped if len(drawn) == 2 else 0)
 
     def all_rows(self, *, depth: int | None = None) -> Iterator[TreeRow]:
         """Every tree to `depth` levels below its root, the oldest root first."""
         for root in self.roots:
             yield from self._subtree(root, 0, depth)
 
-    def _subtree(self, top: str, level: int, depth: int | None) -> Iterator[TreeRow]:
-        waiting = [(top, level, _last_of(level))]
+    def _subtree(self, top: str, level: int, depth: int | None, skipped: int = 0) -> Iterator[TreeRow]:
+        waiting = [(top, 0, _last_of(level))]
         while waiting:
-            session, at, lines = waiting.pop()
-            is_drawn = depth is None or at - level < depth
-            standing = Standing.ASKED if session == top else Standing.BELOW
-            yield self._row(session, at, standing, lines, hidden=0 if is_drawn else self._sizes[session])
+            session, below, lines = waiting.pop()
+            is_drawn = depth is None or below < depth
+            hidden = 0 if is_drawn else self._sizes[session]
+            if session == top:
+                yield self._row(session, lines, Standing.ASKED, skipped=skipped, hidden=hidden)
+            else:
+                yield self._row(session, lines, Standing.BELOW, hidden=hidden)
             children = self._children.get(session, []) if is_drawn else []
-            beside = lines.replace("├─ ", "│  ").replace("└─ ", "   ")
+            beside = _shortened(lines.replace("├─ ", "│  ").replace("└─ ", "   "))
             for child in reversed(children):
-                waiting.append((child, at + 1, beside + ("└─ " if child == children[-1] else "├─ ")))
+                waiting.append((child, below + 1, beside + ("└─ " if child == children[-1] else "├─ ")))
 
-    def _row(self, session: str, depth: int, standing: Standing, lines: str, *, hidden: int) -> TreeRow:
+    def _row(self, session: str, lines: str, standing: Standing, *, skipped: int = 0, hidden: int) -> TreeRow:
         node = self._nodes[session]
         wanted = node.parent if node.parent is not None else node.claimed_session
         has_parent = self._parents[session] is not None or session in self._cut
         return TreeRow(
             session=session,
-            depth=depth,
+            depth=self._depths[session],
             standing=standing,
             lines=lines,
             kind=node.kind,
             claimed=node.claimed,
             missing_parent=None if has_parent else wanted,
             in_circle=session in self._cut,
+            skipped=skipped,
             hidden=hidden,
         )
 
 
+_MOST_LEVELS = 24
+"""So many levels are indented. Of deeper ones the nearest are: a chain of 10,000 sessions would be 150 MB of spaces."""
+
+
 def _last_of(level: int) -> str:
     """What is drawn before the only session shown at a level."""
-    return "   " * (level - 1) + "└─ " if level else ""
+    return _shortened("   " * min(level - 1, _MOST_LEVELS + 1)) + "└─ " if level else ""
+
+
+def _shortened(lines: str) -> str:
+    """What is drawn of the levels above, the farthest left out."""
+    most = 3 * _MOST_LEVELS
+    return lines if len(lines) <= most else "…  " + lines[3 - most :]
+
+
+def _ends_of(path: tuple[str, ...], nearest: int) -> tuple[str, ...]:
+    """The root, and so many of the sessions at the other end."""
+    return path if len(path) <= nearest + 1 else (path[0], *path[-nearest:])
 
 
 def _age(node: Node) -> tuple[bool, str, str]:

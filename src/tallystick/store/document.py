@@ -31,8 +31,11 @@ def document_of(step: Recorded) -> Document | None:
     """The searchable text of a step; None if it has none.
 
     `content.text` of a `user` step is a prompt, of any other step text, as is every other `content` field. Who and where
-    (`personal`), what stays local, and members that did not fit `meta` are not searched.
+    (`personal`), what stays local, and members that did not fit `meta` are not searched; nor are our own checkpoints:
+    retention drops what they say, and single documents cannot be taken out.
     """
+    if step.type == "checkpoint" and "position_hash" in step.meta:
+        return None
     columns: dict[str, list[str]] = {}
     for name, value in step.values.items():
         if name.startswith("content.") and name != "content.meta":

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from tallystick.errors import TallystickError, UsageError
 
-SCHEMA = 4
+SCHEMA = 5
 """The version of the schema and of the rules by which rows are made: `user_version`, and `sessions.schema`."""
 
 APPLICATION_ID = 0x54414C4C

@@ -110,8 +110,8 @@ def project(
         by_session.setdefault(journal.session, journal)
     todo = [by_session[session] for session in sorted(by_session)]
     try:
-        run.drop_replaced(todo)
-        if run.project(todo):
+        behind = run.drop_replaced(todo)
+        if run.project(todo if run.has_wiped else behind):
             run.project(todo)
         settle(graph)
     finally:
@@ -172,13 +172,18 @@ class _Run:
         self._steps_to_commit = 0
         self._characters_to_commit = 0
 
-    def drop_replaced(self, journals: Sequence[Journal]) -> None:
-        """Take sessions out whose files are not those that were read. All of them first: each empties the search index."""
-        for journal in self._behind(journals):
+    def drop_replaced(self, journals: Sequence[Journal]) -> list[Journal]:
+        """Take sessions out whose files are not those that were read. All of them first: each empties the search index.
+
+        The journals of which something is not in the index.
+        """
+        behind = self._behind(journals)
+        for journal in behind:
             state = stored.read_session(self._graph, journal.session)
             if state is not None and _is_replaced(journal, state):
                 self._begin()
                 self.remove(state)
+        return behind
 
     def project(self, journals: Sequence[Journal]) -> bool:
         """Project what is new. True if the search index was emptied on the way, so that there is more to do."""

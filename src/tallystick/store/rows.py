@@ -6,6 +6,8 @@ member with another type than it should have counts as absent.
 
 from __future__ import annotations
 
+import orjson
+
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.store.members import other_members
@@ -14,6 +16,7 @@ from tallystick.store.times import microseconds
 
 _SAFE_INTEGER = (1 << 53) - 1
 _MOST_TOKENS = 1 << 40  # so that no sum of them leaves 64 bits
+_FOR_AN_HOUR = "cache_write_1h_tokens"
 _NO_TOKENS: dict[str, Json] = {}
 _LIVE = frozenset(("hook", "acp", "sdk", "watch", "otel"))
 
@@ -92,6 +95,14 @@ def step_row(step: Recorded, *, first_id: int, agent: str, at_us: int, request: 
         offset,
         other_members(names),
     )
+
+
+def written_for_an_hour(row: StepRow) -> int:
+    """Of the tokens that a step wrote to a cache, those that stay there for an hour: they cost more."""
+    if row.meta is None or _FOR_AN_HOUR not in row.meta:
+        return 0
+    members = orjson.loads(row.meta)
+    return min(_tokens_or_none(members.get(_FOR_AN_HOUR)) or 0, row.tokens_cache_write or 0)
 
 
 def edge_rows(step: Recorded) -> list[EdgeRow]:

@@ -1,4 +1,4 @@
--- graph.db, version 4. A projection of the journals: every row can be made again from them (`tally rebuild`).
+-- graph.db, version 5. A projection of the journals: every row can be made again from them (`tally rebuild`).
 --
 -- Times named *_at are whole milliseconds since 1970; `at_us` is microseconds; the others are text as the journals write it.
 -- Ids come from the session's id and the step's number, never from the order of rows: a rebuilt index has the same ones.
@@ -64,6 +64,7 @@ CREATE TABLE usage (
     tokens_cache_read INTEGER NOT NULL,
     tokens_cache_write INTEGER NOT NULL,
     tokens_reasoning INTEGER NOT NULL,
+    tokens_cache_write_1h INTEGER NOT NULL, -- those of tokens_cache_write that stay in the cache for an hour
     PRIMARY KEY (session_id, model)
 ) WITHOUT ROWID;
 

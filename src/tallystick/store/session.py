@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import Protocol
 
 from tallystick.model.recorded import Recorded
+from tallystick.sessions.states import Moment, Status, after, end_status
 from tallystick.store.document import plain_text
 from tallystick.store.earlier import EarlierCalls
 from tallystick.store.lineage import LineageProjection
 from tallystick.store.marks import checkpoint_row, replaced_checkpoints
-from tallystick.store.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none
+from tallystick.store.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none, written_for_an_hour
 from tallystick.store.tables import TOKENS, CheckpointRow, EdgeRow, RequestState, SessionState, StepRow, UsageState
 from tallystick.store.times import microseconds, milliseconds
+from tallystick.store.told import plain
 
 _TITLE_CHARACTERS = 200
+_MOST_WORDS = 1_000
 _TOKEN_COLUMNS = tuple(f"tokens_{kind}" for kind in TOKENS)
 
 
@@ -72,7 +75,9 @@ class SessionProjection:
         self._look_inside(step, row, replaced)
         self.steps.append(row)
         if step.type in ("checkpoint", "compaction") and row.corroborates is None:
-            self.checkpoints.append(checkpoint_row(step, row))
+            mark = checkpoint_row(step, row)
+            mark.run_id = mark.run_id or state.run_id  # one that names none is of the run that its session is in
+            self.checkpoints.append(mark)
             self.replaced += [(step.n, replaced) for replaced in replaced_checkpoints(step)]
         if self.lineage.take(step, row):
             self._rate(self._find(request) or self._unasked(), *self.lineage.reached)
@@ -126,13 +131,23 @@ class SessionProjection:
             case "assistant" if (text := _text(step)) is not None:
                 self._touch(row.request, final_response=text)
             case "session_end":
-                state.status = text_or_none(step.member("status")) or "completed"
-                state.closed_at = milliseconds(row.at_us)
-                self._complete()
+                self._change(Moment(step.n, is_end=True, word=step.member("status")), row)
             case "session_start":
-                state.status, state.closed_at = "active", None
-                state.goal = state.goal or step.text("content.goal")
-                state.workspace = state.workspace or step.text("content.workspace")
+                self._change(Moment(step.n, is_end=False, is_resumed=step.meta.get("resumed") is True), row)
+                state.goal = state.goal or _short(step.text("content.goal"))
+                state.workspace = state.workspace or _short(step.text("content.workspace"))
+
+    def _change(self, moment: Moment, row: StepRow) -> None:
+        """The session ends or goes on, if it can; what it cannot do is told by `tally session show`."""
+        state = self.state
+        now = end_status(state.status)
+        then = after(now, moment)
+        if then is now:
+            return
+        state.status = then.value
+        state.closed_at = None if then is Status.ACTIVE else milliseconds(row.at_us)
+        if then is not Status.ACTIVE:
+            self._complete()
 
     def _take_prompt(self, step: Recorded, row: StepRow, replaced: StepRow | None) -> None:
         text = _text(step)
@@ -165,6 +180,7 @@ class SessionProjection:
             _add_tokens(self.state, row, sign)
             used = self._used(row.model or "")
             used.calls += sign
+            used.tokens_cache_write_1h += sign * written_for_an_hour(row)
             _add_tokens(used, row, sign)
 
     def _used(self, model: str) -> UsageState:
@@ -288,6 +304,10 @@ def _text(step: Recorded) -> str | None:
     """What was said, as far as it is searchable too."""
     value = step.values.get("content.text")
     return plain_text(value) or None if value is not None else None
+
+
+def _short(text: str | None) -> str | None:
+    return plain(text, _MOST_WORDS) if text else None
 
 
 def _first_line(text: str) -> str:

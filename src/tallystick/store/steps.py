@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tallystick.model.recorded import Recorded
 from tallystick.store.graph import Graph, Row
 from tallystick.store.tables import TOKENS
 
@@ -55,6 +56,13 @@ class StepEntry(msgspec.Struct, frozen=True, kw_only=True):
     revised_by: int | None
     corroborates: int | None
     offset: int
+
+
+def from_index(entry: StepEntry) -> Recorded:
+    """What the index knows of a step, as a step: for one whose journal cannot be read."""
+    names = ("type", "ts", "recorded", "tool", "success")
+    meta = {name: value for name in names if (value := getattr(entry, name)) is not None}
+    return Recorded(session=entry.session, n=entry.n, hash=entry.hash, prev="", parents=(), meta=meta)
 
 
 _PLAIN = StepEntry.__struct_fields__[: StepEntry.__struct_fields__.index("tokens")]

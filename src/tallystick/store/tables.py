@@ -116,6 +116,7 @@ class UsageState(msgspec.Struct, array_like=True):
     tokens_cache_read: int = 0
     tokens_cache_write: int = 0
     tokens_reasoning: int = 0
+    tokens_cache_write_1h: int = 0
 
 
 class CheckpointRow(msgspec.Struct, array_like=True):

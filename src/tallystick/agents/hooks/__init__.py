@@ -38,6 +38,8 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     """The agent began, resumed or compacted the session: its transcript is read before the events are recorded."""
     ends: bool = False
     """The agent ends the session: it is closed once its transcript is quiet."""
+    continues: str | None = None
+    """The session that this one continues under another id: the agent has left it, and it is closed likewise."""
     never_asks: bool = False
     """In the mode that the agent is in, it asks nobody: it would run a call on which we answer `ask`."""
     timed: bool = False

@@ -25,8 +25,15 @@ def switched_off(agent: str, content: bytes) -> str | None:
     """
     if agent not in _SWITCHES or not content.strip():
         return None
+    return off_setting(agent, json_text.read(content, json_text.RELAXED).root.value)
+
+
+def off_setting(agent: str, settings: Json) -> str | None:
+    """The same of settings that were read already."""
+    if agent not in _SWITCHES:
+        return None
     path, off = _SWITCHES[agent]
-    value: Json = json_text.read(content, json_text.RELAXED).root.value
+    value = settings
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return f"{'.'.join(path)} = {str(off).lower()}" if value is off else None

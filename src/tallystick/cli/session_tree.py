@@ -1,0 +1,224 @@
+"""`tally session tree`: how sessions hang together, drawn."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, counted, pass_run, table
+from tallystick.cli.steps import short
+from tallystick.display.amounts import cost_text, short_count
+from tallystick.display.text import cut, first_line, one_line, width_of
+
+if TYPE_CHECKING:
+    from tallystick.operations.sessions import Branch, Total, Tree
+
+_HEAD = ("SESSION", "STATUS", "AGENT", "TOKENS", "COST", "STEPS", "CALLS", "FAILED", "MARKS", "GOAL OR TITLE")
+_NUMBERS = frozenset(("TOKENS", "COST", "STEPS", "CALLS", "FAILED", "MARKS"))
+_FIRST_TO_GO = ("CALLS", "MARKS", "TOKENS", "FAILED")
+"""Columns that are left out where the terminal is too narrow."""
+_LEAST_TITLE = 16
+_MOST_DRAWN = 1_000
+
+
+@click.command("tree", cls=Command, example="tally session tree a3f9\ntally session tree a3f9 --depth 2")
+@click.argument("name", metavar="[SESSION]", required=False)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="So many levels below SESSION, and so many of the way up to its root.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"At most so many sessions.  [default: {_MOST_DRAWN:,}; with --json all]",
+)
+@pass_run
+def tree(run: Run, name: str | None, depth: int, limit: int | None) -> None:
+    """How sessions hang together: sub-agents, continuations, forks.
+
+    SESSION's own tree: the path up to its root, and what hangs on it; without SESSION the trees of all. MARKS counts
+    checkpoints. A cost is what the tokens come to at the prices of their models; unknown where a model has no known price.
+    """
+    from tallystick.operations.project import open_index
+    from tallystick.operations.sessions import session_tree
+
+    with _unswept():
+        with open_index(run.home) as index:
+            most = limit if limit is not None or run.json else _MOST_DRAWN
+            found = session_tree(run.home, index, name, depth=depth, limit=most)
+            run.take(index.remarks)
+        run.answer("tree", tree_data(found) if run.json else None, tree_text(found, run.width), version=2)
+
+
+@contextmanager
+def _unswept() -> Iterator[None]:
+    """Without looking for garbage: of 10,000 sessions that takes a third of the time, and none is made in circles."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
+
+
+def tree_data(found: Tree) -> dict[str, object]:
+    """The tree with --json."""
+    return {
+        "sessions": [_branch_data(branch) for branch in found.branches],
+        "left_out": found.left_out,
+        "total": _total_data(found.total),
+    }
+
+
+def _branch_data(branch: Branch) -> dict[str, object]:
+    row, about, session = branch.row, branch.about, branch.session
+    return {
+        "session": row.session,
+        "depth": row.depth,
+        "standing": row.standing.value,
+        "kind": row.kind,
+        "agent": session.agent,
+        "status": session.status,
+        "status_by_parent": session.status_by_parent,
+        "left_open": branch.left_open,
+        "goal": session.goal,
+        "run": session.run,
+        "workspace": session.workspace,
+        "started": session.started,
+        "closed": session.closed,
+        "steps": session.steps,
+        "tool_calls": session.tool_calls,
+        "failures": session.failures,
+        "checkpoints": about.checkpoints,
+        "tokens": session.tokens,
+        "cost_microusd": about.cost.microusd,
+        "unpriced_models": about.cost.unknown,
+        "title": session.title,
+        "parent": session.parent,
+        "claimed": row.claimed,
+        "missing_parent": row.missing_parent,
+        "in_circle": row.in_circle,
+        "skipped": row.skipped,
+        "hidden": row.hidden,
+    }
+
+
+def _total_data(total: Total) -> dict[str, object]:
+    return {
+        "sessions": total.sessions,
+        "by_status": total.by_status,
+        "steps": total.steps,
+        "tool_calls": total.tool_calls,
+        "failures": total.failures,
+        "checkpoints": total.checkpoints,
+        "tokens": total.tokens,
+        "cost_microusd": total.cost.microusd,
+        "unpriced_models": total.cost.unknown,
+    }
+
+
+def tree_text(found: Tree, width: int) -> Iterator[str]:
+    """The tree for a person: a line a session, then what the session that was asked for comes to with all below it."""
+    branches = found.branches
+    if not branches:
+        yield "no sessions"
+        return
+    rows = [_cells(branch) for branch in branches]
+    columns, used = _columns(rows, width)
+    room = max(width - used, _LEAST_TITLE)
+    cells = [(*(row[column] for column in columns[:-1]), cut(row[columns[-1]], room)) for row in rows]
+    right = frozenset(number for number, column in enumerate(columns) if column in _NUMBERS)
+    lines = table(cells, head=columns, right=right)
+    yield next(lines)
+    for branch, line in zip(branches, lines, strict=True):
+        if branch.row.skipped:
+            yield click.style(f"   ⋮  {branch.row.skipped:,} more on the way are not drawn", dim=True)
+        yield click.style(line, bold=True) if branch.row.standing.value == "asked" and branch.row.depth else line
+    if found.left_out:
+        yield click.style(f"   ⋮  {found.left_out:,} more are not drawn; --limit N draws N", dim=True)
+    asked = [branch.row.session for branch in branches if branch.row.standing.value == "asked"]
+    whose = f"{short(asked[0])} and what hangs on it" if len(asked) == 1 else "all of them"
+    yield f"{click.style(f'{whose}:', dim=True)} {total_text(found.total)}"
+
+
+def _cells(branch: Branch) -> Mapping[str, str]:
+    row, session, about = branch.row, branch.session, branch.about
+    kind = "" if row.kind == "root" else f" {cut(one_line(row.kind), 12)}"
+    return {
+        "SESSION": f"{row.lines}{short(row.session)}{kind}",
+        "STATUS": cut(one_line(session.status), 10),
+        "AGENT": cut(one_line(session.agent), 16),
+        "TOKENS": short_count(session.tokens.total) if session.tokens.total else "",
+        "COST": cost_text(about.cost.microusd, about.cost.unknown),
+        "STEPS": f"{session.steps:,}",
+        "CALLS": f"{session.tool_calls:,}" if session.tool_calls else "",
+        "FAILED": f"{session.failures:,}" if session.failures else "",
+        "MARKS": f"{about.checkpoints:,}" if about.checkpoints else "",
+        "GOAL OR TITLE": f"{_odd(branch)}{first_line(session.goal or session.title or '', 200)}",
+    }
+
+
+def _columns(rows: list[Mapping[str, str]], width: int) -> tuple[tuple[str, ...], int]:
+    """The columns that have something in them, fewer where they do not fit; and how wide all but the last are."""
+    widths = {column: max(width_of(row[column]) for row in rows) for column in _HEAD[:-1]}
+    shown = {column: max(len(column), wide) + 2 for column, wide in widths.items() if wide}
+    for column in _FIRST_TO_GO:
+        if sum(shown.values()) + _LEAST_TITLE <= width:
+            break
+        shown.pop(column, None)
+    return (*shown, _HEAD[-1]), sum(shown.values())
+
+
+def _odd(branch: Branch) -> str:
+    """What is odd about a session's place in the tree, and what is not drawn of it."""
+    row, odd = branch.row, []
+    if row.in_circle:
+        odd.append("its parents go round in a circle")
+    elif row.missing_parent is not None:
+        odd.append(f"its parent {one_line(row.missing_parent)[:40]} is not recorded")
+    if row.claimed and not row.missing_parent:
+        odd.append("claimed")
+    if branch.left_open:
+        odd.append("left open")
+    if row.hidden:
+        odd.append(f"{row.hidden:,} more not drawn")
+    return f"[{'; '.join(odd)}] " if odd else ""
+
+
+def total_text(total: Total) -> str:
+    """What a session and all that hang on it come to, in a sentence."""
+    statuses = ", ".join(f"{number:,} {status}" for status, number in total.by_status.items())
+    said = [
+        f"{counted(total.sessions, 'session')} ({statuses})",
+        counted(total.steps, "step"),
+        counted(total.tool_calls, "call"),
+    ]
+    if total.failures:
+        said.append(f"{total.failures:,} failed")
+    if total.checkpoints:
+        said.append(counted(total.checkpoints, "checkpoint"))
+    if total.tokens.total:
+        said.append(f"{total.tokens.total:,} tokens")
+    cost = cost_text(total.cost.microusd, total.cost.unknown)
+    if cost:
+        said.append(f"cost {cost}{_unknown_text(total.cost.unknown)}")
+    return ", ".join(said)
+
+
+def _unknown_text(models: tuple[str, ...]) -> str:
+    """Which models have no known price."""
+    if not models:
+        return ""
+    names = ", ".join(one_line(model)[:60] or "a model that nobody names" for model in models[:3])
+    return f" (no price known: {names}{', …' if len(models) > 3 else ''})"

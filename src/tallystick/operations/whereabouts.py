@@ -1,0 +1,50 @@
+"""Who works where: the sessions whose hooks spoke lately, each with the folder it works in.
+
+Owns for how long a session counts as live, and that its folder is the one in which it began. Must not know what is recorded.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from tallystick.agents.hooks import Payload
+from tallystick.model.step import Opening
+
+_MOST_SESSIONS = 256
+_LIVE_SECONDS = 600.0
+"""For how long after its last word a session that has not ended counts as live."""
+
+
+class Whereabouts:
+    """Fed with what hooks tell, in order."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._known: OrderedDict[tuple[str, str], tuple[float, str]] = OrderedDict()
+
+    def note(self, agent: str, payload: Payload) -> None:
+        """Take in what a hook told."""
+        openings = (event.values.get("personal.cwd") for event in payload.events if isinstance(event, Opening))
+        said = payload.asks.cwd if payload.asks is not None else next(openings, None)
+        known = self._known.pop((agent, payload.session), None)
+        if payload.ends or not (said or known):
+            return
+        folder = known[1] if known is not None else str(said)  # where it began: a call may run elsewhere
+        self._known[(agent, payload.session)] = (self._monotonic(), folder)
+        while len(self._known) > _MOST_SESSIONS:
+            self._known.popitem(last=False)
+
+    def live(self) -> list[dict[str, str]]:
+        """The sessions that are live: agent, the agent's own id, and the folder they work in."""
+        since = self._monotonic() - _LIVE_SECONDS
+        return [
+            {"agent": agent, "session": session, "folder": folder}
+            for (agent, session), (at, folder) in self._known.items()
+            if at >= since
+        ]
+
+    def folder(self, agent: str, session: str) -> str | None:
+        """Where a session works; of a sub-agent that has not said, where that works which called it."""
+        known = self._known.get((agent, session)) or self._known.get((agent, session.partition("/")[0]))
+        return known[1] if known is not None else None

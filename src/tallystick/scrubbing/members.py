@@ -1,0 +1,36 @@
+"""Secrets in an event of a session log, before anybody is told of it.
+
+Owns which of its members are looked at: what says which event it is, and when, is not, since others refer to it. Must not
+know what events mean. Steps and openings are step.py's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import orjson
+
+from tallystick.model.step import Json
+from tallystick.scrubbing.finding import Counts, may_hold_secrets
+from tallystick.scrubbing.json_values import scrub_json, scrub_string
+
+_IDENTITY = frozenset(("seq", "type", "timestamp", "corr_id", "parent", "agent", "agent_role"))
+
+
+def scrub_members(event: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The event with a marker for each secret in it; the very same object if there is none."""
+    try:
+        if not may_hold_secrets(orjson.dumps(event)):
+            return event
+    except (TypeError, RecursionError):
+        pass
+    counts: Counts = Counts()
+    clean = {key: item if key in _IDENTITY else _member(key, item, counts) for key, item in event.items()}
+    return clean if counts else event
+
+
+def _member(key: str, value: Json, counts: Counts) -> Json:
+    """A member's own name says nothing of what is in it: `tokens_in` is a number."""
+    if key == "meta" and isinstance(value, dict):
+        return {name: _member(name, item, counts) for name, item in value.items()}
+    return scrub_string(value, counts) if type(value) is str else scrub_json(value, counts)
