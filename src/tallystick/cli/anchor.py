@@ -1,0 +1,139 @@
+"""`tally anchor`: heads of the store, kept where nobody on this machine can make them be forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.frame import Command, Group
+from tallystick.cli.run import Run, counted, pass_run, table
+from tallystick.display.text import cut, one_line
+
+if TYPE_CHECKING:
+    from tallystick.operations.anchors import Answer, Target
+
+anchor = Group(
+    "anchor",
+    help="Have heads of the store kept off this machine. Nothing but a head leaves it: an id, a size, a root, a signature.",
+    lazy={
+        "git": ("tallystick.cli.anchor:git", "Keep heads in a ref of a git repository elsewhere."),
+        "tsa": ("tallystick.cli.anchor:tsa", "Have a time-stamping authority say when a head was there (RFC 3161)."),
+        "nats": ("tallystick.cli.anchor:nats", "Keep heads in a JetStream subject of a NATS server elsewhere."),
+        "list": ("tallystick.cli.anchor:list_", "The places where the store is anchored, as its ledger says."),
+        "verify": ("tallystick.cli.anchor:verify", "Hold the store against what the places keep."),
+        "stop": ("tallystick.cli.anchor:stop", "Use a place no more. What it keeps stays there."),
+    },
+)
+
+
+@click.command("git", cls=Command, example="tally anchor git git@example.org:me/anchors.git")
+@click.argument("remote")
+@click.option("--ref", metavar="REF", help="The ref to use.  [default: refs/heads/tallystick/STORE]")
+@pass_run
+def git(run: Run, remote: str, ref: str | None) -> None:
+    """Keep heads in a ref of a git repository elsewhere: fast-forward only, one commit a head.
+
+    The first time it tries, on a ref beside it, whether the server refuses to have one rewritten and deleted, and says so.
+    Called again, and by the recorder every hour, it adds the newest head.
+    """
+    from tallystick.operations.anchors import Target
+
+    _put(run, Target(kind="git", target=remote, ref=ref))
+
+
+@click.command("tsa", cls=Command, example="tally anchor tsa https://tsa.example.org --ca authority.pem")
+@click.argument("url")
+@click.option(
+    "--ca",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Certificates in PEM that the authority is trusted by. Wanted the first time; then the ledger has them.",
+)
+@pass_run
+def tsa(run: Run, url: str, ca: Path | None) -> None:
+    """Have a time-stamping authority say when a head was there (RFC 3161). The authority gets a hash of the head."""
+    from tallystick.operations.anchors import Target, targets
+
+    known = next((each for each in targets(run.home) if each.kind == "tsa" and each.target == url), None)
+    given = ca.read_text("utf-8") if ca is not None else known.ca if known is not None else None
+    _put(run, Target(kind="tsa", target=url, ca=given))
+
+
+@click.command("nats", cls=Command, example="tally anchor nats nats://nats.example.org:4222")
+@click.argument("url")
+@click.option("--subject", metavar="S", help="The subject to publish to.  [default: tallystick.heads.STORE]")
+@pass_run
+def nats(run: Run, url: str, subject: str | None) -> None:
+    """Keep heads in a JetStream subject of a NATS server elsewhere. A stream that deletes nothing is made if need be."""
+    from tallystick.operations.anchors import Target
+
+    _put(run, Target(kind="nats", target=url, ref=subject))
+
+
+def _put(run: Run, target: Target) -> None:
+    from tallystick.journal.archive import system_clock
+    from tallystick.operations.anchors import anchor as put
+
+    found = put(run.home, target, clock=system_clock)
+    if found.guarded is False:
+        run.warn(f"it does not count as an anchor: {one_line(found.says)}")
+    entries = counted(found.size, "entry", "entries")
+    said = f" ({one_line(found.says)})" if found.says else ""
+    run.answer("anchor", found, [f"{one_line(found.name)} keeps a head over {entries}{said}"])
+
+
+@click.command("list", cls=Command, example="tally anchor list")
+@pass_run
+def list_(run: Run) -> None:
+    """The places where the store is anchored, as its ledger says. Asks none of them: `tally anchor verify` does."""
+    from tallystick.operations.anchors import targets
+
+    found = targets(run.home)
+    run.answer("anchors", found, _list_text(found))
+
+
+def _list_text(found: tuple[Target, ...]) -> Iterator[str]:
+    if not found:
+        yield "the store is anchored nowhere; `tally anchor git REMOTE` begins"
+        return
+    rows = [
+        (each.kind, cut(one_line(each.target), 60), f"{each.size:,}", f"{each.count:,}", one_line((each.at or "")[:19]))
+        for each in found
+    ]
+    yield from table(rows, head=("KIND", "WHERE", "ENTRIES", "HEADS", "NEWEST (UTC)"), right=frozenset((2, 3)))
+
+
+@click.command("verify", cls=Command, example="tally anchor verify")
+@pass_run
+def verify(run: Run) -> None:
+    """Hold the store against what the places keep. The same as `tally verify --require A4`, with what each place says."""
+    from tallystick.cli.verify import verify as verify_store
+    from tallystick.operations.anchors import ask, keys_of
+
+    if not run.json:
+        for line in _answers_text(ask(run.home, keys_of(run.home))):
+            run.write(line + "\n")
+    click.get_current_context().invoke(verify_store, require="A4")
+
+
+def _answers_text(found: tuple[Answer, ...]) -> Iterator[str]:
+    for each in found:
+        said = one_line(each.problem) if each.problem is not None else counted(len(each.heads), "head")
+        newest = f", the newest of {one_line(each.newest_at[:19])} UTC" if each.newest_at else ""
+        yield f"{one_line(each.target.name)}: {said}{newest}"
+
+
+@click.command("stop", cls=Command, example="tally anchor stop git git@example.org:me/anchors.git")
+@click.argument("kind", type=click.Choice(["git", "tsa", "nats"]))
+@click.argument("target", required=False)
+@pass_run
+def stop(run: Run, kind: str, target: str | None) -> None:
+    """Use a place no more. What it keeps stays there, and what the ledger says of it stays in the ledger."""
+    from tallystick.operations.anchors import find_target
+    from tallystick.operations.anchors import stop as stop_using
+
+    found = find_target(run.home, kind, target)
+    stop_using(run.home, found)
+    run.answer("anchor", found, [f"{one_line(found.name)} is not used any more"])
