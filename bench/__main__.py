@@ -25,6 +25,7 @@ from bench import (
     seal,
     search,
     session_log,
+    signing,
     start,
     tree,
     tui,
@@ -36,6 +37,7 @@ from bench.measure import Figure
 def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from seal.figures(folder / "seal")
     yield from imports.figures(folder / "imports", full=full)
+    yield from signing.figures(folder / "signing")
     yield from start.figures(folder / "start")
     yield from api.figures(folder / "api")
     yield from session_log.figures(folder / "session_log")

@@ -29,6 +29,10 @@ class JournalError(TallystickError):
     """A journal of ours cannot be opened, locked or appended to."""
 
 
+class SigningError(JournalError):
+    """What was recorded is durable, and no signed head covers it yet: the signer does not answer, or refuses."""
+
+
 class NotFoundError(TallystickError):
     """A session, step or file that was asked for is not there."""
 

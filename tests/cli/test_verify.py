@@ -157,3 +157,15 @@ def test_erased_is_not_tampered(tally: Tally, full: Path) -> None:
     result = tally("verify")
     assert result.exit_code == 0
     assert "1 value withheld, 1 of them erased" in result.stdout
+
+
+@pytest.mark.parametrize("age", ["soon", "24", "-1h", "24 hours", ""])
+def test_what_is_no_age_is_a_mistake(tally: Tally, full: Path, age: str) -> None:
+    assert tally("verify", "--require", "A4", "--max-age", age).exit_code == 64
+
+
+def test_an_age_is_asked_at_a3_and_a4(tally: Tally, full: Path) -> None:
+    assert tally("verify", "--max-age", "24h").exit_code == 64
+    result = tally("verify", "--require", "A3", "--max-age", "24h")
+    assert result.exit_code == 3
+    assert "  too old: the newest head that the signer signed is older than 20" in result.stdout

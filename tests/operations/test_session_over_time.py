@@ -28,9 +28,8 @@ def ids(tmp_path: Path) -> dict[str, str]:
         root.prompt("ship the release")
         with root.subagent("researcher", "find what changed") as one:
             one.model_call("claude-sonnet-4-20250514", tokens={"input": 100, "output": 10})
-            with one.subagent("reader", "read one file") as two:
-                with two.tool_call("Read", {"file_path": "a.txt"}) as call:
-                    call.output = "text"
+            with one.subagent("reader", "read one file") as two, two.tool_call("Read", {"file_path": "a.txt"}) as call:
+                call.output = "text"
             found["one"], found["two"] = one.id, two.id
         root.step("goal_start", content={"goal": "draft"})
         root.step("goal_end", content={"goal": "draft"})

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tallystick.errors import AmbiguousError, NotFoundError
+from tallystick.errors import AmbiguousError, NotFoundError, UsageError
+from tallystick.journal.archive import system_clock
+from tallystick.model.verdict import Require
+from tallystick.operations.anchors import Target, anchor
 from tallystick.operations.recorder import Recorder
 from tallystick.operations.verify_named import find_session, verify, verify_session
 
@@ -43,3 +47,26 @@ def test_names_are_ids_or_the_agents_own_ids_or_prefixes(recorder: Recorder) -> 
 def test_a_store_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no store"):
         verify(home=tmp_path / "none")
+
+
+def test_how_old_a_head_may_be_is_asked_of_others_only(recorder: Recorder, tmp_path: Path) -> None:
+    store, since = tmp_path / "store", "2026-11-20T00:00:00.000000Z"
+    for require in (None, Require.A2, Require.SEALED):
+        with pytest.raises(UsageError, match="A3 and A4"):
+            verify(store, require=require, since=since)
+    with pytest.raises(UsageError, match="lone journal"):
+        verify(next(recorder.home.sessions())[1], require=Require.A4, since=since)
+    assert verify(store, require=Require.A4, since=since).exit_code == 3
+
+
+def test_a_place_off_this_machine_keeps_a_store_young(recorder: Recorder, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(remote)], check=True)
+    for name in ("receive.denyNonFastForwards", "receive.denyDeletes"):
+        subprocess.run(["git", "-C", str(remote), "config", name, "true"], check=True)
+    anchor(recorder.home, Target(kind="git", target=str(remote)), clock=system_clock)
+    store = tmp_path / "store"
+    assert verify(store, require=Require.A4, since="2026-01-01T00:00:00.000000Z").too_old is None
+    too_old = verify(store, require=Require.A4, since="9999-01-01T00:00:00.000000Z").too_old
+    assert too_old is not None
+    assert "older than 9999" in too_old

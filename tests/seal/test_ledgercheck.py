@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from tallystick.errors import FormatError
-from tallystick.model.verdict import Defect, Rule
+from tallystick.model.verdict import Defect, Level, Rule
 from tallystick.seal.keys import LOW_ORDER, PublicKey, SigningKey, did_key
-from tallystick.seal.ledgercheck import LedgerCheck, check_ledger, found_defect
+from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, check_ledger, found_defect
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.note import sign_note
 from tests.seal.sentences import reads_well
@@ -345,3 +346,20 @@ def test_blobs_of_the_ledger_are_asked_for() -> None:
 
 def test_an_error_becomes_the_defect_of_its_rule() -> None:
     assert found_defect(A, 5, FormatError("so", rule="prev")) == Defect(A, 5, Rule.PREV, "so")
+
+
+def test_the_newest_of_those_who_agree_is_known_by_level() -> None:
+    made = store()
+    root = bytes.fromhex(made.ledger.root(3))
+    earlier, later = "2026-11-20T00:00:00.000000Z", "2026-11-21T00:00:00.000000Z"
+    known = [
+        KnownHead(who="the signer", size=3, root=root, level=Level.A3, at=earlier),
+        KnownHead(who="one place", size=3, root=root, level=Level.A4, at=earlier),
+        KnownHead(who="another", size=3, root=root, level=Level.A4, at=later),
+        KnownHead(who="one that says no time", size=3, root=root, level=Level.A4),
+    ]
+    assert check(made.ledger.text(), made.note, known=known).newest == {Level.A3: earlier, Level.A4: later}
+    liar = msgspec.structs.replace(known[2], root=b"\x07" * 32)
+    assert check(made.ledger.text(), made.note, known=[known[1], liar]).newest == {Level.A4: earlier}
+    behind = msgspec.structs.replace(known[0], size=2, root=bytes.fromhex(made.ledger.root(2)))
+    assert check(made.ledger.text(), made.note, known=[behind]).newest == {}

@@ -54,6 +54,8 @@ _COMMANDS = {
     "audit-config": ("audit_config:audit_config", "What the settings of the agents on this machine let them do"),
     "service": ("service:service", "The resident recorder, which answers the agents' hooks."),
     "hook": ("hook:hook", "Deliver the payload on stdin as an agent's hook does"),
+    "signer": ("signer:signer", "A process of another user that holds the key"),
+    "anchor": ("anchor:anchor", "Have heads of the store kept off this machine"),
     "erase": ("erase:erase", "Remove a value for good; the record still verifies."),
     "rebuild": ("rebuild:rebuild", "Make the index anew from the journals."),
 }
@@ -76,7 +78,7 @@ _AREAS = {
     "Look": ("tui", "session", "checkpoint", "log", "show", "replay", "search", "sql", "export"),
     "Ask": ("why", "impact", "graph", "taint", "artifact", "coverage", "drift", "cost"),
     "Decide": ("policy", "alerts", "alert", "verify-log"),
-    "Trust": ("audit-config", "verify", "erase", "rebuild"),
+    "Trust": ("audit-config", "verify", "signer", "anchor", "erase", "rebuild"),
 }
 
 main = Main(

@@ -32,17 +32,29 @@ def read_moment(text: str, now: datetime) -> str:
     if word in ("today", "yesterday"):
         day = now.astimezone(UTC) - timedelta(days=word == "yesterday")
         return write_time(day.replace(hour=0, minute=0, second=0, microsecond=0))
-    ago = _AGO.match(word)
+    ago = read_ago(word, now)
     if ago is not None:
-        try:
-            return write_time(now - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
-        except OverflowError as error:
-            raise ValueError(f"{text!r} is before all time") from error
+        return ago
     full = f"{word}T00:00:00" if _DAY.match(word) else f"{word}:00" if _MINUTE.match(word) else word
     found = normal_time(full, UTC)
     if found is None:
         raise ValueError(f"{text!r} is no time; write 2026-11-21, 2026-11-21T10:30, 90min, 3h, 2d or today")
     return found[0]
+
+
+def read_ago(text: str, now: datetime) -> str | None:
+    """The time that is so long ago, as the record writes it: `90min`, `3h`, `2d`; None if it says no such thing.
+
+    Raises:
+        ValueError: that is before all time.
+    """
+    ago = _AGO.match(text)
+    if ago is None:
+        return None
+    try:
+        return write_time(now - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
+    except OverflowError as error:
+        raise ValueError(f"{text!r} is before all time") from error
 
 
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from tallystick.cli.filters import read_ago
 from tallystick.cli.frame import Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, labelled, pass_run
@@ -18,11 +20,32 @@ from tallystick.model.verdict import Defect, Require, Verdict, report
 _LISTED = 20
 
 
+def _age(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """So long ago, as the record writes it."""
+    try:
+        found = None if value is None else read_ago(value.strip(), datetime.now(UTC))
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+    if value is not None and found is None:
+        raise click.BadParameter(f"{value!r} says no age; write 90min, 24h or 7d", context, parameter)
+    return found
+
+
 @click.command(
-    cls=Command, example="tally verify\ntally verify 3f9a --require sealed\ntally verify copy/of/a/journal.jsonl"
+    cls=Command,
+    example="tally verify\ntally verify 3f9a --require sealed\ntally verify --require A4 --max-age 24h\n"
+    "tally verify copy/of/a/journal.jsonl",
 )
 @click.argument("target", metavar="[SESSION|PATH]", required=False)
 @click.option("--require", type=click.Choice([kind.value for kind in Require]), help="Exit with 3 if it is below that.")
+@click.option(
+    "--max-age",
+    "since",
+    metavar="AGE",
+    callback=_age,
+    help="With --require A3 or A4: exit with 3, too, if the newest head that the signer, or a place off this machine, has is "
+    "older: 90min, 24h, 7d.",
+)
 @click.option("--pinned", metavar="DID", help="Trust this did:key instead of the keys that the ledger names.")
 @click.option(
     "--remembered",
@@ -31,7 +54,9 @@ _LISTED = 20
     help="A head of this store (heads/ledger.note) that was kept from earlier: the store must extend it.",
 )
 @pass_run
-def verify(run: Run, target: str | None, require: str | None, pinned: str | None, remembered: Path | None) -> None:
+def verify(
+    run: Run, target: str | None, require: str | None, since: str | None, pinned: str | None, remembered: Path | None
+) -> None:
     r"""Check that the record is whole, unchanged and signed.
 
     The store, one session, or a journal file that somebody sent.
@@ -40,7 +65,7 @@ def verify(run: Run, target: str | None, require: str | None, pinned: str | None
     Exit codes:
       0  sound; an open session is sound and says `truncated`
       2  tampering detected
-      3  sound, but below what --require asked (default: A2 for a store, A1 for a file)
+      3  sound, but below what --require (default: A2 for a store, A1 for a file) or --max-age asked
       4  malformed, or over limits
       1  could not run
     """
@@ -51,6 +76,7 @@ def verify(run: Run, target: str | None, require: str | None, pinned: str | None
             target,
             home=run.home.folder,
             require=Require(require) if require is not None else None,
+            since=since,
             pinned=pinned,
             remembered=remembered.read_bytes() if remembered is not None else None,
             progress=lambda done: advance("", done),
@@ -70,6 +96,8 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
     if len(verdict.defects) > _LISTED:
         yield f"  … and {len(verdict.defects) - _LISTED} more; --json has them all"
     yield from labelled(axes(verdict), indent="  ")
+    if verdict.too_old is not None:
+        yield click.style(f"  too old: {one_line(verdict.too_old)}", fg="yellow")
     for remark in verdict.remarks[:_LISTED]:
         yield f"  remark: {one_line(remark)}"
     if len(verdict.remarks) > _LISTED:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,6 +19,7 @@ from tallystick.journal.file import Appended, Clock, JournalFile, Seeds
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
 from tallystick.journal.lines import LineFile
+from tallystick.journal.signing import Growth, OwnKey, Signs, signer_of
 from tallystick.model.step import Json
 from tallystick.seal.keys import did_key
 from tallystick.seal.ledger import LedgerView
@@ -57,15 +58,21 @@ class Ledger:
         self.signed_size = 0
         self._clock = clock
         self._note = read_note(home)
+        self._signed_text = home.note.read_bytes() if self._note else None
+        self._hashes: list[bytes] = []
+        """Of the entries from `_hashes_from` on: what a signer is to be shown."""
+        self._hashes_from = self._note.size if self._note else 0
         self.file = JournalFile(home, _store_id(home), home.ledger, clock=clock, seeds=seeds)
         self.file.sealed_size = self._note.size if self._note else 0
-        self.file.on_entry(lambda n, _hash, text: self._take(n, text))
+        self.file.on_entry(self._take)
         with self.file.locked():
             self._check_note()
 
-    def _take(self, n: int, text: bytes) -> None:
+    def _take(self, n: int, digest: bytes, text: bytes) -> None:
         if n == 0:
-            self.view, self.watermarks = LedgerView(), {}
+            self.view, self.watermarks, self._hashes = LedgerView(), {}, []
+        if n >= self._hashes_from:
+            self._hashes.append(digest)
         self._feed(_DECODER.decode(text).fields)
 
     def _feed(self, fields: Mapping[str, Json]) -> None:
@@ -106,6 +113,7 @@ class Ledger:
         """Append one entry. Raises what JournalFile.append raises."""
         with self.file.locked():
             appended = self.file.append(meta, values)
+            self._hashes.append(bytes.fromhex(appended.hash))
             self._feed({"meta": meta, **(values or {})})
             return appended
 
@@ -120,18 +128,48 @@ class Ledger:
             keep: also keep the head under its size (9.4).
 
         Raises:
-            JournalError: the key is gone, or the head cannot be written.
+            JournalError: the key is gone, the signer refuses or does not answer, or the head cannot be written.
         """
-        key = load_key(self.home)
+        return self._sign_by((signer_of(self.home),), keep=keep)
+
+    def sign_together(self, signer: Signs) -> Note:
+        """Sign a head by the store's own key and by a signer: what covers a `key_add` (9.4). It is kept.
+
+        Raises what `sign` raises.
+        """
+        return self._sign_by((OwnKey(self.home), signer), keep=True)
+
+    def _sign_by(self, signers: Sequence[Signs], *, keep: bool) -> Note:
         with self.file.locked():
             self.file.sync()
-            text = sign_note(self.store_id, self.file.size, self.file.tree.root(), [key])
+            size = self.file.size
+            growth = Growth(
+                store_id=self.store_id,
+                size=size,
+                root=self.file.tree.root(),
+                signed_size=self.signed_size,
+                leaves=self._leaves,
+                known=self._signed_text,
+            )
+            first, *others = [signer.sign(growth) for signer in signers]
+            text = b"".join((first, *(other.partition(b"\n\n")[2] for other in others)))
             self.home.make_folder(self.home.note.parent)
             if keep:
-                replace_file(self.home.kept_note(self.file.size), [text])
+                replace_file(self.home.kept_note(size), [text])
             replace_file(self.home.note, [text])
-            self.signed_size = self.file.size
+            self.signed_size, self._signed_text = size, text
+            self._hashes, self._hashes_from = self._hashes[size - self._hashes_from :], size
         return parse_note(text)
+
+    def _leaves(self, start: int) -> list[bytes]:
+        """The hashes of the entries from `start` on: those that are remembered, else as they are on disk."""
+        if start >= self._hashes_from:
+            return self._hashes[start - self._hashes_from :]
+        found = []
+        for n, line in enumerate(LineFile(self.home.ledger)):
+            if n >= start and (entry := skim(line)) is not None:
+                found.append(entry.hash)
+        return found
 
     def close(self) -> None:
         """Close the file. Nothing is signed by this."""

@@ -79,10 +79,14 @@ class Authenticity(enum.StrEnum):
 
 
 class Level(enum.StrEnum):
-    """Assurance levels this program can establish by itself (DESIGN 3; A3 and up need other parties)."""
+    """Assurance levels, each with what those before it have (DESIGN 3)."""
 
     A1 = "A1"
     A2 = "A2"
+    A3 = "A3"
+    """A signer of another user remembers the ledger, and the ledger is what it remembers."""
+    A4 = "A4"
+    """Somebody off this machine remembers it too."""
 
 
 class Require(enum.StrEnum):
@@ -90,6 +94,8 @@ class Require(enum.StrEnum):
 
     A1 = "A1"
     A2 = "A2"
+    A3 = "A3"
+    A4 = "A4"
     SEALED = "sealed"
 
 
@@ -137,6 +143,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     sessions: tuple[SessionVerdict, ...] = ()
     remarks: tuple[str, ...] = ()
     require: Require = Require.A1
+    too_old: str | None = None
+    """Why the newest head that counts is older than the caller lets it be."""
 
     @property
     def first_bad(self) -> Defect | None:
@@ -181,7 +189,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             return 2 if any(not defect.is_malformed for defect in self.defects) else 4
         if not self.valid:
             return 2
-        if self.require is Require.A2 and self.level is Level.A1:
+        if self.require is not Require.SEALED and self.level < self.require:  # A1 to A4, in the order of the alphabet
+            return 3
+        if self.too_old is not None:
             return 3
         whole = self.completeness in (Completeness.SEALED, Completeness.DROPPED)
         return 3 if self.require is Require.SEALED and not whole else 0
@@ -214,7 +224,7 @@ def report(verdict: Verdict) -> dict[str, Any]:
             }
             for session in verdict.sessions
         ],
-        "remarks": list(verdict.remarks),
+        "remarks": [*((verdict.too_old,) if verdict.too_old is not None else ()), *verdict.remarks],
     }
 
 

@@ -367,8 +367,8 @@ class Live:
                 decided = decided_step(step, decision)
                 self._mark(delivery, record, self.scribe.add_to(record, decided), decided)
                 self._alerts.of_decision(record, step, decided, taken.n, received=delivery.received)
-            # An intent is on disk before its call is let go: DESIGN 5.
-            self._settle = self.scribe.unsettled(taken.session)
+            # An intent is on disk before its call is let go, and sealed where a signer guards the store: DESIGN 5.
+            self._settle = self.scribe.before_effects(taken.session)
         elif step.type == "tool_result":
             self._alerts.made(delivery.agent, step, taken.n)
         else:

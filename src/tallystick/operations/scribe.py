@@ -7,6 +7,7 @@ programs all record through here.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -16,9 +17,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from tallystick.errors import SigningError
 from tallystick.journal.durable import sync_folder
 from tallystick.journal.file import JournalFile, Unsynced, sync_alone
 from tallystick.journal.home import Home
+from tallystick.journal.signing import signer_place
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 from tallystick.operations.config import read_setting
@@ -27,6 +30,7 @@ from tallystick.operations.record import OnStep, SessionRecord, Writer
 from tallystick.operations.store import local_zone, open_archive
 from tallystick.operations.tellings import Outcome
 
+_LOG = logging.getLogger("tallystick")
 SEAL_STEPS = 32
 _MOST_SESSIONS = 64
 _MOST_STEPS = 200_000
@@ -84,10 +88,30 @@ class Scribe:
         self._adding = 0
         self._is_sealing = False
         self._sealed = threading.Condition(self.lock)
+        self.signing_problem: SigningError | None = None
+        """Why the newest steps are under no head: the signer does not answer, or refuses. They are durable all the same."""
         self._keeper = self._new_keeper()
 
     def _new_keeper(self) -> Keeper:
-        return Keeper(self._sync_aside, self._seal_aside) if self._aside else Keeper(self.sync, self.seal)
+        if self._aside:
+            return Keeper(self._sync_aside, self._unraised(self._seal_aside))
+        return Keeper(self.sync, self._unraised(self.seal))
+
+    def _unraised(self, seal: Callable[[], None]) -> Callable[[], None]:
+        """Sealing for those who only record: without a signature it is tried again, and nobody is kept from going on."""
+
+        def try_to() -> None:
+            try:
+                seal()
+            except SigningError as error:
+                if self.signing_problem is None:
+                    _LOG.warning("%s", error)
+                self.signing_problem = error
+                self._keeper.note()
+            else:
+                self.signing_problem = None
+
+        return try_to
 
     def __enter__(self) -> Scribe:
         return self
@@ -151,7 +175,7 @@ class Scribe:
         if self._always_sync:
             sync_alone(record.journal)
         if unsealed >= SEAL_STEPS and not self._aside:
-            self.seal()  # of all sessions: one signature covers them
+            self._unraised(self.seal)()  # of all sessions: one signature covers them
             return
         self._keeper.note()
         if unsealed >= SEAL_STEPS:
@@ -181,6 +205,34 @@ class Scribe:
         if record is None or pending is None:
             return None
         return partial(_settle, record.journal, pending)
+
+    def before_effects(self, sid: SessionId) -> Callable[[], None] | None:
+        """What is to be done before a call with effects is let go, to be called once, in any thread; None: nothing.
+
+        Its intent is made durable, and where a signer of another user guards the store, it is under a head, too. If the
+        signer does not answer or refuses, the call is not kept waiting: `signing_problem` says so. Raises what `unsettled`
+        raises.
+        """
+        settle = self.unsettled(sid)
+        if signer_place(self.home) is None:
+            return settle
+
+        def settle_and_seal() -> None:
+            if settle is not None:
+                settle()
+            self._unraised(partial(self._seal_one, sid))()
+
+        return settle_and_seal
+
+    def _seal_one(self, sid: SessionId) -> None:
+        """Have a session under a head; with what others wait for, by one signature."""
+        while True:
+            with self.lock:
+                while self._is_sealing:
+                    self._sealed.wait()
+                if sid not in self._changed:
+                    return
+            self._seal_aside()
 
     def sync(self) -> None:
         """Make everything recorded so far survive a loss of power."""
@@ -276,8 +328,11 @@ class Scribe:
         self._keeper.stop()
         with self.lock, closing(self.archive), closing(self.writer):  # its files also where a disk refuses the rest
             self._changed |= {record.sid: record for record in self.writer.records()}
-            self.seal()
-            self.archive.sign()  # also a store whose maker died before it had signed
+            self._unraised(self._seal_all)()
+
+    def _seal_all(self) -> None:
+        self.seal()
+        self.archive.sign()  # also a store whose maker died before it had signed
 
 
 def _settle(journal: JournalFile, pending: Unsynced) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from tallystick.agents.headless import NAME
 from tallystick.agents.headless_live import LiveLog, spelled_time
-from tallystick.errors import NotFoundError, TallystickError
+from tallystick.errors import FormatError, NotFoundError, TallystickError
 from tallystick.exports.headless import own_events, write
 from tallystick.journal.headless_read import record_in
 from tallystick.journal.read import read_file, read_session
@@ -74,6 +74,7 @@ class JournalStore:
         self.recorder = Recorder(home)
         self._scrubs = read_setting(self.recorder.home, "secrets.scrub") == "on"
         self._live: OrderedDict[str, _Live] = OrderedDict()
+        self._halves: dict[str, list[Step]] = {}
         self._late: TallystickError | None = None
 
     # Whole sessions -------------------------------------------------------------------------------------------------
@@ -123,10 +124,27 @@ class JournalStore:
         with self._locked(session) as (record, live):
             self.recorder.checkpoints.tick()
             self._catch_up(record, live)
+            self._finish(session, live.scribe, record)
             seq = live.events.last_seq + 1
-            for step in live.events.steps({**members, "seq": seq}):
-                self._add(live.scribe, record, step)
+            steps = live.events.steps({**members, "seq": seq})
+            self._add(live.scribe, record, steps[0])
+            self._halves[session] = steps[1:]
+            with suppress(
+                TallystickError
+            ):  # the event has its number; `sync` raises what stands in the way of the rest
+                self._finish(session, live.scribe, record)
             return seq
+
+    def _finish(self, session: str, scribe: Scribe, record: SessionRecord) -> None:
+        """Record the steps that are still missing of the last event. One that can never be recorded is let go, and told."""
+        missing = self._halves.get(session, [])
+        while missing:
+            try:
+                self._add(scribe, record, missing[0])
+            except FormatError as error:
+                self._late = error
+            missing.pop(0)
+        self._halves.pop(session, None)
 
     def _add(self, scribe: Scribe, record: SessionRecord, step: Step) -> None:
         """Record a step; it may be an occasion for a checkpoint."""
@@ -179,10 +197,9 @@ class JournalStore:
         Raises:
             JournalError: the disk refuses, or refused since the last time.
         """
-        scribe = self.recorder.scribe
-        with scribe.lock:
-            sid = self._record(scribe, session).sid
-        scribe.make_durable(sid)
+        with self._locked(session) as (record, live):
+            self._finish(session, live.scribe, record)
+        live.scribe.make_durable(record.sid)
         late, self._late = self._late, None
         if late is not None:
             raise late
@@ -222,8 +239,10 @@ class JournalStore:
         with scribe.lock:
             record = self._record(scribe, session)
             live = self._live.pop(session, None)
-            if live is None or live.scribe is not scribe:
-                live = _Live(scribe, session)
+            if live is not None and live.scribe is not scribe:
+                self._halves.clear()  # in a forked child: what is missing is its parent's to record
+                live = None
+            live = live or _Live(scribe, session)
             with record.journal.locked():
                 self._catch_up(record, live)
                 yield record, live  # after an error it is not kept: the journal says what of the event is there

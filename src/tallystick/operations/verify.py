@@ -16,11 +16,11 @@ from tallystick.journal.blobs import blob_reader
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.model.ids import SESSION_ID
-from tallystick.model.verdict import Require, Verdict
+from tallystick.model.verdict import Defect, Require, Rule, Verdict
 from tallystick.operations.workers import cores, in_processes
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.ledger import LedgerView
-from tallystick.seal.ledgercheck import LedgerCheck, check_ledger
+from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, check_ledger
 from tallystick.seal.redact import Redaction
 from tallystick.seal.verify import (
     SessionCheck,
@@ -58,7 +58,11 @@ def verify_store(
     sessions: Sequence[str] | None = None,
     pinned: str | None = None,
     remembered: bytes | None = None,
+    known: Sequence[KnownHead] = (),
+    alarms: Sequence[str] = (),
+    notes: Sequence[str] = (),
     require: Require = Require.A2,
+    since: str | None = None,
     progress: Progress = lambda _: None,
     index: Iterable[tuple[str, int, str]] = (),
 ) -> Verdict:
@@ -67,7 +71,10 @@ def verify_store(
     Args:
         sessions: only these sessions; None: all, and those that the ledger knows but the disk does not.
         pinned: did:key to trust instead of the keys that the ledger names.
-        remembered: a head of this ledger that the caller kept from earlier.
+        remembered: a head of this ledger that the caller kept from earlier. known: what others remember of it.
+        alarms: signs of tampering that were found around the store: each is a defect of its ledger.
+        since: the newest head of who guards the store at the required level (A3, A4) is to be no older than this.
+        notes: why somebody who should know something of it does not count.
         index: sessions as the index has them: (session, size, hash of the last entry), compared and only remarked on.
 
     Raises:
@@ -81,6 +88,7 @@ def verify_store(
         home.note.read_bytes() if home.note.exists() else None,
         pinned=parse_did_key(pinned) if pinned is not None else None,
         remembered=remembered,
+        known=known,
         read_blob=blob_reader(home.blobs),
     )
     paths: dict[str, list[Path]] = {}
@@ -91,10 +99,16 @@ def verify_store(
     jobs = [_job(home, sid, paths, ledger) for sid in wanted if sid not in twice]
     checks = list(_checked(jobs, progress))
     checks += [two_files(sid, twice[sid], ledger.view, is_signed=ledger.is_signed) for sid in wanted if sid in twice]
-    known = _known_entries(home, wanted_entries(checks, ledger), twice.keys())
-    ledger = ledger_with_foreign_parents(ledger, known)
-    checks = [with_foreign_parents(check, known, ledger.view.dropped) for check in checks]
-    return conclude(ledger, checks, require=require, remarks=tuple(_index_remarks(checks, index)))
+    entries = _known_entries(home, wanted_entries(checks, ledger), twice.keys())
+    ledger = ledger_with_foreign_parents(ledger, entries)
+    checks = [with_foreign_parents(check, entries, ledger.view.dropped) for check in checks]
+    ledger = _alarmed(ledger, alarms)
+    return conclude(ledger, checks, require=require, since=since, remarks=(*_index_remarks(checks, index), *notes))
+
+
+def _alarmed(ledger: LedgerCheck, alarms: Sequence[str]) -> LedgerCheck:
+    found = tuple(Defect(ledger.store_id, None, Rule.HEAD, alarm) for alarm in alarms)
+    return msgspec.structs.replace(ledger, defects=(*ledger.defects, *found)) if found else ledger
 
 
 def _job(home: Home, sid: str, paths: dict[str, list[Path]], ledger: LedgerCheck) -> _Job:

@@ -12,6 +12,7 @@ from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.journal.archive import journal_starts, start_key
 from tallystick.journal.home import Home, default_folder
 from tallystick.model.verdict import Require, Verdict
+from tallystick.operations.outlook import outlook
 from tallystick.operations.project import indexed
 from tallystick.operations.verify import Progress, is_store, verify_file, verify_store
 
@@ -21,6 +22,7 @@ def verify(
     *,
     home: str | Path | None = None,
     require: Require | None = None,
+    since: str | None = None,
     pinned: str | None = None,
     remembered: bytes | None = None,
     progress: Progress = lambda _: None,
@@ -31,13 +33,17 @@ def verify(
         target: a path, a session id (ours or the agent's own, or a unique prefix); None: the whole store.
         home: the store; default TALLY_HOME, else ~/.tally.
         require: what is wanted at least; default A2 for a store and its sessions, A1 for a lone file.
+        since: the newest head of the signer (A3) or of an anchor (A4) may be no older than this time (docs/format.md 6.3).
         pinned: did:key to trust instead of the keys that the ledger names. remembered: a head kept from earlier.
         progress: called with how many bytes more were verified.
 
     Raises:
         NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
-        UsageError: a lone file has no ledger, so no key or head can speak for it.
+        UsageError: a lone file has no ledger, so no key or head can speak for it; or `since` is asked of a level at which
+            nobody else has heads.
     """
+    if since is not None and require not in (Require.A3, Require.A4):
+        raise UsageError("how old a head may be is asked at A3 and A4 only", hint="add --require A3, or A4")
     store = Home(Path(home) if home is not None else default_folder(os.environ))
     sessions: list[str] | None = None
     if target is not None:
@@ -45,19 +51,24 @@ def verify(
         if is_store(path):
             store = Home(path)
         elif path.is_file():
-            if pinned is not None or remembered is not None:
+            if pinned is not None or remembered is not None or since is not None:
                 raise UsageError(
                     f"{path} is a lone journal: no head speaks for it", hint="name its store, or a session of it"
                 )
             return verify_file(path, require=require or Require.A1)
         else:
             sessions = [find_session(store, str(target))]
+    around = outlook(store, with_anchors=require is Require.A4)
     return verify_store(
         store,
         sessions=sessions,
         require=require or Require.A2,
-        pinned=pinned,
+        since=since,
+        pinned=pinned or around.key,
         remembered=remembered,
+        known=around.heads,
+        alarms=around.alarms,
+        notes=around.notes,
         progress=progress,
         index=indexed(store),
     )

@@ -13,7 +13,7 @@ import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
-from tallystick.model.verdict import Defect, Rule
+from tallystick.model.verdict import Defect, Level, Rule
 from tallystick.seal.chain import Chain, Place
 from tallystick.seal.keys import PublicKey
 from tallystick.seal.ledger import LedgerView
@@ -32,6 +32,21 @@ class Lines(Protocol):
     torn: int
 
     def __iter__(self) -> Iterator[bytes]: ...
+
+
+class KnownHead(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody else remembers of this ledger: over its first `size` entries it had `root`.
+
+    Whoever gathers them has checked that they said so; here the ledger is held against it. `who` names them for a person.
+    """
+
+    who: str
+    size: int
+    root: bytes
+    level: Level
+    """What it gives that they remember it: A3 a signer of this machine, A4 somebody off it."""
+    at: str | None = None
+    """Since when they remember it, by their own word (docs/format.md 6.3)."""
 
 
 class LedgerCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +68,10 @@ class LedgerCheck(msgspec.Struct, frozen=True, kw_only=True):
     foreign: tuple[tuple[int, str], ...] = ()
     """References of ledger entries to sessions: (n, `<sid>#<hash>`)."""
     remarks: tuple[str, ...] = ()
+    agreed: frozenset[Level] = frozenset()
+    """The levels of those who remember this ledger as it is."""
+    newest: dict[Level, str] = {}
+    """When the newest of their heads was taken, by level, where they say it."""
 
     @property
     def is_signed(self) -> bool:
@@ -68,7 +87,7 @@ def found_defect(session: str | None, n: int | None, error: FormatError) -> Defe
 class _Reading:
     """One pass over the ledger: its chain, its views, and roots and keys at the sizes that heads speak of."""
 
-    def __init__(self, own: Note | None, heads: Sequence[Note]) -> None:
+    def __init__(self, own: Note | None, heads: Sequence[Note | KnownHead]) -> None:
         self.store_id: str | None = None
         self.lines = 0
         self.size = 0
@@ -80,7 +99,9 @@ class _Reading:
         self.foreign: tuple[tuple[int, str], ...] = ()
         self.remarks: list[str] = []
         self._keys: dict[int, tuple[bytes, ...]] = {}
-        self._covered_size = own.size if own is not None else 0
+        # Who else remembers the ledger vouches for as much of it: an old head put back does not uncover the rest.
+        others = (head.size for head in heads if isinstance(head, KnownHead))
+        self._covered_size = max(own.size, *others, 0) if own is not None else 0
         self._sizes = frozenset(head.size for head in heads)
 
     def read(self, lines: Lines, read_blob: BlobReader | None) -> None:
@@ -124,6 +145,7 @@ def check_ledger(
     *,
     pinned: PublicKey | None = None,
     remembered: bytes | None = None,
+    known: Sequence[KnownHead] = (),
     read_blob: BlobReader | None = None,
 ) -> LedgerCheck:
     """Check the ledger's lines, its head, and the head that the verifier remembers from earlier.
@@ -131,13 +153,14 @@ def check_ledger(
     Args:
         lines: the ledger; None if there is none. note: the head beside it; None if there is none.
         pinned: the only key to trust; else the keys that the ledger itself names are taken, and the verdict says so.
+        known: what others remember of this ledger.
     """
     parsed = {
         what: _parsed(text) for what, text in (("head", note), ("remembered head", remembered)) if text is not None
     }
     heads = {what: head for what, head in parsed.items() if isinstance(head, Note)}
     own = heads.get("head")
-    reading = _Reading(own, tuple(heads.values()))
+    reading = _Reading(own, (*heads.values(), *known))
     if lines is not None:
         reading.read(lines, read_blob)
     defects, store, signed, wrong_key = list(reading.defects), reading.store_id, False, False
@@ -150,6 +173,9 @@ def check_ledger(
         store = store or head.store_id
         if what == "head":
             signed, wrong_key = found is None and head.size <= reading.size, is_by_other
+    contradicted = {head: found for head in known if (found := _contradiction(head, store, reading)) is not None}
+    defects += contradicted.values()
+    agreeing = [head for head in known if head not in contradicted and reading.size >= head.size and _counts(head, own)]
     view = reading.covered if signed else reading.whole
     defects += [Defect(store, n, Rule.HEAD, "a size smaller than one before of its session") for n in view.fallen]
     return LedgerCheck(
@@ -162,6 +188,8 @@ def check_ledger(
         defects=tuple(sorted(defects, key=lambda item: item.place)[:1]),
         foreign=reading.foreign,
         remarks=(*reading.remarks, *_remarks(lines, note)),
+        agreed=frozenset(head.level for head in agreeing),
+        newest=_newest(agreeing),
     )
 
 
@@ -196,10 +224,32 @@ def _problem_with(
         return Defect(store, None, Rule.HEAD, f"the {what} of nothing has another root than that"), is_by_other
     if is_by_other:
         return Defect(store, None, Rule.SIGNATURE, f"the {what} is not signed by a key that counts"), True
+    return _misfit(f"the {what}", head, store, reading), False
+
+
+def _newest(heads: Sequence[KnownHead]) -> dict[Level, str]:
+    newest: dict[Level, str] = {}
+    for head in heads:
+        if head.at is not None:
+            newest[head.level] = max(head.at, newest.get(head.level, ""))
+    return newest
+
+
+def _counts(head: KnownHead, own: Note | None) -> bool:
+    """A signer guards what it has signed; one that is behind the newest head does not guard that."""
+    return head.level is not Level.A3 or (own is not None and head.size >= own.size)
+
+
+def _misfit(what: str, head: Note | KnownHead, store: str | None, reading: _Reading) -> Defect | None:
+    """The defect of a ledger that is not what a head, or somebody who remembers one, says that it was."""
     if reading.lines < head.size:
-        why = f"the {what} covers {head.size} ledger entries, {reading.lines} are there"
-        return Defect(store, reading.lines, Rule.CUT, why), False
+        why = f"{what} covers {head.size} ledger entries, {reading.lines} are there"
+        return Defect(store, reading.lines, Rule.CUT, why)
     if reading.size >= head.size and reading.roots[head.size] != head.root:
-        why = f"the {what} has another root over the first {head.size} ledger entries"
-        return Defect(store, head.size - 1, Rule.HEAD, why), False
-    return None, False
+        why = f"{what} has another root over the first {head.size} ledger entries"
+        return Defect(store, max(head.size - 1, 0), Rule.HEAD, why)
+    return None
+
+
+def _contradiction(head: KnownHead, store: str | None, reading: _Reading) -> Defect | None:
+    return _misfit(f"what {head.who} remembers", head, store, reading)

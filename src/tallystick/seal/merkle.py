@@ -43,6 +43,11 @@ class Frontier:
             root = node_hash(left, root)
         return root
 
+    @property
+    def subtrees(self) -> tuple[bytes, ...]:
+        """The roots of the complete subtrees, largest first: with `size` they make this frontier again."""
+        return tuple(self._subtrees)
+
     def copy(self) -> Frontier:
         """A frontier that grows apart from this one."""
         return Frontier(self.size, self._subtrees)

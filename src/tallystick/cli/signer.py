@@ -1,0 +1,122 @@
+"""`tally signer`: a key that the agent cannot reach."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.frame import Command, Group
+from tallystick.cli.run import Run, labelled, pass_run
+from tallystick.display.text import one_line
+
+if TYPE_CHECKING:
+    from tallystick.operations.signer import SignerReport
+    from tallystick.operations.signer_setup import Plan
+
+signer = Group(
+    "signer",
+    help="A process of another user that holds the key, and signs only what extends what it signed before.",
+    lazy={
+        "init": ("tallystick.cli.signer:init", "Give the store a signer of another user."),
+        "run": ("tallystick.cli.signer:run", "Be the signer, under a supervisor of your own."),
+        "status": ("tallystick.cli.signer:status", "Who signs this store, and what the signer remembers of it."),
+        "verify": ("tallystick.cli.signer:verify", "Hold the store against what its signer remembers."),
+        "leave": ("tallystick.cli.signer:leave", "Give the store a key of its own again."),
+    },
+)
+
+
+@click.command("init", cls=Command, example="sudo tally signer init --home ~/.tally\ntally signer init --dry-run")
+@click.option(
+    "--user", default="tally-signer", show_default=True, metavar="USER", help="The signer's user: a name or number."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be changed, and how to undo it.")
+@pass_run
+def init(call: Run, user: str, dry_run: bool) -> None:
+    """Give the store a signer of another user. Needs root; says what it changes and how to undo it."""
+    from tallystick.operations.signer_setup import plan, set_up
+
+    found = plan(call.home, user=user)
+    if dry_run:
+        call.answer("signer-plan", found, _plan_text(found))
+        return
+    pin = set_up(found, told=lambda step: call.note(step.does))
+    call.answer("signer", {"pin": pin, "steps": found.steps}, _plan_text(found, done=True))
+
+
+def _plan_text(found: Plan, *, done: bool = False) -> Iterator[str]:
+    yield f"{'done' if done else 'would be done'} for the store at {one_line(str(found.home))}:"
+    for number, step in enumerate(found.steps, 1):
+        yield f"  {number}. {one_line(step.does)}"
+        yield click.style(f"     undo: {one_line(step.undo)}", dim=True)
+    yield "to undo it, begin with the last; what says `nothing` stays"
+    if done:
+        yield "level A3: `tally verify --require A3` holds the store to it"
+
+
+@click.command("run", cls=Command, example="tally signer run /var/lib/tallystick-signer /run/tallystick-signer/socket")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("socket", type=click.Path(path_type=Path))
+@pass_run
+def run(_: Run, folder: Path, socket: Path) -> None:
+    """Be the signer, under a supervisor of your own. FOLDER holds the keys; it must be this user's alone."""
+    from tallystick.signer.__main__ import main
+
+    raise SystemExit(main([str(folder), str(socket)]))
+
+
+@click.command("status", cls=Command, example="tally signer status --json")
+@pass_run
+def status(call: Run) -> None:
+    """Who signs this store, and what the signer remembers of it. Exit code 1 if it has none or it does not answer."""
+    from tallystick.operations.signer import signer_report
+
+    found = signer_report(call.home)
+    call.answer("signer", found, labelled(_facts(found)))
+    if found.head is None:
+        raise SystemExit(1)
+
+
+def _facts(found: SignerReport) -> Iterator[tuple[str, str]]:
+    yield "store", found.store
+    if found.pin is None:
+        yield "signer", "none: the store signs with a key of the user who records; `tally signer init` changes that"
+    else:
+        yield "signer", f"user {found.pin.signer} at {one_line(found.pin.socket)}"
+        yield "key", one_line(found.pin.key)
+    if found.size is not None:
+        yield "remembers", f"{found.size:,} entries of the ledger, signed {one_line(found.signed_at or 'never')}"
+    if found.refusals:
+        yield "refused", ", ".join(f"{count:,} × {one_line(kind)}" for kind, count in sorted(found.refusals.items()))
+    yield from (("problem", one_line(problem)) for problem in found.problems)
+    yield from (("ALARM", one_line(alarm)) for alarm in found.alarms)
+
+
+@click.command("verify", cls=Command, example="tally signer verify")
+@pass_run
+def verify(call: Run) -> None:
+    """Hold the store against what its signer remembers. The same as `tally verify --require A3`."""
+    from tallystick.cli.verify import verify as verify_store
+
+    click.get_current_context().invoke(verify_store, require="A3")
+
+
+@click.command("leave", cls=Command, example="tally signer leave")
+@pass_run
+def leave(call: Run) -> None:
+    """Give the store a key of its own again. The signer signs that as its last; what it signed before keeps verifying."""
+    from tallystick.operations.signer import signer_report
+    from tallystick.operations.signer_setup import leave as leave_signer
+    from tallystick.seal.keys import did_key
+    from tallystick.signer.pins import PINS
+
+    key = did_key(leave_signer(call.home, seeds=lambda: os.urandom(32)))
+    said = [f"the store signs with its own key again: {key}", "level A2; the signer's folder and user are still there"]
+    pin = signer_report(call.home).pin
+    if pin is not None:
+        said.append(f"until root deletes {PINS / f'{pin.store}.json'}, `tally verify` says that the signer was left")
+    call.answer("signer", {"key": key}, said)

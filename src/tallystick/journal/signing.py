@@ -1,0 +1,216 @@
+"""Who signs the heads of a store: its own key in a file, or a signer of another user, over a socket.
+
+Owns asking the signer, and which of the two it is: a store with `keys/signer.json` is signed by the signer and by nothing
+else. Every head that comes back is verified before it is believed. Must not know what the ledger holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from tallystick.errors import FormatError, JournalError, SigningError
+from tallystick.journal.durable import replace_file
+from tallystick.journal.home import Home
+from tallystick.journal.keys import load_key
+from tallystick.seal.canonical import canonical
+from tallystick.seal.extension import Code, RefusedError, Request, in_steps, parse_answer, request_text
+from tallystick.seal.keys import PublicKey, did_key, parse_did_key
+from tallystick.seal.merkle import Frontier
+from tallystick.seal.note import Note, sign_note, verify_note
+
+_SECONDS = 2.0
+_TRIES = 5
+_PAUSE_SECONDS = 0.02
+
+
+class Growth(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be signed: the ledger at `size` with `root`. `leaves(n)` are its entries' hashes from `n` on."""
+
+    store_id: str
+    size: int
+    root: bytes
+    signed_size: int
+    leaves: Callable[[int], Sequence[bytes]]
+    known: bytes | None
+    """The newest head."""
+
+
+class Signs(Protocol):
+    """Whoever signs heads."""
+
+    @property
+    def public(self) -> PublicKey:
+        """The key under which its signatures verify."""
+        ...
+
+    def sign(self, growth: Growth) -> bytes:
+        """A signed head. Raises SigningError: nothing was signed."""
+        ...
+
+
+class OwnKey:
+    """The key in a file of this user."""
+
+    def __init__(self, home: Home) -> None:
+        self._key = load_key(home)
+
+    @property
+    def public(self) -> PublicKey:
+        """The public key."""
+        return self._key.public
+
+    def sign(self, growth: Growth) -> bytes:
+        """Sign whatever is asked for."""
+        return sign_note(growth.store_id, growth.size, growth.root, [self._key])
+
+
+class SignerPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the signer listens, and the key it signs with. What is in the store's folder is a hint: see verification."""
+
+    socket: str
+    key: str
+
+
+class RefusedBySigner(SigningError):
+    """The signer did not sign. `code` says why."""
+
+    def __init__(self, code: Code, why: str, *, hint: str | None = None) -> None:
+        super().__init__(why, hint=hint)
+        self.code = code
+
+
+class SignerAt:
+    """A signer of another user."""
+
+    def __init__(self, place: SignerPlace) -> None:
+        self.path = Path(place.socket)
+        self.public = parse_did_key(place.key)
+        self._signed: int | None = None
+
+    def sign(self, growth: Growth) -> bytes:
+        """Have it signed.
+
+        Raises:
+            RefusedBySigner: the signer says no. SigningError: it is not there, or its answer is not to be believed.
+        """
+        for _ in range(_TRIES):
+            try:
+                return self._sign(growth)
+            except RefusedError as error:
+                if error.code is Code.BUSY:
+                    time.sleep(_PAUSE_SECONDS)
+                elif error.code is Code.BEHIND and error.size is not None and error.size <= growth.size:
+                    self._signed = error.size  # another process of this store had it signed meanwhile
+                else:
+                    raise _told(error) from error
+        raise RefusedBySigner(Code.BUSY, f"the signer at {self.path} stays busy", hint="`tally signer status`")
+
+    def _sign(self, growth: Growth) -> bytes:
+        begin = growth.signed_size if self._signed is None else self._signed
+        leaves = growth.leaves(begin)
+        known, tree = growth.known, None
+        text = b""
+        for first, end in in_steps(begin, growth.size):
+            root = growth.root
+            if end != growth.size:
+                tree = tree or _tree(growth, begin)
+                for leaf in leaves[first - begin : end - begin]:
+                    tree.append(leaf)
+                root = tree.root()
+            request = Request(
+                store_id=growth.store_id,
+                old_size=first,
+                size=end,
+                root=root,
+                leaves=tuple(leaves[first - begin : end - begin]),
+                known=known,
+            )
+            note, text = self._ask(request)
+            known = text
+            self._signed = note.size
+        return text
+
+    def _ask(self, request: Request) -> tuple[Note, bytes]:
+        answer = self._exchange(request_text(request))
+        note = parse_answer(answer)
+        text = answer.partition(b"\n")[2]
+        try:
+            is_ours = bool(verify_note(note, [self.public]))
+        except FormatError:
+            is_ours = False
+        if not is_ours or (note.store_id, note.size, note.root) != (request.store_id, request.size, request.root):
+            raise SigningError(
+                f"the answer of the signer at {self.path} is not the signature that was asked for",
+                hint="`tally signer verify`; another program may listen there",
+            )
+        return note, text
+
+    def _exchange(self, data: bytes) -> bytes:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(_SECONDS)
+                connection.connect(str(self.path))
+                connection.sendall(data)
+                connection.shutdown(socket.SHUT_WR)
+                return b"".join(iter(lambda: connection.recv(65_536), b""))
+        except OSError as error:
+            raise SigningError(
+                f"the signer at {self.path} does not answer: {error.strerror or error}",
+                hint="`tally signer status`; what is recorded meanwhile is signed when it is back",
+            ) from error
+
+
+def _tree(growth: Growth, size: int) -> Frontier:
+    tree = Frontier()
+    for leaf in growth.leaves(0)[:size]:
+        tree.append(leaf)
+    return tree
+
+
+def _told(error: RefusedError) -> RefusedBySigner:
+    hints = {
+        Code.NOT_CONSISTENT: "the ledger was rewritten: run `tally verify`, keep everything as it is",
+        Code.BEHIND: "the signer has signed more than this ledger has: run `tally verify`, keep everything as it is",
+        Code.ROLLED_BACK: "the signer's state was put back to an older one: restore it whole, from the newest backup",
+        Code.FORBIDDEN: "`tally signer init` says who may have this store signed",
+    }
+    return RefusedBySigner(error.code, f"the signer refuses: {error}", hint=hints.get(error.code))
+
+
+def signer_of(home: Home) -> Signs:
+    """Who signs this store's heads.
+
+    Raises:
+        JournalError: the key is gone, or `keys/signer.json` cannot be read.
+    """
+    place = signer_place(home)
+    return OwnKey(home) if place is None else SignerAt(place)
+
+
+def signer_place(home: Home) -> SignerPlace | None:
+    """Where the store's signer listens; None if it signs with its own key. Raises JournalError."""
+    path = home.key.parent / "signer.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=SignerPlace)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise JournalError(f"{path} cannot be read: {error}", hint="`tally signer status`") from error
+
+
+def write_signer_place(home: Home, path: Path, key: PublicKey) -> None:
+    """Have a store signed by the signer at `path`. Raises JournalError."""
+    replace_file(home.key.parent / "signer.json", [canonical({"socket": str(path), "key": did_key(key)})])
+
+
+def forget_signer_place(home: Home) -> None:
+    """Have a store signed by its own key again."""
+    with contextlib.suppress(FileNotFoundError):
+        (home.key.parent / "signer.json").unlink()

@@ -1,0 +1,74 @@
+"""Looking around the store while nobody waits: heads go to where they are anchored, and alarms are told.
+
+Owns when that is due. Nothing here holds up an answer: it runs in a thread of its own, and what cannot be reached is tried
+again later. Must not know how a head is anchored, nor what an alarm is.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from tallystick.errors import TallystickError
+from tallystick.journal.home import Home
+
+_LOG = logging.getLogger(__name__)
+_EVERY_SECONDS = 300.0
+
+
+class Guarding:
+    """One store, looked after."""
+
+    def __init__(
+        self, home: Home, tell: Callable[[str], object], clock: Callable[[], str], *, every_minutes: Callable[[], int]
+    ) -> None:
+        """Look after a store.
+
+        Args:
+            tell: called with each new alarm. clock: the time, RFC 3339.
+            every_minutes: how often a place off this machine gets the newest head.
+        """
+        self._home = home
+        self._tell = tell
+        self._clock = clock
+        self._every_minutes = every_minutes
+        self._due = 0.0
+        self.problem: str | None = None
+        """Why a place off this machine did not get the newest head."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to look."""
+        return time.monotonic() >= self._due
+
+    def work(self) -> None:
+        """Look around. Never raises."""
+        self._due = time.monotonic() + _EVERY_SECONDS
+        try:
+            has_asked = self._anchor()
+            from tallystick.operations.alarms import Alarms
+
+            for alarm in Alarms(self._home).new(at=self._clock(), with_anchors=has_asked):
+                _LOG.error("ALARM: %s", alarm)
+                self._tell(alarm)
+        except TallystickError as error:
+            self.problem = str(error)
+        except Exception:
+            _LOG.exception("the store could not be looked after")
+
+    def _anchor(self) -> bool:
+        """Give the newest head to the places that are due; whether one was given."""
+        from tallystick.operations.anchors import anchor, is_due, targets
+
+        self.problem, given = None, False
+        for target in targets(self._home):
+            if not is_due(self._home, target, now=time.time(), every_seconds=60.0 * self._every_minutes()):
+                continue
+            try:
+                anchor(self._home, target, clock=self._clock)
+                given = True
+            except TallystickError as error:
+                self.problem = str(error)
+                _LOG.warning("%s", error)
+        return given

@@ -1,0 +1,1 @@
+"""The stateful signer: a process of another user that holds a log's key and signs only what extends what it signed before."""

@@ -1,0 +1,196 @@
+"""The signer's process: a socket, one request a connection, one answer.
+
+Owns who is heard: the user that the kernel names, within limits of size, time and rate; and that one log's requests come one
+after another. What is signed is the vault's to decide. Nothing that a client sends ends the process.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import socketserver
+import stat
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tallystick.errors import JournalError
+from tallystick.seal.extension import MOST_REQUEST, Code, RefusedError, answer_text, parse_request, refusal_text
+from tallystick.seal.keys import did_key
+from tallystick.signer.peers import Permits, user_of
+from tallystick.signer.vault import Vault
+
+SUFFIX = ".log"
+STATUS = b"status\n"
+_SECONDS = 5.0
+_MOST_AT_ONCE = 64
+_A_SECOND = 200.0
+_LOG = logging.getLogger(__name__)
+
+
+class Signer:
+    """All logs of one folder."""
+
+    def __init__(self, folder: Path, clock: Callable[[], str]) -> None:
+        """Open every log of the folder.
+
+        Raises:
+            JournalError: one of them cannot be used, or the folder is open to other users.
+        """
+        self.folder = folder
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._permits = Permits(_A_SECOND, time.monotonic)
+        self._vaults: dict[str, tuple[Vault, threading.Lock]] = {}
+        self.refusals: dict[str, int] = {}
+        _check_folder(folder)
+        for path in sorted(folder.glob(f"*{SUFFIX}")):
+            vault = Vault(path, clock)
+            self._vaults[vault.state.store_id] = (vault, threading.Lock())
+
+    def answer(self, user: int | None, data: bytes) -> bytes:
+        """The answer to a request of a user. Never raises."""
+        try:
+            return self._answer(user, data)
+        except RefusedError as error:
+            self._count(error.code)
+            return refusal_text(error)
+        except JournalError as error:
+            _LOG.error("%s", error)
+            self._count(Code.FAILED)
+            return refusal_text(RefusedError(Code.FAILED, str(error)))
+        except Exception:
+            _LOG.exception("a request could not be answered")
+            self._count(Code.FAILED)
+            return refusal_text(RefusedError(Code.FAILED, "a fault of the signer; its log says more"))
+
+    def _count(self, code: Code) -> None:
+        with self._guard:
+            self.refusals[code.name.lower()] = self.refusals.get(code.name.lower(), 0) + 1
+
+    def _answer(self, user: int | None, data: bytes) -> bytes:
+        if user is None:
+            raise RefusedError(Code.FORBIDDEN, "the system does not say who asks")
+        with self._guard:
+            may = self._permits.take(user)
+        if not may:
+            raise RefusedError(Code.BUSY, "too many requests; try again in a moment")
+        if data == STATUS:
+            return answer_text(Code.SIGNED, json.dumps(self.status(user)).encode())
+        request = parse_request(data)
+        found = self._vaults.get(request.store_id)
+        if found is None:
+            raise RefusedError(Code.UNKNOWN_LOG, f"there is no key here for store {request.store_id}")
+        vault, lock = found
+        if user not in vault.uids:
+            raise RefusedError(Code.FORBIDDEN, f"user {user} may not have this log signed")
+        with lock:
+            return answer_text(Code.SIGNED, vault.sign(request))
+
+    def status(self, user: int) -> dict[str, object]:
+        """What the signer says of itself to a user: the logs that are theirs, all of them to root."""
+        shown = [
+            {
+                "store": store,
+                "key": did_key(vault.public),
+                "size": vault.state.size,
+                "root": vault.state.root.hex(),
+                "signed_at": vault.signed_at,
+            }
+            for store, (vault, _) in sorted(self._vaults.items())
+            if user == 0 or user in vault.uids
+        ]
+        return {"user": os.getuid(), "pid": os.getpid(), "logs": shown, "refusals": dict(self.refusals)}
+
+    def close(self) -> None:
+        """Let go of all files."""
+        for vault, _ in self._vaults.values():
+            vault.close()
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        found = folder.stat()
+    except OSError as error:
+        raise JournalError(f"cannot open {folder}: {error.strerror}", hint="`tally signer init` makes it") from error
+    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise JournalError(
+            f"{folder} must belong to the signer's user alone: owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}",
+            hint=f"chown {os.getuid()} {folder}; chmod 700 {folder}",
+        )
+
+
+class _Handler(socketserver.BaseRequestHandler):
+    server: Server
+
+    def handle(self) -> None:
+        connection: socket.socket = self.request
+        connection.settimeout(_SECONDS)
+        try:
+            data = _read(connection)
+            connection.sendall(self.server.signer.answer(user_of(connection), data))
+        except OSError:
+            return  # whoever asked is gone, or too slow
+
+
+def _read(connection: socket.socket) -> bytes:
+    """A whole request: all that is sent until the other side has no more, or more than a request may have."""
+    parts, size, until = list[bytes](), 0, time.monotonic() + _SECONDS
+    while size <= MOST_REQUEST and time.monotonic() < until and (part := connection.recv(65_536)):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """Listens until it is shut down."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, path: Path, signer: Signer) -> None:
+        """Listen at `path`, which every user may write to: who asks is known by the kernel, not by the file's mode.
+
+        Raises:
+            JournalError: somebody listens there already, or the socket cannot be made.
+        """
+        self.signer = signer
+        self._slots = threading.BoundedSemaphore(_MOST_AT_ONCE)
+        _make_room(path)
+        try:
+            super().__init__(str(path), _Handler)
+            path.chmod(0o666)
+        except OSError as error:
+            raise JournalError(f"cannot listen at {path}: {error.strerror}") from error
+
+    def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        """Serve a connection in a thread, so many at once; more are not let in."""
+        if not self._slots.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
+    ) -> None:
+        """One connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._slots.release()
+
+
+def _make_room(path: Path) -> None:
+    """Take away the socket of a signer that is gone."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except FileNotFoundError:
+            return
+        except OSError:
+            path.unlink(missing_ok=True)
+            return
+    raise JournalError(f"a signer listens at {path} already", hint="`tally signer status` asks it")
