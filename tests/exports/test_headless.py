@@ -4,15 +4,18 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents import claude_code, gptme, headless, headless_legacy
 from tallystick.exports import headless as export
-from tallystick.exports._go_json import go_json, sorted_keys
+from tallystick.exports._go_json import go_json, go_line
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Event, Json
+from tallystick.model.step import Event, Json, Step
+from tallystick.seal.go_json import sorted_keys
+from tallystick.seal.tagged import tag
 from tests.agents.conftest import events_of, events_of_lines
 from tests.agents.mutations import losses_of, steps_of
 from tests.agents.test_gptme import RECEIPTS
@@ -127,6 +130,65 @@ def test_two_events_with_one_number_come_out_under_two(record: Record) -> None:
     lines = [event(1, "system", content="a"), event(1, "system", content="b"), event(2, "user", content="c")]
     events = events_in(written(record(events_of_lines(headless, lines))))
     assert [(found["seq"], found["content"]) for found in events] == [(1, "a"), (2, "b"), (3, "c")]
+
+
+def test_how_a_running_session_stands_and_what_it_was_given_later_come_out(record: Record) -> None:
+    golden = events_of(headless, GOLDEN)
+    opening, end = golden[0], steps_of(golden)[-1]
+    update = msgspec.structs.replace(
+        end,
+        type="session_update",
+        source_id=None,
+        meta={},
+        values={"content.inputs": {"v": "2"}, "content.state": {"a": 1}},
+    )
+    lines = [json.loads(line) for line in written(record([opening, update]))]
+    assert [line["_type"] for line in lines] == ["header", "header", "footer"]
+    assert (lines[0]["inputs"], lines[1]["inputs"]) == ({"version": "2.4.0"}, {"v": "2"})
+    assert {**lines[0], "inputs": 0} == {**lines[1], "inputs": 0}
+    assert (lines[2]["status"], lines[2]["state"]) == ("running", {"a": 1})
+    ended = [json.loads(line) for line in written(record([opening, end]))][-1]
+    assert (ended["status"], ended["state"], sorted(ended["outputs"])) == ("complete", {"a": 1}, ["draft", "review"])
+
+
+def test_what_stands_beside_the_events_of_the_agent_takes_no_number(record: Record) -> None:
+    events = events_of(headless, GOLDEN)
+    mark = Step(
+        session=SESSION, type="checkpoint", meta={"trigger": "manual", "position": 3}, values={"content.label": "x"}
+    )
+    gap = Step(session=SESSION, type="gap", meta={"events": 2})
+    steps = record([*events[:6], mark, gap, *events[6:]])
+    assert [event["seq"] for event in events_in(written(steps))] == list(range(1, 57))
+    assert [event["seq"] for event in export.own_events(steps[3:12])] == [3, 4, 5, 6, 7, 8]
+
+
+def test_members_that_we_do_not_know_come_out_again(record: Record) -> None:
+    line = event(1, "warning", host="h", meta={"cache_read": 5, "pass": True})
+    [found] = events_in(written(record(events_of_lines(headless, [line]))))
+    assert (found["host"], found["meta"]) == ("h", {"pass": True, "cache_read": 5})
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**70), 2**70)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    )
+)
+def test_the_quick_way_spells_as_the_thorough_one_does(value: Json) -> None:
+    tagged = tag({"a": value})
+    assert go_line(tagged) == go_json(tagged).encode("utf-8", "replace")
+
+
+@pytest.mark.parametrize(
+    "value", ["\x7f\x08\x0c", 1.0, 1e-7, 1e16, -0.0, 5e-324, "1e5,1.0]", "\x10tally:nan", "\ud800"]
+)
+def test_what_is_spelled_otherwise_is_noticed(value: Json) -> None:
+    tagged = tag({"a": [value]})
+    assert go_line(tagged) == go_json(tagged).encode("utf-8", "replace")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import random
+import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from tallystick.agents import adapters
 from tallystick.capture.discover import recognise
-from tallystick.errors import NotFoundError
+from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal.archive import Archive
 from tallystick.journal.headless_read import read_log
 from tallystick.journal.home import Home
@@ -194,6 +196,29 @@ def test_goals_that_end_are_marked_and_the_marks_are_no_events(store: JournalSto
     marks = [step for step in steps_of(store, log.id) if step.meta.get("trigger") == "step_complete"]
     assert [step.text("content.label") for step in marks] != []
     assert [event.seq for event in store.load(log.id).events] == list(range(1, 57))
+
+
+def test_an_event_of_which_the_disk_took_half_is_recorded_whole_and_once(store: JournalStore) -> None:
+    store.create(RUNNING)
+    store.release("s")
+    [(_, path)] = store.recorder.home.sessions()
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    reply = {"type": "assistant", "content": "x" * 20_000, "meta": {"model": "m", "tokens_in": 7}}
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5_000, before[1]))
+    try:
+        assert store.append("s", reply) == 1
+        with pytest.raises(JournalError, match="cannot append"):
+            store.sync("s", updated_at="2026-03-25T09:00:00Z")
+        with pytest.raises(JournalError, match="cannot append"):
+            store.append("s", said("y" * 20_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert store.append("s", said("after")) == 2
+    store.sync("s", updated_at="2026-03-25T09:00:00Z")
+    assert [step.type for step in steps_of(store) if "seq" in step.meta] == ["model_call", "assistant", "user"]
+    assert [len(event.content) for event in store.load("s").events] == [20_000, 5]
+    store.close()
 
 
 def test_an_id_that_the_agent_gives_twice_loses_nothing(store: JournalStore) -> None:

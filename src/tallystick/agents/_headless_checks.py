@@ -25,6 +25,8 @@ class Checked(msgspec.Struct):
     subject: Happening | None = None
     checks: list[Happening] = []
     waits: bool = False
+    run: str | None = None
+    """Names the checks of one call, where they are not held back until it comes."""
 
 
 class _Run(msgspec.Struct):

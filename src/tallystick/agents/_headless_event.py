@@ -32,17 +32,17 @@ _EVENT_KINDS: dict[str, type | tuple[type, ...]] = {
 }
 OPERATIONAL: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("phase", "result", "confidence", "verdict", "supervisor_type", "block_id", "trust"), str),
-    **dict.fromkeys(("block_type", "check", "action", "check_path", "skip_reason", "tier_path", "ckpt_type"), str),
-    **dict.fromkeys(("subagent_name", "subagent_role", "subagent_model", "model"), str),
-    **dict.fromkeys(("escalate", "human_required", "pass", "suspicious"), bool),
-    **dict.fromkeys(("triggers", "related_blocks", "flags", "tiers"), list),
+    **dict.fromkeys(("block_type", "check", "action", "check_path", "skip_reason", "ckpt_type"), str),
+    **dict.fromkeys(("subagent_name", "subagent_role", "subagent_model", "model", "tiers", "tier_path"), str),
+    **dict.fromkeys(("escalate", "human", "human_required", "pass", "suspicious"), bool),
+    **dict.fromkeys(("triggers", "related_blocks", "flags"), list),
     **dict.fromkeys(("latency_ms", "tier"), int),
     "entropy": (int, float),
 }
 """Members of an event's `meta` that are numbers, ids and words of the program, and the kind of each."""
 _TOKENS: dict[str, type | tuple[type, ...]] = {"tokens_in": int, "tokens_out": int}
 SPOKEN: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("commitment", "correction", "guidance", "human", "reason", "source", "xml", "ckpt_id"), str),
+    **dict.fromkeys(("commitment", "correction", "guidance", "reason", "source", "xml", "ckpt_id"), str),
     **dict.fromkeys(("subagent_task", "subagent_output", "prompt", "response", "thinking"), str),
     "taint_lineage": list,
     "subagent_inputs": dict,

@@ -20,7 +20,9 @@ MAIN = "main"
 _PHASES = ("phase_commit", "phase_execute", "phase_reconcile", "phase_supervise", "checkpoint")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
 # Types that have a meaning of their own in a journal, whoever writes them.
-_RESERVED = frozenset(("session_start", "session_end", "recovery", "sighting", "gap", "fork", "merge", "compaction"))
+_RESERVED = frozenset(
+    ("session_start", "session_end", "session_update", "recovery", "sighting", "gap", "fork", "merge", "compaction")
+)
 _PLAIN_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{0,5}[1-9])?Z\Z", re.ASCII)
 _NO_TIME = "0001-01-01T"
 
@@ -49,6 +51,7 @@ class Weaver:
         self._starts: dict[str, str] = {}
         self._ended: list[str] = []
         self._calls: dict[str, list[_Call]] = {}
+        self._used: set[str] = set()
         self._results: dict[str, tuple[str, str | None]] = {}
         self._check_tips: dict[str, str] = {}
         self._goal: str | None = None
@@ -177,8 +180,9 @@ class Weaver:
     def _tool_call(self, item: Checked) -> Step:
         event = item.event
         corr = event.corr_id or event.source_id
-        source_id = event.source_id if corr in self._calls else corr
-        after = self._after(event.lane, self._check_tips.pop(event.source_id, None))
+        source_id = event.source_id if corr in self._used else corr
+        self._used.add(corr)
+        after = self._after(event.lane, self._check_tips.pop(item.run or event.source_id, None))
         self._calls.setdefault(corr, []).append(_Call(source_id, event))
         self._tips[event.lane] = source_id
         return self._step(event, source_id=source_id, after=after, values={"content.args": event.args})
@@ -188,7 +192,7 @@ class Weaver:
         call = self._answered(event.corr_id)
         source_id = f"{call.source_id}/result" if call else event.source_id
         meta, values = self._outcome(item), {"content.output": event.content, "content.text": None}
-        more = (call.source_id if call else None, self._check_tips.pop(event.source_id, None))
+        more = (call.source_id if call else None, self._check_tips.pop(item.run or event.source_id, None))
         after = self._after(event.lane, *more)
         self._tips[event.lane] = source_id
         self._results[event.tool or ""] = (source_id, event.corr_id)
@@ -222,8 +226,8 @@ class Weaver:
     def _check(self, item: Checked) -> Step:
         """A check before a call: it follows from the check before it, else from where the caller stands."""
         subject = item.subject
-        key = subject.source_id if subject else f"tool:{item.event.tool}"
-        tip = self._check_tips.get(key) or self._tip_of(subject.lane if subject else MAIN)
+        key = item.run or (subject.source_id if subject else f"tool:{item.event.tool}")
+        tip = self._check_tips.get(key) or self._tip_of((subject or item.event).lane)
         self._check_tips[key] = item.event.source_id
         joined = {"corr": subject.corr_id or subject.source_id, "pairing": "inferred"} if subject else {}
         return self._step(item.event, after=(Ref(tip),) if tip else (), meta=joined)
@@ -287,8 +291,9 @@ def _members(event: Happening) -> dict[str, Json]:
 def _values(event: Happening) -> dict[str, Json]:
     """What goes to `content.*`: text, paths, commands, names that someone chose."""
     extra = {**event.extra, **({"meta": dict(event.extra_meta)} if event.extra_meta else {})}
+    renamed = _RENAMED if event.type in ("subagent_start", "subagent_end") else {}
     return {
-        **{f"content.{_RENAMED.get(key, key)}": value for key, value in event.meta.items() if key in SPOKEN},
+        **{f"content.{renamed.get(key, key)}": value for key, value in event.meta.items() if key in SPOKEN},
         "content.goal": event.goal,
         "content.step": event.step,
         "content.text": event.content,

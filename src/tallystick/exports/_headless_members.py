@@ -34,7 +34,7 @@ META_KINDS: dict[str, type | tuple[type, ...]] = {
     "verdict": str,
     "correction": str,
     "guidance": str,
-    "human": str,
+    "human": bool,
     "human_required": bool,
     "supervisor_type": str,
     "block_id": str,
@@ -54,7 +54,7 @@ META_KINDS: dict[str, type | tuple[type, ...]] = {
     "skip_reason": str,
     "xml": str,
     "tier": int,
-    "tiers": list,
+    "tiers": str,
     "tier_path": str,
     "ckpt_type": str,
     "ckpt_id": str,
@@ -79,7 +79,6 @@ SPOKEN_FIELDS = {
     "commitment": "commitment",
     "correction": "correction",
     "guidance": "guidance",
-    "human": "human",
     "prompt": "prompt",
     "reason": "reason",
     "response": "response",
@@ -92,6 +91,9 @@ SPOKEN_FIELDS = {
     "xml": "xml",
 }
 """Of those, the ones that hold text: the `content.*` field of each. The others are members of a step's `meta`."""
+
+SUBAGENT_ONLY = frozenset(("subagent_output", "subagent_task"))
+"""Of those, the ones whose field means something else in steps of other types: there they keep their own name."""
 
 LINEAGE_MEMBERS = ("block_id", "trust", "source", "event_seq", "depth", "tainted_by")
 """Members of a node of `taint_lineage`, in order."""

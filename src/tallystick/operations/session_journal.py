@@ -129,9 +129,8 @@ class JournalStore:
             steps = live.events.steps({**members, "seq": seq})
             self._add(live.scribe, record, steps[0])
             self._halves[session] = steps[1:]
-            with suppress(
-                TallystickError
-            ):  # the event has its number; `sync` raises what stands in the way of the rest
+            # The event has its number; `sync` raises what stands in the way of the rest.
+            with suppress(TallystickError):
                 self._finish(session, live.scribe, record)
             return seq
 

@@ -1,0 +1,238 @@
+"""One file of a session log, open for appending.
+
+Owns the lock, which number comes next, the repair of a torn tail, and that a line is either wholly there or not. Several
+threads and processes may have the same file open. Must not know what events mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from tallystick.errors import FormatError, JournalError
+from tallystick.exports.headless import line
+from tallystick.journal.durable import sync_folder, write_whole
+from tallystick.journal.headless_read import LONGEST_LINE, read_tail, record_in
+from tallystick.journal.home import FILE_MODE
+from tallystick.journal.lines import LineFile
+from tallystick.model.step import Json
+from tallystick.sessions.session_log import JSONLRecord, record_from
+
+
+class _Peek(msgspec.Struct, rename={"kind": "_type"}):
+    """As much of an event's line as an appender must know."""
+
+    kind: str
+    seq: int = 0
+
+
+_CHUNK = 1 << 20
+_PEEK = msgspec.json.Decoder(_Peek)
+
+
+class LogFile:
+    """A session's file. Everything but `make`, `locked`, `settle` and `release` is for who holds the lock.
+
+    Attributes:
+        last_seq: the highest number in the file, as of the last time the lock was held. header, footer: the last ones.
+        is_footed: whether the last line is a footer.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = -1
+        self.path = path
+        self.last_seq = 0
+        self.header: JSONLRecord | None = None
+        self.footer: JSONLRecord | None = None
+        self.is_footed = False
+        self._mutex = threading.RLock()
+        self._process = os.getpid()
+        self._length = self._synced = 0
+        self._depth = 0
+        self._failed: JournalError | None = None
+
+    def make(self) -> bool:
+        """Make the file, empty; False if it is there already. Raises JournalError: it cannot be made."""
+        try:
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise JournalError(f"cannot make {self.path}: {error.strerror or error}") from error
+        return True
+
+    # The lock -------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the file's lock; on entering, what others added is read and a torn tail repaired. Re-entrant.
+
+        Raises:
+            JournalError: the file is gone or cannot be locked.
+        """
+        if self._process != os.getpid():  # a forked child shares its parent's lock with the descriptor
+            self._process, self._mutex, self._depth = os.getpid(), threading.RLock(), 0
+            self._close()
+        with self._mutex:
+            if self._depth == 0:
+                self._lock()
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._unlock()
+
+    def _lock(self) -> None:
+        try:
+            while True:
+                if self._descriptor < 0:
+                    self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+                    self._length = 0
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+                status = os.fstat(self._descriptor)
+                if os.path.samestat(status, self.path.stat()):
+                    break
+                self._close()  # another file has the name now
+            if status.st_size != self._length:
+                self._catch_up(status.st_size)
+        except OSError as error:
+            self._close()
+            raise JournalError(
+                f"cannot append to {self.path}: {error.strerror or error}", hint="was the file taken away?"
+            ) from error
+
+    def _unlock(self) -> None:
+        try:
+            if self._descriptor >= 0:
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        except OSError:
+            self._close()  # which gives up the lock too; what was written is written
+
+    def release(self) -> None:
+        """Close the file unless it is locked right now. It is opened again by the next `locked`."""
+        with self._mutex:
+            if self._depth == 0:
+                self._close()
+
+    def __del__(self) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+            self._length = 0
+
+    # Reading what is there ------------------------------------------------------------------------------------------
+
+    def _catch_up(self, size: int) -> None:
+        if size < self._length:  # somebody cut it: numbers that were given stay given
+            self._length = 0
+        lines = LineFile(self.path, start=self._length, until=size, limit=LONGEST_LINE)
+        for text in lines:
+            self._note(text)
+        self._length = lines.end
+        if lines.torn:
+            self._repair(size)
+
+    def _note(self, text: bytes) -> None:
+        """Learn from one line what must be known of it."""
+        try:
+            peek = _PEEK.decode(text)
+            if peek.kind == "event":
+                self.last_seq, self.is_footed = max(self.last_seq, peek.seq), False
+                return
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass
+        members = record_in(text)
+        record = record_from(members) if members is not None else None
+        if record is None:
+            return
+        self.is_footed = record.record_type == "footer"
+        if record.event is not None:
+            self.last_seq = max(self.last_seq, record.event.seq)
+        elif self.is_footed:
+            self.footer = record
+        else:
+            self.header = record
+
+    def _repair(self, size: int) -> None:
+        """End a last line that only lacks its end; move half a line to a file beside this one."""
+        tail = read_tail(self.path, self._length, size - self._length)
+        if record_in(tail) is not None:
+            os.write(self._descriptor, b"\n")
+            self._note(tail)
+            self._length = size + 1
+            return
+        beside = self.path.with_name(f"{self.path.name}.torn")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._length)
+                while part := file.read(_CHUNK):
+                    write_whole(descriptor, part)
+            write_whole(descriptor, b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        sync_folder(beside.parent)
+        os.ftruncate(self._descriptor, self._length)
+
+    # Appending ------------------------------------------------------------------------------------------------------
+
+    def append(self, record: Mapping[str, Json]) -> None:
+        """Write one line, in one call. On return it survives the death of any process.
+
+        Raises:
+            FormatError: the line would be too long. JournalError: the disk refused; what it took was cut back.
+        """
+        text = line(record)
+        if len(text) > LONGEST_LINE:
+            raise FormatError(f"{self.path}: a line of {len(text) >> 20} MB, {LONGEST_LINE >> 20} MB are the limit")
+        try:
+            written = os.write(self._descriptor, text)
+            if written != len(text):
+                raise OSError(28, f"the disk took {written} of {len(text)} bytes")
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, self._length)
+            raise JournalError(
+                f"cannot append to {self.path}: {error.strerror or error}", hint="is the disk full?"
+            ) from error
+        self._length += len(text)
+        self._note(text)
+
+    def sync(self) -> None:
+        """Make everything written so far survive a loss of power. Raises JournalError: the disk refused."""
+        failed, self._failed = self._failed, None
+        if failed is not None:  # the disk says it once, to whoever asked first
+            raise failed
+        self._sync(self._descriptor)
+
+    def settle(self) -> None:
+        """The same for who does not hold the lock: nobody who appends waits for the disk. What fails, `sync` raises."""
+        with self._mutex:
+            if self._process != os.getpid() or self._descriptor < 0 or self._synced == self._length:
+                return
+            descriptor, length = os.dup(self._descriptor), self._length
+        try:
+            self._sync(descriptor)
+            self._synced = length
+        except JournalError as error:
+            self._failed = error
+        finally:
+            os.close(descriptor)
+
+    def _sync(self, descriptor: int) -> None:
+        try:
+            os.fdatasync(descriptor)
+        except OSError as error:
+            raise JournalError(f"cannot make {self.path} durable: {error.strerror or error}") from error
