@@ -17,8 +17,8 @@ from tallystick.journal.signing import SignerAt, SignerPlace, write_signer_place
 from tallystick.model.step import Step
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.signer import ask_status
-from tallystick.operations.status import read_store
 from tallystick.operations.store import open_archive
+from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import SigningKey, did_key
 from tallystick.signer.vault import make_vault
 

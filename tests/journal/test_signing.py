@@ -13,8 +13,8 @@ from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import RefusedBySigner, signer_of, write_signer_place
 from tallystick.model.step import Step
 from tallystick.operations.scribe import Scribe
-from tallystick.operations.status import read_store
 from tallystick.operations.store import open_archive
+from tallystick.operations.store_identity import read_store
 from tallystick.seal.extension import Code
 from tallystick.seal.keys import SigningKey
 from tallystick.seal.note import verify_note

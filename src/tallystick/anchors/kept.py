@@ -23,6 +23,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """What names it there: a commit, a sequence number, a token's serial number."""
     at: str | None = None
     """When it was put there, as the place says it (RFC 3339, UTC)."""
+    digest: str | None = None
+    """SHA-256 of what the place gave back, in hex, where nobody could have known that before: a time stamp."""
     unreadable: str | None = None
     """Why nobody can say whether it is genuine: it proves nothing, and accuses nobody."""
     false: str | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -117,6 +118,7 @@ class TsaAnchor:
             note=note,
             receipt=f"{name}, serial {serial:x}",
             at=f"{at:%Y-%m-%dT%H:%M:%S.%f}Z",
+            digest=sha256(response.as_bytes()).hexdigest(),
             false=false,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -30,8 +31,8 @@ def version(run: Run) -> None:
 @pass_run
 def init(run: Run) -> None:
     """Make a store. It gets a key of its own; a store that is there already is left as it is."""
-    from tallystick.operations.status import read_store
     from tallystick.operations.store import init_store
+    from tallystick.operations.store_identity import read_store
 
     made = init_store(run.home)
     store = read_store(run.home)
@@ -69,6 +70,9 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     yield "made", one_line((found.made or "")[:19].replace("T", " ")) + " UTC"
     yield "key", one_line(found.store.key or "the ledger names none")
     yield "head", _head(found)
+    yield "signer", path_text(Path(found.guard.signer)) if found.guard.signer is not None else "none (A2)"
+    yield "anchors", ", ".join(map(one_line, found.guard.anchors)) or "none"
+    yield from (("ALARM", one_line(alarm)) for alarm in found.guard.alarms)
     yield "sessions", f"{sum(found.sessions.values()):,}{_by_agent(found.sessions)}"
     yield (
         "steps",

@@ -23,8 +23,9 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.model.verdict import Level
 from tallystick.operations.ledger import ledger_entries
-from tallystick.operations.status import read_store
+from tallystick.operations.lower_bound import keep_newest
 from tallystick.operations.store import open_archive
+from tallystick.operations.store_identity import read_store
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.ledgercheck import KnownHead
 from tallystick.seal.note import Note, parse_note, verify_note
@@ -119,6 +120,7 @@ def anchor(home: Home, target: Target, *, clock: Callable[[], str]) -> Target:
         guarded = place.guarded() if is_new else Guarded(keeps=target.guarded, says="")
         kept = place.put(note)
         _keep(home, note, head.size)
+        keep_newest(home, target.kind, target.target, kept)
         meta: dict[str, Json] = {"type": "anchor", "kind": target.kind, "size": head.size, "root": head.root.hex()}
         meta["ts"] = kept.at or clock()
         if guarded.keeps is not None:

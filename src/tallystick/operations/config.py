@@ -46,6 +46,11 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 SETTINGS = (
     Setting(
+        key="anchors.every_minutes",
+        default=60,
+        does="How often a place off this machine gets the newest head, once `tally anchor` has named one.",
+    ),
+    Setting(
         key="checkpoints.auto_on_policy",
         default="on",
         choices=("on", "off"),

@@ -27,12 +27,16 @@ from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
 from tallystick.journal.read import read_session
+from tallystick.journal.signing import signer_place
 from tallystick.operations import config
 from tallystick.operations.agents import Agent, agents
+from tallystick.operations.alarms import find_alarms
+from tallystick.operations.anchors import targets
 from tallystick.operations.decide import Decider
 from tallystick.operations.install import Surroundings, calls_old_port, hook_command
 from tallystick.operations.live import RECORDER
-from tallystick.operations.status import read_store
+from tallystick.operations.outlook import outlook
+from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import did_key
 
 _LOW_BYTES = 1 << 30
@@ -71,6 +75,7 @@ def examine(home: Home, where: Surroundings, *, now: Callable[[], float] = time.
     yield _policies(home, where)
     yield from _recorder(home)
     yield from _gaps(home, now())
+    yield from _guard(home)
     for agent in agents(home, where):
         if agent.is_found or agent.hooked:
             yield from _agent(home, agent, where)
@@ -124,6 +129,8 @@ def _disk(home: Home) -> Check:
 
 
 def _key(home: Home) -> Check:
+    if signer_place(home) is not None:
+        return _ok("key", "held by the signer")
     try:
         own, named = did_key(load_key(home).public), read_store(home).key
     except TallystickError as error:
@@ -148,6 +155,27 @@ def _clock(home: Home, now: float) -> Iterator[Check]:
         )
     else:
         yield _ok("clock", datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"))
+
+
+# Who else remembers the store --------------------------------------------------------------------------------------
+
+
+def _guard(home: Home) -> Iterator[Check]:
+    if not home.exists:
+        return
+    around = outlook(home)
+    for alarm in find_alarms(home, around):
+        yield Check(name="ALARM", state=State.BAD, found=alarm, mend="tally verify; keep everything as it is")
+    signer = around.signer
+    if signer is None or signer.pin is None:
+        found = "none: heads are signed with a key that any program of yours can read"
+        yield Check(name="signer", state=State.NOTE, found=found, mend="sudo tally signer init")
+    elif signer.problems:
+        yield Check(name="signer", state=State.BAD, found="; ".join(signer.problems), mend="tally signer status")
+    else:
+        yield _ok("signer", f"user {signer.pin.signer} remembers {signer.size:,} ledger entries")
+    for target in targets(home):
+        yield _ok("anchor", f"{target.name} has a head over {target.size:,} ledger entries")
 
 
 # Settings and policies -----------------------------------------------------------------------------------------------

@@ -395,6 +395,14 @@ class Live:
         except TallystickError as failure:
             self.counts.last_error = str(failure)
 
+    def note_alarm(self, said: str) -> None:
+        """Record a sign of tampering around the store. In whatever thread it was found."""
+        try:
+            with self.scribe.lock:
+                self._alerts.of_alarm(self.scribe.open(Opening(session="recorder", agent=RECORDER)), said)
+        except TallystickError as failure:
+            self.counts.last_error = str(failure)
+
     # What is not as it should be ------------------------------------------------------------------------------------
 
     def _refuse(self, delivery: Delivery, error: Exception) -> None:

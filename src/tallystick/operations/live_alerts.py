@@ -19,7 +19,7 @@ from tallystick.operations.alert_chain import AlertChain, known_head, millisecon
 from tallystick.operations.policy_change import Change
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
-from tallystick.policy.alert import Alert, alert_of_broken_policy, alert_of_decision
+from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_broken_policy, alert_of_decision
 
 _MOST_ASKED = 256
 _MOST_WAITING = 64
@@ -88,6 +88,10 @@ class LiveAlerts:
             return
         now = milliseconds_of(system_clock())
         self._add(record, alert_of_broken_policy("recorder", change.error, policy=change.digest, created_at=now))
+
+    def of_alarm(self, record: SessionRecord, said: str) -> None:
+        """Seal the alert of a sign of tampering."""
+        self._add(record, alert_of_alarm("recorder", said, created_at=milliseconds_of(system_clock())))
 
     def _add(self, record: SessionRecord, alert: Alert) -> None:
         if self._chain is None:

@@ -23,6 +23,7 @@ from tallystick.operations.config import read_setting
 from tallystick.operations.fitted import as_sealed, comparable, fit_raw, fit_values
 from tallystick.operations.join import is_unnamed
 from tallystick.operations.known import KnownSteps, written_input
+from tallystick.operations.lower_bound import newest
 from tallystick.operations.tellings import Outcome, Tellings, links, without_same
 from tallystick.scrubbing.step import scrub_opening, scrub_recorded, scrub_step
 from tallystick.seal import limits
@@ -425,7 +426,8 @@ class Writer:
         if "agent" not in meta:
             raise FormatError(f"the agent name {opening.agent[:80]!r} is no word of the format", rule="class")
         meta["type"], meta["source"] = "session_start", opening.source.value
-        journal, made = self.archive.make_journal(meta, fit_values(opening.values, rest), parents)
+        values = {**opening.values, **newest(self.archive.home)}
+        journal, made = self.archive.make_journal(meta, fit_values(values, rest), parents)
         return self.record_of(SessionId(journal.sid), opening.agent), made
 
     def foreign(self, agent: str, ref: Ref) -> str | None:

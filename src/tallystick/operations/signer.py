@@ -16,7 +16,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import signer_place
 from tallystick.model.verdict import Level
-from tallystick.operations.status import read_store
+from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import named_key
 from tallystick.seal.ledgercheck import KnownHead
 from tallystick.seal.note import verify_note

@@ -28,8 +28,8 @@ from tallystick.operations.as_user import as_user
 from tallystick.operations.signer import ask_status
 from tallystick.operations.signer_program import copy_program, interpreter
 from tallystick.operations.signer_unit import LABEL, launchd_plist, systemd_unit
-from tallystick.operations.status import read_store
 from tallystick.operations.store import open_archive
+from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import PublicKey, did_key, parse_did_key
 from tallystick.signer.pins import PINS, Pin, check_guarded, read_pins, write_pin
 from tallystick.signer.server import SUFFIX

@@ -16,44 +16,23 @@ from typing import Any
 import msgspec
 
 from tallystick.capture import recorder
-from tallystick.errors import FormatError, JournalError, NotFoundError
+from tallystick.errors import FormatError, JournalError
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
-from tallystick.journal.lines import LineFile
-from tallystick.journal.read import read_line
+from tallystick.journal.signing import signer_place
 from tallystick.model.recorded import Recorded
+from tallystick.operations.alarms import kept_alarms
+from tallystick.operations.anchors import targets
 from tallystick.operations.ledger import ledger_entries, sealed_sizes
 from tallystick.operations.live import RECORDER
 from tallystick.operations.marking import Rules, read_rules
 from tallystick.operations.project import open_index
+from tallystick.operations.store_identity import StoreIdentity, read_store
 from tallystick.store.checkpoints import MarkCounts, mark_counts
 from tallystick.store.graph import GraphError
 from tallystick.store.queries import SessionFilter, SessionRow, list_sessions
 
 _LIVE = timedelta(minutes=30)
-
-
-class StoreIdentity(msgspec.Struct, frozen=True):
-    """The id of a store, and the key that its ledger begins with (did:key); None if it names none."""
-
-    store_id: str
-    key: str | None
-
-
-def read_store(home: Home) -> StoreIdentity:
-    """Who a store is, by the first line of its ledger.
-
-    Raises:
-        NotFoundError: there is no store. FormatError: its ledger begins with something else.
-    """
-    if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
-    first = next(iter(LineFile(home.ledger)), None)
-    if first is None:
-        raise FormatError(f"{home.ledger} has no complete line", hint="run `tally verify`")
-    start = read_line(home, first)
-    key = start.meta.get("key")
-    return StoreIdentity(start.session, key if isinstance(key, str) else None)
 
 
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +66,16 @@ class CheckpointStatus(msgspec.Struct, frozen=True, kw_only=True):
     pruned: int = 0
 
 
+class Guard(msgspec.Struct, frozen=True, kw_only=True):
+    """Who else remembers the store, as files here say; `tally verify --require A3` asks them."""
+
+    signer: str | None = None
+    """Where its signer listens, if it has one."""
+    anchors: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
+    """Signs of tampering of which evidence is kept."""
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Where a store stands.
 
@@ -117,6 +106,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     attributions: int = 0
     bundles: dict[str, int]
     """What was taken in and handed out, as the ledger says: `import` and `export` entries."""
+    guard: Guard
 
 
 def store_status(home: Home, *, now: datetime | None = None) -> Status:
@@ -158,7 +148,20 @@ def store_status(home: Home, *, now: datetime | None = None) -> Status:
         by_status=dict(sorted(Counter(row.status for row in rows).items())),
         alerts=counted.alerts,
         attributions=counted.attributions,
+        guard=_guard(home),
         bundles={kind: sum(entry.type == kind for entry in ledger) for kind in ("import", "export")},
+    )
+
+
+def _guard(home: Home) -> Guard:
+    try:
+        place = signer_place(home)
+    except JournalError as error:
+        return Guard(signer=str(error))
+    return Guard(
+        signer=place.socket if place is not None else None,
+        anchors=tuple(target.name for target in targets(home)),
+        alarms=tuple(said for _, said in kept_alarms(home)),
     )
 
 

@@ -26,6 +26,8 @@ WORDS = ("content.text", "content.path", "content.evidence")
 
 BROKEN_POLICY = "tally.broken-policy"
 """The rule of an alert that no policy gave: one could not be read."""
+ALARM = "tally.tampering"
+"""The rule of an alert that the store itself gives: what others remember of it does not fit."""
 _CHAIN = "content.chain"  # a plain digest of words is no member of `meta`: whoever sees it could try words
 _ACTIONS = {Effect.ALLOW: "allow", Effect.WARN: "warn", Effect.ASK: "ask", Effect.DENY: "block"}
 _SEVERITY_OF = {Effect.WARN: "low", Effect.ASK: "medium", Effect.DENY: "high"}
@@ -131,6 +133,19 @@ def alert_of_broken_policy(
         message=message,
         path=path,
         evidence={"in_force": policy} if policy is not None else {},
+        created_at=created_at,
+        source=Source.WATCH,
+    )
+
+
+def alert_of_alarm(session: str, message: str, *, created_at: int) -> Alert:
+    """The alert of a sign that somebody changed the store, or stands in another's place. `session` is the recorder's."""
+    return Alert(
+        session=session,
+        severity="critical",
+        effect=Effect.WARN,
+        rule=ALARM,
+        message=message,
         created_at=created_at,
         source=Source.WATCH,
     )

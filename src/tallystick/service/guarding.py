@@ -15,25 +15,18 @@ from tallystick.journal.home import Home
 
 _LOG = logging.getLogger(__name__)
 _EVERY_SECONDS = 300.0
+_FIRST_SECONDS = 5.0
 
 
 class Guarding:
     """One store, looked after."""
 
-    def __init__(
-        self, home: Home, tell: Callable[[str], object], clock: Callable[[], str], *, every_minutes: Callable[[], int]
-    ) -> None:
-        """Look after a store.
-
-        Args:
-            tell: called with each new alarm. clock: the time, RFC 3339.
-            every_minutes: how often a place off this machine gets the newest head.
-        """
+    def __init__(self, home: Home, tell: Callable[[str], object], clock: Callable[[], str]) -> None:
+        """Look after a store: `tell` is called with each new alarm, `clock` gives the time (RFC 3339)."""
         self._home = home
         self._tell = tell
         self._clock = clock
-        self._every_minutes = every_minutes
-        self._due = 0.0
+        self._due = time.monotonic() + _FIRST_SECONDS
         self.problem: str | None = None
         """Why a place off this machine did not get the newest head."""
 
@@ -60,10 +53,12 @@ class Guarding:
     def _anchor(self) -> bool:
         """Give the newest head to the places that are due; whether one was given."""
         from tallystick.operations.anchors import anchor, is_due, targets
+        from tallystick.operations.config import read_setting
 
         self.problem, given = None, False
+        every = 60.0 * int(str(read_setting(self._home, "anchors.every_minutes")))
         for target in targets(self._home):
-            if not is_due(self._home, target, now=time.time(), every_seconds=60.0 * self._every_minutes()):
+            if not is_due(self._home, target, now=time.time(), every_seconds=every):
                 continue
             try:
                 anchor(self._home, target, clock=self._clock)

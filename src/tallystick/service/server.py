@@ -29,6 +29,7 @@ from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.operations.live import Delivery, Live, Settle, Unfinished
 from tallystick.service.connection import Connection, Gate
+from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.retaining import Retaining
 from tallystick.service.spool import deliveries, set_aside
@@ -68,17 +69,20 @@ class Server:
         warm: Callable[[], None] = lambda: None,
         indexing: Indexing | None = None,
         retaining: Retaining | None = None,
+        guarding: Guarding | None = None,
     ) -> None:
         """A recorder that ends after `idle_seconds` without use.
 
         Args:
             http: it listens on a loopback port too. warm: loads what the first call would otherwise wait for.
             indexing: what brings the index up to date while nobody waits. retaining: what drops the old, likewise.
+            guarding: what looks around the store, likewise.
         """
         self.place = place
         self._warm = warm
         self._indexing = indexing
         self._retaining = retaining
+        self._guarding = guarding
         self._at_work: asyncio.Future[None] | None = None
         self._http = http
         self._listener: Listener | None = None
@@ -182,10 +186,13 @@ class Server:
         return time.monotonic() - self._last_use > self._idle_seconds
 
     def _work_when_quiet(self) -> None:
-        """Bring the index up to date a little, or see to retention, if no delivery came lately."""
+        """Bring the index up to date a little, see to retention or look around the store, if no delivery came lately."""
         is_busy = self._at_work is not None and not self._at_work.done()
         is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
-        due = next((work for work in (self._indexing, self._retaining) if work is not None and work.is_due), None)
+        due = next(
+            (work for work in (self._indexing, self._retaining, self._guarding) if work is not None and work.is_due),
+            None,
+        )
         if due is not None and is_quiet and not is_busy:
             self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
+from tallystick.journal.archive import system_clock
 from tallystick.journal.home import Home
 from tallystick.operations.adapters import adapters
 from tallystick.operations.config import read_setting
@@ -26,6 +27,7 @@ from tallystick.operations.live_configuration import LiveConfiguration
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.witness import Witness
 from tallystick.service.deciding import Deciding
+from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.retaining import Retaining
 from tallystick.service.server import Server
@@ -58,6 +60,7 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
             warm=partial(_warm, deciding),
             indexing=indexing,
             retaining=Retaining(home),
+            guarding=Guarding(home, live.note_alarm, system_clock),
         )
         asyncio.run(server.run())
     finally:

@@ -1,0 +1,40 @@
+"""The newest word from outside that this store has: what a journal begins with, so that it cannot have begun before.
+
+Owns one small file, `trust/newest.json`, which is no evidence itself: what counts is that a sealed step names what only the
+place outside could give. Of a time stamp that is the digest of the token, which nobody could have known before; a commit or a
+number in a stream says no more than the order of things.
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from tallystick.anchors.kept import Kept
+from tallystick.journal.durable import replace_file
+from tallystick.journal.home import Home
+from tallystick.model.step import Json
+
+FIELD = "content.not_before"
+"""The value of a `session_start` that has it: kind, target, receipt, at, digest."""
+
+_MEMBERS = ("kind", "target", "receipt", "at", "digest")
+_MOST = 2_000
+
+
+def keep_newest(home: Home, kind: str, target: str, kept: Kept) -> None:
+    """Remember what a place outside gave last. Raises JournalError: it cannot be written."""
+    said = {"kind": kind, "target": target, "receipt": kept.receipt, "at": kept.at, "digest": kept.digest}
+    home.make_folder(home.folder / "trust")
+    replace_file(home.folder / "trust" / "newest.json", [orjson.dumps(said)])
+
+
+def newest(home: Home) -> dict[str, Json]:
+    """What a journal is to begin with: a value by its name; nothing where the store was anchored nowhere."""
+    try:
+        said = orjson.loads((home.folder / "trust" / "newest.json").read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+    if not isinstance(said, dict):
+        return {}
+    value = {name: said[name][:_MOST] for name in _MEMBERS if isinstance(said.get(name), str)}
+    return {FIELD: value} if value else {}
