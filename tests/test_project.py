@@ -31,6 +31,7 @@ TESTS_WITHOUT_SOURCE = {
     "shell/test_corpus.py": "the commands of tests/shell/corpus, which take the whole package",
     "shell/test_fuzz.py": "the fuzzing target, which takes the whole package",
     "policy/risks/test_near_misses.py": "all risks, held against commands that look like one",
+    "redteam/test_attacks.py": "the whole trust chain, under attack by a second user",
     "operations/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
     "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_soak.py": "the recorder over a day of use",

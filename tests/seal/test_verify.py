@@ -18,7 +18,6 @@ from tallystick.model.verdict import (
     Rule,
     SessionVerdict,
     Verdict,
-    report,
 )
 from tallystick.seal.hashes import genesis
 from tallystick.seal.ledger import LedgerView
@@ -497,27 +496,3 @@ def test_what_is_worth_saying_of_a_lone_file_is_said() -> None:
     remarks = lone(backwards.text()).remarks
     assert len(remarks) == 2
     assert remarks[1].startswith("1 references")
-
-
-@pytest.mark.parametrize(
-    ("require", "newest", "code"),
-    [
-        (Require.A3, {Level.A3: "2026-11-20T00:00:00.000000Z"}, 0),
-        (Require.A3, {Level.A3: "2026-11-19T23:59:59.999999Z"}, 3),
-        (Require.A3, {Level.A4: "2026-11-20T00:00:00.000000Z"}, 3),
-        (Require.A4, {Level.A3: "2026-11-20T00:00:00.000000Z"}, 3),
-        (Require.A4, {Level.A4: "2026-11-21T00:00:00.000000Z"}, 0),
-        (Require.A2, {}, 0),
-    ],
-)
-def test_a_head_that_is_too_old_is_below_what_is_required(
-    require: Require, newest: dict[Level, str], code: int
-) -> None:
-    agreed = frozenset((Level.A3, Level.A4))
-    found = LedgerCheck(store_id=STORE, view=LedgerView(), tail=LedgerView(), head_size=1, agreed=agreed, newest=newest)
-    verdict = conclude(found, [], require=require, since="2026-11-20T00:00:00.000000Z")
-    assert verdict.exit_code == code
-    assert verdict.valid
-    assert conclude(found, [], require=require).exit_code == 0
-    assert (verdict.too_old is not None) == (code == 3)
-    assert verdict.too_old is None or (reads_well(verdict.too_old) and verdict.too_old in report(verdict)["remarks"])

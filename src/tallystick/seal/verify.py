@@ -26,6 +26,7 @@ from tallystick.model.verdict import (
 from tallystick.seal.chain import Chain, Place
 from tallystick.seal.ledger import LedgerView, SessionHead
 from tallystick.seal.ledgercheck import LedgerCheck, Lines, found_defect
+from tallystick.seal.levels import level_of, too_old_for, why_not_higher
 from tallystick.seal.line import BlobReader, legible_entry, parse_line
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.redact import Redaction
@@ -256,54 +257,19 @@ def conclude(
         authenticity = Authenticity.PARTLY_SIGNED
     worst = max((verdict.completeness for verdict in verdicts), key=WORST_LAST.index, default=Completeness.SEALED)
     cut = any(item.rule is Rule.CUT for item in ledger.defects)
-    level = _level(ledger)
-    too_old = _too_old(ledger, require, since) if since is not None else None
+    level = level_of(ledger)
+    too_old = too_old_for(ledger, require, since) if since is not None else None
     return Verdict(
         completeness=Completeness.CUT if cut and worst is not Completeness.MISSING else worst,
         authenticity=authenticity,
         level=level,
-        why_not_higher=_why_not_higher(ledger),
+        why_not_higher=why_not_higher(ledger),
         defects=tuple(defects),
         sessions=tuple(verdicts),
         remarks=(*ledger.remarks, *(remark for check in checks for remark in check.remarks), *remarks),
         require=require,
         too_old=too_old,
     )
-
-
-def _level(ledger: LedgerCheck) -> Level:
-    """The highest level that is reached with all below it."""
-    if not ledger.is_signed:
-        return Level.A1
-    if Level.A3 not in ledger.agreed:
-        return Level.A2
-    return Level.A4 if Level.A4 in ledger.agreed else Level.A3
-
-
-def _too_old(ledger: LedgerCheck, require: Require, since: str) -> str | None:
-    """Why the newest head that somebody at the required level has is older than it may be; None if it is not."""
-    whose = {Require.A3: "the signer signed", Require.A4: "anyone off this machine has"}.get(require)
-    if whose is None:
-        return None
-    newest = ledger.newest.get(Level(require.value))
-    if newest is not None and newest >= since:
-        return None
-    found = "nobody says of when it is" if newest is None else f"it is of {newest}"
-    return f"the newest head that {whose} is older than {since}: {found}"
-
-
-def _why_not_higher(ledger: LedgerCheck) -> str:
-    if not ledger.is_signed:
-        return "no verified signed head covers the ledger"
-    match _level(ledger):
-        case Level.A4:
-            return "no witness has cosigned the head (A5)"
-        case Level.A3:
-            return "nobody off this machine remembers the head (A4)"
-    whose = "a pinned key" if ledger.pinned else "the store's own key, which this verifier has no other word for"
-    if Level.A4 in ledger.agreed:
-        return f"signed by {whose}; anchored off this machine, but no separate signer guards the head (A3)"
-    return f"signed by {whose}; no separate signer, anchor or witness guards the head (A3 and above)"
 
 
 # A lone file ---------------------------------------------------------------------------------------------------------
