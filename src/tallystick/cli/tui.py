@@ -1,0 +1,45 @@
+"""`tally tui`: sessions and their steps, full screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from tallystick.cli.frame import Command
+from tallystick.cli.run import Run, pass_run
+
+
+@click.command(cls=Command, example="tally tui\ntally tui a3f9")
+@click.argument("session", required=False)
+@pass_run
+def tui(run: Run, session: str | None) -> None:
+    """Look through sessions on the full screen, by keys.
+
+    Sessions are on the left, the steps of one on the right, everything of a step below. `?` shows all keys, `q` leaves.
+    SESSION is opened first; without it the one with the newest step.
+    """
+    from tallystick.errors import NotFoundError, UsageError
+
+    if not run.home.exists:
+        raise NotFoundError(f"there is no store at {run.home.folder}", hint="`tally init` makes one")
+    if run.json:
+        raise UsageError(
+            "a screen is no JSON document", hint="`tally session tree --json`, `tally replay SESSION --json`"
+        )
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+        raise UsageError(
+            "this needs a terminal that it can draw on",
+            hint="`tally session tree` and `tally replay SESSION` print lines",
+        )
+    if run.uses_color is False:
+        os.environ["NO_COLOR"] = "1"  # what draws looks there
+    from tallystick.tui.app import Browser
+
+    app = Browser(run.home, session)
+    app.run(mouse=False)
+    if app.ended_by is not None:
+        raise app.ended_by
+    if app.return_code:
+        raise SystemExit(app.return_code)

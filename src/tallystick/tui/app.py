@@ -1,0 +1,111 @@
+"""The full screen: sessions on the left, the steps of one on the right, everything of a step below.
+
+Owns the keys that are neither jumps nor searches: following, the verdict, copying, and the screens on top.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from tallystick.display.facts import short
+from tallystick.errors import TallystickError
+from tallystick.journal.home import Home
+from tallystick.operations import browse
+from tallystick.tui.badge import verdict_text
+from tallystick.tui.finding import Finding
+from tallystick.tui.frame import FOLLOWING
+from tallystick.tui.help import help_text
+from tallystick.tui.look import GOOD, LINK, NOTE, Piece
+
+_EVERY_S = 1.0
+
+
+class Browser(Finding):
+    """The full screen on a store; `asked` names the session to open first, else it is the newest."""
+
+    def __init__(self, home: Home, asked: str | None = None) -> None:
+        super().__init__(home, asked)
+
+    def status_pieces(self, width: int) -> list[Piece]:
+        """Likewise, and whether what is recorded now is followed."""
+        following = [("  ⟳ following", GOOD)] if self.has_begun(FOLLOWING) and not self.said[0] else []
+        return [*super().status_pieces(width), *following]
+
+    # Following ------------------------------------------------------------------------------------------------------
+
+    def action_follow(self) -> None:
+        """Follow what is recorded, or stop that."""
+        if self.has_begun(FOLLOWING):
+            self.end(FOLLOWING)
+            self.say("not following any more", NOTE)
+            return
+        self.timeline.go(self.timeline.count - 1)
+        self.begin(FOLLOWING, self._follow())
+        self.redraw()
+
+    async def _follow(self) -> None:
+        known: set[str] = await self.work_lane.ask(lambda _: self.home.session_ids())
+        while True:
+            try:
+                if self.session is not None:
+                    await self._catch_up(self.session)
+                    await self.renew()
+                ids = await self.work_lane.ask(lambda _: self.home.session_ids())
+                if ids - known:
+                    await self._catch_up(None)
+                    await self.load_sessions()
+                    known = ids
+            except (TallystickError, OSError) as error:
+                self.tell_error(
+                    error
+                )  # it may be over in a second: an index that is being written, a file that is replaced
+            await asyncio.sleep(_EVERY_S)
+
+    async def _catch_up(self, session: str | None) -> None:
+        lane = self.work_lane
+        await lane.ask(lambda _: browse.catch_up(self.home, session=session, progress=lane.check))
+
+    def action_reload(self) -> None:
+        """Read the journals again."""
+        self.begin("start", self.catch_up())
+
+    # The rest -------------------------------------------------------------------------------------------------------
+
+    def action_verify(self) -> None:
+        """Verify the session again."""
+        self.begin("verify", self.verify())
+
+    def action_verdict(self) -> None:
+        """The verdict in full."""
+        if self.verdict is None:
+            self.say(f"no verdict yet: {self.verdict_wait}", NOTE)
+            return
+        from tallystick.tui.pages import Page
+
+        self.push_screen(Page(f"Verdict on session {short(self.session or '')}", verdict_text(self.verdict)))
+
+    def action_copy(self) -> None:
+        """The step's id to the clipboard of the terminal, and onto the screen for those that have none."""
+        row = self.timeline.get(self.timeline.row) if self.timeline.count else None
+        if row is not None:
+            self.copy_to_clipboard(row.hash)
+            self.say(f"copied {row.hash}", LINK)
+
+    def action_sessions(self) -> None:
+        """Show or hide the list of sessions."""
+        shown = not self.sessions.display
+        if not shown and self.sessions.has_focus:
+            self.timeline.focus()
+        self.sessions.display = shown
+
+    def action_settings(self) -> None:
+        """Settings."""
+        from tallystick.tui.settings import Settings
+
+        self.push_screen(Settings(self.home))
+
+    def action_help(self) -> None:
+        """The keys."""
+        from tallystick.tui.pages import Page
+
+        self.push_screen(Page("Keys", help_text()))

@@ -1,0 +1,19 @@
+"""The help: every key and every sign, from the tables that the bindings are made of."""
+
+from __future__ import annotations
+
+from tallystick.tui.keys import PANES, SIGNS
+from tallystick.tui.look import BOLD, DIM, PLAIN, Piece
+
+_FIRST = "All that is shown is read from the journals. Of what is seen here only settings change anything."
+
+
+def help_text() -> list[list[Piece]]:
+    """The help, line by line."""
+    lines: list[list[Piece]] = [[(_FIRST, DIM)]]
+    for title, keys in PANES:
+        lines += [[], [(title, BOLD)]]
+        lines += [[(f"  {key.shown:<10}", BOLD), (key.does, PLAIN)] for key in keys]
+    lines += [[], [("Signs", BOLD)]]
+    lines += [[(f"  {signs:<12}", BOLD), (meaning, PLAIN)] for signs, meaning in SIGNS]
+    return lines

@@ -1,0 +1,171 @@
+"""Jumps: to what a step hangs on, to the next of a kind, to a number, to a checkpoint; and back.
+
+Owns where each key leads and the way back. Must not know how what is jumped to is found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+
+from tallystick.display.facts import short
+from tallystick.errors import NotFoundError, UsageError
+from tallystick.operations import browse
+from tallystick.operations.browse import Reader
+from tallystick.operations.names import find_session, find_step
+from tallystick.operations.project import Index
+from tallystick.store.timeline import Spot, began_at, matching, nearest, size_of
+from tallystick.tui.look import NOTE
+from tallystick.tui.opened import Opened
+
+_MOST_PLACES = 100
+_KINDS = {"failed": browse.FAILED, "decided": browse.DECIDED, "prompt": browse.PROMPTS}
+_KIND_WORDS = {"failed": "failure", "decided": "decision", "prompt": "prompt"}
+
+
+class Jumping(Opened):
+    """The keys that jump."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        self._places: list[Spot] = []
+
+    @property
+    def here(self) -> Spot | None:
+        """Where one is."""
+        return Spot(self.session, self.timeline.step) if self.session is not None else None
+
+    async def jump(self, spot: Spot | None, *, nowhere: str) -> None:
+        """Go somewhere; it can be gone back from."""
+        here = self.here
+        if spot is None or spot == here:
+            self.say(nowhere, NOTE)
+            return
+        if here is not None:
+            self._places = [*self._places[-_MOST_PLACES + 1 :], here]
+        await self._go(spot)
+
+    async def _go(self, spot: Spot) -> None:
+        if spot.session == self.session and (spot.n is None or self.choose(spot.n)):
+            self.redraw()
+            return
+        await self.open(spot.session, spot.n)
+
+    def action_return(self) -> None:
+        """Back to where the last jump began."""
+        if not self._places:
+            self.say("no jump to go back from", NOTE)
+            return
+        self.begin("jump", self._go(self._places.pop()))
+
+    def _jump_from(self, find: Callable[[Reader, str, int], Spot | None], nowhere: str) -> None:
+        """Jump to what is found from the chosen step."""
+        here = self.here
+        if here is None or here.n is None:
+            return
+        session, n = here.session, here.n
+
+        async def go() -> None:
+            await self.jump(await self.rows_lane.ask(lambda reader: find(reader, session, n)), nowhere=nowhere)
+
+        self.begin("jump", go())
+
+    # What it hangs on -----------------------------------------------------------------------------------------------
+
+    def action_parent(self) -> None:
+        """The step that this one follows from."""
+        self._jump_from(browse.parent_of, "it is the first step: it follows from none that is recorded")
+
+    def action_cause(self) -> None:
+        """What this step was for."""
+        self._jump_from(browse.cause_of, "nothing is recorded of what it was for")
+
+    def action_above(self) -> None:
+        """Where the session began in another one."""
+        self._jump_from(lambda reader, session, _: began_at(reader.graph, session), "this session hangs on no other")
+
+    def action_child(self) -> None:
+        """The session that the step began."""
+        row = self.timeline.get(self.timeline.row) if self.timeline.count else None
+        if row is None or not row.sessions:
+            self.say("no session began at this step; those that did are marked ↳", NOTE)
+            return
+        self.begin("jump", self.jump(Spot(row.sessions[0], 0), nowhere=""))
+
+    def action_session(self, by: int) -> None:
+        """The session before or after this one in the list."""
+        self.sessions.go(self.sessions.row + by)
+
+    # The next of a kind ---------------------------------------------------------------------------------------------
+
+    def action_next(self, kind: str, by: int) -> None:
+        """The next step of a kind, among those that are shown."""
+        wanted, numbers = _KINDS[kind], self.timeline.numbers
+
+        def find(reader: Reader, session: str, n: int) -> Spot | None:
+            if numbers is None:
+                found = nearest(reader.graph, session, n, wanted, step=by)
+            else:
+                shown = sorted(set(numbers) & set(matching(reader.graph, session, wanted)))
+                at = bisect_right(shown, n) if by > 0 else bisect_left(shown, n) - 1
+                found = shown[at] if 0 <= at < len(shown) else None
+            return None if found is None else Spot(session, found)
+
+        self._jump_from(find, f"no {_KIND_WORDS[kind]} {'after' if by > 0 else 'before'} this step")
+
+    def action_marks(self) -> None:
+        """The checkpoints of the session, to choose one of."""
+        if self.session is not None:
+            self.begin("jump", self._choose_mark(self.session))
+
+    async def _choose_mark(self, session: str) -> None:
+        from tallystick.tui.marks import mark_pieces, marks_of
+        from tallystick.tui.pages import Choice
+
+        marks = await self.rows_lane.ask(lambda reader: marks_of(reader, session))
+
+        def chosen(row: int | None) -> None:
+            if row is not None:
+                spot = Spot(session, marks[row].entry.position)
+                self.begin("jump", self.jump(spot, nowhere="that is this step"))
+
+        title = f"Checkpoints of session {short(session)}"
+        empty = "no checkpoints: `tally checkpoint create` makes one"
+        self.push_screen(Choice(title, [mark_pieces(mark) for mark in marks], empty=empty), chosen)
+
+    # By name --------------------------------------------------------------------------------------------------------
+
+    async def go_to(self, text: str) -> None:
+        """A step of this session by its number, or any step or session by what a person calls it.
+
+        Raises:
+            UsageError: nothing was typed, or it names nothing. NotFoundError, AmbiguousError: it names none, or several.
+        """
+        name = text.strip().removeprefix("#")
+        session = self.session
+        if not name:
+            raise UsageError("type a number, SESSION:N or a hash")
+        if name.isascii() and name.isdigit() and session is not None and len(name) < 10:
+            n, size = int(name), await self.rows_lane.ask(lambda reader: size_of(reader.graph, session) or 0)
+            if n < size:
+                await self.jump(Spot(session, n), nowhere="that is this step")
+                return
+            missing = NotFoundError(f"there is no step {n}", hint=f"session {short(session)} has 0 to {size - 1}")
+        else:
+            missing = None
+        try:
+            spot = await self.rows_lane.ask(lambda reader: _named(reader, name))
+        except NotFoundError as error:
+            raise missing or error from None
+        await self.jump(spot, nowhere="that is this step")
+
+
+def _named(reader: Reader, name: str) -> Spot:
+    index = Index(reader.graph)
+    if ":" not in name and "#" not in name:
+        try:
+            return Spot(find_session(index, name), None)
+        except NotFoundError:
+            pass  # it may be the hash of a step
+    place = find_step(index, name)
+    return Spot(place.session, place.n)

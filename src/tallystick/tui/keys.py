@@ -1,0 +1,104 @@
+"""All keys, in one table: the bindings, the line of hints, the help and the documentation are made of it."""
+
+from __future__ import annotations
+
+import msgspec
+from textual.binding import Binding, BindingType
+
+
+class Key(msgspec.Struct, frozen=True):
+    """Keys, as Textual and as people write them, what they are bound to, and what that does.
+
+    No action: the pane that has the keys binds them itself. `hint`: one word for the line at the bottom.
+    """
+
+    keys: str
+    shown: str
+    action: str
+    does: str
+    hint: str = ""
+
+
+PANES: tuple[tuple[str, tuple[Key, ...]], ...] = (
+    (
+        "Moving",
+        (
+            Key("", "j k ↓ ↑", "", "the next or previous row"),
+            Key("", "PgDn PgUp", "", "the next or previous page; space and b do it too"),
+            Key("", "g G", "", "the first or last row; Home and End do it too"),
+            Key("", "Tab", "", "the next pane; Shift-Tab: the one before"),
+            Key("left_square_bracket", "[", "session(-1)", "the session before this one in the list"),
+            Key("right_square_bracket", "]", "session(1)", "the session after it"),
+            Key("", "← →", "", "in the list of sessions: fold and unfold what hangs on one; h and l do it too"),
+            Key("enter", "Enter", "", "on a session: its steps; on a step: its detail, on or off", "detail"),
+        ),
+    ),
+    (
+        "Jumping",
+        (
+            Key("colon,number_sign", ":", "number", "to a step by its number, or by SESSION:N or its hash", "go to"),
+            Key("p", "p", "parent", "to the step that this one follows from"),
+            Key("P", "P", "above", "to the session that this one hangs on, where it began"),
+            Key("o", "o", "child", "to the session that this step began (marked ↳)"),
+            Key("c", "c", "cause", "to what this step was for: its call, the step it is within, its prompt", "cause"),
+            Key("e", "e", "next('failed',1)", "to the next failure or refusal (marked ✕)", "failure"),
+            Key("E", "E", "next('failed',-1)", "to the one before"),
+            Key("d", "d", "next('decided',1)", "to the next decision on a call"),
+            Key("D", "D", "next('decided',-1)", "to the one before"),
+            Key("J", "J", "next('prompt',1)", "to the next prompt (marked ›)"),
+            Key("K", "K", "next('prompt',-1)", "to the one before"),
+            Key("m", "m", "marks", "to a checkpoint: lists those of the session"),
+            Key("backspace", "Backspace", "return", "back to where the last jump began"),
+        ),
+    ),
+    (
+        "Finding",
+        (
+            Key("slash", "/", "search", "search: what is shown at once, the whole session on Enter", "search"),
+            Key("n", "n", "hit(1)", "the next hit (marked »)"),
+            Key("N", "N", "hit(-1)", "the hit before"),
+            Key("f", "f", "filter", "show only some steps: type:T tool:T agent:A failed WORDS", "filter"),
+            Key("x", "x", "no_filter", "show all steps again"),
+        ),
+    ),
+    (
+        "Looking",
+        (
+            Key("F", "F", "follow", "follow: read what is recorded now; at the end the newest step stays in sight", "follow"),
+            Key("R", "R", "reload", "read the journals again"),
+            Key("v", "v", "verdict", "the verdict on this session, axis by axis"),
+            Key("V", "V", "verify", "verify it again"),
+            Key("y", "y", "copy", "copy the step's id to the clipboard of the terminal, and show it"),
+            Key("t", "t", "sessions", "show or hide the list of sessions"),
+            Key("s", "s", "settings", "settings: see and change them"),
+            Key("question_mark", "?", "help", "these keys", "help"),
+            Key("escape", "Esc", "leave", "end what is going on: a search, a filter, a list"),
+            Key("q", "q", "quit", "leave", "quit"),
+        ),
+    ),
+)  # fmt: skip
+
+SIGNS: tuple[tuple[str, str], ...] = (
+    ("● ✔ ✕ ⊕ ⊖", "a session: active, completed, failed, merged, discarded"),
+    ("▸", "what hangs on this session is folded"),
+    ("~", "where a session hangs is only claimed, or its parent is not recorded"),
+    ("✕ › ↳ ?", "a step: failed or refused, a prompt, began a session, cannot be read"),
+    ("»", "holds what was searched for"),
+    ("✔ ◐ ✕ ▧ ◌", "an axis of the verdict: good, in part, bad, something is withheld, not known yet"),
+)
+"""What signs mean."""
+
+
+def bindings() -> list[BindingType]:
+    """What the screen of steps binds."""
+    return [
+        Binding(key.keys, key.action, key.does, show=False)
+        for _, keys in PANES
+        for key in keys
+        if key.action and key.keys
+    ]
+
+
+def hints() -> list[tuple[str, str]]:
+    """Keys and words for the line at the bottom: leaving and the help first, they are seen in the narrowest line too."""
+    return [(key.shown, key.hint) for _, keys in reversed(PANES) for key in reversed(keys) if key.hint]

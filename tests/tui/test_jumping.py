@@ -1,0 +1,88 @@
+"""Where the keys that jump lead, on recorded sessions."""
+
+import pytest
+from textual.pilot import Pilot
+
+from tallystick.journal.home import Home
+from tests.tui.conftest import app_of, lines, play, press, seen, write
+
+CODEX, CODEX_CHILD, CLAUDE = "341b8edc", "c76d0104", "6884db8c"
+
+
+def jumped(store: Home, *keys: str, asked: str = CODEX) -> tuple[str, int, str]:
+    """Which session and step keys lead to, and what is said."""
+
+    async def script(pilot: Pilot[None]) -> tuple[str, int, str]:
+        for key in keys:
+            await (write(pilot, key[1:]) if key.startswith("=") else press(pilot, key))
+        app = app_of(pilot)
+        assert app.session is not None
+        assert app.timeline.step is not None
+        return app.session[:8], app.timeline.step, lines(pilot)[-2]
+
+    return play(store, script, asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("keys", "session", "n"),
+    [
+        (("e",), CODEX, 32),
+        (("e", "e"), CODEX, 36),
+        (("e", "e", "e"), CODEX, 36),
+        (("G", "E"), CODEX, 36),
+        (("G", "K"), CODEX, 22),
+        (("J",), CODEX, 5),
+        (("e", "c"), CODEX, 31),
+        (("e", "c", "c"), CODEX, 7),
+        (("e", "p"), CODEX, 31),
+        (("e", "c", "backspace"), CODEX, 32),
+        (("colon", "=16", "enter", "o"), CODEX_CHILD, 0),
+        (("colon", "=16", "enter", "o", "P"), CODEX, 16),
+        (("colon", "=16", "enter", "o", "c"), CODEX, 16),
+        (("colon", "=16", "enter", "o", "backspace"), CODEX, 16),
+        (("colon", "=6884db8c:31", "enter"), CLAUDE, 31),
+        (("colon", "=6884", "enter"), CLAUDE, 0),
+        (("number_sign", "=12", "enter"), CODEX, 12),
+        (("right_square_bracket",), CODEX_CHILD, 0),
+        (("right_square_bracket", "left_square_bracket"), CODEX, 0),
+    ],
+)
+def test_where_keys_lead(store: Home, keys: tuple[str, ...], session: str, n: int) -> None:
+    assert jumped(store, *keys)[:2] == (session, n)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (("backspace",), "no jump to go back from"),
+        (("o",), "no session began at this step"),
+        (("P",), "this session hangs on no other"),
+        (("G", "e"), "no failure after this step"),
+        (("E",), "no failure before this step"),
+        (("colon", "=4200", "enter"), "there is no step 4200"),
+        (("colon", "=nothing at all", "enter"), "✕"),
+        (("colon", "enter"), "type a number"),
+    ],
+)
+def test_where_there_is_nothing_to_jump_to_it_is_said(store: Home, keys: tuple[str, ...], said: str) -> None:
+    assert said in jumped(store, *keys)[2]
+
+
+def test_among_filtered_steps_jumps_stay_among_them_and_a_number_drops_the_filter(store: Home) -> None:
+    filtered = ("f", "=type:tool_result", "enter")
+    assert jumped(store, *filtered, "e")[:2] == (CODEX, 32)
+    assert jumped(store, *filtered, "J")[1:] == (12, " no prompt after this step" + " " * 54)
+    session, n, _ = jumped(store, *filtered, "colon", "=9", "enter")
+    assert (session, n) == (CODEX, 9)
+
+
+def test_a_checkpoint_leads_to_what_it_marks(store: Home) -> None:
+    async def script(pilot: Pilot[None]) -> tuple[str, int | None]:
+        await press(pilot, "m")
+        listed = seen(pilot)
+        await press(pilot, "j", "enter")
+        return listed, app_of(pilot).timeline.step
+
+    listed, n = play(store, script, asked="78dde6e5")
+    assert "✔ at    41" in listed
+    assert n == 38
