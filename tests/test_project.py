@@ -34,6 +34,7 @@ TESTS_WITHOUT_SOURCE = {
     "redteam/test_attacks.py": "the whole trust chain, under attack by a second user",
     "operations/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
     "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
+    "service/test_signing.py": "the recorder against signers that are down, hang, refuse or talk nonsense",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
     "live/test_harness.py": "the harness of the real agents",

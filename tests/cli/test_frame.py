@@ -54,6 +54,8 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally policy {word}"
             for word in ("list", "show", "words", "schema", "check", "test", "explain", "backtest", "suggest")
         ),
+        *(f"tally signer {word}" for word in ("init", "run", "status", "verify", "leave")),
+        *(f"tally anchor {word}" for word in ("git", "tsa", "nats", "list", "verify", "stop")),
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
     }
 
@@ -149,6 +151,7 @@ WORKS_WITHOUT = (
     "service stop",
     "service status",
     "service unit",
+    "signer run",
     *(f"policy {word}" for word in ("list", "show", "words", "schema", "check", "test", "explain")),
 )
 NEEDS_NO_STORE = {f"tally {words}" for words in (*MAKES_A_STORE, *WORKS_WITHOUT)}
@@ -178,6 +181,10 @@ def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: st
         "tally alert ack": ("1",),
         "tally alert feedback": ("1", "confirmed"),
         "tally export": ("abcd", "--format", "jsonl"),
+        "tally anchor git": ("anchors.git",),
+        "tally anchor tsa": ("http://127.0.0.1:9",),
+        "tally anchor nats": ("nats://127.0.0.1:9",),
+        "tally anchor stop": ("git",),
         "tally erase": ("abcd:1", "--field", "content.text", "--reason", "asked"),
     }.get(name, ())
     result = tally(*name.split()[1:], *more)

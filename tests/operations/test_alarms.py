@@ -44,7 +44,8 @@ def test_a_ledger_that_contradicts_what_is_remembered_is_one_and_is_said_once(ho
     around = outlook(home, with_anchors=True)
     assert around.heads == ()  # a ledger cut that far names no anchor any more
     record_again = Alarms(home)
-    from tallystick.seal.ledgercheck import KnownHead, Level
+    from tallystick.model.verdict import Level
+    from tallystick.seal.ledgercheck import KnownHead
 
     cut = around.__class__(heads=(KnownHead(who="a friend", size=9, root=b"\x00" * 32, level=Level.A4),))
     assert find_alarms(home, cut) == ("a friend remembers 9 ledger entries, and there are fewer",)

@@ -22,7 +22,7 @@ Ask = Callable[..., Any]
 @pytest.fixture
 def ids(tmp_path: Path) -> dict[str, str]:
     """Our ids of the sessions, by what they are."""
-    found = {}
+    found = dict[str, str]()
     with Recorder(tmp_path / "store") as recorder:
         root = recorder.session("demo", "talk", cwd=str(tmp_path), run="r1")
         root.prompt("ship the release")

@@ -10,7 +10,8 @@ from tallystick.journal.home import Home
 from tallystick.operations.erase import erase
 from tallystick.operations.project import open_index
 from tallystick.operations.recorder import Recorder
-from tallystick.operations.status import read_store, store_status
+from tallystick.operations.status import store_status
+from tallystick.operations.store_identity import read_store
 from tallystick.operations.verify_named import find_session
 from tallystick.store.queries import SessionFilter, list_sessions
 

@@ -18,8 +18,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from forging import Edit, Forged, Thief, Values, journals, lines_of, same
-
 from tallystick.journal.archive import Archive
 from tallystick.model.step import Step
 from tallystick.operations.scribe import Scribe
@@ -29,6 +27,7 @@ from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.line import seal_line
 from tallystick.seal.merkle import Frontier
 from tallystick.seal.note import sign_note
+from tests.redteam.forging import Edit, Forged, Thief, Values, journals, lines_of, same
 
 ATTACKS: dict[str, Callable[[Thief], None]] = {}
 

@@ -131,7 +131,8 @@ class Machine:
         return done
 
     def _attack(self, name: str, seed: int, user: int) -> subprocess.CompletedProcess[str]:
-        code = f"import runpy, sys; sys.path[:0] = [{str(self.library)!r}]; runpy.run_module('attacks', run_name='__main__')"
+        runs = "runpy.run_module('tests.redteam.attacks', run_name='__main__')"
+        code = f"import runpy, sys; sys.path[:0] = [{str(self.library)!r}]; {runs}"
         guarded = (self.places.program, self.places.folder, self.places.pins, self.places.socket.parent)
         return subprocess.run(
             [str(interpreter()), "-I", "-S", "-c", code, name, str(self.home.folder), str(seed)],
@@ -186,7 +187,9 @@ def _worst(verdicts: list[Verdict]) -> Found:
 def library(folder: Path) -> Path:
     """The attacker's copy of the program, with the attacks beside it."""
     copy_program(folder, "tallystick.operations.scribe")
+    beside = folder / "tests" / "redteam"
+    beside.mkdir(parents=True)
     for name in ("attacks.py", "forging.py"):
-        shutil.copyfile(CODE / name, folder / name)
-        (folder / name).chmod(0o644)
+        shutil.copyfile(CODE / name, beside / name)
+        (beside / name).chmod(0o644)
     return folder

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from attacks import ATTACKS, BY_ROOT, told
-from machine import AGENT, LEVELS, SIGNER, Machine, library, record
-
 from tallystick.errors import JournalError
 from tallystick.operations.signer_program import interpreter
 from tallystick.operations.signer_setup import start
+from tests.redteam.attacks import ATTACKS, BY_ROOT, told
+from tests.redteam.machine import AGENT, LEVELS, SIGNER, Machine, library, record
 
 TABLE = Path(__file__).parents[2] / "docs" / "attacks.json"
 

@@ -45,7 +45,7 @@ def test_it_signs_what_grows_and_remembers_it(path: Path) -> None:
     assert verify_note(note, [SigningKey(SECRET).public]) == (SigningKey(SECRET).public,)
     first.close()
     again = opened(path)
-    assert (again.state.size, again.state.root, again.uids) == (3, merkle_root(leaves(3)), {1000})
+    assert (again.state.size, again.state.root, again.uids) == (3, merkle_root(leaves(3)), frozenset((1000,)))
     assert parse_note(again.sign(asked(leaves(9), 3))).size == 9
 
 

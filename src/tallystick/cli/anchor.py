@@ -19,12 +19,12 @@ anchor = Group(
     "anchor",
     help="Have heads of the store kept off this machine. Nothing but a head leaves it: an id, a size, a root, a signature.",
     lazy={
-        "git": ("tallystick.cli.anchor:git", "Keep heads in a ref of a git repository elsewhere."),
+        "git": ("tallystick.cli.anchor:git", "Keep heads in a ref of a git repository elsewhere"),
         "tsa": ("tallystick.cli.anchor:tsa", "Have a time-stamping authority say when a head was there (RFC 3161)."),
         "nats": ("tallystick.cli.anchor:nats", "Keep heads in a JetStream subject of a NATS server elsewhere."),
         "list": ("tallystick.cli.anchor:list_", "The places where the store is anchored, as its ledger says."),
         "verify": ("tallystick.cli.anchor:verify", "Hold the store against what the places keep."),
-        "stop": ("tallystick.cli.anchor:stop", "Use a place no more. What it keeps stays there."),
+        "stop": ("tallystick.cli.anchor:stop", "Use a place no more. What it keeps stays there"),
     },
 )
 

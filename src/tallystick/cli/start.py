@@ -48,10 +48,18 @@ def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
             ("key", one_line(key or "")),
             ("level", "A2: signed heads over a ledger of all sessions"),
             ("", "protects against accidents and other people, not against an agent that runs as you"),
+            ("", f"against that: `{_signer_words(run)}`, a key that the agent cannot reach"),
             ("next", "`tally import` takes in the histories that agents keep on this machine"),
         ],
         indent="  ",
     )
+
+
+def _signer_words(run: Run) -> str:
+    """The one command that gives this store a signer: as root `~` is another folder."""
+    import shlex
+
+    return f"sudo tally signer init --home {shlex.quote(str(run.home.folder.absolute()))}"
 
 
 @click.command(cls=Command, example="tally status")
@@ -132,10 +140,11 @@ def _recorder(found: Status) -> str:
     said = found.recorder
     if said is None:
         return "none runs; the next hook starts one"
-    marks = said.get("checkpoints")
+    marks, problem = said.get("checkpoints"), said.get("signing_problem")
     refused = int(marks["refused"]) if isinstance(marks, dict) else 0
     full = f", {counted(refused, 'checkpoint')} refused: sessions were full" if refused else ""
-    return f"runs, pid {int(said['pid'])}, {counted(int(said['deliveries']), 'delivery', 'deliveries')}{full}"
+    unsigned = f"; signs nothing: {one_line(str(problem))}" if problem else ""
+    return f"runs, pid {int(said['pid'])}, {counted(int(said['deliveries']), 'delivery', 'deliveries')}{full}{unsigned}"
 
 
 def _live(session: LiveSession) -> str:

@@ -19,6 +19,7 @@ from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import Ledger, make_ledger, root_of
 from tallystick.journal.lines import LineFile
+from tallystick.journal.signing import PATIENCE_SECONDS
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json
 
@@ -146,12 +147,14 @@ class Archive:
         sids: Iterable[SessionId] | None = None,
         *,
         then: Iterable[tuple[Mapping[str, Json], Mapping[str, Json]]] = (),
+        seconds: float = PATIENCE_SECONDS,
     ) -> None:
         """Put the heads of journals into the ledger and sign it: blobs and journals first, then ledger, then head.
 
         Args:
             sids: the sessions; None: all that this archive has open.
             then: further ledger entries (`meta`, values), which hold only once the journals are durable.
+            seconds: how long a signer is waited for.
 
         Raises:
             JournalError: something could not be made durable, so nothing was signed over it.
@@ -189,15 +192,19 @@ class Archive:
                 file.sealed_size, file.own_sealed = size, own
             for entry_meta, entry_values in then:
                 self.ledger.append(entry_meta, entry_values)
-            self.sign()
+            self.sign(seconds=seconds)
 
-    def sign(self, *, keep: bool = False) -> None:
-        """Make the ledger durable and sign a head over it, if anything in it is not signed yet."""
+    def sign(self, *, keep: bool = False, seconds: float = PATIENCE_SECONDS) -> None:
+        """Make the ledger durable and sign a head over it, if anything in it is not signed yet.
+
+        Args:
+            keep: what `Ledger.sign` says. seconds: how long a signer is waited for.
+        """
         with self.ledger.locked():
             self._check_tail()
             if self.ledger.signed_size < self.ledger.file.size or keep:
                 self.ledger.sync()
-                self.ledger.sign(keep=keep)
+                self.ledger.sign(keep=keep, seconds=seconds)
 
     def _check_tail(self) -> None:
         """Before signing over ledger entries that a dead process left unsigned, hold them against the journals (11.4)."""

@@ -19,7 +19,7 @@ from tallystick.journal.file import Appended, Clock, JournalFile, Seeds
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
 from tallystick.journal.lines import LineFile
-from tallystick.journal.signing import Growth, OwnKey, Signs, signer_of
+from tallystick.journal.signing import PATIENCE_SECONDS, Growth, OwnKey, Signs, signer_of
 from tallystick.model.step import Json
 from tallystick.seal.keys import did_key
 from tallystick.seal.ledger import LedgerView
@@ -121,16 +121,16 @@ class Ledger:
         """Make the ledger survive a loss of power."""
         self.file.sync()
 
-    def sign(self, *, keep: bool = False) -> Note:
+    def sign(self, *, keep: bool = False, seconds: float = PATIENCE_SECONDS) -> Note:
         """Sign a head over the ledger as it is now. The caller has synced what the head is to cover.
 
         Args:
-            keep: also keep the head under its size (9.4).
+            keep: also keep the head under its size (9.4). seconds: how long a signer is waited for.
 
         Raises:
             JournalError: the key is gone, the signer refuses or does not answer, or the head cannot be written.
         """
-        return self._sign_by((signer_of(self.home),), keep=keep)
+        return self._sign_by((signer_of(self.home),), keep=keep, seconds=seconds)
 
     def sign_together(self, signer: Signs) -> Note:
         """Sign a head by the store's own key and by a signer: what covers a `key_add` (9.4). It is kept.
@@ -139,7 +139,7 @@ class Ledger:
         """
         return self._sign_by((OwnKey(self.home), signer), keep=True)
 
-    def _sign_by(self, signers: Sequence[Signs], *, keep: bool) -> Note:
+    def _sign_by(self, signers: Sequence[Signs], *, keep: bool, seconds: float = PATIENCE_SECONDS) -> Note:
         with self.file.locked():
             self.file.sync()
             size = self.file.size
@@ -150,6 +150,7 @@ class Ledger:
                 signed_size=self.signed_size,
                 leaves=self._leaves,
                 known=self._signed_text,
+                seconds=seconds,
             )
             first, *others = [signer.sign(growth) for signer in signers]
             text = b"".join((first, *(other.partition(b"\n\n")[2] for other in others)))

@@ -25,9 +25,12 @@ from tallystick.seal.keys import PublicKey, did_key, parse_did_key
 from tallystick.seal.merkle import Frontier
 from tallystick.seal.note import Note, sign_note, verify_note
 
-_SECONDS = 2.0
+PATIENCE_SECONDS = 2.0
+"""How long a signature is waited for, where nothing says otherwise."""
+_MOST_ANSWER = 64 << 10
 _TRIES = 5
 _PAUSE_SECONDS = 0.02
+_STATUS = "`tally signer status`"
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +43,8 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     leaves: Callable[[int], Sequence[bytes]]
     known: bytes | None
     """The newest head."""
+    seconds: float = PATIENCE_SECONDS
+    """How long the signature may be waited for."""
 
 
 class Signs(Protocol):
@@ -100,9 +105,10 @@ class SignerAt:
         Raises:
             RefusedBySigner: the signer says no. SigningError: it is not there, or its answer is not to be believed.
         """
+        until = time.monotonic() + growth.seconds
         for _ in range(_TRIES):
             try:
-                return self._sign(growth)
+                return self._sign(growth, until)
             except RefusedError as error:
                 if error.code is Code.BUSY:
                     time.sleep(_PAUSE_SECONDS)
@@ -112,7 +118,7 @@ class SignerAt:
                     raise _told(error) from error
         raise RefusedBySigner(Code.BUSY, f"the signer at {self.path} stays busy", hint="`tally signer status`")
 
-    def _sign(self, growth: Growth) -> bytes:
+    def _sign(self, growth: Growth, until: float) -> bytes:
         begin = growth.signed_size if self._signed is None else self._signed
         leaves = growth.leaves(begin)
         known, tree = growth.known, None
@@ -132,39 +138,69 @@ class SignerAt:
                 leaves=tuple(leaves[first - begin : end - begin]),
                 known=known,
             )
-            note, text = self._ask(request)
+            note, text = self._ask(request, until)
             known = text
             self._signed = note.size
         return text
 
-    def _ask(self, request: Request) -> tuple[Note, bytes]:
-        answer = self._exchange(request_text(request))
-        note = parse_answer(answer)
+    def _ask(self, request: Request, until: float) -> tuple[Note, bytes]:
+        answer = exchange(self.path, request_text(request), until=until)
         text = answer.partition(b"\n")[2]
+        note, is_ours = None, False
         try:
+            note = parse_answer(answer)
             is_ours = bool(verify_note(note, [self.public]))
+        except RefusedError:
+            raise
         except FormatError:
             is_ours = False
-        if not is_ours or (note.store_id, note.size, note.root) != (request.store_id, request.size, request.root):
+        wanted = (request.store_id, request.size, request.root)
+        if note is None or not is_ours or (note.store_id, note.size, note.root) != wanted:
             raise SigningError(
                 f"the answer of the signer at {self.path} is not the signature that was asked for",
                 hint="`tally signer verify`; another program may listen there",
             )
         return note, text
 
-    def _exchange(self, data: bytes) -> bytes:
-        try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(_SECONDS)
-                connection.connect(str(self.path))
-                connection.sendall(data)
-                connection.shutdown(socket.SHUT_WR)
-                return b"".join(iter(lambda: connection.recv(65_536), b""))
-        except OSError as error:
-            raise SigningError(
-                f"the signer at {self.path} does not answer: {error.strerror or error}",
-                hint="`tally signer status`; what is recorded meanwhile is signed when it is back",
-            ) from error
+
+def exchange(
+    path: Path, data: bytes, *, until: float, met: Callable[[socket.socket], object] = lambda _: None
+) -> bytes:
+    """Say something to whoever listens at a path; the whole answer.
+
+    Args:
+        until: the moment, of the monotonic clock, up to which it is waited for. met: called with the connection.
+
+    Raises:
+        SigningError: nobody listens there, or the answer does not come in time, or does not end.
+    """
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            _wait_at_most(connection, until)
+            connection.connect(str(path))
+            met(connection)
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            parts, size = list[bytes](), 0
+            while part := connection.recv(65_536):
+                parts.append(part)
+                size += len(part)
+                if size > _MOST_ANSWER:
+                    raise SigningError(f"what listens at {path} answers more than a signer does", hint=_STATUS)
+                _wait_at_most(connection, until)
+            return b"".join(parts)
+    except OSError as error:
+        raise SigningError(
+            f"the signer at {path} does not answer: {error.strerror or error}",
+            hint=f"{_STATUS}; what is recorded meanwhile is signed when it is back",
+        ) from error
+
+
+def _wait_at_most(connection: socket.socket, until: float) -> None:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    connection.settimeout(left)
 
 
 def _tree(growth: Growth, size: int) -> Frontier:

@@ -110,13 +110,14 @@ def anchor(home: Home, target: Target, *, clock: Callable[[], str]) -> Target:
         NotFoundError: there is no store. AnchorError: the place cannot be reached, or refuses.
         JournalError: the store cannot be written, or has no head.
     """
+    known = targets(home)
     place = place_of(home, target)
     archive = open_archive(home)
     try:
         archive.sign()
         note = home.note.read_bytes()
         head = parse_note(note)
-        is_new = not any(each.kind == target.kind and each.target == target.target for each in targets(home))
+        is_new = not any(each.kind == target.kind and each.target == target.target for each in known)
         guarded = place.guarded() if is_new else Guarded(keeps=target.guarded, says="")
         kept = place.put(note)
         _keep(home, note, head.size)
@@ -158,7 +159,13 @@ def stop(home: Home, target: Target) -> None:
 
 
 def targets(home: Home) -> tuple[Target, ...]:
-    """The places where a store is anchored, in the order in which they were first used."""
+    """The places where a store is anchored, in the order in which they were first used.
+
+    Raises:
+        NotFoundError: there is no store.
+    """
+    if not home.folder.is_dir():
+        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
     found: dict[tuple[str, str], Target] = {}
     for entry in ledger_entries(home, holding=b'"anchor"'):
         if entry.type == "anchor":

@@ -6,6 +6,7 @@ prepares there, the kernel then lets them reach nothing that this user could not
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import pwd
@@ -36,6 +37,8 @@ def as_user(uid: int, work: Callable[[], str]) -> str:
     """
     if os.geteuid() == uid:
         return work()
+    for name in ("ascii", "utf-8"):
+        codecs.lookup(name)  # the child may not be able to read where this program's modules are
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -240,6 +240,9 @@ def _start(home: Home, place: Place) -> Iterator[Check]:
 
 def _running(running: dict[str, Any]) -> Iterator[Check]:
     yield _ok("recorder", f"answers; pid {running['pid']}, {running['deliveries']} deliveries")
+    if running.get("signing_problem"):
+        found = f"what it records is under no head: {str(running['signing_problem'])[:300]}"
+        yield Check(name="signing", state=State.BAD, found=found, mend="tally signer status")
     if running.get("last_error"):
         found = f"its last error: {str(running['last_error'])[:300]}"
         state = State.BAD if running.get("unrecorded") else State.WARN

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -32,6 +33,10 @@ from tallystick.operations.tellings import Outcome
 
 _LOG = logging.getLogger("tallystick")
 SEAL_STEPS = 32
+_CALL_SECONDS = 0.25
+"""How long a call is kept waiting for its signature."""
+_ASIDE_SECONDS = 1.0
+"""How long the thread of its own waits for one: whoever begins a session waits for the ledger meanwhile."""
 _MOST_SESSIONS = 64
 _MOST_STEPS = 200_000
 
@@ -210,8 +215,8 @@ class Scribe:
         """What is to be done before a call with effects is let go, to be called once, in any thread; None: nothing.
 
         Its intent is made durable, and where a signer of another user guards the store, it is under a head, too. If the
-        signer does not answer or refuses, the call is not kept waiting: `signing_problem` says so. Raises what `unsettled`
-        raises.
+        signer does not answer in a moment, or refuses, the call is not kept waiting, nor are those after it until it
+        signs again: `signing_problem` says so. Raises what `unsettled` raises.
         """
         settle = self.unsettled(sid)
         if signer_place(self.home) is None:
@@ -220,19 +225,23 @@ class Scribe:
         def settle_and_seal() -> None:
             if settle is not None:
                 settle()
-            self._unraised(partial(self._seal_one, sid))()
+            if self.signing_problem is None:
+                self._unraised(partial(self._seal_one, sid))()
 
         return settle_and_seal
 
     def _seal_one(self, sid: SessionId) -> None:
         """Have a session under a head; with what others wait for, by one signature."""
-        while True:
+        until = time.monotonic() + _CALL_SECONDS
+        while (left := until - time.monotonic()) > 0 and self.signing_problem is None:
             with self.lock:
-                while self._is_sealing:
-                    self._sealed.wait()
+                if self._is_sealing:
+                    self._sealed.wait(left)
+                    continue
                 if sid not in self._changed:
                     return
-            self._seal_aside()
+            self._seal_aside(left)
+        raise self.signing_problem or SigningError("the signer does not sign in time", hint="`tally signer status`")
 
     def sync(self) -> None:
         """Make everything recorded so far survive a loss of power."""
@@ -272,8 +281,14 @@ class Scribe:
         for folder in folders:
             sync_folder(folder)
 
-    def _seal_aside(self) -> None:
-        """The same as `seal`, and nobody waits for it but who seals, too."""
+    def _seal_aside(self, seconds: float | None = None) -> None:
+        """The same as `seal`, and nobody waits for it but who seals, too.
+
+        Args:
+            seconds: how long a signer is waited for; None: what there is time for, shortly where it did not answer before.
+        """
+        if seconds is None:
+            seconds = _ASIDE_SECONDS if self.signing_problem is None else _CALL_SECONDS
         with self.lock:
             while self._is_sealing:
                 self._sealed.wait()
@@ -282,11 +297,14 @@ class Scribe:
             changed, unsealed, noted = self._changed, self._unsealed, self._noted
             self._changed, self._unsealed, self._noted, self._is_sealing = {}, {}, {}, True
         try:
-            self.archive.seal(list(changed), then=tuple(noted.values()))
-        except BaseException:
+            self.archive.seal(list(changed), then=tuple(noted.values()), seconds=seconds)
+        except BaseException as error:
             with self.lock:
                 self._changed, self._unsealed = changed | self._changed, unsealed | self._unsealed
-                self._noted = noted | self._noted
+                if not isinstance(
+                    error, SigningError
+                ):  # else they are in the ledger, and only the signature is wanting
+                    self._noted = noted | self._noted
             raise
         finally:
             with self.lock:

@@ -6,7 +6,7 @@ of its signer counts here. Setting one up: signer_setup.
 
 from __future__ import annotations
 
-import socket
+import time
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from tallystick.errors import FormatError, JournalError
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
-from tallystick.journal.signing import signer_place
+from tallystick.journal.signing import PATIENCE_SECONDS, exchange, signer_place
 from tallystick.model.verdict import Level
 from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import named_key
@@ -23,8 +23,6 @@ from tallystick.seal.note import verify_note
 from tallystick.signer.peers import user_of
 from tallystick.signer.pins import PINS, Pin, parse_status, read_pins
 from tallystick.signer.server import STATUS
-
-_SECONDS = 2.0
 
 
 class SignerReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,17 +146,11 @@ def ask_status(path: Path) -> tuple[int | None, dict[str, object]]:
     Raises:
         JournalError: nobody answers. FormatError: the answer is none.
     """
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(_SECONDS)
-            connection.connect(str(path))
-            user = user_of(connection)
-            connection.sendall(STATUS)
-            connection.shutdown(socket.SHUT_WR)
-            data = b"".join(iter(lambda: connection.recv(65_536), b""))
-    except OSError as error:
-        raise JournalError(
-            f"the signer at {path} does not answer: {error.strerror or error}",
-            hint="`tally signer init` says how to start it",
-        ) from error
-    return user, parse_status(data)
+    users: list[int | None] = []
+    data = exchange(
+        path,
+        STATUS,
+        until=time.monotonic() + PATIENCE_SECONDS,
+        met=lambda connection: users.append(user_of(connection)),
+    )
+    return users[0], parse_status(data)

@@ -385,6 +385,7 @@ def leave(home: Home, *, seeds: Callable[[], bytes]) -> PublicKey:
     Raises:
         NotFoundError: the store has no signer. JournalError: the signer refuses, or the store cannot be written.
     """
+    read_store(home)
     place = signer_place(home)
     if place is None:
         raise NotFoundError("this store has no signer", hint="`tally signer init` gives it one")

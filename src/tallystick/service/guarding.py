@@ -21,8 +21,20 @@ _FIRST_SECONDS = 5.0
 class Guarding:
     """One store, looked after."""
 
-    def __init__(self, home: Home, tell: Callable[[str], object], clock: Callable[[], str]) -> None:
-        """Look after a store: `tell` is called with each new alarm, `clock` gives the time (RFC 3339)."""
+    def __init__(
+        self,
+        home: Home,
+        tell: Callable[[str], object],
+        clock: Callable[[], str],
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Look after a store.
+
+        Args:
+            tell: called with each new alarm. clock: the time, RFC 3339. now: the same in seconds since 1970.
+        """
+        self._now = now
         self._home = home
         self._tell = tell
         self._clock = clock
@@ -58,7 +70,7 @@ class Guarding:
         self.problem, given = None, False
         every = 60.0 * int(str(read_setting(self._home, "anchors.every_minutes")))
         for target in targets(self._home):
-            if not is_due(self._home, target, now=time.time(), every_seconds=every):
+            if not is_due(self._home, target, now=self._now(), every_seconds=every):
                 continue
             try:
                 anchor(self._home, target, clock=self._clock)

@@ -370,6 +370,7 @@ class Server:
             "decisions": counts.decisions,
             "checkpoints": self._marks(),
             "last_error": counts.last_error,
+            "signing_problem": None if (problem := self.live.scribe.signing_problem) is None else str(problem),
             "port": None if self._listener is None else self._listener.port,
             "open_connections": self._gate.open,
             "waiting_bytes": self._gate.waiting_bytes,

@@ -1,0 +1,75 @@
+"""`tally anchor` on the command line, with a bare git repository as the place."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Tally, TallyJson
+
+
+def bare(path: Path, *, is_guarded: bool) -> Path:
+    subprocess.run(["git", "init", "--quiet", "--bare", str(path)], check=True)
+    for name in ("receive.denyNonFastForwards", "receive.denyDeletes"):
+        subprocess.run(["git", "-C", str(path), "config", name, str(is_guarded).lower()], check=True)
+    return path
+
+
+@pytest.fixture
+def remote(tmp_path: Path, tally: Tally) -> Path:
+    tally("init")
+    return bare(tmp_path / "anchors.git", is_guarded=True)
+
+
+def test_a_head_is_kept_and_listed_and_verified(tally: Tally, tally_json: TallyJson, remote: Path) -> None:
+    assert "the store is anchored nowhere" in tally("anchor", "list").stdout
+    result = tally("anchor", "git", remote)
+    assert result.exit_code == 0, result.stderr
+    assert "keeps a head over 1 entry" in result.stdout
+    assert str(remote)[:40] in tally("anchor", "list").stdout
+    (found,) = tally_json("anchor", "list")
+    assert (found["kind"], found["target"], found["count"], found["guarded"]) == ("git", str(remote), 1, True)
+    result = tally("anchor", "verify")
+    assert result.exit_code == 3  # no signer: A4 has A3 with it
+    assert ": 1 head, the newest of " in result.stdout
+    assert "anchored off this machine, but no separate signer" in result.stdout
+
+
+def test_a_place_that_lets_heads_go_is_warned_of(tally: Tally, tmp_path: Path) -> None:
+    tally("init")
+    result = tally("anchor", "git", bare(tmp_path / "loose.git", is_guarded=False))
+    assert result.exit_code == 0
+    assert "does not count as an anchor" in result.stderr
+
+
+def test_what_went_missing_is_2(tally: Tally, remote: Path) -> None:
+    tally("anchor", "git", remote)
+    for ref in (remote / "refs" / "heads" / "tallystick").iterdir():
+        ref.unlink()
+    result = tally("anchor", "verify")
+    assert result.exit_code == 2
+    assert "an anchor went missing" in result.stdout
+
+
+def test_a_place_is_used_until_it_is_stopped(tally: Tally, remote: Path) -> None:
+    tally("anchor", "git", remote)
+    assert "is not used any more" in tally("anchor", "stop", "git").stdout
+    assert "anchored nowhere" in tally("anchor", "list").stdout
+    assert tally("anchor", "stop", "git").exit_code == 1
+
+
+def test_a_place_that_is_not_there_is_1_and_no_anchor(tally: Tally, tmp_path: Path) -> None:
+    tally("init")
+    assert tally("anchor", "git", tmp_path / "none.git").exit_code == 1
+    assert tally("anchor", "tsa", "http://127.0.0.1:9").exit_code == 1
+    assert tally("anchor", "nats", "nats://127.0.0.1:9").exit_code == 1
+    assert "anchored nowhere" in tally("anchor", "list").stdout
+
+
+def test_its_text_is_made_safe(tally: Tally, tmp_path: Path) -> None:
+    tally("init")
+    tally("anchor", "git", bare(tmp_path / "a\x1b[31mb.git", is_guarded=True))
+    for words in (("anchor", "list"), ("anchor", "verify")):
+        assert "\x1b[31mb" not in tally(*words).output
