@@ -35,10 +35,22 @@ def write_whole(descriptor: int, data: bytes) -> None:
 
 
 def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
-    """Put a file in place of `path` in one step: readers see the old one or the new one, never half.
+    """Put a file in place of `path` in one step: readers see the old one or the new one, never half. It is durable.
 
     Raises:
         JournalError: the disk refused; the old file stands and nothing half-written stays.
+    """
+    exchange_file(path, chunks)
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        raise _refused(path, error) from error
+
+
+def exchange_file(path: Path, chunks: Iterable[bytes]) -> None:
+    """The same, but a loss of power may bring the old file back, whole: for what is no worse if it is older.
+
+    Raises what `replace_file` raises.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -50,8 +62,11 @@ def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
         finally:
             os.close(descriptor)
         temporary.rename(path)
-        sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise JournalError(f"cannot write {path}: {error.strerror or error}", hint="is the disk full?") from error
+        raise _refused(path, error) from error
+
+
+def _refused(path: Path, error: OSError) -> JournalError:
+    return JournalError(f"cannot write {path}: {error.strerror or error}", hint="is the disk full?")

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tallystick.errors import FormatError, JournalError
-from tallystick.journal.durable import replace_file, sync_folder
+from tallystick.journal.durable import exchange_file, replace_file, sync_folder
 from tallystick.journal.file import Appended, Clock, JournalFile, Seeds
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
@@ -157,7 +157,7 @@ class Ledger:
             self.home.make_folder(self.home.note.parent)
             if keep:
                 replace_file(self.home.kept_note(size), [text])
-            replace_file(self.home.note, [text])
+            exchange_file(self.home.note, [text])  # after a loss of power an older head is as sound, and covers less
             self.signed_size, self._signed_text = size, text
             self._hashes, self._hashes_from = self._hashes[size - self._hashes_from :], size
         return parse_note(text)

@@ -14,7 +14,9 @@ import socketserver
 import stat
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tallystick.errors import JournalError
@@ -26,7 +28,8 @@ from tallystick.signer.vault import Vault
 SUFFIX = ".log"
 STATUS = b"status\n"
 _SECONDS = 5.0
-_MOST_AT_ONCE = 64
+_MOST_AT_ONCE = 32
+_MOST_OF_ONE_USER = 12
 _A_SECOND = 200.0
 _LOG = logging.getLogger(__name__)
 
@@ -145,10 +148,9 @@ def _read(connection: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """Listens until it is shut down."""
+class Server(socketserver.UnixStreamServer):
+    """Listens until it is shut down. Connections are served by threads that wait for them."""
 
-    daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, path: Path, signer: Signer) -> None:
@@ -158,7 +160,9 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             JournalError: somebody listens there already, or the socket cannot be made.
         """
         self.signer = signer
-        self._slots = threading.BoundedSemaphore(_MOST_AT_ONCE)
+        self._guard = threading.Lock()
+        self._served: Counter[int | None] = Counter()
+        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="tallystick-signer")
         _make_room(path)
         try:
             super().__init__(str(path), _Handler)
@@ -167,20 +171,32 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             raise JournalError(f"cannot listen at {path}: {error.strerror}") from error
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
-        """Serve a connection in a thread, so many at once; more are not let in."""
-        if not self._slots.acquire(blocking=False):
+        """Have a connection served. A user who has many open already is not let in, so that others are."""
+        user = user_of(request) if isinstance(request, socket.socket) else None
+        with self._guard:
+            may = self._served[user] < _MOST_OF_ONE_USER
+            self._served[user] += may
+        if may:
+            self._threads.submit(self._serve, request, client_address, user)
+        else:
             self.shutdown_request(request)
-            return
-        super().process_request(request, client_address)
 
-    def process_request_thread(
-        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
+    def _serve(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object, user: int | None
     ) -> None:
-        """One connection."""
         try:
-            super().process_request_thread(request, client_address)
+            self.finish_request(request, client_address)
         finally:
-            self._slots.release()
+            self.shutdown_request(request)
+            with self._guard:
+                self._served[user] -= 1
+                if not self._served[user]:
+                    del self._served[user]
+
+    def server_close(self) -> None:
+        """Listen no more; what is being answered is answered."""
+        super().server_close()
+        self._threads.shutdown()
 
 
 def _make_room(path: Path) -> None:
