@@ -11,8 +11,11 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 from generate import anew, home, run, say
+
+from tallystick.capture import recorder
 
 _MADE_UP = (
     (r"\bpid( is)?( +)\d+", r"pid\1\g<2>4711"),
@@ -39,12 +42,21 @@ def at_work() -> None:
     before, os.environ["PATH"] = os.environ["PATH"], ""  # the agents of this machine are not asked
     say("```")
     try:
-        for command in ("up", "doctor", "hook claude-code", "service status"):
+        for command in ("up", "doctor", "hook claude-code"):
             _show(command)
+        _wait_for_the_port()
+        _show("service status")
     finally:
         _show("service stop")
         os.environ["PATH"] = before
     say("```")
+
+
+def _wait_for_the_port() -> None:
+    """It opens once policies are loaded: what is shown is a recorder that has been there for a moment."""
+    until = time.monotonic() + 30
+    while "port" not in (recorder.status(home() / ".tally") or {}) and time.monotonic() < until:
+        time.sleep(0.05)
 
 
 def _show(command: str) -> None:
