@@ -44,6 +44,16 @@ def test_a_place_that_lets_heads_go_is_warned_of(tally: Tally, tmp_path: Path) -
     assert "does not count as an anchor" in result.stderr
 
 
+def test_status_says_how_fresh_each_is_and_how_well_it_keeps(tally: Tally, tmp_path: Path, remote: Path) -> None:
+    assert tally("anchor", "status").exit_code == 0
+    tally("anchor", "git", remote)
+    result = tally("anchor", "status")
+    assert (result.exit_code, "keeps what it has" in result.stdout) == (0, True)
+    tally("anchor", "git", bare(tmp_path / "loose.git", is_guarded=False))
+    result = tally("anchor", "status")
+    assert (result.exit_code, "does not count" in result.stdout) == (1, True)
+
+
 def test_what_went_missing_is_2(tally: Tally, remote: Path) -> None:
     tally("anchor", "git", remote)
     for ref in (remote / "refs" / "heads" / "tallystick").iterdir():
@@ -71,5 +81,5 @@ def test_a_place_that_is_not_there_is_1_and_no_anchor(tally: Tally, tmp_path: Pa
 def test_its_text_is_made_safe(tally: Tally, tmp_path: Path) -> None:
     tally("init")
     tally("anchor", "git", bare(tmp_path / "a\x1b[31mb.git", is_guarded=True))
-    for words in (("anchor", "list"), ("anchor", "verify")):
+    for words in (("anchor", "list"), ("anchor", "status"), ("anchor", "verify")):
         assert "\x1b[31mb" not in tally(*words).output

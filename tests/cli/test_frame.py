@@ -55,7 +55,7 @@ def test_the_commands_are_those_of_this_version() -> None:
             for word in ("list", "show", "words", "schema", "check", "test", "explain", "backtest", "suggest")
         ),
         *(f"tally signer {word}" for word in ("init", "run", "status", "verify", "leave")),
-        *(f"tally anchor {word}" for word in ("git", "tsa", "nats", "list", "verify", "stop")),
+        *(f"tally anchor {word}" for word in ("status", "git", "tsa", "nats", "list", "verify", "stop")),
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
     }
 

@@ -9,7 +9,7 @@ from tallystick.errors import NotFoundError, UsageError
 from tallystick.journal.home import Home
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level
-from tallystick.operations.anchors import Target, anchor, ask, find_target, is_due, keys_of, stop, targets
+from tallystick.operations.anchors import Target, anchor, ask, find_target, is_due, keys_of, stop, targets, too_old
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.verify import verify_store
 from tallystick.seal.keys import SigningKey
@@ -109,6 +109,18 @@ def test_a_head_is_due_when_time_has_passed_and_more_than_anchors_came(home: Hom
     assert is_due(home, kept, now=later, every_seconds=60)
     assert not is_due(home, kept, now=0.0, every_seconds=60)
     assert found.size == kept.size
+
+
+def test_a_place_without_a_new_head_is_too_old_after_some_hours_if_the_ledger_has_grown(
+    home: Home, target: Target
+) -> None:
+    anchor(home, target, clock=lambda: NOW)
+    later = 4_000_000_000.0
+    assert too_old(home, targets(home), now=later, most_hours=168) == ()
+    record(home, 5)
+    (said,) = too_old(home, targets(home), now=later, most_hours=168)
+    assert said.startswith(f"{target.name} has got no head since 20")
+    assert too_old(home, targets(home), now=later, most_hours=10**7) == ()
 
 
 def test_a_kind_that_there_is_not_is_refused(home: Home) -> None:

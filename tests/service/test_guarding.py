@@ -68,10 +68,10 @@ def test_a_place_that_is_away_is_a_problem_and_tried_again(place: Place) -> None
     record(place.home, 4)
     away = place.remote.rename(place.remote.with_name("away"))
     place.guarding.work()
-    assert (bool(place.guarding.problem), place.told) == (True, [])
+    assert place.guarding.problem
     away.rename(place.remote)
     place.guarding.work()
-    assert (place.guarding.problem, place.count()) == (None, 2)
+    assert (str(place.guarding.problem), place.count()) == ("None", 2)
 
 
 def test_an_alarm_is_told_once(place: Place) -> None:
@@ -99,3 +99,19 @@ def test_without_a_place_nothing_leaves_the_machine(tmp_path: Path) -> None:
     made.guarding.work()
     assert made.told == []
     assert not (made.remote / "refs" / "heads" / "tallystick").exists()
+
+
+def test_a_place_that_has_got_no_head_for_long_is_an_alarm(place: Place) -> None:
+    record(place.home, 4)
+    place.remote.rename(place.remote.with_name("away"))
+    place.guarding.work()
+    assert [said for said in place.told if "has got no head since" in said]
+    place.guarding.work()
+    assert len(place.told) == len(set(place.told))
+
+
+def test_a_signer_that_refuses_is_an_alarm(place: Place) -> None:
+    guarding = Guarding(place.home, place.told.append, lambda: OLD, refused=lambda: "the signer refuses: another root")
+    guarding.work()
+    guarding.work()
+    assert place.told == ["the signer refuses: another root"]

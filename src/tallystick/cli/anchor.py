@@ -23,6 +23,7 @@ anchor = Group(
         "tsa": ("tallystick.cli.anchor:tsa", "Have a time-stamping authority say when a head was there (RFC 3161)."),
         "nats": ("tallystick.cli.anchor:nats", "Keep heads in a JetStream subject of a NATS server elsewhere."),
         "list": ("tallystick.cli.anchor:list_", "The places where the store is anchored, as its ledger says."),
+        "status": ("tallystick.cli.anchor:status", "How fresh each place is, how well it guards what it keeps."),
         "verify": ("tallystick.cli.anchor:verify", "Hold the store against what the places keep."),
         "stop": ("tallystick.cli.anchor:stop", "Use a place no more. What it keeps stays there"),
     },
@@ -103,6 +104,43 @@ def _list_text(found: tuple[Target, ...]) -> Iterator[str]:
         for each in found
     ]
     yield from table(rows, head=("KIND", "WHERE", "ENTRIES", "HEADS", "NEWEST (UTC)"), right=frozenset((2, 3)))
+
+
+@click.command("status", cls=Command, example="tally anchor status")
+@pass_run
+def status(run: Run) -> None:
+    """How fresh each place is, how well it guards what it keeps. Exit code 1 if one is too old, or lets heads be taken away.
+
+    It asks the recorder what went wrong last, and none of the places: `tally anchor verify` does.
+    """
+    import time
+
+    from tallystick.capture import recorder
+    from tallystick.operations.anchors import targets, too_old
+    from tallystick.operations.config import read_setting
+
+    found = targets(run.home)
+    hours = int(str(read_setting(run.home, "anchors.too_old_hours")))
+    old = too_old(run.home, found, now=time.time(), most_hours=hours)
+    problem = (recorder.status(run.home.folder) or {}).get("anchoring_problem")
+    run.answer(
+        "anchor-status",
+        {"anchors": found, "too_old": old, "problem": problem},
+        _status_text(found, old, problem if isinstance(problem, str) else None),
+    )
+    if old or any(each.guarded is False for each in found):
+        raise SystemExit(1)
+
+
+_GUARDED = {True: "keeps what it has", False: "lets heads be taken away: does not count", None: "not tried"}
+
+
+def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str | None) -> Iterator[str]:
+    yield from _list_text(found)
+    yield from (f"{one_line(each.name)}: {_GUARDED[each.guarded]}" for each in found)
+    yield from (f"too old: {one_line(said)}" for said in old)
+    if problem is not None:
+        yield f"the recorder could not reach one: {one_line(problem)}"
 
 
 @click.command("verify", cls=Command, example="tally anchor verify")

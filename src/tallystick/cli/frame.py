@@ -171,8 +171,10 @@ class Main(Group):
                 with contextlib.suppress(SystemExit, TallystickError):
                     _flush()
             raise
-        except OSError:
+        except OSError as error:
             _flush()  # the error may be that of the answer
+            if isinstance(error, BrokenPipeError):  # of one that was too long to be held back
+                raise SystemExit(PIPE_CLOSED) from None
             raise
         _flush()
         return result

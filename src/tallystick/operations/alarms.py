@@ -7,6 +7,7 @@ that they become alerts is the recorder's.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
@@ -44,14 +45,17 @@ class Alarms:
         self._pins = pins
         self._folder = home.folder / "trust" / "evidence"
 
-    def new(self, *, at: str, with_anchors: bool = False) -> list[str]:
+    def new(self, *, at: str, with_anchors: bool = False, further: Iterable[str] = ()) -> list[str]:
         """The alarms that were not said before; evidence of each is kept.
+
+        Args:
+            at: the time, RFC 3339. with_anchors: ask the places off this machine too. further: alarms found elsewhere.
 
         Raises:
             JournalError: the evidence cannot be written.
         """
         around = outlook(self._home, pins=self._pins, with_anchors=with_anchors)
-        fresh = [alarm for alarm in find_alarms(self._home, around) if not self._place(alarm).exists()]
+        fresh = [alarm for alarm in (*find_alarms(self._home, around), *further) if not self._place(alarm).exists()]
         for alarm in fresh:
             self._keep(alarm, around, at)
         return fresh

@@ -294,6 +294,15 @@ def is_due(home: Home, target: Target, *, now: float, every_seconds: float) -> b
     return note is not None and note.size > target.size + len(targets(home)) and now - then >= every_seconds
 
 
+def too_old(home: Home, found: Iterable[Target], *, now: float, most_hours: int) -> tuple[str, ...]:
+    """The places that have got no head for longer than that, though the ledger has grown: each in words."""
+    return tuple(
+        f"{target.name} has got no head since {target.at}"
+        for target in found
+        if is_due(home, target, now=now, every_seconds=3600.0 * most_hours)
+    )
+
+
 def kept_heads(folder: Path) -> list[bytes]:
     """The heads that were kept on this machine because others have them."""
     return [path.read_bytes() for path in sorted(folder.glob("*.note"))] if folder.is_dir() else []

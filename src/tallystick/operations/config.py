@@ -51,6 +51,11 @@ SETTINGS = (
         does="How often a place off this machine gets the newest head, once `tally anchor` has named one.",
     ),
     Setting(
+        key="anchors.too_old_hours",
+        default=168,
+        does="After how many hours without a new head at such a place there is an alarm.",
+    ),
+    Setting(
         key="checkpoints.auto_on_policy",
         default="on",
         choices=("on", "off"),

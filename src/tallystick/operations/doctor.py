@@ -31,7 +31,7 @@ from tallystick.journal.signing import signer_place
 from tallystick.operations import config
 from tallystick.operations.agents import Agent, agents
 from tallystick.operations.alarms import find_alarms
-from tallystick.operations.anchors import targets
+from tallystick.operations.anchors import targets, too_old
 from tallystick.operations.decide import Decider
 from tallystick.operations.install import Surroundings, calls_old_port, hook_command
 from tallystick.operations.live import RECORDER
@@ -75,7 +75,7 @@ def examine(home: Home, where: Surroundings, *, now: Callable[[], float] = time.
     yield _policies(home, where)
     yield from _recorder(home)
     yield from _gaps(home, now())
-    yield from _guard(home)
+    yield from _guard(home, now())
     for agent in agents(home, where):
         if agent.is_found or agent.hooked:
             yield from _agent(home, agent, where)
@@ -160,7 +160,7 @@ def _clock(home: Home, now: float) -> Iterator[Check]:
 # Who else remembers the store --------------------------------------------------------------------------------------
 
 
-def _guard(home: Home) -> Iterator[Check]:
+def _guard(home: Home, now: float) -> Iterator[Check]:
     if not home.exists:
         return
     around = outlook(home)
@@ -174,7 +174,16 @@ def _guard(home: Home) -> Iterator[Check]:
         yield Check(name="signer", state=State.BAD, found="; ".join(signer.problems), mend="tally signer status")
     else:
         yield _ok("signer", f"user {signer.pin.signer} remembers {signer.size:,} ledger entries")
-    for target in targets(home):
+    places = targets(home)
+    try:
+        hours = int(str(config.read_setting(home, "anchors.too_old_hours")))
+    except TallystickError:
+        return  # what is wrong with the settings is said above
+    for old in too_old(home, places, now=now, most_hours=hours):
+        yield Check(
+            name="anchor", state=State.WARN, found=old, mend="tally anchor status; the recorder tries every hour"
+        )
+    for target in places:
         yield _ok("anchor", f"{target.name} has a head over {target.size:,} ledger entries")
 
 

@@ -22,7 +22,7 @@ from tallystick.errors import SigningError
 from tallystick.journal.durable import sync_folder
 from tallystick.journal.file import JournalFile, Unsynced, sync_alone
 from tallystick.journal.home import Home
-from tallystick.journal.signing import signer_place
+from tallystick.journal.signing import RefusedBySigner, signer_place
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 from tallystick.operations.config import read_setting
@@ -30,6 +30,7 @@ from tallystick.operations.keeper import Keeper
 from tallystick.operations.record import OnStep, SessionRecord, Writer
 from tallystick.operations.store import local_zone, open_archive
 from tallystick.operations.tellings import Outcome
+from tallystick.seal.extension import Code
 
 _LOG = logging.getLogger("tallystick")
 SEAL_STEPS = 32
@@ -96,6 +97,13 @@ class Scribe:
         self.signing_problem: SigningError | None = None
         """Why the newest steps are under no head: the signer does not answer, or refuses. They are durable all the same."""
         self._keeper = self._new_keeper()
+
+    @property
+    def refused(self) -> str | None:
+        """Why the signer refuses, where that is a sign of tampering, and not of a signer that is away or busy."""
+        problem = self.signing_problem
+        is_refusal = isinstance(problem, RefusedBySigner) and problem.code not in (Code.BUSY, Code.FAILED)
+        return str(problem) if is_refusal else None
 
     def _new_keeper(self) -> Keeper:
         if self._aside:

@@ -370,6 +370,7 @@ class Server:
             "decisions": counts.decisions,
             "checkpoints": self._marks(),
             "last_error": counts.last_error,
+            "anchoring_problem": self._guarding.problem if self._guarding is not None else None,
             "signing_problem": None if (problem := self.live.scribe.signing_problem) is None else str(problem),
             "port": None if self._listener is None else self._listener.port,
             "open_connections": self._gate.open,

@@ -60,7 +60,7 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
             warm=partial(_warm, deciding),
             indexing=indexing,
             retaining=Retaining(home),
-            guarding=Guarding(home, live.note_alarm, system_clock),
+            guarding=Guarding(home, live.note_alarm, system_clock, refused=lambda: live.scribe.refused),
         )
         asyncio.run(server.run())
     finally:
