@@ -37,7 +37,12 @@ def watching(user: Path, work: Path, *words: str) -> Iterator[subprocess.Popen[s
     """A watch with --json that has begun."""
     pipe = subprocess.PIPE
     command = [*TALLY, "watch", "--json", *words]
-    with subprocess.Popen(command, cwd=work, env=environment(user), stdout=pipe, stderr=pipe, text=True) as process:
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have it ignored, as nohup does
+    try:
+        process = subprocess.Popen(command, cwd=work, env=environment(user), stdout=pipe, stderr=pipe, text=True)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    with process:
         try:
             assert said(process)["schema"] == "tally.watch-begin"
             yield process
