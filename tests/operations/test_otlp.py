@@ -201,7 +201,7 @@ class _Named:
         ("/v1/logs", JSON, "", b"{", 400),
         ("/v1/logs", JSON, "", b"[]", 400),
         ("/v1/logs", PROTOBUF, "", b"\xff\xff", 400),
-        ("/v1/logs", JSON, "gzip", gzip.compress(bytes(MOST_BYTES + 1)), 413),
+        ("/v1/logs", JSON, "gzip", gzip.compress(bytes(MOST_BYTES + 1), mtime=0), 413),
         ("/v1/logs/", f"{JSON}; charset=utf-8", "identity", b"{}", 200),
         ("/v1/logs", JSON, "deflate", zlib.compress(b"{}"), 200),
         ("/v1/metrics", JSON, "", b"{}", 200),
