@@ -163,7 +163,7 @@ def id_list(sessions: Iterable[str]) -> str:
 def select_sessions(graph: Graph, where: str, values: Sequence[object], *, limit: int | None) -> tuple[SessionRow, ...]:
     """Sessions `s` for which an SQL condition holds, the one with the newest step first. For the other questions here."""
     rows = graph.rows(
-        f"{_SELECT} WHERE {where} ORDER BY s.last_event_at DESC, s.session_id LIMIT ?",
+        f"{_SELECT} WHERE {where} ORDER BY s.last_event_at DESC, s.last DESC, s.session_id LIMIT ?",
         (*values, -1 if limit is None else max(limit, 0)),
     )
     return tuple(_session_row(row) for row in rows)
