@@ -55,7 +55,7 @@ def at_work() -> None:
 def _wait_for_the_port() -> None:
     """It opens once policies are loaded: what is shown is a recorder that has been there for a moment."""
     until = time.monotonic() + 30
-    while "port" not in (recorder.status(home() / ".tally") or {}) and time.monotonic() < until:
+    while (recorder.status(home() / ".tally") or {}).get("port") is None and time.monotonic() < until:
         time.sleep(0.05)
 
 
