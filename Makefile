@@ -26,7 +26,7 @@ demo: .venv/ready
 
 # TESTS="tests/seal -k merkle" runs some of them.
 test: .venv/ready
-	@$(IN_A_CLEAN_HOME) pytest -n 2 $(TESTS)
+	@$(IN_A_CLEAN_HOME) pytest -n 2 --dist worksteal $(TESTS)
 
 check: .venv/ready
 	@echo "ruff:" && $(BIN)/ruff check $(CODE) && $(BIN)/ruff format --check $(CODE)
