@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import shutil
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC
 from pathlib import Path
@@ -146,6 +147,12 @@ def app_of(pilot: Pilot[Any]) -> Browser:
     """What is played."""
     assert isinstance(pilot.app, Browser)
     return pilot.app
+
+
+@pytest.fixture(autouse=True)
+def _threads_of_other_tests_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual waits after each key until the process is idle, all threads of it: those of the loop alone are meant."""
+    monkeypatch.setattr("textual._wait.process_time", time.thread_time)
 
 
 @pytest.fixture
