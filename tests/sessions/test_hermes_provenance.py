@@ -313,7 +313,7 @@ def test_a_rule_has_a_name_too_and_no_other() -> None:
 
 # A real store ---------------------------------------------------------------------------------------------------------
 
-REAL = Path("/work/shared/data/sessions/hermes_state.db")
+REAL = Path(__file__).parents[3] / "shared" / "data" / "sessions" / "hermes_state.db"
 IN_REAL = {
     "the tip of a chain of three": (
         "20261121_203918_639673",

@@ -35,7 +35,7 @@ def test_all_that_name_folders_of_agents_are_known() -> None:
     assert {place.variable for place in places if place.variable is not None} == set(LOCATIONS)
 
 
-HOOKS = Path("/work/shared/data/hooks")
+HOOKS = Path(__file__).parents[4] / "shared" / "data" / "hooks"
 
 
 @pytest.mark.skipif(not HOOKS.is_dir(), reason="the recorded runs of real agents are not here")
