@@ -17,23 +17,16 @@ from hypothesis import strategies as st
 from tallystick.errors import JournalError, NotFoundError, UsageError
 from tallystick.journal.headless import FileStore
 from tallystick.journal.headless_read import read_log
-from tallystick.sessions.session_log import Event, EventMeta, Log, safe_members
+from tallystick.sessions.session_log import Event, EventMeta, safe_members
 from tests.journal.test_headless_read import GOLDEN, LEGACY
-from tests.sessions.session_events import EVENTS
+from tests.sessions.session_events import EVENTS, RUNNING, said
 
 WRITER = Path(__file__).with_name("log_writer.py")
-RUNNING = Log(
-    id="s", workflow_name="w", status="running", created_at="2026-03-25T09:00:00Z", updated_at="2026-03-25T09:00:00Z"
-)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "sessions")
-
-
-def said(content: str = "x") -> dict[str, object]:
-    return safe_members(Event(type="user", timestamp="2026-03-25T09:00:00Z", content=content))
 
 
 # Byte for byte --------------------------------------------------------------------------------------------------------

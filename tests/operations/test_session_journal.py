@@ -31,21 +31,14 @@ from tallystick.operations.session_log import Session, SessionManager
 from tallystick.operations.verify import verify_store
 from tallystick.sessions.session_log import Event, Log, safe_members
 from tests.journal.test_headless_read import GOLDEN, LEGACY
-from tests.sessions.session_events import EVENTS
+from tests.sessions.session_events import EVENTS, RUNNING, said
 
 WRITER = Path(__file__).parents[1] / "journal" / "log_writer.py"
-RUNNING = Log(
-    id="s", workflow_name="w", status="running", created_at="2026-03-25T09:00:00Z", updated_at="2026-03-25T09:00:00Z"
-)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> JournalStore:
     return JournalStore(tmp_path / "store")
-
-
-def said(content: str = "x") -> dict[str, object]:
-    return safe_members(Event(type="user", timestamp="2026-03-25T09:00:00Z", content=content))
 
 
 def steps_of(store: JournalStore, session: str = "s") -> list[Recorded]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tallystick.sessions.session_log import Event, EventMeta, TaintNode
+from tallystick.sessions.session_log import Event, EventMeta, Log, TaintNode, safe_members
 from tallystick.sessions.session_words import EventType
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -59,3 +59,12 @@ EVENTS = st.builds(
     duration_ms=NUMBERS,
     meta=st.none() | METAS,
 )
+
+RUNNING = Log(
+    id="s", workflow_name="w", status="running", created_at="2026-03-25T09:00:00Z", updated_at="2026-03-25T09:00:00Z"
+)
+
+
+def said(content: str = "x") -> dict[str, object]:
+    """The members of one user event, as a log takes them."""
+    return safe_members(Event(type="user", timestamp="2026-03-25T09:00:00Z", content=content))
