@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.anchors.remotes import bare
 from tests.cli.conftest import Tally, TallyJson
-
-
-def bare(path: Path, *, is_guarded: bool) -> Path:
-    subprocess.run(["git", "init", "--quiet", "--bare", str(path)], check=True)
-    for name in ("receive.denyNonFastForwards", "receive.denyDeletes"):
-        subprocess.run(["git", "-C", str(path), "config", name, str(is_guarded).lower()], check=True)
-    return path
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from tallystick.operations.scribe import Scribe
 from tallystick.operations.verify import verify_store
 from tallystick.seal.keys import SigningKey
 from tallystick.seal.note import parse_note, sign_note
+from tests.anchors.remotes import bare
 
 NOW = "2026-11-22T00:00:00.000000Z"
 
@@ -25,13 +26,6 @@ def record(home: Home, count: int) -> None:
             scribe.seal()
 
 
-def bare(path: Path, *, guarded: bool) -> Path:
-    subprocess.run(["git", "init", "--quiet", "--bare", str(path)], check=True)
-    for name in ("receive.denyNonFastForwards", "receive.denyDeletes"):
-        subprocess.run(["git", "-C", str(path), "config", name, str(guarded).lower()], check=True)
-    return path
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     home = Home(tmp_path / "store")
@@ -41,7 +35,7 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Target:
-    return Target(kind="git", target=str(bare(tmp_path / "remote.git", guarded=True)))
+    return Target(kind="git", target=str(bare(tmp_path / "remote.git", is_guarded=True)))
 
 
 def test_an_anchored_store_is_held_against_what_was_kept(home: Home, target: Target) -> None:
@@ -67,7 +61,7 @@ def test_the_ledger_says_where_a_store_is_anchored(home: Home, target: Target) -
 
 
 def test_a_server_that_lets_heads_go_is_used_and_does_not_count(home: Home, tmp_path: Path) -> None:
-    loose = Target(kind="git", target=str(bare(tmp_path / "loose.git", guarded=False)))
+    loose = Target(kind="git", target=str(bare(tmp_path / "loose.git", is_guarded=False)))
     assert anchor(home, loose, clock=lambda: NOW).guarded is False
     (answer,) = ask(home, keys_of(home))
     assert [head.level for head in answer.heads] == [Level.A2]
