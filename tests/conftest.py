@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
 
@@ -18,6 +20,20 @@ for _name in ("CI", "TALLY_NONINTERACTIVE"):
     os.environ.pop(
         _name, None
     )  # nobody is asked where they are set, so an `ask` is a `deny`: the tests say it themselves
+
+_UMASK = 0o022
+os.umask(_UMASK)
+
+
+@pytest.fixture(autouse=True)
+def _what_a_program_sets_for_itself() -> Iterator[None]:
+    """What the recorder and the signer set for the whole process is theirs: no later test of this process meets it."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    os.umask(_UMASK)
+    for number, handler in handlers.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -119,11 +119,9 @@ def foreign(folder: Path, uid: int) -> list[Path]:
 def machine() -> Iterator[Machine]:
     base = Path(tempfile.mkdtemp(prefix="signer-setup-"))
     base.chmod(0o755)
-    umask = os.umask(0o022)
     made = Machine(base)
     yield made
     made.end()
-    os.umask(umask)
     shutil.rmtree(base, ignore_errors=True)
 
 

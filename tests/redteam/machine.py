@@ -192,6 +192,4 @@ def library(folder: Path) -> Path:
     for name in ("attacks.py", "forging.py"):
         shutil.copyfile(CODE / name, beside / name)
         (beside / name).chmod(0o644)
-    for each in (beside.parent, beside):
-        each.chmod(0o755)  # whatever umask other tests have left
     return folder
