@@ -285,6 +285,23 @@ def test_a_call_that_has_not_ended_has_no_result() -> None:
     assert ids(fed(session(), message("m", "assistant", 1), running), "ses_a") == ["m/usage", "c1"]
 
 
+def test_what_the_model_has_only_begun_to_write_is_not_a_step_yet() -> None:
+    begun = [
+        tool("a", "m", "c1", status="pending", input={}, output=None),
+        part("b", "m", "text", text="", time={"start": 2}),
+        part("d", "m", "reasoning", text="", time={"start": 2}),
+    ]
+    events = fed(session(), message("m", "assistant", 1), *begun)
+    assert ids(events, "ses_a") == ["m/usage"]
+    assert losses(events) == {"begun_part": 3}
+    written = [
+        tool("a", "m", "c1", status="running", input={}, output=None),
+        part("b", "m", "text", text="I", time={"start": 2}),
+        part("d", "m", "reasoning", text="", time={"start": 2, "end": 3}),
+    ]
+    assert ids(fed(session(), message("m", "assistant", 1), *written), "ses_a") == ["m/usage", "c1", "b", "d"]
+
+
 def test_a_call_id_that_comes_again_is_another_call() -> None:
     events = fed(session(), message("m", "assistant", 1), tool("a", "m", "c"), tool("b", "m", "c"))
     assert ids(events, "ses_a") == ["m/usage", "c", "b", "c/result", "b/result"]

@@ -134,7 +134,9 @@ def call_steps(message: Message, place: Place, at: int, *, later: str | None = N
     yield _model_call(message, place, parts, at)
     session, origin = later or place.session, "summary" if later else None
     for part in parts:
-        if part.type in ("text", "reasoning"):
+        if _is_only_begun(part):
+            yield Loss(kind="begun_part", detail=f"part {part.id}")
+        elif part.type in ("text", "reasoning"):
             name = "content.text" if part.type == "text" else "content.thinking"
             time = dict_of(part.data.get("time"))
             ts = moment_ms(time.get("start")) or moment_ms(part.created)
@@ -146,6 +148,16 @@ def call_steps(message: Message, place: Place, at: int, *, later: str | None = N
             yield from _tool_result(part, session)
         elif part.type not in ("text", "reasoning", "step-start", "step-finish"):
             yield from _other(part, session)
+
+
+def _is_only_begun(part: Part) -> bool:
+    """Whether the model still writes it, so that nothing of it is known: opencode makes the row first."""
+    if part.type == "tool":
+        state = dict_of(part.data.get("state"))
+        return state.get("status") == "pending" and not state.get("input")
+    if part.type in ("text", "reasoning"):
+        return not part.data.get("text") and dict_of(part.data.get("time")).get("end") is None
+    return False
 
 
 def model_calls(message: Message) -> list[list[Part]]:
