@@ -32,6 +32,8 @@ TESTS_WITHOUT_SOURCE = {
     "shell/test_fuzz.py": "the fuzzing target, which takes the whole package",
     "policy/risks/test_near_misses.py": "all risks, held against commands that look like one",
     "redteam/test_attacks.py": "the whole trust chain, under attack by a second user",
+    "redteam/test_epoch_attacks.py": "the whole trust chain, under attack by root",
+    "operations/test_signer_epochs_set_up.py": "a signer with epochs, from its setting up on",
     "operations/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
     "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_signing.py": "the recorder against signers that are down, hang, refuse or talk nonsense",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import os
 import shutil
 import subprocess
 import threading
@@ -201,3 +202,17 @@ def test_an_authority_that_is_not_there_leaves_nothing_behind(tmp_path: Path, au
 def test_without_certificates_nothing_can_be_trusted(tmp_path: Path, url: str) -> None:
     with pytest.raises(AnchorError, match="PEM"):
         TsaAnchor(tmp_path, url, b"")
+
+
+def test_a_token_for_what_is_no_head_is_one_that_cannot_be_read(tmp_path: Path, url: str, authority: Path) -> None:
+    """A token can be had for anything: one for something else in this folder must not end a verification."""
+    place(tmp_path, url, authority).put(note(1))
+    (token,) = (tmp_path / "tokens").glob("*.tsr")
+    token.with_suffix(".note").write_bytes(b"no head")
+    (kept,) = place(tmp_path, url, authority).heads()
+    assert (kept.unreadable is None, kept.false) == (False, None)
+    token.with_suffix(".note").write_bytes(note(1))
+    token.unlink()
+    os.mkfifo(token)
+    (kept,) = place(tmp_path, url, authority).heads()
+    assert "no file" in str(kept.unreadable)

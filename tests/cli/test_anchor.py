@@ -54,6 +54,33 @@ def test_what_went_missing_is_2(tally: Tally, remote: Path) -> None:
     result = tally("anchor", "verify")
     assert result.exit_code == 2
     assert "an anchor went missing" in result.stdout
+    for command in ("verify", "status"):  # neither asks the place: somebody has found it missing
+        assert "an anchor went missing" in tally(command).stdout
+    assert tally("verify").exit_code == 2
+    assert "of 1 alarm, below trust/evidence" in tally("status").stdout
+
+
+def test_who_knows_of_a_place_asks_it_whatever_the_ledger_says(tally: Tally, remote: Path) -> None:
+    assert tally("verify", "--anchored-at", "git", remote).exit_code == 2
+    tally("anchor", "git", remote)
+    tally("anchor", "stop", "git")
+    assert tally("verify", "--anchored-at", "git", remote).exit_code == 0
+    assert tally("verify", "--anchored-at", "floppy", remote).exit_code == 64
+
+
+def test_a_ref_is_used_again_unless_another_is_named(tally: Tally, tally_json: TallyJson, remote: Path) -> None:
+    tally("anchor", "git", remote, "--ref", "refs/heads/a")
+    tally("anchor", "git", remote)
+    tally("anchor", "git", remote, "--ref", "refs/heads/b")
+    assert [(each["ref"], each["count"]) for each in tally_json("anchor", "list")] == [
+        ("refs/heads/a", 2),
+        ("refs/heads/b", 1),
+    ]
+    assert tally("anchor", "stop", "git").exit_code == 1
+    assert tally("anchor", "stop", "git", "--ref", "refs/heads/b").exit_code == 0
+    assert tally("verify", "--anchored-at", "git", f"{remote}#refs/heads/b").exit_code == 0
+    assert tally("verify", "--anchored-at", "git", f"{remote}#refs/heads/c").exit_code == 2
+    assert [each["ref"] for each in tally_json("anchor", "list")] == ["refs/heads/a"]
 
 
 def test_a_place_is_used_until_it_is_stopped(tally: Tally, remote: Path) -> None:

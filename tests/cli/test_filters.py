@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.cli.filters import read_moment
+from tallystick.cli.filters import read_moment, read_seconds
 from tallystick.seal.names import is_time
 
 NOW = datetime(2026, 11, 21, 15, 30, 45, 123456, UTC)
@@ -36,6 +36,13 @@ def test_a_time_is_read_as_it_is_meant(typed: str, meant: str) -> None:
 def test_what_says_no_time_is_refused(typed: str) -> None:
     with pytest.raises(ValueError, match="time"):
         read_moment(typed, NOW)
+
+
+@pytest.mark.parametrize(
+    ("typed", "seconds"), [("90min", 5_400), ("1h", 3_600), ("7d", 604_800), ("5 s", 5), ("1", None), ("-1h", None)]
+)
+def test_a_length_of_time_is_read_as_it_is_meant(typed: str, seconds: int | None) -> None:
+    assert read_seconds(typed) == seconds
 
 
 @given(st.text(max_size=30))

@@ -39,6 +39,17 @@ def test_a_dry_run_says_all_that_would_be_changed_and_how_to_undo_it(
     assert sorted(user.rglob("*")) == before
 
 
+def test_epochs_have_a_length_and_the_plan_says_it(tally: Tally, tally_json: TallyJson) -> None:
+    tally("init")
+    found = tally_json("signer", "init", "--dry-run", "--user", "64777", "--epochs", "24h")
+    assert found["epochs"] == 86_400
+    assert any("another one every 86,400 s" in step["does"] for step in found["steps"])
+    for typed in ("30s", "32d", "often", "1"):
+        result = tally("signer", "init", "--dry-run", "--epochs", typed)
+        assert result.exit_code == 64
+        assert "write 1h, 24h or 7d" in result.stderr
+
+
 def test_without_one_status_says_so_and_is_1(tally: Tally) -> None:
     tally("init")
     result = tally("signer", "status")
@@ -51,6 +62,13 @@ def test_verify_asks_for_a3(tally: Tally) -> None:
     result = tally("signer", "verify")
     assert result.exit_code == 3
     assert result.stdout.startswith("sound, but below what was required")
+
+
+def test_epochs_that_are_required_and_not_there_are_named(tally: Tally) -> None:
+    tally("init")
+    result = tally("verify", "--require", "A3f")
+    assert result.exit_code == 3
+    assert "  lacking: no epochs guard what is older (A3f): no signer answers that has some" in result.stdout
 
 
 def test_a_store_without_one_has_nothing_to_leave(tally: Tally) -> None:

@@ -63,4 +63,4 @@ def test_status_says_whether_checkpoints_are_made(tally: Tally, full: Path) -> N
     tally("config", "set", "checkpoints.auto_on_policy", "off")
     assert "auto_on_policy off, any number a session, kept 30 days" in tally("status").stdout
     tally("config", "set", "checkpoints.enabled", "off")
-    assert "checkpoints are off" in tally("status").stdout
+    assert "checkpoints are off, auto_on_step_complete on, auto_on_policy off, any number" in tally("status").stdout

@@ -29,6 +29,7 @@ from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.note import verify_note
 from tallystick.signer.server import Server, Signer
 from tallystick.signer.vault import make_vault
+from tests.operations.sealed import record
 
 SECRET = bytes(range(1, 33))
 KEY = SigningKey(SECRET).public
@@ -56,13 +57,6 @@ def signer(home: Home, tmp_path: Path) -> Iterator[Signer]:
         server.shutdown()
         thread.join()
     signer.close()
-
-
-def record(home: Home, count: int, name: str = "s") -> None:
-    with Scribe(home) as scribe:
-        for n in range(count):
-            scribe.add("probe", Step(session=f"{name}{n}", type="user", values={"content.text": "x"}))
-            scribe.seal()
 
 
 def test_a_store_is_signed_by_its_signer(home: Home, signer: Signer) -> None:

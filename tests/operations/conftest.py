@@ -12,7 +12,9 @@ from tallystick.agents import adapters
 from tallystick.capture.discover import recognise
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
+from tallystick.model.step import Opening
 from tallystick.operations.import_ import Importer, ImportReport
+from tallystick.operations.record import SessionRecord, Writer
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.witness import Witness
 from tests.operations.following import Clock
@@ -34,6 +36,20 @@ def archive(home: Home) -> Iterator[Archive]:
     archive = Archive(home)
     yield archive
     archive.close()
+
+
+@pytest.fixture
+def writer(archive: Archive) -> Iterator[Writer]:
+    """What adds steps to the journals of `home`."""
+    writer = Writer(archive, UTC)
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def record(writer: Writer) -> SessionRecord:
+    """The journal of one session."""
+    return writer.open(Opening(session="s", agent="demo"))[0]
 
 
 @pytest.fixture

@@ -1,29 +1,23 @@
 from __future__ import annotations
 
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from tallystick.errors import NotFoundError, UsageError
 from tallystick.journal.home import Home
-from tallystick.model.step import Step
 from tallystick.model.verdict import Level
-from tallystick.operations.anchors import Target, anchor, ask, find_target, is_due, keys_of, stop, targets, too_old
-from tallystick.operations.scribe import Scribe
+from tallystick.operations.anchor_answers import ask
+from tallystick.operations.anchors import Target, anchor, find_target, is_due, keys_of, stop, targets, too_old
 from tallystick.operations.verify import verify_store
 from tallystick.seal.keys import SigningKey
 from tallystick.seal.note import parse_note, sign_note
 from tests.anchors.remotes import bare
+from tests.operations.sealed import record
 
 NOW = "2026-11-22T00:00:00.000000Z"
-
-
-def record(home: Home, count: int) -> None:
-    with Scribe(home) as scribe:
-        for n in range(count):
-            scribe.add("demo", Step(session=f"s{n}", type="user", values={"content.text": "x"}))
-            scribe.seal()
 
 
 @pytest.fixture
@@ -101,7 +95,9 @@ def test_a_head_is_due_when_time_has_passed_and_more_than_anchors_came(home: Hom
     assert not is_due(home, kept, now=later, every_seconds=60)
     record(home, 5)
     assert is_due(home, kept, now=later, every_seconds=60)
-    assert not is_due(home, kept, now=0.0, every_seconds=60)
+    then = datetime.fromisoformat(str(kept.at)).timestamp()
+    assert not is_due(home, kept, now=then + 1, every_seconds=60)
+    assert is_due(home, kept, now=0.0, every_seconds=60)  # an anchoring that is yet to come is no reason to wait
     assert found.size == kept.size
 
 

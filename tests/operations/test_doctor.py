@@ -16,9 +16,10 @@ from tallystick.capture.loopback import Loopback, wait_for_loopback
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.model.step import Source, Step
-from tallystick.operations.doctor import Check, State, examine
+from tallystick.operations.alarms import Alarms
+from tallystick.operations.doctor import Check, State, _guard, examine
 from tallystick.operations.install import Surroundings, install
-from tallystick.operations.live import RECORDER
+from tallystick.operations.own_session import RECORDER
 from tallystick.operations.scribe import Scribe
 
 
@@ -159,3 +160,12 @@ def test_what_is_found_is_plain_data(home: Home, where: Surroundings) -> None:
     import msgspec
 
     assert json.loads(msgspec.json.encode(list(examine(home, where))))
+
+
+def test_an_alarm_that_was_found_before_is_said_until_it_is_over(home: Home) -> None:
+    alarms = Alarms(home)
+    alarms.new(at="2026-11-22T00:00:00.000000Z", further=("the signer refuses: another root",))
+    (alarm, *_) = _guard(home, 0.0)
+    assert (alarm.name, alarm.state, alarm.found) == ("ALARM", State.BAD, "the signer refuses: another root")
+    alarms.new(at="2026-11-22T01:00:00.000000Z")
+    assert [check.name for check in _guard(home, 0.0)] == ["signer"]

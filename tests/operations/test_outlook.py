@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.journal.home import Home
-from tallystick.model.step import Step
+from tallystick.model.step import Json, Step
 from tallystick.operations import outlook as looking
 from tallystick.operations.outlook import outlook
 from tallystick.operations.scribe import Scribe
@@ -93,3 +93,42 @@ def test_a_clock_that_went_back_is_an_alarm(home: Home, tmp_path: Path) -> None:
     (alarm,) = [alarm for alarm in outlook(home, pins=pins).alarms if "clock" in alarm]
     assert "went back by" in alarm
     assert looking._CLOCK_STEP.total_seconds() == 600
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"type": "anchor", "kind": "git", "size": 1, "ts": "2026-01-01T00:00:00.000000Z"}, None),
+        ({"type": "anchor", "kind": "tsa", "size": 1, "ts": "9999-01-01T00:00:00.000000Z"}, "behind that of elsewhere"),
+        ({"type": "anchor", "kind": "tsa", "size": 1, "ts": "2026-01-01T00:00:00.000000Z"}, None),
+        ({"type": "anchor", "kind": "tsa", "size": 1, "ts": "no time"}, None),
+        ({"type": "anchor", "kind": "tsa", "size": 1, "ts": "9999-01-01T00:00:00"}, None),
+    ],
+)
+def test_a_clock_that_is_behind_an_authoritys_is_an_alarm(
+    home: Home, tmp_path: Path, entry: dict[str, Json], says: str | None
+) -> None:
+    archive = open_archive(home)
+    archive.ledger.append(entry, {"content.target": "elsewhere"})
+    archive.close()
+    alarms = outlook(home, pins=tmp_path / "none").alarms
+    assert [says in alarm for alarm in alarms] == ([True] if says is not None else [])  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "settings", ["", "[anchors]\ntoo_old_hours = 1\n", "[anchors]\ntoo_old_hours = 'never'\n", "{"]
+)
+def test_an_anchor_that_is_too_old_is_an_alarm_whatever_the_settings_are_like(
+    home: Home, tmp_path: Path, settings: str
+) -> None:
+    home.config.write_text(settings)
+    archive = open_archive(home)
+    meta: dict[str, Json] = {"type": "anchor", "kind": "git", "size": 1, "ts": "2026-01-01T00:00:00.000000Z"}
+    archive.ledger.append(meta, {"content.target": "elsewhere"})
+    archive.sign()
+    archive.close()
+    january = 1_767_225_600.0
+    assert outlook(home, pins=tmp_path / "none", now=january + 1_800).alarms == ()
+    (alarm,) = outlook(home, pins=tmp_path / "none", now=january + 3_600 * 200).alarms
+    assert "elsewhere has got no head since 2026-01-01" in alarm
+    assert outlook(home, pins=tmp_path / "none").alarms == ()

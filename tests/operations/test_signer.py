@@ -132,21 +132,34 @@ def test_a_store_that_forgot_its_signer_is_an_alarm(guarded: Guarded, trusting: 
 
 
 @pytest.mark.parametrize(
-    ("changed", "problem"),
+    ("changed", "problem", "is_alarm"),
     [
-        ({"signer": 4_711}, "not the signer's user 4711"),
-        ({"owner": os.getuid()}, "runs as the user who records"),
-        ({"key": did_key(SigningKey(b"\x32" * 32).public)}, "another key"),
-        ({"socket": "/nowhere/at/all"}, "does not answer"),
+        ({"signer": 4_711}, "not the signer's user 4711", True),
+        ({"owner": os.getuid()}, "runs as the user who records", False),
+        ({"key": did_key(SigningKey(b"\x32" * 32).public)}, "another key", True),
+        ({"socket": "/nowhere/at/all"}, "does not answer", False),
     ],
 )
 def test_one_who_is_not_who_was_written_down_does_not_count(
-    guarded: Guarded, trusting: None, changed: dict[str, object], problem: str
+    guarded: Guarded, trusting: None, changed: dict[str, object], problem: str, is_alarm: bool
 ) -> None:
     guarded.pin(**changed)
     found = signer_report(guarded.home, guarded.pins)
     assert any(problem in said for said in found.problems)
+    assert any(problem in said for said in found.alarms) is is_alarm
     assert found.head is None
+
+
+@pytest.mark.parametrize(("user", "alarms"), [(0, 1), (4_711, 1), (4_712, 0)])
+def test_a_signer_that_knows_nothing_of_the_store_is_an_alarm_to_whom_it_would_tell(
+    guarded: Guarded, trusting: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, alarms: int
+) -> None:
+    end = answering(tmp_path / "other", b'200\n{"logs": []}')
+    guarded.pin(socket=str(tmp_path / "other"), owner=4_711)
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    found = signer_report(guarded.home, guarded.pins)
+    end()
+    assert len([alarm for alarm in found.alarms if "knows nothing of this store" in alarm]) == alarms
 
 
 def test_what_others_may_write_down_does_not_count(guarded: Guarded) -> None:

@@ -131,6 +131,19 @@ def picture(folder: Path) -> list[tuple[str, int, int, int, int]]:
     return [(str(place), it.st_uid, it.st_mode, it.st_size, it.st_mtime_ns) for place, it in found]
 
 
+def test_root_runs_the_programs_of_the_system_whatever_the_users_path_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "true"
+    own.write_text("#!/bin/sh\nexit 3\n")
+    own.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    signer_setup._run("true")
+    own.rename(tmp_path / "useradd-of-mine")
+    with pytest.raises(JournalError, match="cannot run useradd-of-mine"):
+        signer_setup._run("useradd-of-mine")
+
+
 @needs_root
 def test_two_stores_of_two_users_have_one_signer(machine: Machine) -> None:
     alice, bob = machine.store(ALICE, "alice"), machine.store(BOB, "bob")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from tallystick.model.verdict import Require
 from tallystick.operations.anchors import Target, anchor
 from tallystick.operations.recorder import Recorder
 from tallystick.operations.verify_named import find_session, verify, verify_session
+from tests.anchors.remotes import bare
 
 
 @pytest.fixture
@@ -60,10 +60,7 @@ def test_how_old_a_head_may_be_is_asked_of_others_only(recorder: Recorder, tmp_p
 
 
 def test_a_place_off_this_machine_keeps_a_store_young(recorder: Recorder, tmp_path: Path) -> None:
-    remote = tmp_path / "remote.git"
-    subprocess.run(["git", "init", "--quiet", "--bare", str(remote)], check=True)
-    for name in ("receive.denyNonFastForwards", "receive.denyDeletes"):
-        subprocess.run(["git", "-C", str(remote), "config", name, "true"], check=True)
+    remote = bare(tmp_path / "remote.git", is_guarded=True)
     anchor(recorder.home, Target(kind="git", target=str(remote)), clock=system_clock)
     store = tmp_path / "store"
     assert verify(store, require=Require.A4, since="2026-01-01T00:00:00.000000Z").too_old is None

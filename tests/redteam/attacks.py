@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -438,8 +437,3 @@ def root_rewrites_with_the_signers_key(thief: Thief) -> None:
         "at": "2026-11-22T00:00:00.000000Z",
     }
     logs[0].write_bytes(first + b"\n" + canonical(signed) + b"\n")
-
-
-if __name__ == "__main__":
-    _, name, folder, seed = sys.argv
-    ATTACKS[name](Thief(folder, int(seed)))

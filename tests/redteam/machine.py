@@ -16,11 +16,14 @@ from tallystick.journal.home import Home
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require, Verdict
 from tallystick.operations.anchors import Target, anchor
+from tallystick.operations.not_files import verdict_on_no_files
 from tallystick.operations.outlook import outlook
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.signer_program import copy_program, interpreter
 from tallystick.operations.signer_setup import Places, plan, set_up, start
 from tallystick.operations.verify import verify_file, verify_store
+from tests.anchors.remotes import bare
+from tests.redteam.running import RESTARTED
 
 AGENT, SIGNER = 64_102, 64_101 + 2 * (os.getpid() % 400)
 """Users of these numbers need not be known by name. Each process of tests has a signer's user of its own, to end it by."""
@@ -56,6 +59,8 @@ def give(folder: Path, user: int) -> None:
 
 class Machine:
     """One machine. `is_guarded`: its store has a signer and an anchor."""
+
+    ATTACKS = "tests.redteam.running"
 
     def __init__(self, base: Path, library: Path, *, is_guarded: bool) -> None:
         self.base, self.library, self.is_guarded = base, library, is_guarded
@@ -115,15 +120,16 @@ class Machine:
         self.places.socket.unlink(missing_ok=True)
 
     def _make_remote(self) -> None:
-        subprocess.run(["git", "init", "--quiet", "--bare", str(self.remote)], check=True)
-        for name in ("receive.denyNonFastForwards", "receive.denyDeletes"):
-            subprocess.run(["git", "-C", str(self.remote), "config", name, "true"], check=True)
+        bare(self.remote, is_guarded=True)
 
     def attack(self, name: str, seed: int, user: int = AGENT) -> subprocess.CompletedProcess[str]:
         """Run an attack as the agent's user, or as another one."""
         if user == 0 and self.is_guarded:
             self._end_signer()
         done = self._attack(name, seed, user)
+        if name in RESTARTED and self.is_guarded:
+            self._end_signer()
+            start(self.places, SIGNER)
         if user == 0 and self.is_guarded:
             give(self.base / "user", AGENT)
             give(self.places.folder, SIGNER)
@@ -131,7 +137,7 @@ class Machine:
         return done
 
     def _attack(self, name: str, seed: int, user: int) -> subprocess.CompletedProcess[str]:
-        runs = "runpy.run_module('tests.redteam.attacks', run_name='__main__')"
+        runs = f"runpy.run_module({self.ATTACKS!r}, run_name='__main__')"
         code = f"import runpy, sys; sys.path[:0] = [{str(self.library)!r}]; {runs}"
         guarded = (self.places.program, self.places.folder, self.places.pins, self.places.socket.parent)
         return subprocess.run(
@@ -145,6 +151,7 @@ class Machine:
                 "REDTEAM_GUARDED": os.pathsep.join(map(str, guarded)),
                 "REDTEAM_REMOTE": str(self.remote),
                 "REDTEAM_SIGNER": str(self.places.folder),
+                "REDTEAM_PINS": str(self.places.pins),
             },
             cwd=self.base / "user",
             capture_output=True,
@@ -155,9 +162,13 @@ class Machine:
 
     def verify(self, level: str) -> Found:
         """What an auditor finds who has what a level gives: with A1 the files alone, with A4 all that others remember."""
+        unread = verdict_on_no_files(self.home)
+        if unread is not None:
+            return _found(level, unread)
         if level == "A1":
             return _worst([verify_file(path, require=Require.A1) for _, path in self.home.sessions()])
-        around = outlook(self.home, pins=self.places.pins, with_anchors=level == "A4")
+        known = (Target(kind="git", target=str(self.remote)),)  # who audits at A4 knows where the anchor is
+        around = outlook(self.home, pins=self.places.pins, with_anchors=level == "A4", further=known)
         with_others = level in ("A3", "A4")
         pinned = around.key if with_others else None
         verdict = verify_store(
@@ -189,7 +200,14 @@ def library(folder: Path) -> Path:
     copy_program(folder, "tallystick.operations.scribe")
     beside = folder / "tests" / "redteam"
     beside.mkdir(parents=True)
-    for name in ("attacks.py", "forging.py"):
+    for name in (
+        "anchor_attacks.py",
+        "attacks.py",
+        "epoch_attacks.py",
+        "forging.py",
+        "running.py",
+        "signer_attacks.py",
+    ):
         shutil.copyfile(CODE / name, beside / name)
         (beside / name).chmod(0o644)
     return folder

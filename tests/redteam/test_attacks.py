@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,8 +15,8 @@ import pytest
 from tallystick.errors import JournalError
 from tallystick.operations.signer_program import interpreter
 from tallystick.operations.signer_setup import start
-from tests.redteam.attacks import ATTACKS, BY_ROOT, told
 from tests.redteam.machine import AGENT, LEVELS, SIGNER, Machine, library, record
+from tests.redteam.running import ATTACKS, BY_ROOT, told
 
 TABLE = Path(__file__).parents[2] / "docs" / "attacks.json"
 
@@ -23,6 +24,7 @@ NEVER = {
     "fabricate_and_sign": "an honest growth of the record",
     "forge_a_tail_and_sign": "an honest growth of the record",
     "drop_a_session_by_retention": "the ledger says for good that it was dropped, and `verify` counts it",
+    "stop_anchoring": "the ledger says for good that it was stopped, and `--require A4` is not met",
 }
 """What no level up to A4 calls tampering, and why."""
 
@@ -80,7 +82,8 @@ def test_what_a_level_finds_the_levels_above_find_too(
     for is_guarded, levels in ((False, ("A1", "A2")), (True, ("A3", "A4"))):
         machine = machines[is_guarded]
         machine.restore()
-        machine.attack(name, seed=1, user=0 if name in BY_ROOT else AGENT)
+        done = machine.attack(name, seed=1, user=0 if name in BY_ROOT else AGENT)
+        assert done.returncode == 0, done.stderr  # it did what it could, and was not stopped by a fault of its own
         for level in levels:
             found = machine.verify(level)
             row[level] = {"found": found.is_found, "exit": found.exit_code, "why": _plain(found.why, machine)}
@@ -94,7 +97,8 @@ def test_what_a_level_finds_the_levels_above_find_too(
 def _plain(why: str, machine: Machine) -> str:
     """Without paths and ids of this one run."""
     store = machine.home.folder
-    return why.replace(str(machine.remote), "REMOTE").replace(str(store), "STORE")
+    why = why.replace(str(machine.remote), "REMOTE").replace(str(store), "STORE")
+    return re.sub(r"[0-9a-f]{32}", "ID", why)
 
 
 @pytest.mark.parametrize("seed", range(3))

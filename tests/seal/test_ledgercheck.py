@@ -348,7 +348,7 @@ def test_an_error_becomes_the_defect_of_its_rule() -> None:
     assert found_defect(A, 5, FormatError("so", rule="prev")) == Defect(A, 5, Rule.PREV, "so")
 
 
-def test_the_newest_of_those_who_agree_is_known_by_level() -> None:
+def test_of_when_the_largest_head_of_those_who_agree_is_first_there_is_known_by_level() -> None:
     made = store()
     root = bytes.fromhex(made.ledger.root(3))
     earlier, later = "2026-11-20T00:00:00.000000Z", "2026-11-21T00:00:00.000000Z"
@@ -358,8 +358,11 @@ def test_the_newest_of_those_who_agree_is_known_by_level() -> None:
         KnownHead(who="another", size=3, root=root, level=Level.A4, at=later),
         KnownHead(who="one that says no time", size=3, root=root, level=Level.A4),
     ]
-    assert check(made.ledger.text(), made.note, known=known).newest == {Level.A3: earlier, Level.A4: later}
+    assert check(made.ledger.text(), made.note, known=known).newest == {Level.A3: earlier, Level.A4: earlier}
     liar = msgspec.structs.replace(known[2], root=b"\x07" * 32)
     assert check(made.ledger.text(), made.note, known=[known[1], liar]).newest == {Level.A4: earlier}
+    old = KnownHead(who="put again", size=2, root=bytes.fromhex(made.ledger.root(2)), level=Level.A4, at=later)
+    assert check(made.ledger.text(), made.note, known=[known[1], old]).newest == {Level.A4: earlier}
+    assert check(made.ledger.text(), made.note, known=[known[2], old]).newest == {Level.A4: later}
     behind = msgspec.structs.replace(known[0], size=2, root=bytes.fromhex(made.ledger.root(2)))
     assert check(made.ledger.text(), made.note, known=[behind]).newest == {}

@@ -36,21 +36,26 @@ def test_a_level_counts_with_all_below_it(
     ("require", "newest", "code"),
     [
         (Require.A3, {Level.A3: "2026-11-20T00:00:00.000000Z"}, 0),
-        (Require.A3, {Level.A3: "2026-11-19T23:59:59.999999Z"}, 3),
-        (Require.A3, {Level.A4: "2026-11-20T00:00:00.000000Z"}, 3),
-        (Require.A4, {Level.A3: "2026-11-20T00:00:00.000000Z"}, 3),
+        (Require.A3, {Level.A3: "2026-11-19T23:59:59.999999Z"}, 2),
+        (Require.A3, {Level.A4: "2026-11-20T00:00:00.000000Z"}, 2),
+        (Require.A4, {Level.A3: "2026-11-20T00:00:00.000000Z"}, 2),
         (Require.A4, {Level.A4: "2026-11-21T00:00:00.000000Z"}, 0),
         (Require.A2, {}, 0),
     ],
 )
-def test_a_head_that_is_too_old_is_below_what_is_required(
-    require: Require, newest: dict[Level, str], code: int
-) -> None:
+def test_a_head_that_is_too_old_is_an_alarm(require: Require, newest: dict[Level, str], code: int) -> None:
     agreed = frozenset((Level.A3, Level.A4))
     found = LedgerCheck(store_id=STORE, view=LedgerView(), tail=LedgerView(), head_size=1, agreed=agreed, newest=newest)
     verdict = conclude(found, [], require=require, since="2026-11-20T00:00:00.000000Z")
     assert verdict.exit_code == code
-    assert verdict.valid
+    assert verdict.valid is (code == 0)
     assert conclude(found, [], require=require).exit_code == 0
-    assert (verdict.too_old is not None) == (code == 3)
-    assert verdict.too_old is None or (reads_well(verdict.too_old) and verdict.too_old in report(verdict)["remarks"])
+    assert all("older than 2026-11-20" in defect.why and reads_well(defect.why) for defect in verdict.defects)
+
+
+def test_where_nobody_has_a_head_none_is_too_old_and_the_level_is_not_reached() -> None:
+    found = LedgerCheck(store_id=STORE, view=LedgerView(), tail=LedgerView(), head_size=1)
+    verdict = conclude(found, [], require=Require.A4, since="2026-11-20T00:00:00.000000Z")
+    assert (verdict.exit_code, verdict.valid) == (3, True)
+    assert verdict.too_old is not None
+    assert verdict.too_old in report(verdict)["remarks"]

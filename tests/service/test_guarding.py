@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tallystick.journal.home import Home
-from tallystick.model.step import Step
 from tallystick.operations.anchors import Target, anchor, targets
-from tallystick.operations.scribe import Scribe
 from tallystick.operations.store_identity import read_store
 from tallystick.service.guarding import Guarding
+from tests.anchors.remotes import bare
+from tests.operations.sealed import record
 
 OLD = "2026-01-01T00:00:00.000000Z"
-
-
-def record(home: Home, count: int) -> None:
-    with Scribe(home) as scribe:
-        for n in range(count):
-            scribe.add("demo", Step(session=f"s{n}", type="user", values={"content.text": "x"}))
-            scribe.seal()
 
 
 class Place:
@@ -31,9 +23,7 @@ class Place:
         self.home, self.remote = Home(base / "store"), base / "remote.git"
         self.told: list[str] = []
         record(self.home, 2)
-        subprocess.run(["git", "init", "--quiet", "--bare", str(self.remote)], check=True)
-        for name in ("receive.denyNonFastForwards", "receive.denyDeletes"):
-            subprocess.run(["git", "-C", str(self.remote), "config", name, "true"], check=True)
+        bare(self.remote, is_guarded=True)
         self.guarding = Guarding(self.home, self.told.append, lambda: OLD, now=lambda: 4_000_000_000.0)
 
     def ref(self) -> Path:

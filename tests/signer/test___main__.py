@@ -23,6 +23,9 @@ def test_it_serves_until_a_signal_comes_and_takes_its_socket_away(tmp_path: Path
         while not path.exists() and time.monotonic() < until:
             time.sleep(0.01)
         assert ask_status(path)[1]["pid"] == process.pid
+        if sys.platform == "linux":
+            limits = Path(f"/proc/{process.pid}/limits").read_text()
+            assert limits.partition("Max core file size")[2].split()[:2] == ["0", "0"]
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0

@@ -156,3 +156,16 @@ def test_the_socket_of_a_dead_signer_is_taken_away(tmp_path: Path, folder: Path)
     signer = Signer(folder, clock)
     Server(tmp_path / "socket", signer).server_close()
     signer.close()
+
+
+def test_what_stands_where_it_is_to_listen_is_not_taken_away(folder: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("not a socket")
+    signer = Signer(folder, clock)
+    with pytest.raises(JournalError, match="is no socket"):
+        Server(precious, signer)
+    assert precious.read_text() == "not a socket"
+    for too_long in (tmp_path / ("x" * 200), tmp_path / ("x" * 300)):
+        with pytest.raises(JournalError, match="too long"):
+            Server(too_long, signer)
+    signer.close()

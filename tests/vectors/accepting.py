@@ -12,6 +12,7 @@ from tallystick.seal.keys import did_key
 from tallystick.seal.line import BlobRef, parse_line
 from tallystick.seal.note import sign_note
 from tallystick.seal.redact import Redaction, line_text, redact, withhold
+from tests.vectors.epochs import sound_epochs
 from tests.vectors.maker import (
     KEY,
     OTHER_KEY,
@@ -242,6 +243,7 @@ def heads() -> Iterator[Vector]:
         expect=sound_store(10),
     )
     yield from rotation()
+    yield from sound_epochs()
     cosigned = Store(alpha()).seal()
     assert cosigned.note is not None
     other = sign_note("ab" * 16, 9, b"\x01" * 32, [OTHER_KEY]).decode().splitlines()[-1]

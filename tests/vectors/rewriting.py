@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from tallystick.seal.keys import PublicKey, did_key, key_id
 from tallystick.seal.note import note_text, sign_note
+from tests.vectors.epochs import broken_epochs
 from tests.vectors.maker import (
     KEY,
     OTHER_KEY,
@@ -43,6 +44,7 @@ def rewriting() -> Iterator[Vector]:
     yield from ledgers()
     yield from notes()
     yield from keys()
+    yield from broken_epochs()
 
 
 def _sealed() -> Files:

@@ -18,6 +18,7 @@ from tallystick.seal.note import parse_note
 
 if TYPE_CHECKING:
     from nats.js import JetStreamContext
+    from nats.js.api import RawStreamMsg
 
 _SECONDS = 10.0
 _MOST_HEADS = 100_000
@@ -137,13 +138,7 @@ class NatsAnchor:
         return (await stream.add_stream(config)).config.name
 
     async def _message(self, stream: JetStreamContext, name: str, sequence: int) -> Kept:
-        found = await stream.get_msg(name, sequence)
-        at = found.time
-        return Kept(
-            note=found.data or b"",
-            receipt=f"{name} #{sequence}",
-            at=f"{at:%Y-%m-%dT%H:%M:%S.%f}Z" if at is not None else None,
-        )
+        return _kept(name, await stream.get_msg(name, sequence))
 
     async def _all(self, stream: JetStreamContext, name: str) -> list[Kept]:
         from nats.js.errors import NotFoundError
@@ -154,11 +149,19 @@ class NatsAnchor:
                 found = await stream.get_msg(name, sequence, subject=self.subject, next=True)
             except NotFoundError:
                 break
-            each = await self._message(stream, name, found.seq or sequence)
-            if _is_head(each.note):
-                kept.append(each)
+            if _is_head(found.data or b""):
+                kept.append(_kept(name, found))
             sequence = (found.seq or sequence) + 1
         return kept
+
+
+def _kept(name: str, found: RawStreamMsg) -> Kept:
+    at = found.time
+    return Kept(
+        note=found.data or b"",
+        receipt=f"{name} #{found.seq}",
+        at=f"{at:%Y-%m-%dT%H:%M:%S.%f}Z" if at is not None else None,
+    )
 
 
 def _is_head(data: bytes) -> bool:

@@ -6,6 +6,7 @@ folder of the store, and what it is trusted by is given. Must not know the ledge
 
 from __future__ import annotations
 
+import stat
 import urllib.error
 import urllib.request
 from hashlib import sha256
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tallystick.anchors.kept import AnchorError, Guarded, Kept
+from tallystick.errors import FormatError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import FOLDER_MODE
 from tallystick.seal.note import parse_note
@@ -100,11 +102,12 @@ class TsaAnchor:
 
         name = f"token {path.stem}"
         try:
-            note = path.with_suffix(".note").read_bytes()
-            response = decode_timestamp_response(path.read_bytes())
+            note = _bytes(path.with_suffix(".note"))
+            parse_note(note)
+            response = decode_timestamp_response(_bytes(path))
         except OSError as error:
             return Kept(note=b"", receipt=name, unreadable=f"{error.strerror}")
-        except ValueError as error:
+        except (ValueError, FormatError) as error:  # a token can be had for anything, also for what is no head
             return Kept(note=b"", receipt=name, unreadable=str(error)[:200])
         if response.status not in (0, 1):
             said = ", ".join(response.status_string)[:200]
@@ -145,3 +148,11 @@ class TsaAnchor:
             keeps=True,
             says="a token cannot be made for an earlier time; tokens lie here and can be deleted, which the ledger shows",
         )
+
+
+def _bytes(path: Path) -> bytes:
+    """What a file holds, if it is one and no larger than a token: whoever owns the folder decides what stands there."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_ANSWER:
+        raise ValueError("it is no file, or one that is larger than a token")
+    return path.read_bytes()

@@ -13,7 +13,8 @@ from tallystick.cli.run import Run, counted, pass_run, table
 from tallystick.display.text import cut, one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.anchors import Answer, Target
+    from tallystick.operations.anchor_answers import Answer
+    from tallystick.operations.anchors import Target
 
 anchor = Group(
     "anchor",
@@ -42,7 +43,7 @@ def git(run: Run, remote: str, ref: str | None) -> None:
     """
     from tallystick.operations.anchors import Target
 
-    _put(run, Target(kind="git", target=remote, ref=ref))
+    _put(run, Target(kind="git", target=remote, ref=ref or _known_ref(run, "git", remote)))
 
 
 @click.command("tsa", cls=Command, example="tally anchor tsa https://tsa.example.org --ca authority.pem")
@@ -70,7 +71,15 @@ def nats(run: Run, url: str, subject: str | None) -> None:
     """Keep heads in a JetStream subject of a NATS server elsewhere. A stream that deletes nothing is made if need be."""
     from tallystick.operations.anchors import Target
 
-    _put(run, Target(kind="nats", target=url, ref=subject))
+    _put(run, Target(kind="nats", target=url, ref=subject or _known_ref(run, "nats", url)))
+
+
+def _known_ref(run: Run, kind: str, target: str) -> str | None:
+    """The ref or subject that is used at a place already, where it is one."""
+    from tallystick.operations.anchors import targets
+
+    known = [each.ref for each in targets(run.home) if (each.kind, each.target) == (kind, target)]
+    return known[0] if len(known) == 1 else None
 
 
 def _put(run: Run, target: Target) -> None:
@@ -148,7 +157,8 @@ def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str |
 def verify(run: Run) -> None:
     """Hold the store against what the places keep. The same as `tally verify --require A4`, with what each place says."""
     from tallystick.cli.verify import verify as verify_store
-    from tallystick.operations.anchors import ask, keys_of
+    from tallystick.operations.anchor_answers import ask
+    from tallystick.operations.anchors import keys_of
 
     if not run.json:
         for line in _answers_text(ask(run.home, keys_of(run.home))):
@@ -166,12 +176,13 @@ def _answers_text(found: tuple[Answer, ...]) -> Iterator[str]:
 @click.command("stop", cls=Command, example="tally anchor stop git git@example.org:me/anchors.git")
 @click.argument("kind", type=click.Choice(["git", "tsa", "nats"]))
 @click.argument("target", required=False)
+@click.option("--ref", metavar="REF", help="Of several refs or subjects at one place this one.")
 @pass_run
-def stop(run: Run, kind: str, target: str | None) -> None:
+def stop(run: Run, kind: str, target: str | None, ref: str | None) -> None:
     """Use a place no more. What it keeps stays there, and what the ledger says of it stays in the ledger."""
     from tallystick.operations.anchors import find_target
     from tallystick.operations.anchors import stop as stop_using
 
-    found = find_target(run.home, kind, target)
+    found = find_target(run.home, kind, target, ref)
     stop_using(run.home, found)
     run.answer("anchor", found, [f"{one_line(found.name)} is not used any more"])

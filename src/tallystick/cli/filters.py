@@ -57,6 +57,12 @@ def read_ago(text: str, now: datetime) -> str | None:
         raise ValueError(f"{text!r} is before all time") from error
 
 
+def read_seconds(text: str) -> int | None:
+    """A length of time in seconds: `90min`, `24h`, `7d`; None if it says no such thing."""
+    found = _AGO.match(text)
+    return None if found is None else int(timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds())
+
+
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A time from the command line, as the record writes it."""
     if value is None:

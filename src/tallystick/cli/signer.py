@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.filters import read_seconds
 from tallystick.cli.frame import Command, Group
 from tallystick.cli.run import Run, labelled, pass_run
 from tallystick.display.text import one_line
@@ -16,6 +17,7 @@ from tallystick.display.text import one_line
 if TYPE_CHECKING:
     from tallystick.operations.signer import SignerReport
     from tallystick.operations.signer_setup import Plan
+    from tallystick.signer.pins import Pin
 
 signer = Group(
     "signer",
@@ -30,22 +32,50 @@ signer = Group(
 )
 
 
-@click.command("init", cls=Command, example="sudo tally signer init --home ~/.tally\ntally signer init --dry-run")
+def _seconds(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """How long an epoch is to be."""
+    from tallystick.signer.epochs import LONGEST, SHORTEST
+
+    found = None if value is None else read_seconds(value.strip())
+    if value is not None and (found is None or not SHORTEST <= found <= LONGEST):
+        raise click.BadParameter(f"{value!r} is no time from 1min to 31d; write 1h, 24h or 7d", context, parameter)
+    return found
+
+
+@click.command(
+    "init",
+    cls=Command,
+    example="sudo tally signer init --home ~/.tally\nsudo tally signer init --epochs 1h\ntally signer init --dry-run",
+)
 @click.option(
     "--user", default="tally-signer", show_default=True, metavar="USER", help="The signer's user: a name or number."
 )
+@click.option(
+    "--epochs",
+    metavar="TIME",
+    callback=_seconds,
+    help="Have the signer change its key after each such time and erase the old one: 1h, 24h, 7d. Can be given later, too.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be changed, and how to undo it.")
 @pass_run
-def init(call: Run, user: str, dry_run: bool) -> None:
+def init(call: Run, user: str, epochs: int | None, dry_run: bool) -> None:
     """Give the store a signer of another user. Needs root; says what it changes and how to undo it."""
+    from tallystick.operations.as_root import home_of_sudoer
     from tallystick.operations.signer_setup import plan, set_up
 
-    found = plan(call.home, user=user)
+    own = home_of_sudoer(os.environ) if call.folder is None else None
+    found = plan(own or call.home, user=user, epochs=epochs)
     if dry_run:
         call.answer("signer-plan", found, _plan_text(found))
         return
     pin = set_up(found, told=lambda step: call.note(step.does))
-    call.answer("signer", {"pin": pin, "steps": found.steps}, _plan_text(found, done=True))
+    call.answer("signer", {"pin": pin, "steps": found.steps}, (*_plan_text(found, done=True), *_noted(pin)))
+
+
+def _noted(pin: Pin) -> Iterator[str]:
+    if pin.epoch_seconds is not None:
+        yield f"level A3f once an epoch has ended. Note this key down off this machine: {pin.key}"
+        yield f"  tally verify --require A3f --pinned {pin.key}"
 
 
 def _plan_text(found: Plan, *, done: bool = False) -> Iterator[str]:
@@ -82,14 +112,18 @@ def status(call: Run) -> None:
 
 
 def _facts(found: SignerReport) -> Iterator[tuple[str, str]]:
+    from tallystick.journal.archive import system_clock
+
     yield "store", found.store
     if found.pin is None:
         yield "signer", "none: the store signs with a key of the user who records; `tally signer init` changes that"
     else:
         yield "signer", f"user {found.pin.signer} at {one_line(found.pin.socket)}"
-        yield "key", one_line(found.pin.key)
+        yield ("key" if found.epochs is None else "first key"), one_line(found.pin.key)
     if found.size is not None:
         yield "remembers", f"{found.size:,} entries of the ledger, signed {one_line(found.signed_at or 'never')}"
+    if found.epochs is not None:
+        yield "epochs", one_line(found.epochs.told(system_clock()))
     if found.refusals:
         yield "refused", ", ".join(f"{count:,} × {one_line(kind)}" for kind, count in sorted(found.refusals.items()))
     yield from (("problem", one_line(problem)) for problem in found.problems)

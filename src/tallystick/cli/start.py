@@ -17,6 +17,8 @@ from tallystick.display.text import one_line
 if TYPE_CHECKING:
     from tallystick.operations.status import LiveSession, Status
 
+_MOST_LIVE = 20
+
 
 @click.command(cls=Command, example="tally version")
 @pass_run
@@ -41,25 +43,21 @@ def init(run: Run) -> None:
 
 
 def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
+    from tallystick.operations.as_root import as_root
+
     where = path_text(run.home.folder)
+    signer = one_line(as_root("signer init", run.home))
     yield f"made a store at {where}" if made else f"there is a store at {where} already; it stays as it is"
     yield from labelled(
         [
             ("key", one_line(key or "")),
             ("level", "A2: signed heads over a ledger of all sessions"),
             ("", "protects against accidents and other people, not against an agent that runs as you"),
-            ("", f"against that: `{_signer_words(run)}`, a key that the agent cannot reach"),
+            ("", f"against that: `{signer}`, a key that the agent cannot reach"),
             ("next", "`tally import` takes in the histories that agents keep on this machine"),
         ],
         indent="  ",
     )
-
-
-def _signer_words(run: Run) -> str:
-    """The one command that gives this store a signer: as root `~` is another folder."""
-    import shlex
-
-    return f"sudo tally signer init --home {shlex.quote(str(run.home.folder.absolute()))}"
 
 
 @click.command(cls=Command, example="tally status")
@@ -79,8 +77,13 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     yield "key", one_line(found.store.key or "the ledger names none")
     yield "head", _head(found)
     yield "signer", path_text(Path(found.guard.signer)) if found.guard.signer is not None else "none (A2)"
+    yield "epochs", one_line(found.guard.epochs or "")
     yield "anchors", ", ".join(map(one_line, found.guard.anchors)) or "none"
     yield from (("ALARM", one_line(alarm)) for alarm in found.guard.alarms)
+    yield (
+        "evidence",
+        f"of {counted(found.guard.evidence, 'alarm')}, below trust/evidence" if found.guard.evidence else "",
+    )
     yield "sessions", f"{sum(found.sessions.values()):,}{_by_agent(found.sessions)}"
     yield (
         "steps",
@@ -106,8 +109,10 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     yield "torn", f"{counted(sizes.torn_files, 'half-written line')} kept aside" if sizes.torn_files else ""
     yield "index", one_line(found.index)
     yield "recorder", _recorder(found)
-    for number, session in enumerate(found.live):
+    for number, session in enumerate(found.live[:_MOST_LIVE]):
         yield "live" if number == 0 else "", _live(session)
+    if len(found.live) > _MOST_LIVE:
+        yield "", f"{len(found.live) - _MOST_LIVE:,} more; `tally session list --status active` has them"
 
 
 def _counts(counts: dict[str, int]) -> str:
@@ -127,13 +132,12 @@ def _limits(found: Status) -> str:
     rules = found.checkpoints.rules
     if rules is None:
         return "config.toml is damaged: `tally config show` says where"
-    if not rules.is_enabled:
-        return "checkpoints are off"
     automatic = (("step_complete", rules.on_step_complete), ("policy", rules.on_policy))
     made = ", ".join(f"auto_on_{name} {'on' if is_on else 'off'}" for name, is_on in automatic)
     most = f"at most {rules.max_per_session:,} a session, then {rules.when_full.value}" if rules.max_per_session else ""
     kept = f"kept {counted(rules.retention_days, 'day')}" if rules.retention_days else "kept whatever their age"
-    return ", ".join(filter(None, ("checkpoints are on", made, most or "any number a session", kept)))
+    enabled = f"checkpoints are {'on' if rules.is_enabled else 'off'}"
+    return ", ".join((enabled, made, most or "any number a session", kept))
 
 
 def _recorder(found: Status) -> str:

@@ -34,7 +34,7 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
 @click.command(
     cls=Command,
     example="tally verify\ntally verify 3f9a --require sealed\ntally verify --require A4 --max-age 24h\n"
-    "tally verify copy/of/a/journal.jsonl",
+    "tally verify copy/of/a/journal.jsonl\ntally verify --anchored-at git git@example.org:me/anchors.git",
 )
 @click.argument("target", metavar="[SESSION|PATH]", required=False)
 @click.option("--require", type=click.Choice([kind.value for kind in Require]), help="Exit with 3 if it is below that.")
@@ -43,8 +43,8 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     "since",
     metavar="AGE",
     callback=_age,
-    help="With --require A3 or A4: exit with 3, too, if the newest head that the signer, or a place off this machine, has is "
-    "older: 90min, 24h, 7d.",
+    help="With --require A3 or A4: the newest head that the signer, or a place off this machine, has may be no older: 90min, "
+    "24h, 7d. An older one is an alarm: 2.",
 )
 @click.option("--pinned", metavar="DID", help="Trust this did:key instead of the keys that the ledger names.")
 @click.option(
@@ -53,9 +53,24 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A head of this store (heads/ledger.note) that was kept from earlier: the store must extend it.",
 )
+@click.option(
+    "--anchored-at",
+    "anchored",
+    metavar="KIND WHERE",
+    type=(click.Choice(["git", "nats"]), str),
+    multiple=True,
+    help="A place off this machine that is known to have heads of this store, whatever its ledger says: it is asked, too. "
+    "WHERE#REF names another ref or subject than usual.",
+)
 @pass_run
 def verify(
-    run: Run, target: str | None, require: str | None, since: str | None, pinned: str | None, remembered: Path | None
+    run: Run,
+    target: str | None,
+    require: str | None,
+    since: str | None,
+    pinned: str | None,
+    remembered: Path | None,
+    anchored: tuple[tuple[str, str], ...],
 ) -> None:
     r"""Check that the record is whole, unchanged and signed.
 
@@ -65,10 +80,11 @@ def verify(
     Exit codes:
       0  sound; an open session is sound and says `truncated`
       2  tampering detected
-      3  sound, but below what --require (default: A2 for a store, A1 for a file) or --max-age asked
+      3  sound, but below what --require asked (default: A2 for a store, A1 for a file)
       4  malformed, or over limits
       1  could not run
     """
+    from tallystick.operations.anchors import Target
     from tallystick.operations.verify_named import verify as verify_named
 
     with progress_bar(run, None) as advance:
@@ -79,6 +95,11 @@ def verify(
             since=since,
             pinned=pinned,
             remembered=remembered.read_bytes() if remembered is not None else None,
+            anchored=[
+                Target(kind=kind, target=place, ref=ref or None)
+                for kind, where in anchored
+                for place, _, ref in (where.partition("#"),)
+            ],
             progress=lambda done: advance("", done),
         )
     with contextlib.suppress(BrokenPipeError):  # who does not read on may still ask for the exit code
@@ -97,7 +118,8 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
         yield f"  … and {len(verdict.defects) - _LISTED} more; --json has them all"
     yield from labelled(axes(verdict), indent="  ")
     if verdict.too_old is not None:
-        yield click.style(f"  too old: {one_line(verdict.too_old)}", fg="yellow")
+        what = "too old" if verdict.require is not Require.A3F else "lacking"
+        yield click.style(f"  {what}: {one_line(verdict.too_old)}", fg="yellow")
     for remark in verdict.remarks[:_LISTED]:
         yield f"  remark: {one_line(remark)}"
     if len(verdict.remarks) > _LISTED:

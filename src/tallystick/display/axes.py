@@ -31,10 +31,8 @@ def defect_lines(defect: Defect, sessions: set[str | None]) -> tuple[str, str]:
     else:  # a lone file that is none of ours names no session
         where = "the file" if not any(sessions) and sessions else "the ledger"
     entry = f", entry {defect.n}" if defect.n is not None else ""
-    return (
-        f"✕ {one_line(where)}{entry}: rule {defect.rule.value}",
-        f"{one_line(defect.why)}; nothing after it is trusted",
-    )
+    after = "; nothing after it is trusted" if defect.n is not None else ""
+    return f"✕ {one_line(where)}{entry}: rule {defect.rule.value}", f"{one_line(defect.why)}{after}"
 
 
 def _completeness(verdict: Verdict) -> str:

@@ -8,20 +8,29 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from tallystick.errors import FormatError, JournalError
+from tallystick.errors import FormatError, JournalError, SigningError
 from tallystick.journal.durable import exchange_file, replace_file, sync_folder
 from tallystick.journal.file import Appended, Clock, JournalFile, Seeds
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
 from tallystick.journal.lines import LineFile
-from tallystick.journal.signing import PATIENCE_SECONDS, Growth, OwnKey, Signs, signer_of
+from tallystick.journal.signing import (
+    PATIENCE_SECONDS,
+    Growth,
+    KeyChanged,
+    OwnKey,
+    SignerAt,
+    Signs,
+    signer_of,
+    write_signer_place,
+)
 from tallystick.model.step import Json
-from tallystick.seal.keys import did_key
+from tallystick.seal.keys import PublicKey, did_key, named_key
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.line import sid_of, skim
 from tallystick.seal.merkle import EMPTY_ROOT, Frontier
@@ -141,18 +150,14 @@ class Ledger:
 
     def _sign_by(self, signers: Sequence[Signs], *, keep: bool, seconds: float = PATIENCE_SECONDS) -> Note:
         with self.file.locked():
-            self.file.sync()
-            size = self.file.size
-            growth = Growth(
-                store_id=self.store_id,
-                size=size,
-                root=self.file.tree.root(),
-                signed_size=self.signed_size,
-                leaves=self._leaves,
-                known=self._signed_text,
-                seconds=seconds,
-            )
-            first, *others = [signer.sign(growth) for signer in signers]
+            try:
+                growth = self._growth(seconds)
+                first, *others = [signer.sign(growth) for signer in signers]
+            except KeyChanged as changed:
+                self.follow(changed.signer, or_else=changed, seconds=seconds)
+                growth = self._growth(seconds)
+                first, *others = [signer.sign(growth) for signer in signers]
+            size = growth.size
             text = b"".join((first, *(other.partition(b"\n\n")[2] for other in others)))
             self.home.make_folder(self.home.note.parent)
             if keep:
@@ -161,6 +166,52 @@ class Ledger:
             self.signed_size, self._signed_text = size, text
             self._hashes, self._hashes_from = self._hashes[size - self._hashes_from :], size
         return parse_note(text)
+
+    def _growth(self, seconds: float) -> Growth:
+        self.file.sync()
+        return Growth(
+            store_id=self.store_id,
+            size=self.file.size,
+            root=self.file.tree.root(),
+            signed_size=self.signed_size,
+            leaves=self._leaves,
+            known=self._signed_text,
+            seconds=seconds,
+        )
+
+    def follow(
+        self, signer: SignerAt, *, or_else: JournalError | None = None, seconds: float = PATIENCE_SECONDS
+    ) -> None:
+        """Seal the ends of the signer's epochs that the ledger does not have: each adds its key and retires the one before.
+
+        Args:
+            or_else: raised if it has none, and its key is the same as before.
+
+        Raises:
+            SigningError: it does not answer, or an end is not signed by the key before it.
+        """
+        known = did_key(signer.public)
+        with self.file.locked():
+            for end in signer.ends(self.store_id, self.view.epoch_key, seconds):
+                before = [key for key in self._row_keys() if end.is_by(key, self.store_id)]
+                if not before:
+                    raise SigningError(
+                        f"the end of epoch {end.epoch} is not signed by that epoch's key", hint="`tally signer verify`"
+                    )
+                self.append({"type": "key_add", **msgspec.to_builtins(end)})
+                if before[0] in self.view.keys:
+                    self.append({"type": "key_retire", "key": did_key(PublicKey(before[0]))})
+            key = self.view.epoch_key
+            if key is not None and key != known and named_key(key) in self.view.keys:
+                self.file.sync()
+                write_signer_place(self.home, signer.path, signer.turn_to(key))
+            elif or_else is not None:
+                raise or_else
+
+    def _row_keys(self) -> Sequence[bytes]:
+        """The keys that may have signed the end that comes next: that of the newest epoch, or one that begins a row."""
+        key = named_key(self.view.epoch_key) if self.view.epoch_key is not None else None
+        return [*([key] if key is not None else ()), *self.view.keys]
 
     def _leaves(self, start: int) -> list[bytes]:
         """The hashes of the entries from `start` on: those that are remembered, else as they are on disk."""
@@ -179,17 +230,22 @@ class Ledger:
 
 def root_of(path: Path, size: int) -> bytes | None:
     """The root of a journal's first `size` entries as they are on disk; None if there are fewer."""
-    if size == 0:
-        return EMPTY_ROOT
-    tree = Frontier()
-    for text in LineFile(path):
-        found = skim(text)
-        if found is None:
-            return None
-        tree.append(found.hash)
-        if tree.size == size:
-            return tree.root()
-    return None
+    return roots_of(path, (size,)).get(size)
+
+
+def roots_of(path: Path, sizes: Collection[int]) -> dict[int, bytes]:
+    """The roots of a journal's first so many entries as they are on disk, read once; nothing for more than there are."""
+    found, tree, largest = {0: EMPTY_ROOT}, Frontier(), max(sizes, default=0)
+    for text in LineFile(path) if largest else ():
+        entry = skim(text)
+        if entry is None:
+            break
+        tree.append(entry.hash)
+        if tree.size in sizes:
+            found[tree.size] = tree.root()
+        if tree.size == largest:
+            break
+    return found
 
 
 def read_note(home: Home) -> Note | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
 from tallystick.seal.canonical import canonical
+from tallystick.seal.epochs import Epoch
 from tallystick.seal.extension import Code, RefusedError, Request, in_steps, parse_answer, request_text
 from tallystick.seal.keys import PublicKey, did_key, parse_did_key
 from tallystick.seal.merkle import Frontier
@@ -31,6 +32,7 @@ _MOST_ANSWER = 64 << 10
 _TRIES = 5
 _PAUSE_SECONDS = 0.02
 _STATUS = "`tally signer status`"
+_ENDS = msgspec.json.Decoder(tuple[Epoch, ...])
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +93,14 @@ class RefusedBySigner(SigningError):
         self.code = code
 
 
+class KeyChanged(SigningError):
+    """The signer signed with another key: an epoch has ended. `signer` knows which one did, and which key counts now."""
+
+    def __init__(self, signer: SignerAt, why: str) -> None:
+        super().__init__(why, hint="`tally signer verify`; another program may listen there")
+        self.signer = signer
+
+
 class SignerAt:
     """A signer of another user."""
 
@@ -98,6 +108,32 @@ class SignerAt:
         self.path = Path(place.socket)
         self.public = parse_did_key(place.key)
         self._signed: int | None = None
+
+    def ends(self, store_id: str, after: str | None, seconds: float = PATIENCE_SECONDS) -> Iterator[Epoch]:
+        """The ends of this signer's epochs after the one that names a key, all of them for None.
+
+        They are whoever's who listens there: that each is signed by the key before it is for the caller to check.
+
+        Raises:
+            SigningError: nobody answers, or the answer is none.
+        """
+        until = time.monotonic() + seconds
+        while True:
+            answer = exchange(self.path, f"epochs {store_id} {after or '-'}\n".encode(), until=until)
+            code, _, said = answer.partition(b"\n")
+            try:
+                ends = _ENDS.decode(said) if code == b"200" else ()
+            except msgspec.MsgspecError as error:
+                raise SigningError(f"what listens at {self.path} says no epochs: {error}", hint=_STATUS) from error
+            yield from ends
+            if not ends or ends[-1].key == after:
+                return
+            after = ends[-1].key
+
+    def turn_to(self, key: str) -> PublicKey:
+        """Take another key for the signer's from now on; that key."""
+        self.public = parse_did_key(key)
+        return self.public
 
     def sign(self, growth: Growth) -> bytes:
         """Have it signed.
@@ -156,10 +192,7 @@ class SignerAt:
             is_ours = False
         wanted = (request.store_id, request.size, request.root)
         if note is None or not is_ours or (note.store_id, note.size, note.root) != wanted:
-            raise SigningError(
-                f"the answer of the signer at {self.path} is not the signature that was asked for",
-                hint="`tally signer verify`; another program may listen there",
-            )
+            raise KeyChanged(self, f"the answer of the signer at {self.path} is not the signature that was asked for")
         return note, text
 
 

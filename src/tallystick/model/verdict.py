@@ -85,6 +85,8 @@ class Level(enum.StrEnum):
     A2 = "A2"
     A3 = "A3"
     """A signer of another user remembers the ledger, and the ledger is what it remembers."""
+    A3F = "A3f"
+    """Its key is of an epoch, and the keys before it, which signed what is older, are erased."""
     A4 = "A4"
     """Somebody off this machine remembers it too."""
 
@@ -95,6 +97,7 @@ class Require(enum.StrEnum):
     A1 = "A1"
     A2 = "A2"
     A3 = "A3"
+    A3F = "A3f"
     A4 = "A4"
     SEALED = "sealed"
 
@@ -144,7 +147,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
     require: Require = Require.A1
     too_old: str | None = None
-    """Why the newest head that counts is older than the caller lets it be."""
+    """Why the newest head that counts is older than the caller lets it be, or the epochs that are required do not count."""
 
     @property
     def first_bad(self) -> Defect | None:

@@ -7,31 +7,30 @@ what is an alarm. Only heads leave the machine. Must not know how a place is spo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from tallystick.anchors.kept import AnchorError, Guarded, Kept
+from tallystick.anchors.kept import Guarded, Kept
 from tallystick.errors import FormatError, JournalError, NotFoundError, UsageError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.model.verdict import Level
 from tallystick.operations.ledger import ledger_entries
 from tallystick.operations.lower_bound import keep_newest
 from tallystick.operations.store import open_archive
 from tallystick.operations.store_identity import read_store
 from tallystick.seal.ledger import LedgerView
-from tallystick.seal.ledgercheck import KnownHead
-from tallystick.seal.note import Note, parse_note, verify_note
+from tallystick.seal.note import parse_note
 
 KINDS = ("git", "tsa", "nats")
 _MOST_TARGET = 2_000
+_TRY_SECONDS = 86_400.0
+_AHEAD_SECONDS = 600.0
 
 
 class Place(Protocol):
@@ -62,6 +61,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 0
     at: str | None = None
     count: int = 0
+    tried: str | None = None
+    """When it was last tried how well it is guarded."""
     guarded: bool | None = None
     says: str = ""
     """How well it is guarded, in words; known only when it was just tried."""
@@ -71,30 +72,22 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         """For people: `git https://example.org/anchors.git`."""
         return f"{self.kind} {self.target}"
 
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a place says. `problem`: it could not be asked."""
-
-    target: Target
-    kept: tuple[Kept, ...] = ()
-    heads: tuple[KnownHead, ...] = ()
-    newest_at: str | None = None
-    alarms: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    problem: str | None = None
+    @property
+    def place(self) -> tuple[str, str, str | None]:
+        """What tells it from others."""
+        return self.kind, self.target, self.ref
 
 
 def place_of(home: Home, target: Target) -> Place:
     """Speak with a place. Raises AnchorError: what names it names none; UsageError: no such kind."""
-    folder = home.folder / "trust" / "anchors" / sha256(f"{target.kind}\0{target.target}".encode()).hexdigest()[:16]
     if target.kind == "git":
         from tallystick.anchors.git import GitAnchor, default_ref
 
-        ref = target.ref or default_ref(read_store(home).store_id)
-        return GitAnchor(folder, target.target, ref, os.environ)
+        return GitAnchor(target.target, target.ref or default_ref(read_store(home).store_id), os.environ)
     if target.kind == "tsa":
         from tallystick.anchors.tsa import TsaAnchor
 
+        folder = home.folder / "trust" / "anchors" / sha256(f"tsa\0{target.target}".encode()).hexdigest()[:16]
         return TsaAnchor(folder, target.target, (target.ca or "").encode())
     if target.kind == "nats":
         from tallystick.anchors.nats import NatsAnchor, default_subject
@@ -117,8 +110,8 @@ def anchor(home: Home, target: Target, *, clock: Callable[[], str]) -> Target:
         archive.sign()
         note = home.note.read_bytes()
         head = parse_note(note)
-        is_new = not any(each.kind == target.kind and each.target == target.target for each in known)
-        guarded = place.guarded() if is_new else Guarded(keeps=target.guarded, says="")
+        is_new = not any(each.place == target.place for each in known)
+        guarded = place.guarded() if _wants_a_try(target, clock()) else Guarded(keeps=None, says="")
         kept = place.put(note)
         _keep(home, note, head.size)
         keep_newest(home, target.kind, target.target, kept)
@@ -136,8 +129,24 @@ def anchor(home: Home, target: Target, *, clock: Callable[[], str]) -> Target:
     finally:
         archive.close()
     return msgspec.structs.replace(
-        target, size=head.size, at=kept.at, count=target.count + 1, guarded=guarded.keeps, says=guarded.says
+        target,
+        size=head.size,
+        at=kept.at,
+        count=target.count + 1,
+        guarded=target.guarded if guarded.keeps is None else guarded.keeps,
+        says=guarded.says,
     )
+
+
+def _wants_a_try(target: Target, now: str) -> bool:
+    """Whether to try again how well a place guards what it keeps: its rules may be others now."""
+    from datetime import datetime
+
+    try:
+        past = datetime.fromisoformat(now) - datetime.fromisoformat(target.tried or "")
+    except ValueError:
+        return True
+    return abs(past.total_seconds()) > _TRY_SECONDS
 
 
 def _keep(home: Home, note: bytes, size: int) -> None:
@@ -152,7 +161,10 @@ def stop(home: Home, target: Target) -> None:
     archive = open_archive(home)
     try:
         meta: dict[str, Json] = {"type": "anchor", "kind": target.kind, "size": target.size, "stopped": True}
-        archive.ledger.append(meta, {"content.target": target.target})
+        values: dict[str, Json] = {"content.target": target.target}
+        if target.ref is not None:
+            values["content.ref"] = target.ref
+        archive.ledger.append(meta, values)
         archive.sign()
     finally:
         archive.close()
@@ -166,108 +178,73 @@ def targets(home: Home) -> tuple[Target, ...]:
     """
     if not home.folder.is_dir():
         raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
-    found: dict[tuple[str, str], Target] = {}
-    for entry in ledger_entries(home, holding=b'"anchor"'):
-        if entry.type == "anchor":
-            _take(found, entry)
+    found: dict[tuple[str, str, str | None], Target] = {}
+    for entry in _anchorings(home):
+        _take(found, entry)
     return tuple(found.values())
 
 
-def _take(found: dict[tuple[str, str], Target], entry: Recorded) -> None:
-    kind, target, size = entry.meta.get("kind"), entry.text("content.target"), entry.meta.get("size")
-    if not isinstance(kind, str) or target is None or type(size) is not int:
+def _anchorings(home: Home) -> Iterator[Recorded]:
+    return (entry for entry in ledger_entries(home, holding=b'"anchor"') if entry.type == "anchor")
+
+
+def _take(found: dict[tuple[str, str, str | None], Target], entry: Recorded) -> None:
+    said = _said(entry)
+    if said is None:
         return
     if entry.meta.get("stopped") is True:
-        found.pop((kind, target), None)
+        found.pop(said.place, None)
         return
-    before = found.get((kind, target), Target(kind=kind, target=target))
+    before = found.get(said.place, said)
     guarded = entry.meta.get("guarded")
-    found[kind, target] = msgspec.structs.replace(
+    is_tried = isinstance(guarded, bool)
+    found[said.place] = msgspec.structs.replace(
         before,
-        ref=entry.text("content.ref") or before.ref,
-        ca=entry.text("content.ca") or before.ca,
-        size=max(size, before.size),
+        ca=said.ca or before.ca,
+        size=said.size,
         at=str(entry.meta.get("ts") or "") or before.at,
         count=before.count + 1,
-        guarded=guarded if isinstance(guarded, bool) else before.guarded,
+        tried=str(entry.meta.get("recorded") or "") if is_tried else before.tried,
+        guarded=guarded if is_tried else before.guarded,
     )
 
 
-def find_target(home: Home, kind: str, name: str | None) -> Target:
-    """The place that a person named; without a name the only one of its kind.
+def _said(entry: Recorded) -> Target | None:
+    """The place that an entry of the ledger names, and the size of the head that it was given; None: it names none."""
+    kind, target, size = entry.meta.get("kind"), entry.text("content.target"), entry.meta.get("size")
+    if not isinstance(kind, str) or target is None or type(size) is not int:
+        return None
+    return Target(kind=kind, target=target, ref=entry.text("content.ref"), ca=entry.text("content.ca"), size=size)
+
+
+def given(home: Home) -> dict[tuple[str, str, str | None], set[int]]:
+    """The sizes of all heads that each place was given."""
+    given: dict[tuple[str, str, str | None], set[int]] = {}
+    for entry in _anchorings(home):
+        said = _said(entry)
+        if said is not None and entry.meta.get("stopped") is True:
+            given.pop(said.place, None)
+        elif said is not None:
+            given.setdefault(said.place, set()).add(said.size)
+    return given
+
+
+def find_target(home: Home, kind: str, name: str | None, ref: str | None = None) -> Target:
+    """The place that a person named; without a name or a ref the only one that fits.
 
     Raises:
         NotFoundError: there is none, or more than one.
     """
-    found = [each for each in targets(home) if each.kind == kind and (name is None or each.target == name)]
+    found = [
+        each
+        for each in targets(home)
+        if each.kind == kind and (name is None or each.target == name) and (ref is None or each.ref == ref)
+    ]
     if len(found) != 1:
         raise NotFoundError(
             f"{len(found)} anchors of kind {kind}{f' at {name}' if name else ''}", hint="`tally anchor list` shows them"
         )
     return found[0]
-
-
-# Asking --------------------------------------------------------------------------------------------------------------
-
-
-def ask(home: Home, keys: Sequence[bytes], some: Iterable[Target] | None = None) -> tuple[Answer, ...]:
-    """What the places keep of this store.
-
-    Args:
-        keys: under which a head counts. One of this store under another key is an alarm.
-        some: these places; None: all that the ledger names.
-    """
-    store = read_store(home).store_id
-    return tuple(_ask(home, target, store, keys) for target in (targets(home) if some is None else some))
-
-
-def _ask(home: Home, target: Target, store: str, keys: Sequence[bytes]) -> Answer:
-    try:
-        kept = tuple(place_of(home, target).heads())
-    except (AnchorError, UsageError) as error:
-        return Answer(target=target, problem=str(error))
-    heads, alarms, notes = list[KnownHead](), list[str](), list[str]()
-    foreign = 0
-    newest: str | None = None
-    for each in kept:
-        if each.unreadable is not None:
-            notes.append(f"{target.name}: {each.receipt} cannot be read: {each.unreadable}")
-            continue
-        if each.false is not None:
-            alarms.append(f"{target.name}: {each.receipt} is not genuine: {each.false}")
-            continue
-        note = parse_note(each.note)
-        if note.store_id != store:
-            foreign += 1
-            continue
-        if not _is_by(note, keys):
-            alarms.append(
-                f"{target.name} keeps a head of this store ({each.receipt[:12]}) by a key that does not count"
-            )
-            continue
-        heads.append(KnownHead(who=target.name, size=note.size, root=note.root, level=Level.A4, at=each.at))
-        newest = max(newest or "", each.at or "") or None
-    largest = max((head.size for head in heads), default=0)
-    if largest < target.size:
-        alarms.append(
-            f"{target.name} was given a head over {target.size} ledger entries and has none over more than {largest}:"
-            " an anchor went missing"
-        )
-    if foreign:
-        notes.append(f"{target.name}: {foreign} heads of other stores are passed over")
-    if target.guarded is False:
-        notes.append(f"{target.name} lets heads be taken away, so it does not count as an anchor")
-        heads = [msgspec.structs.replace(head, level=Level.A2) for head in heads]
-    return Answer(
-        target=target, kept=kept, heads=tuple(heads), newest_at=newest, alarms=tuple(alarms), notes=tuple(notes)
-    )
-
-
-def _is_by(note: Note, keys: Sequence[bytes]) -> bool:
-    try:
-        return bool(verify_note(note, keys))
-    except FormatError:
-        return False
 
 
 def keys_of(home: Home, pinned: bytes | None = None) -> tuple[bytes, ...]:
@@ -291,18 +268,17 @@ def is_due(home: Home, target: Target, *, now: float, every_seconds: float) -> b
         then = datetime.fromisoformat(target.at).timestamp() if target.at else 0.0
     except (JournalError, ValueError):
         return False
-    return note is not None and note.size > target.size + len(targets(home)) and now - then >= every_seconds
+    if note is None:
+        return False
+    # What says that it is from later, or over more than there is, is no reason to wait.
+    has_grown = note.size > target.size + len(targets(home)) or target.size > note.size
+    return has_grown and (now - then >= every_seconds or then - now > _AHEAD_SECONDS)
 
 
 def too_old(home: Home, found: Iterable[Target], *, now: float, most_hours: int) -> tuple[str, ...]:
     """The places that have got no head for longer than that, though the ledger has grown: each in words."""
     return tuple(
-        f"{target.name} has got no head since {target.at}"
+        f"{target.name} has got no head since {target.at}, though the ledger has grown: the anchor is too old"
         for target in found
         if is_due(home, target, now=now, every_seconds=3600.0 * most_hours)
     )
-
-
-def kept_heads(folder: Path) -> list[bytes]:
-    """The heads that were kept on this machine because others have them."""
-    return [path.read_bytes() for path in sorted(folder.glob("*.note"))] if folder.is_dir() else []

@@ -28,14 +28,16 @@ from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
 from tallystick.journal.read import read_session
 from tallystick.journal.signing import signer_place
+from tallystick.model.moments import write_time
 from tallystick.operations import config
 from tallystick.operations.agents import Agent, agents
-from tallystick.operations.alarms import find_alarms
-from tallystick.operations.anchors import targets, too_old
+from tallystick.operations.alarms import open_alarms
+from tallystick.operations.anchors import targets
+from tallystick.operations.as_root import as_root
 from tallystick.operations.decide import Decider
 from tallystick.operations.install import Surroundings, calls_old_port, hook_command
-from tallystick.operations.live import RECORDER
 from tallystick.operations.outlook import outlook
+from tallystick.operations.own_session import RECORDER
 from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import did_key
 
@@ -163,28 +165,24 @@ def _clock(home: Home, now: float) -> Iterator[Check]:
 def _guard(home: Home, now: float) -> Iterator[Check]:
     if not home.exists:
         return
-    around = outlook(home)
-    for alarm in find_alarms(home, around):
+    around = outlook(home, now=now)
+    for alarm in open_alarms(home, around):
         yield Check(name="ALARM", state=State.BAD, found=alarm, mend="tally verify; keep everything as it is")
     signer = around.signer
     if signer is None or signer.pin is None:
         found = "none: heads are signed with a key that any program of yours can read"
-        yield Check(name="signer", state=State.NOTE, found=found, mend="sudo tally signer init")
+        yield Check(name="signer", state=State.NOTE, found=found, mend=as_root("signer init", home))
     elif signer.problems:
         yield Check(name="signer", state=State.BAD, found="; ".join(signer.problems), mend="tally signer status")
     else:
         yield _ok("signer", f"user {signer.pin.signer} remembers {signer.size:,} ledger entries")
-    places = targets(home)
-    try:
-        hours = int(str(config.read_setting(home, "anchors.too_old_hours")))
-    except TallystickError:
-        return  # what is wrong with the settings is said above
-    for old in too_old(home, places, now=now, most_hours=hours):
-        yield Check(
-            name="anchor", state=State.WARN, found=old, mend="tally anchor status; the recorder tries every hour"
-        )
-    for target in places:
-        yield _ok("anchor", f"{target.name} has a head over {target.size:,} ledger entries")
+    if signer is not None and signer.epochs is not None:
+        at = write_time(datetime.fromtimestamp(now, UTC))
+        said = signer.epochs.told(at)
+        late = Check(name="epochs", state=State.WARN, found=said, mend="tally signer status")
+        yield late if signer.epochs.is_late(at) else _ok("epochs", said)
+    for target in targets(home):
+        yield _ok("anchor", f"{target.name} was given a head over {target.size:,} ledger entries")
 
 
 # Settings and policies -----------------------------------------------------------------------------------------------

@@ -10,8 +10,10 @@ from __future__ import annotations
 import orjson
 
 from tallystick.anchors.kept import Kept
+from tallystick.errors import FormatError, JournalError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
 from tallystick.model.step import Json
 
 FIELD = "content.not_before"
@@ -34,7 +36,20 @@ def newest(home: Home) -> dict[str, Json]:
         said = orjson.loads((home.folder / "trust" / "newest.json").read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return {}
+    value = _members(said)
+    return {FIELD: value} if value else {}
+
+
+def _members(said: object) -> dict[str, Json]:
     if not isinstance(said, dict):
         return {}
-    value = {name: said[name][:_MOST] for name in _MEMBERS if isinstance(said.get(name), str)}
-    return {FIELD: value} if value else {}
+    return {name: said[name][:_MOST] for name in _MEMBERS if isinstance(said.get(name), str)}
+
+
+def began_after(home: Home, sid: str) -> dict[str, Json]:
+    """What a session's first entry names: it was not there before that. Nothing where it names nothing, or is gone."""
+    try:
+        first = next(iter(read_session(home, sid)), None)
+    except (JournalError, FormatError):
+        return {}
+    return _members(first.values.get(FIELD)) if first is not None else {}

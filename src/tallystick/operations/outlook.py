@@ -6,6 +6,7 @@ or stands in another's place. Must not judge the ledger: seal.ledgercheck holds 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import msgspec
 
 from tallystick.errors import FormatError, JournalError, NotFoundError, TallystickError
 from tallystick.journal.home import Home
-from tallystick.operations.anchors import Answer, ask, keys_of
+from tallystick.operations import config
+from tallystick.operations.anchor_answers import Answer, ask
+from tallystick.operations.anchors import Target, keys_of, targets, too_old
 from tallystick.operations.ledger import ledger_entries
 from tallystick.operations.signer import SignerReport, signed_beyond, signer_report
 from tallystick.seal.keys import named_key
@@ -21,6 +24,7 @@ from tallystick.seal.ledgercheck import KnownHead
 from tallystick.signer.pins import PINS, read_pins
 
 _CLOCK_STEP = timedelta(minutes=10)
+_TOO_OLD = "anchors.too_old_hours"
 
 
 class Outlook(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +38,11 @@ class Outlook(msgspec.Struct, frozen=True, kw_only=True):
     alarms: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether there are places off this machine, and all of them answered."""
+        return bool(self.anchors) and all(answer.problem is None for answer in self.anchors)
+
 
 def _nameless(home: Home, pins: Path, error: TallystickError) -> Outlook:
     """Of a store whose ledger cannot even be named: that it is gone shows where somebody wrote down that it was there."""
@@ -45,26 +54,57 @@ def _nameless(home: Home, pins: Path, error: TallystickError) -> Outlook:
     return Outlook(alarms=alarms, key=known[0].key if known else None)
 
 
-def _clock_alarms(home: Home) -> tuple[str, ...]:
-    """Where the ledger's own times go back by more than a clock that is set right does."""
+def _clock_alarms(home: Home) -> Iterator[str]:
+    """Where the ledger's own times first go back by more than a clock that is set right does, or lag behind another's."""
     before: tuple[datetime, int] | None = None
     for entry in ledger_entries(home):
-        try:
-            at = datetime.fromisoformat(str(entry.meta.get("recorded")))
-        except ValueError:
+        at = _time(entry.meta.get("recorded"))
+        if at is None:
             continue
         if before is not None and before[0] - at > _CLOCK_STEP:
             back = f"{before[0] - at}".partition(".")[0]
-            return (f"the clock went back by {back} between ledger entries {before[1]} and {entry.n}",)
+            yield f"the clock went back by {back} between ledger entries {before[1]} and {entry.n}"
+            return
+        theirs = _time(entry.meta.get("ts")) if entry.meta.get("kind") == "tsa" else None
+        if theirs is not None and theirs - at > _CLOCK_STEP:
+            behind = f"{theirs - at}".partition(".")[0]
+            yield f"the clock was {behind} behind that of {entry.text('content.target')} at ledger entry {entry.n}"
+            return
         before = (at, entry.n)
-    return ()
 
 
-def outlook(home: Home, *, pins: Path = PINS, with_anchors: bool = False) -> Outlook:
+def _time(said: object) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(said))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def _stale(home: Home, places: Sequence[Target], now: float | None) -> tuple[str, ...]:
+    """The places that have got nothing for longer than the settings allow; damaged ones allow what is usual."""
+    if now is None or not places:
+        return ()
+    try:
+        hours = config.read_setting(home, _TOO_OLD)
+    except TallystickError:
+        hours = config.known_setting(_TOO_OLD).default
+    return too_old(home, places, now=now, most_hours=int(str(hours)))
+
+
+def outlook(
+    home: Home,
+    *,
+    pins: Path = PINS,
+    with_anchors: bool = False,
+    further: Sequence[Target] = (),
+    now: float | None = None,
+) -> Outlook:
     """Ask all who may know something of a store. Never raises for what they answer.
 
     Args:
-        with_anchors: ask the places off this machine too, which takes a network.
+        with_anchors: ask the places off this machine too, which takes a network. further: places that somebody knows of
+            from elsewhere. now: seconds since 1970; None: nothing is too old.
     """
     try:
         signer = signer_report(home, pins)
@@ -72,7 +112,8 @@ def outlook(home: Home, *, pins: Path = PINS, with_anchors: bool = False) -> Out
         return _nameless(home, pins, error)
     head, beyond = signer.head, signed_beyond(home, signer)
     key = named_key(signer.pin.key) if signer.pin is not None else None
-    answers = ask(home, keys_of(home, key)) if with_anchors else ()
+    places = targets(home)
+    answers = ask(home, keys_of(home, key), places, further=further, now=now) if with_anchors else ()
     return Outlook(
         signer=signer,
         anchors=answers,
@@ -80,7 +121,8 @@ def outlook(home: Home, *, pins: Path = PINS, with_anchors: bool = False) -> Out
         heads=(*((head,) if head is not None else ()), *(head for answer in answers for head in answer.heads)),
         alarms=(
             *signer.alarms,
-            *(_clock_alarms(home) if signer.pin is not None else ()),
+            *(_clock_alarms(home) if signer.pin is not None or places else ()),
+            *_stale(home, places, now),
             *((beyond,) if beyond is not None else ()),
             *(alarm for answer in answers for alarm in answer.alarms),
         ),

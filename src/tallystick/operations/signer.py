@@ -6,6 +6,7 @@ of its signer counts here. Setting one up: signer_setup.
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import PATIENCE_SECONDS, exchange, signer_place
 from tallystick.model.verdict import Level
+from tallystick.operations.signer_epochs import Followed, follow_epochs
 from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import named_key
 from tallystick.seal.ledgercheck import KnownHead
@@ -40,10 +42,18 @@ class SignerReport(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     root: bytes | None = None
     signed_at: str | None = None
+    epochs: Followed | None = None
+    """Where its epochs lead, if its key is one that is erased."""
     refusals: dict[str, int] = {}
     """What it refused since it started, by kind."""
     problems: tuple[str, ...] = ()
     alarms: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[bytes, ...]:
+        """The keys under which its heads count: the one written down, and those that follow by its epochs."""
+        names = self.epochs.keys if self.epochs is not None else () if self.pin is None else (self.pin.key,)
+        return tuple(key for name in names if (key := named_key(name)) is not None)
 
     @property
     def head(self) -> KnownHead | None:
@@ -88,17 +98,16 @@ def signer_report(home: Home, pins: Path = PINS) -> SignerReport:
         alarms = tuple(f"the store in this folder was {each.store}; another one is in its place" for each in moved)
         return SignerReport(store=store, is_configured=configured, alarms=alarms)
     alarms = () if configured else ("the store says nothing of its signer any more: keys/signer.json is gone",)
-    return _asked(SignerReport(store=store, pin=pin, is_configured=configured, alarms=alarms), pin)
+    return _asked(home, SignerReport(store=store, pin=pin, is_configured=configured, alarms=alarms), pin)
 
 
 def signed_beyond(home: Home, report: SignerReport) -> str | None:
     """That the signer's state is an old one: the store has a head with its signature over more than it remembers."""
-    key = named_key(report.pin.key) if report.pin is not None else None
-    if key is None or report.size is None:
+    if report.size is None:
         return None
     try:
         note = read_note(home)
-        if note is None or not verify_note(note, [key]) or note.size <= report.size:
+        if note is None or not verify_note(note, report.keys) or note.size <= report.size:
             return None
     except (JournalError, FormatError):
         return None  # what is wrong with the head is verification's to say
@@ -107,14 +116,15 @@ def signed_beyond(home: Home, report: SignerReport) -> str | None:
     )
 
 
-def _asked(report: SignerReport, pin: Pin) -> SignerReport:
+def _asked(home: Home, report: SignerReport, pin: Pin) -> SignerReport:
     try:
         user, said = ask_status(Path(pin.socket))
     except (JournalError, FormatError) as error:
         return msgspec.structs.replace(report, problems=(str(error),))
-    problems = []
+    problems, alarms = [], []
     if user != pin.signer:
         problems.append(f"user {user} listens at {pin.socket}, not the signer's user {pin.signer}")
+        alarms += problems if user is not None else []
     if pin.signer == pin.owner:
         problems.append("the signer runs as the user who records: it guards against accidents, not against that user")
     try:
@@ -123,21 +133,48 @@ def _asked(report: SignerReport, pin: Pin) -> SignerReport:
         root = bytes.fromhex(log.root) if log is not None else b""
     except (msgspec.ValidationError, ValueError) as error:
         problems.append(f"the signer's answer is none: {error}")
-        return msgspec.structs.replace(report, answers_as=user, problems=tuple(problems))
+        return msgspec.structs.replace(
+            report, answers_as=user, problems=tuple(problems), alarms=(*report.alarms, *alarms)
+        )
     if log is None:
         problems.append("the signer knows nothing of this store, or does not tell this user")
-        return msgspec.structs.replace(report, answers_as=user, problems=tuple(problems))
-    if log.key != pin.key:
+        if not alarms and os.geteuid() in (0, pin.owner):  # whom it tells
+            alarms.append("the signer knows nothing of this store any more, and signs none of it")
+        return msgspec.structs.replace(
+            report, answers_as=user, problems=tuple(problems), alarms=(*report.alarms, *alarms)
+        )
+    epochs = follow_epochs(home, pin, log.key) if pin.epoch_seconds is not None else None
+    if epochs is None and log.key != pin.key:
         problems.append("the signer has another key than the administrator wrote down")
+        alarms.append(problems[-1])
+    if epochs is not None:
+        problems += [found for found in (epochs.problem, epochs.alarm) if found is not None]
+        alarms += [epochs.alarm] if epochs.alarm is not None else []
     return msgspec.structs.replace(
         report,
         answers_as=user,
         size=log.size,
         root=root,
         signed_at=log.signed_at,
+        epochs=epochs,
         refusals=told.refusals,
         problems=tuple(problems),
+        alarms=(*report.alarms, *alarms),
     )
+
+
+def live_key(path: Path, store: str) -> str:
+    """The did:key that a signer signs a store with now, as it says. Raises JournalError: it has none, or says nothing."""
+    try:
+        told = msgspec.convert(ask_status(path)[1], _Said)
+    except (FormatError, msgspec.ValidationError) as error:
+        raise JournalError(f"the signer at {path} does not say what it signs: {error}") from error
+    key = next((log.key for log in told.logs if log.store == store), None)
+    if key is None:
+        raise JournalError(
+            f"the signer at {path} knows nothing of store {store}", hint="`tally signer init` makes a key"
+        )
+    return key
 
 
 def ask_status(path: Path) -> tuple[int | None, dict[str, object]]:

@@ -21,16 +21,20 @@ from pathlib import Path
 import msgspec
 
 from tallystick.errors import JournalError, NotFoundError, TallystickError
+from tallystick.journal.archive import Archive, system_clock
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
 from tallystick.journal.signing import SignerAt, SignerPlace, forget_signer_place, signer_place, write_signer_place
+from tallystick.operations.anchors import keys_of
+from tallystick.operations.as_root import as_root
 from tallystick.operations.as_user import as_user
-from tallystick.operations.signer import ask_status
+from tallystick.operations.signer import ask_status, live_key
 from tallystick.operations.signer_program import copy_program, interpreter
 from tallystick.operations.signer_unit import LABEL, launchd_plist, systemd_unit
 from tallystick.operations.store import open_archive
 from tallystick.operations.store_identity import read_store
 from tallystick.seal.keys import PublicKey, did_key, parse_did_key
+from tallystick.signer.epochs import epoch_plan, epochs_path, make_epochs
 from tallystick.signer.pins import PINS, Pin, check_guarded, read_pins, write_pin
 from tallystick.signer.server import SUFFIX
 from tallystick.signer.vault import make_vault, vault_owner
@@ -39,6 +43,8 @@ USER = "tally-signer"
 _STARTS_SECONDS = 10.0
 _NOBODY = 65534
 """The group of users that need none."""
+_SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin:/run/current-system/sw/bin"
+"""Where root's programs are: not what `su` kept of the user's own PATH, which an agent may write to."""
 _DETACH = "import os, sys; os.fork() and os._exit(0); os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
 
 
@@ -81,6 +87,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     uid: int | None
     """Of the signer's user; None: there is no such user yet."""
     places: Places
+    epochs: int | None = None
+    """The seconds of an epoch."""
     steps: tuple[Step, ...]
     """To undo them, the last comes first."""
 
@@ -95,11 +103,14 @@ class _Found(msgspec.Struct, frozen=True):
     """Whether its own key is still there."""
 
 
-def plan(home: Home, *, user: str = USER, places: Places | None = None) -> Plan:
+def plan(home: Home, *, user: str = USER, places: Places | None = None, epochs: int | None = None) -> Plan:
     """What would be done, without doing it.
 
+    Args:
+        epochs: the seconds of an epoch, for a key that is erased after each; None: one key for ever.
+
     Raises:
-        NotFoundError: there is no store. JournalError: it has a signer already, or its folder is a link.
+        NotFoundError: there is no store. JournalError: it has such a signer already, or its folder is a link.
     """
     places = places or usual_places()
     if not home.folder.is_dir():
@@ -110,10 +121,12 @@ def plan(home: Home, *, user: str = USER, places: Places | None = None) -> Plan:
     found = _look(home, owner)
     pins = list(read_pins(places.pins))
     own = next((pin for pin in pins if pin.store == found.store), None)
-    if own is not None and own.key == found.signer and not found.has_key:
+    if own is not None and _is_done(own, found, epochs):
         raise JournalError(f"store {found.store} has a signer", hint="`tally signer status`")
+    epochs = epochs if own is None or own.epoch_seconds is None else own.epoch_seconds
     uid = _uid_of(user)
-    steps = _steps(home, found.store, user, places, is_shared=any(pin.store != found.store for pin in pins))
+    is_shared = any(pin.store != found.store for pin in pins)
+    steps = _steps(home, found.store, user, places, is_shared=is_shared, epochs=epochs)
     return Plan(
         store=found.store,
         home=home.folder.absolute(),
@@ -121,8 +134,16 @@ def plan(home: Home, *, user: str = USER, places: Places | None = None) -> Plan:
         user=user,
         uid=uid,
         places=places,
+        epochs=epochs,
         steps=(*(() if uid is not None else (_user_step(user),)), *steps),
     )
+
+
+def _is_done(own: Pin, found: _Found, epochs: int | None) -> bool:
+    """Whether nothing is left to do. A signer with epochs has another key than the first one, which is written down."""
+    if found.has_key or found.signer is None:
+        return False
+    return own.epoch_seconds is not None or (own.key == found.signer and epochs is None)
 
 
 def _look(home: Home, owner: int) -> _Found:
@@ -141,17 +162,20 @@ def _user_step(user: str) -> Step:
     return Step(f"make the system user {user}, without login and home", f"userdel {user}")
 
 
-def _steps(home: Home, store: str, user: str, places: Places, *, is_shared: bool) -> tuple[Step, ...]:
+def _steps(
+    home: Home, store: str, user: str, places: Places, *, is_shared: bool, epochs: int | None
+) -> tuple[Step, ...]:
     """What is done once there is a user. What other stores use, too, is not taken away again."""
     others = "nothing: the signer of other stores uses it"
     vault, pin = places.folder / f"{store}{SUFFIX}", places.pins / f"{store}.json"
+    changes = "" if epochs is None else f", and another one every {epochs:,} s, when the one before it is erased"
     return (
         Step(
             f"copy the program to {places.program}, for root alone to change",
             others if is_shared else f"rm -r {places.program}",
         ),
         Step(
-            f"make {vault}, for {user} alone, with a key of this store",
+            f"make {vault}, for {user} alone, with a key of this store{changes}",
             f"rm {vault}, or keep it: the key and what it signed",
         ),
         _start_step(places, others if is_shared else None),
@@ -180,7 +204,11 @@ def _start_step(places: Places, others: str | None) -> Step:
 
 
 def set_up(
-    found: Plan, *, seeds: Callable[[int], bytes] = os.urandom, told: Callable[[Step], object] = lambda _: None
+    found: Plan,
+    *,
+    seeds: Callable[[int], bytes] = os.urandom,
+    clock: Callable[[], str] = system_clock,
+    told: Callable[[Step], object] = lambda _: None,
 ) -> Pin:
     """Do what a plan says, as root.
 
@@ -191,7 +219,7 @@ def set_up(
         JournalError: it cannot be done; the message says what, and what was done stands and can be repeated.
     """
     if os.geteuid() != 0:
-        raise JournalError("only root can make another user's signer", hint="sudo tally signer init")
+        raise JournalError("only root can make another user's signer", hint=as_root("signer init", Home(found.home)))
     places, home = found.places, Home(found.home)
     check_guarded(found.home, trusted=frozenset((0, found.owner)))
     os.umask(0o022)
@@ -209,7 +237,7 @@ def set_up(
     told(next(says))
     copy_program(places.program)
     told(next(says))
-    public = _make_key(places, found, uid, seeds)
+    public = _make_key(places, found, uid, seeds, clock)
     told(next(says))
     start(places, uid, found.user)
     told(next(says))
@@ -220,6 +248,7 @@ def set_up(
         signer=uid,
         owner=found.owner,
         home=str(found.home),
+        epoch_seconds=found.epochs,
     )
     write_pin(pin, places.pins)
     told(next(says))
@@ -239,9 +268,10 @@ def _delete_key(home: Home) -> str:
 
 def _run(*words: str) -> None:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": _SYSTEM_PATH})
     except OSError as error:
-        raise JournalError(f"cannot run {words[0]}: {error.strerror}") from error
+        hint = "make a system user yourself and name it: --user NAME" if words[0] == "useradd" else None
+        raise JournalError(f"cannot run {words[0]}: {error.strerror}", hint=hint) from error
     if done.returncode != 0:
         raise JournalError(f"{' '.join(words)}: {done.stderr.strip()[:500] or f'exit {done.returncode}'}")
 
@@ -258,7 +288,10 @@ def command(places: Places) -> list[str]:
 # The key and the process -----------------------------------------------------------------------------------------------
 
 
-def _make_key(places: Places, found: Plan, uid: int, seeds: Callable[[int], bytes]) -> PublicKey:
+def _make_key(
+    places: Places, found: Plan, uid: int, seeds: Callable[[int], bytes], clock: Callable[[], str]
+) -> PublicKey:
+    """Make the signer's key, and what its epochs begin with, where it has none yet; the key, of its first epoch."""
     places.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     places.folder.chmod(0o700)
     os.chown(places.folder, uid, -1)
@@ -270,9 +303,21 @@ def _make_key(places: Places, found: Plan, uid: int, seeds: Callable[[int], byte
         key, users = vault_owner(path)
         if found.owner not in users:
             raise JournalError(f"{path} is the key of another user's store", hint="`tally signer status` says whose")
-        return did_key(key)
+        if found.epochs is None:
+            return did_key(key)
+        return _first_key(path, found, did_key(key), clock)
 
     return parse_did_key(as_user(uid, make))
+
+
+def _first_key(path: Path, found: Plan, key: str, clock: Callable[[], str]) -> str:
+    """The key that the row of epochs begins with, which is this one where there is no row yet."""
+    row = epochs_path(path)
+    begun = epoch_plan(row)
+    if begun is None and found.epochs is not None:
+        make_epochs(row, store=found.store, key=key, seconds=found.epochs, at=clock())
+        return key
+    return begun[0] if begun is not None else key
 
 
 def start(places: Places, uid: int, user: str = "") -> None:
@@ -359,24 +404,32 @@ def move_key(home: Home, socket: Path, public: PublicKey) -> str:
         JournalError: the signer refuses, or the store cannot be written.
     """
     place = SignerPlace(str(socket), did_key(public))
-    if signer_place(home) == place:
+    here = signer_place(home)
+    if here == place or (here is not None and here.socket == place.socket and not home.key.exists()):
         return ""  # what is left to be signed is signed with the next head
     old = load_key(home).public
     archive = open_archive(home)
     try:
         with archive.ledger.locked():
-            keys = archive.ledger.view.keys
-            if public not in keys:
-                archive.sign()
-                archive.ledger.append({"type": "key_add", "key": did_key(public)})
-            if old in keys:
-                archive.ledger.sign_together(SignerAt(place))
+            signer, view = SignerAt(place), archive.ledger.view
+            if public not in keys_of(home):
+                _add_key(archive, public)
+            archive.ledger.follow(signer)
+            if signer.turn_to(live_key(socket, archive.ledger.store_id)) not in view.keys:
+                _add_key(archive, signer.public)
+            if old in view.keys:
+                archive.ledger.sign_together(signer)
                 archive.ledger.append({"type": "key_retire", "key": did_key(old)})
-            write_signer_place(home, socket, public)
+            write_signer_place(home, socket, signer.public)
             archive.sign(keep=True)
     finally:
         archive.close()
     return ""
+
+
+def _add_key(archive: Archive, key: PublicKey) -> None:
+    archive.sign()
+    archive.ledger.append({"type": "key_add", "key": did_key(key)})
 
 
 def leave(home: Home, *, seeds: Callable[[], bytes]) -> PublicKey:
@@ -393,9 +446,10 @@ def leave(home: Home, *, seeds: Callable[[], bytes]) -> PublicKey:
     archive = open_archive(home)
     try:
         with archive.ledger.locked():
+            signer = SignerAt(place)
             archive.ledger.append({"type": "key_add", "key": did_key(key.public)})
-            archive.ledger.sign_together(SignerAt(place))
-            archive.ledger.append({"type": "key_retire", "key": place.key})
+            archive.ledger.sign_together(signer)
+            archive.ledger.append({"type": "key_retire", "key": did_key(signer.public)})
             forget_signer_place(home)
             archive.sign(keep=True)
     finally:

@@ -20,12 +20,14 @@ from tallystick.errors import FormatError, JournalError
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import signer_place
+from tallystick.model.moments import write_time
 from tallystick.model.recorded import Recorded
-from tallystick.operations.alarms import kept_alarms
+from tallystick.operations.alarms import kept_alarms, open_alarms
 from tallystick.operations.anchors import targets
 from tallystick.operations.ledger import ledger_entries, sealed_sizes
-from tallystick.operations.live import RECORDER
 from tallystick.operations.marking import Rules, read_rules
+from tallystick.operations.outlook import outlook
+from tallystick.operations.own_session import RECORDER
 from tallystick.operations.project import open_index
 from tallystick.operations.store_identity import StoreIdentity, read_store
 from tallystick.store.checkpoints import MarkCounts, mark_counts
@@ -71,9 +73,13 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 
     signer: str | None = None
     """Where its signer listens, if it has one."""
+    epochs: str | None = None
+    """Where the epochs of its key stand, if it has some."""
     anchors: tuple[str, ...] = ()
     alarms: tuple[str, ...] = ()
-    """Signs of tampering of which evidence is kept."""
+    """Signs of tampering, of now and of before where nobody found them to be over."""
+    evidence: int = 0
+    """Of how many alarms evidence is kept, of those that are over, too."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,20 +154,24 @@ def store_status(home: Home, *, now: datetime | None = None) -> Status:
         by_status=dict(sorted(Counter(row.status for row in rows).items())),
         alerts=counted.alerts,
         attributions=counted.attributions,
-        guard=_guard(home),
+        guard=_guard(home, (now or datetime.now(UTC)).timestamp()),
         bundles={kind: sum(entry.type == kind for entry in ledger) for kind in ("import", "export")},
     )
 
 
-def _guard(home: Home) -> Guard:
+def _guard(home: Home, now: float) -> Guard:
     try:
         place = signer_place(home)
     except JournalError as error:
         return Guard(signer=str(error))
+    around = outlook(home, now=now)
+    epochs = around.signer.epochs if around.signer is not None else None
     return Guard(
         signer=place.socket if place is not None else None,
+        epochs=epochs.told(write_time(datetime.fromtimestamp(now, UTC))) if epochs is not None else None,
         anchors=tuple(target.name for target in targets(home)),
-        alarms=tuple(said for _, said in kept_alarms(home)),
+        alarms=open_alarms(home, around),
+        evidence=sum(1 for _ in kept_alarms(home)),
     )
 
 

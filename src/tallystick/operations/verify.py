@@ -18,6 +18,7 @@ from tallystick.journal.lines import LineFile
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Defect, Require, Rule, Verdict
 from tallystick.operations.workers import cores, in_processes
+from tallystick.seal.epochs import LiveEpoch
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, check_ledger
@@ -59,6 +60,7 @@ def verify_store(
     pinned: str | None = None,
     remembered: bytes | None = None,
     known: Sequence[KnownHead] = (),
+    live: LiveEpoch | None = None,
     alarms: Sequence[str] = (),
     notes: Sequence[str] = (),
     require: Require = Require.A2,
@@ -72,6 +74,7 @@ def verify_store(
         sessions: only these sessions; None: all, and those that the ledger knows but the disk does not.
         pinned: did:key to trust instead of the keys that the ledger names.
         remembered: a head of this ledger that the caller kept from earlier. known: what others remember of it.
+        live: what its signer says of its epochs, if it has some.
         alarms: signs of tampering that were found around the store: each is a defect of its ledger.
         since: the newest head of who guards the store at the required level (A3, A4) is to be no older than this.
         notes: why somebody who should know something of it does not count.
@@ -89,6 +92,7 @@ def verify_store(
         pinned=parse_did_key(pinned) if pinned is not None else None,
         remembered=remembered,
         known=known,
+        live=live,
         read_blob=blob_reader(home.blobs),
     )
     paths: dict[str, list[Path]] = {}

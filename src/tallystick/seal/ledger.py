@@ -12,6 +12,7 @@ import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
+from tallystick.seal.epochs import epoch_of
 from tallystick.seal.keys import named_key
 
 
@@ -50,6 +51,8 @@ class LedgerView:
         self.dropped: dict[str, SessionHead] = {}
         self.keys: list[bytes] = []
         """The log keys, as they are: a low-order one among them is refused when it has signed (9.4)."""
+        self.epoch_key: str | None = None
+        """The did:key that the newest end of an epoch names (docs/format.md 19.8)."""
         self.fallen: list[int] = []
         """The `n` of each head that is smaller than one before of its session (9.3). Such heads count for nothing."""
 
@@ -70,6 +73,8 @@ class LedgerView:
         elif kind in ("store_start", "key_add"):
             added = named_key(_text(meta, "key"))
             self.keys += [added] if added is not None and added not in self.keys else []
+            end = epoch_of(meta)
+            self.epoch_key = end.key if end is not None else self.epoch_key
         elif kind == "key_retire":
             retired = named_key(_text(meta, "key"))
             self.keys = [key for key in self.keys if key != retired]

@@ -15,6 +15,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tallystick.model.verdict import Defect, Level, Rule
 from tallystick.seal.chain import Chain, Place
+from tallystick.seal.epochs import Epoch, LiveEpoch, Row, epoch_of, why_not_forward
 from tallystick.seal.keys import PublicKey
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.line import BlobReader, sid_of
@@ -72,6 +73,8 @@ class LedgerCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The levels of those who remember this ledger as it is."""
     newest: dict[Level, str] = {}
     """When the newest of their heads was taken, by level, where they say it."""
+    why_not_forward: str | None = None
+    """Why its epochs do not guard the past; None where they do, or where there are none."""
 
     @property
     def is_signed(self) -> bool:
@@ -87,7 +90,7 @@ def found_defect(session: str | None, n: int | None, error: FormatError) -> Defe
 class _Reading:
     """One pass over the ledger: its chain, its views, and roots and keys at the sizes that heads speak of."""
 
-    def __init__(self, own: Note | None, heads: Sequence[Note | KnownHead]) -> None:
+    def __init__(self, own: Note | None, heads: Sequence[Note | KnownHead], pinned: PublicKey | None) -> None:
         self.store_id: str | None = None
         self.lines = 0
         self.size = 0
@@ -98,6 +101,10 @@ class _Reading:
         self.defects: list[Defect] = []
         self.foreign: tuple[tuple[int, str], ...] = ()
         self.remarks: list[str] = []
+        self.row = Row(pinned)
+        self.broken: list[Defect] = []
+        """What is wrong with the ends of epochs. The entries that say them are sound all the same."""
+        self._leaves = bytearray()
         self._keys: dict[int, tuple[bytes, ...]] = {}
         # Who else remembers the ledger vouches for as much of it: an old head put back does not uncover the rest.
         others = (head.size for head in heads if isinstance(head, KnownHead))
@@ -126,13 +133,24 @@ class _Reading:
                 self.remarks.append(f"ledger: `recorded` goes back {chain.clock_steps} times")
 
     def _take(self, chain: Chain, meta: dict[str, Json]) -> None:
+        self.take_end(epoch_of(meta), self.size)
         self.whole.feed(meta)
+        self._leaves += chain.head
         (self.covered if self.size < self._covered_size else self.tail).feed(meta)
         self.size += 1
         if self.size in self._sizes:
             self.roots[self.size] = chain.tree.root()
         if self.size in self._sizes or self.size == 1:
             self._keys[self.size] = tuple(self.whole.keys)
+
+    def take_end(self, end: Epoch | None, n: int | None) -> None:
+        """Take the end of an epoch, which entry `n` says; None: somebody else says it."""
+        if end is None or self.store_id is None:
+            return
+        try:
+            self.row.take(end, store_id=self.store_id, n=self.size, leaves=self._leaves, named=self.whole.keys)
+        except FormatError as error:
+            self.broken.append(found_defect(self.store_id, n, error))
 
     def keys(self, size: int) -> tuple[bytes, ...]:
         """The keys that the first `size` entries name; the first entry always counts, for it names the first key."""
@@ -146,6 +164,7 @@ def check_ledger(
     pinned: PublicKey | None = None,
     remembered: bytes | None = None,
     known: Sequence[KnownHead] = (),
+    live: LiveEpoch | None = None,
     read_blob: BlobReader | None = None,
 ) -> LedgerCheck:
     """Check the ledger's lines, its head, and the head that the verifier remembers from earlier.
@@ -153,16 +172,19 @@ def check_ledger(
     Args:
         lines: the ledger; None if there is none. note: the head beside it; None if there is none.
         pinned: the only key to trust; else the keys that the ledger itself names are taken, and the verdict says so.
-        known: what others remember of this ledger.
+        known: what others remember of this ledger. live: what its signer says of its epochs, if it has some.
     """
     parsed = {
         what: _parsed(text) for what, text in (("head", note), ("remembered head", remembered)) if text is not None
     }
     heads = {what: head for what, head in parsed.items() if isinstance(head, Note)}
     own = heads.get("head")
-    reading = _Reading(own, (*heads.values(), *known))
+    reading = _Reading(own, (*heads.values(), *known), pinned)
     if lines is not None:
         reading.read(lines, read_blob)
+    for end in live.after(reading.row.last) if live is not None and not reading.defects else ():
+        reading.take_end(end, None)
+    reading.defects += reading.broken
     defects, store, signed, wrong_key = list(reading.defects), reading.store_id, False, False
     for what, head in parsed.items():
         if isinstance(head, FormatError):
@@ -176,6 +198,11 @@ def check_ledger(
     contradicted = {head: found for head in known if (found := _contradiction(head, store, reading)) is not None}
     defects += contradicted.values()
     agreeing = [head for head in known if head not in contradicted and reading.size >= head.size and _counts(head, own)]
+    levels, newest = {head.level for head in agreeing}, newest_of(agreeing)
+    lacks = why_not_forward(reading.row, live, is_pinned=pinned is not None)
+    if lacks is None and reading.row.last is not None:
+        levels.add(Level.A3F)
+        newest[Level.A3F] = reading.row.last.ended
     view = reading.covered if signed else reading.whole
     defects += [Defect(store, n, Rule.HEAD, "a size smaller than one before of its session") for n in view.fallen]
     return LedgerCheck(
@@ -187,9 +214,10 @@ def check_ledger(
         wrong_key=wrong_key,
         defects=tuple(sorted(defects, key=lambda item: item.place)[:1]),
         foreign=reading.foreign,
-        remarks=(*reading.remarks, *_remarks(lines, note)),
-        agreed=frozenset(head.level for head in agreeing),
-        newest=_newest(agreeing),
+        remarks=(*reading.remarks, *_remarks(lines, note), *_long(reading.row)),
+        agreed=frozenset(levels),
+        newest=newest,
+        why_not_forward=lacks if live is not None else None,
     )
 
 
@@ -207,6 +235,13 @@ def _remarks(lines: Lines | None, note: bytes | None) -> Iterator[str]:
         yield "the ledger has no signed head"
 
 
+def _long(row: Row) -> Iterator[str]:
+    if row.long:
+        last = row.long[-1]
+        times = f"the last of them from {last.began} to {last.ended}"
+        yield f"{len(row.long)} epochs lasted longer than they were to, {times}: the signer did not run"
+
+
 def _problem_with(
     head: Note, what: str, store: str | None, reading: _Reading, pinned: PublicKey | None
 ) -> tuple[Defect | None, bool]:
@@ -215,7 +250,8 @@ def _problem_with(
         return Defect(store, None, Rule.SIGNATURE, f"the {what} is of another store, {head.store_id}"), False
     store = head.store_id
     try:
-        signers = verify_note(head, (pinned,) if pinned is not None else reading.keys(head.size))
+        known = reading.row.counting(head.size) if pinned is not None else reading.keys(head.size)
+        signers = verify_note(head, known)
     except FormatError as error:
         return Defect(store, None, Rule.SIGNATURE, f"{what}: {error}"), False
     # Without a pinned key only a ledger that is sound up to the head can say which keys are known.
@@ -227,11 +263,18 @@ def _problem_with(
     return _misfit(f"the {what}", head, store, reading), False
 
 
-def _newest(heads: Sequence[KnownHead]) -> dict[Level, str]:
+def newest_of(heads: Sequence[KnownHead]) -> dict[Level, str]:
+    """Of when the largest head is, by level: a smaller one that somebody puts there again later is no newer.
+
+    Of several of one size it is the earliest that counts.
+    """
+    sizes: dict[Level, int] = {}
+    for head in heads:
+        sizes[head.level] = max(head.size, sizes.get(head.level, 0))
     newest: dict[Level, str] = {}
     for head in heads:
-        if head.at is not None:
-            newest[head.level] = max(head.at, newest.get(head.level, ""))
+        if head.at is not None and head.size == sizes[head.level]:
+            newest[head.level] = min(head.at, newest.get(head.level, head.at))
     return newest
 
 

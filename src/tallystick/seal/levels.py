@@ -15,12 +15,23 @@ def level_of(ledger: LedgerCheck) -> Level:
         return Level.A1
     if Level.A3 not in ledger.agreed:
         return Level.A2
-    return Level.A4 if Level.A4 in ledger.agreed else Level.A3
+    return max(level for level in ledger.agreed if level >= Level.A3)  # A3, A3f, A4: in the order of the alphabet
+
+
+def lacks_epochs(ledger: LedgerCheck, require: Require) -> str | None:
+    """Why epochs that are required do not guard the past, where an anchor gives a level that is higher still."""
+    if require is not Require.A3F or Level.A3F in ledger.agreed:
+        return None
+    return f"no epochs guard what is older (A3f): {ledger.why_not_forward or 'no signer answers that has some'}"
 
 
 def too_old_for(ledger: LedgerCheck, require: Require, since: str) -> str | None:
     """Why the newest head that somebody at the required level has is older than it may be; None if it is not."""
-    whose = {Require.A3: "the signer signed", Require.A4: "anyone off this machine has"}.get(require)
+    whose = {
+        Require.A3: "the signer signed",
+        Require.A3F: "an epoch's key signed as its last",
+        Require.A4: "anyone off this machine has",
+    }.get(require)
     if whose is None:
         return None
     newest = ledger.newest.get(Level(require.value))
@@ -37,8 +48,11 @@ def why_not_higher(ledger: LedgerCheck) -> str:
     match level_of(ledger):
         case Level.A4:
             return "no witness has cosigned the head (A5)"
-        case Level.A3:
+        case Level.A3F:
             return "nobody off this machine remembers the head (A4)"
+        case Level.A3:
+            epochs = f"; its epochs do not count (A3f): {ledger.why_not_forward}" if ledger.why_not_forward else ""
+            return f"nobody off this machine remembers the head (A4){epochs}"
     whose = "a pinned key" if ledger.pinned else "the store's own key, which this verifier has no other word for"
     if Level.A4 in ledger.agreed:
         return f"signed by {whose}; anchored off this machine, but no separate signer guards the head (A3)"

@@ -421,6 +421,19 @@ def ledger_members(meta: dict[str, Json]) -> dict[str, Any]:
     return LEDGER_MEMBERS.get(kind, {}) | LEDGER_MEMBERS.get(f"{kind} {meta.get('action')}", {})
 
 
+EPOCH = HEAD | {"epoch": range(1, MAX_INT + 1), "key": DID_KEY, "began": TIME, "ended": TIME}
+EPOCH |= {"seconds": range(1, MAX_INT + 1), "signature": re.compile("[0-9a-f]{128}")}
+del EPOCH["session"]
+EPOCH_TEXT = ["epoch", "size", "root", "key", "began", "ended", "seconds"]
+MAX_FIRST_KEYS = 8
+
+
+def epoch_of(meta: dict[str, Json]) -> dict[str, Json] | None:
+    """19.8: the end of an epoch that a `key_add` seals, its own members alone."""
+    end = {member: meta.get(member) for member in EPOCH}
+    return end if meta["type"] == "key_add" and fits(end, EPOCH) and parse_did_key(meta["key"]) else None
+
+
 class Facts:
     """9.2 and 12: what some (n, meta) of the ledger say."""
 
@@ -809,6 +822,8 @@ class Store:
         self.root, self.pinned = root, pinned
         self.note: Note | None = None  # the store's own, once it is signed by a known key and borne out
         self.ledger = Journal("ledger", None, [root / "blobs"], Facts([]))
+        self.broken_epoch = 0  # the n of an end that does not hold
+        self.following = {pinned: -1} if pinned else {}  # it and the keys that follow, by the n that says so
         self.remarks = [] if pinned else ["no key is pinned: the store's own word is taken for its key"]
         self._check_ledger(remembered)
         self.sessions = self._check_sessions()
@@ -827,6 +842,10 @@ class Store:
             self.ledger.read(ledger)
         else:
             self.remarks.append("ledger.jsonl is missing: nothing says which sessions there were")
+        try:
+            self._check_epochs(str(self.ledger.sid))
+        except RuleError as error:
+            self.ledger.blame(self.broken_epoch, error.rule, error.why)
         for what, raw in notes:
             self._check_note(raw, what)
         metas, size = self.ledger.metas, self.note.size if self.note else self.ledger.lines
@@ -867,11 +886,34 @@ class Store:
             self.note = None if stranger else note
         return None
 
+    def _check_epochs(self, sid: str) -> None:
+        """19.8: each end is signed by the key that the one before it names, and begins where that ended."""
+        ends = [(n, end) for n, meta in self.ledger.metas if (end := epoch_of(meta)) is not None]
+        roots = roots_at(bytes(self.ledger.hashes), (end["size"] for _, end in ends)) if ends else {}
+        last, row, most = dict.fromkeys(EPOCH, 0), b"", 0
+        for n, end in ends:
+            self.broken_epoch, first = n, end["epoch"] == 1
+            said = (f"tallystick/{sid}/epoch", *(end[name] for name in EPOCH_TEXT))
+            known = [row] * bool(row) + (self._named_below(n)[-MAX_FIRST_KEYS:] if first else [])
+            text, signature = "".join(f"{part}\n" for part in said).encode(), bytes.fromhex(end["signature"])
+            signer = next((key for key in known if verifies(key, signature, text)), None)
+            follows = first or (end["epoch"] == last["epoch"] + 1 and end["began"] == last["ended"])
+            need(follows and signer and end["ended"] >= end["began"], "signature", "an epoch does not follow")
+            fitting = (not end["size"] or most <= end["size"] <= n) and roots[end["size"]].hex() == end["root"]
+            need(fitting, "head", "the ledger is not what it was when an epoch ended")
+            last, row, most = end, parse_did_key(end["key"]) or b"", max(most, end["size"])
+            if signer in self.following:
+                self.following.setdefault(row, n)
+
     def _keys_below(self, size: int) -> list[bytes]:
-        """The pinned key; else the store's own: those it starts with or adds, but those it retires."""
+        """The pinned key and those that follow from it; else the store's own."""
         if self.pinned is not None:
-            return [self.pinned]
-        own = Facts(meta for meta in self.ledger.metas if meta[0] < max(1, size)).keys
+            return [key for key, n in self.following.items() if n < max(1, size)]
+        return self._named_below(max(1, size))
+
+    def _named_below(self, n: int) -> list[bytes]:
+        """The keys that the store starts with or adds, but those it retires."""
+        own = Facts(meta for meta in self.ledger.metas if meta[0] < n).keys
         return [key for key in map(parse_did_key, own) if key is not None]
 
     def _check_sessions(self) -> list[Journal]:

@@ -26,7 +26,7 @@ from tallystick.model.verdict import (
 from tallystick.seal.chain import Chain, Place
 from tallystick.seal.ledger import LedgerView, SessionHead
 from tallystick.seal.ledgercheck import LedgerCheck, Lines, found_defect
-from tallystick.seal.levels import level_of, too_old_for, why_not_higher
+from tallystick.seal.levels import lacks_epochs, level_of, too_old_for, why_not_higher
 from tallystick.seal.line import BlobReader, legible_entry, parse_line
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.redact import Redaction
@@ -240,7 +240,8 @@ def conclude(
     """The verdict on a store, or on the part of it that `checks` cover.
 
     Args:
-        since: whoever guards the ledger at the level that is required has a head that is no older than this.
+        since: whoever guards the ledger at the level that is required has a head that is no older than this: else that
+            is a defect of the ledger, where the level is reached at all.
     """
     verdicts = sorted((check.verdict for check in checks), key=lambda verdict: verdict.session or "")
     if ledger.wrong_key:
@@ -258,7 +259,12 @@ def conclude(
     worst = max((verdict.completeness for verdict in verdicts), key=WORST_LAST.index, default=Completeness.SEALED)
     cut = any(item.rule is Rule.CUT for item in ledger.defects)
     level = level_of(ledger)
-    too_old = too_old_for(ledger, require, since) if since is not None else None
+    too_old = lacks_epochs(ledger, require)
+    stale = too_old_for(ledger, require, since) if since is not None else None
+    if stale is not None and level >= require:  # there is somebody who would have a newer one: an alarm like the others
+        defects.append(Defect(ledger.store_id, None, Rule.HEAD, stale))
+    elif stale is not None and too_old is None:
+        too_old = stale
     return Verdict(
         completeness=Completeness.CUT if cut and worst is not Completeness.MISSING else worst,
         authenticity=authenticity,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
@@ -57,24 +57,17 @@ class Guarding:
             has_asked = self._anchor()
             from tallystick.operations.alarms import Alarms
 
-            for alarm in Alarms(self._home).new(at=self._clock(), with_anchors=has_asked, further=self._found()):
+            refused = self._refused()
+            found = Alarms(self._home).new(
+                at=self._clock(), with_anchors=has_asked, further=() if refused is None else (refused,), now=self._now()
+            )
+            for alarm in found:
                 _LOG.error("ALARM: %s", alarm)
                 self._tell(alarm)
         except TallystickError as error:
             self.problem = str(error)
         except Exception:
             _LOG.exception("the store could not be looked after")
-
-    def _found(self) -> Iterator[str]:
-        """Alarms that only who records can see."""
-        from tallystick.operations.anchors import targets, too_old
-        from tallystick.operations.config import read_setting
-
-        refused = self._refused()
-        if refused is not None:
-            yield refused
-        hours = int(str(read_setting(self._home, "anchors.too_old_hours")))
-        yield from too_old(self._home, targets(self._home), now=self._now(), most_hours=hours)
 
     def _anchor(self) -> bool:
         """Give the newest head to the places that are due; whether one was given."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import resource
 import signal
 import sys
 import threading
@@ -29,6 +30,7 @@ def main(words: list[str]) -> int:
         sys.stderr.write("usage: python -m tallystick.signer FOLDER SOCKET\n")
         return _USAGE
     os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold the key
     logging.basicConfig(format="tallystick-signer: %(message)s", level=logging.INFO)
     try:
         signer = Signer(Path(words[0]), _clock)

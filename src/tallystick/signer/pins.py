@@ -22,7 +22,10 @@ _FOREIGN_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One store and its signer. `home` is the store's folder, `owner` the user who records into it."""
+    """One store and its signer. `home` is the store's folder, `owner` the user who records into it.
+
+    Where there are epochs, `key` is that of the first one, and `epoch_seconds` their length.
+    """
 
     store: str
     key: str
@@ -30,6 +33,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     signer: int
     owner: int
     home: str
+    epoch_seconds: int | None = None
 
 
 def write_pin(pin: Pin, folder: Path = PINS) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import socket
 import socketserver
 import stat
@@ -19,6 +20,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
+
 from tallystick.errors import JournalError
 from tallystick.seal.extension import MOST_REQUEST, Code, RefusedError, answer_text, parse_request, refusal_text
 from tallystick.seal.keys import did_key
@@ -27,6 +30,8 @@ from tallystick.signer.vault import Vault
 
 SUFFIX = ".log"
 STATUS = b"status\n"
+EPOCHS = re.compile(rb"epochs ([0-9a-f]{32}) (did:key:[1-9A-HJ-NP-Za-km-z]{48}|-)\n\Z")
+"""Asks for the ends of epochs of a store after the one that names a key, or for those from the first on."""
 _SECONDS = 5.0
 _MOST_AT_ONCE = 32
 _MOST_OF_ONE_USER = 12
@@ -83,15 +88,33 @@ class Signer:
             raise RefusedError(Code.BUSY, "too many requests; try again in a moment")
         if data == STATUS:
             return answer_text(Code.SIGNED, json.dumps(self.status(user)).encode())
+        asked = EPOCHS.match(data)
+        if asked is not None:
+            vault, lock = self._vault(asked[1].decode(), user)
+            with lock:
+                ends = vault.epochs.after(asked[2].decode()) if vault.epochs is not None else ()
+                return answer_text(Code.SIGNED, json.dumps([msgspec.to_builtins(end) for end in ends]).encode())
         request = parse_request(data)
-        found = self._vaults.get(request.store_id)
-        if found is None:
-            raise RefusedError(Code.UNKNOWN_LOG, f"there is no key here for store {request.store_id}")
-        vault, lock = found
-        if user not in vault.uids:
-            raise RefusedError(Code.FORBIDDEN, f"user {user} may not have this log signed")
+        vault, lock = self._vault(request.store_id, user)
         with lock:
             return answer_text(Code.SIGNED, vault.sign(request))
+
+    def _vault(self, store_id: str, user: int) -> tuple[Vault, threading.Lock]:
+        found = self._vaults.get(store_id)
+        if found is None:
+            raise RefusedError(Code.UNKNOWN_LOG, f"there is no key here for store {store_id}")
+        if user not in found[0].uids:
+            raise RefusedError(Code.FORBIDDEN, f"user {user} may not have this log signed")
+        return found
+
+    def end_epochs(self) -> None:
+        """End the epochs that are over. Never raises: one that could not be ended is tried again, and signs nothing."""
+        for vault, lock in self._vaults.values():
+            try:
+                with lock:
+                    vault.end_if_over()
+            except (JournalError, OSError) as error:
+                _LOG.error("an epoch could not be ended: %s", error)
 
     def status(self, user: int) -> dict[str, object]:
         """What the signer says of itself to a user: the logs that are theirs, all of them to root."""
@@ -102,6 +125,7 @@ class Signer:
                 "size": vault.state.size,
                 "root": vault.state.root.hex(),
                 "signed_at": vault.signed_at,
+                **_epoch(vault),
             }
             for store, (vault, _) in sorted(self._vaults.items())
             if user == 0 or user in vault.uids
@@ -112,6 +136,10 @@ class Signer:
         """Let go of all files."""
         for vault, _ in self._vaults.values():
             vault.close()
+
+
+def _epoch(vault: Vault) -> dict[str, object]:
+    return {} if vault.epochs is None else {"epoch": vault.epochs.number, "epoch_seconds": vault.epochs.plan.seconds}
 
 
 def _check_folder(folder: Path) -> None:
@@ -163,12 +191,16 @@ class Server(socketserver.UnixStreamServer):
         self._guard = threading.Lock()
         self._served: Counter[int | None] = Counter()
         self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="tallystick-signer")
-        _make_room(path)
         try:
+            _make_room(path)
             super().__init__(str(path), _Handler)
             path.chmod(0o666)
         except OSError as error:
-            raise JournalError(f"cannot listen at {path}: {error.strerror}") from error
+            raise JournalError(f"cannot listen at {path}: {error.strerror or error}") from error
+
+    def service_actions(self) -> None:
+        """What is done twice a second, whoever asks or not."""
+        self.signer.end_epochs()
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
         """Have a connection served. A user who has many open already is not let in, so that others are."""
@@ -200,7 +232,9 @@ class Server(socketserver.UnixStreamServer):
 
 
 def _make_room(path: Path) -> None:
-    """Take away the socket of a signer that is gone."""
+    """Take away the socket of a signer that is gone, and nothing else that stands there."""
+    if path.exists() and not path.is_socket():
+        raise JournalError(f"{path} is no socket", hint="name a path where there is nothing yet")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

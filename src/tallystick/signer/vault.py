@@ -3,28 +3,32 @@
 Owns that file and the order of things: what is to be signed is durable before the signature leaves. A file that is damaged,
 or older than a signature that somebody shows, signs nothing: key and memory are restored together, or not at all. Form: a
 first line with the key, then a line of canonical JSON for each head that was signed, with the hash of the line before it.
-Must not know sockets.
+Where there are epochs it also changes the key at the end of each: the next one is on disk before the end is written down,
+and only after that the old file is overwritten and gone (docs/decisions/0032). Must not know sockets.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
 from tallystick.errors import FormatError, JournalError
-from tallystick.journal.durable import replace_file, write_whole
+from tallystick.journal.durable import replace_file, sync_folder, write_whole
 from tallystick.seal.canonical import canonical
+from tallystick.seal.epochs import Epoch, end_epoch
 from tallystick.seal.extension import Code, LogState, RefusedError, Request, extend
-from tallystick.seal.keys import PublicKey, SigningKey
+from tallystick.seal.keys import PublicKey, SigningKey, did_key
 from tallystick.seal.note import parse_note, sign_note, verify_note
+from tallystick.signer.epochs import EpochFile, epochs_path
 
 _MOST_SIGNED = 10_000
-"""Lines of the file before it begins anew with the last one."""
+"""Lines of the file before it begins anew with the last one, or the epoch ends."""
 
 
 class _Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,23 +56,48 @@ _SIGNED = msgspec.json.Decoder(_Signed)
 class Vault:
     """One log's key and memory, held by one process at a time. Not safe for several threads."""
 
-    def __init__(self, path: Path, clock: Callable[[], str]) -> None:
-        """Open the file of a log.
+    def __init__(
+        self,
+        path: Path,
+        clock: Callable[[], str],
+        *,
+        secrets: Callable[[int], bytes] = os.urandom,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open the file of a log, and that of its epochs if it has some.
 
         Raises:
-            JournalError: it cannot be read, is damaged, or another process holds it.
+            JournalError: it cannot be read, is damaged, does not fit its epochs, or another process holds it.
         """
         self.path = path
-        self._clock = clock
+        self._clock, self._secrets, self._monotonic = clock, secrets, monotonic
+        self._next = path.with_name(path.name + ".next")
+        self.epochs = EpochFile(epochs_path(path)) if epochs_path(path).exists() else None
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            if self.epochs is not None:
+                self._finish_change(self.epochs)
+            self._open()
+        except JournalError:
+            if self.epochs is not None:
+                self.epochs.close()
+            raise
+
+    def _open(self) -> None:
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            data = path.read_bytes()
+            data = self.path.read_bytes()
         except BlockingIOError as error:
-            raise JournalError(f"another signer holds {path}", hint="`tally signer status` says which") from error
+            raise JournalError(f"another signer holds {self.path}", hint="`tally signer status` says which") from error
         except OSError as error:
-            raise JournalError(f"cannot open {path}: {error.strerror}") from error
+            raise JournalError(f"cannot open {self.path}: {error.strerror}") from error
         self._read(data)
+        self._since, self._did = self._monotonic(), did_key(self.public)
+        if self.epochs is not None and self.epochs.key != self._did:
+            raise JournalError(
+                f"{self.path} has another key than the epoch {self.epochs.number} that {self.epochs.path.name} is in",
+                hint="one of the two was put back to an older one; the keys of epochs that are over are not restored",
+            )
 
     def _read(self, data: bytes) -> None:
         whole, _, torn = data.rpartition(b"\n")
@@ -107,11 +136,71 @@ class Vault:
         Raises:
             RefusedError: it does not extend what was signed, or this file is an old one. JournalError: the disk refused.
         """
+        self.end_if_over()
         self._look_for_rollback(request)
         state = extend(self.state, request)
         if state != self.state:
             self._remember(state)
         return sign_note(state.store_id, state.size, state.root, [self._key])
+
+    # Epochs ----------------------------------------------------------------------------------------------------------
+
+    def end_if_over(self) -> None:
+        """End the epoch if its time is over, by either clock, or its file is long. Raises JournalError: it goes on."""
+        if self.epochs is None:
+            return
+        self._follow(self.epochs)
+        has_lasted = self._monotonic() - self._since >= self.epochs.plan.seconds
+        if has_lasted or self._lines >= _MOST_SIGNED or self.epochs.is_over(self._clock()):
+            self._end(self.epochs)
+
+    def _end(self, epochs: EpochFile) -> None:
+        """Change the key. The next one is durable before the end is written down; that is the moment of change."""
+        secret = self._secrets(32)
+        end = Epoch(
+            epoch=epochs.number,
+            size=self.state.size,
+            root=self.state.root.hex(),
+            key=did_key(SigningKey(secret).public),
+            began=epochs.began,
+            ended=max(self._clock(), epochs.began),
+            seconds=epochs.plan.seconds,
+            signature="",
+        )
+        first = canonical(_owner(self.state.store_id, secret, self.uids))
+        replace_file(self._next, [first + b"\n", *self._remembered(first)])
+        epochs.append(end_epoch(end, self.state.store_id, self._key))
+        self._follow(epochs)
+
+    def _remembered(self, first: bytes) -> list[bytes]:
+        if self.signed_at is None:
+            return []
+        return [canonical(_line(first, self.state, self.signed_at)) + b"\n"]
+
+    def _finish_change(self, epochs: EpochFile) -> None:
+        """Overwrite the key of an epoch whose end is written down, and put the next one in its place."""
+        if not self._next.exists():
+            return
+        try:
+            if did_key(vault_owner(self._next)[0]) != epochs.key:
+                _erase(self._next)  # the end of its epoch was not written down: it was never anybody's key
+                self._next.unlink()
+            else:
+                _erase(self.path)
+                self._next.rename(self.path)
+            sync_folder(self.path.parent)
+        except OSError as error:
+            raise JournalError(f"cannot erase the key of epoch {epochs.number - 1}: {error.strerror}") from error
+
+    def _follow(self, epochs: EpochFile) -> None:
+        """Sign with the key of the epoch that it is, where a change was begun. Raises JournalError: nothing is signed."""
+        self._finish_change(epochs)
+        if epochs.key != self._did:
+            old = self._file
+            self._open()
+            os.close(old)
+
+    # Memory ----------------------------------------------------------------------------------------------------------
 
     def _look_for_rollback(self, request: Request) -> None:
         """A head with a good signature of ours, that we do not remember, was signed by a later state of this file."""
@@ -128,12 +217,7 @@ class Vault:
 
     def _remember(self, state: LogState) -> None:
         at = self._clock()
-        signed = {
-            "prev": sha256(self._before).hexdigest(),
-            "size": state.size,
-            "subtrees": [subtree.hex() for subtree in state.subtrees],
-            "at": at,
-        }
+        signed = _line(self._before, state, at)
         if self._lines >= _MOST_SIGNED:
             self._begin_anew(signed)
         else:
@@ -161,6 +245,29 @@ class Vault:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
+        if self.epochs is not None:
+            self.epochs.close()
+
+
+def _owner(store_id: str, secret: bytes, uids: Iterable[int]) -> dict[str, object]:
+    """The first line."""
+    return {"v": 1, "store": store_id, "key": secret.hex(), "uids": sorted(uids)}
+
+
+def _line(before: bytes, state: LogState, at: str) -> dict[str, object]:
+    """What is remembered of a head, after the line `before`."""
+    subtrees = [subtree.hex() for subtree in state.subtrees]
+    return {"prev": sha256(before).hexdigest(), "size": state.size, "subtrees": subtrees, "at": at}
+
+
+def _erase(path: Path) -> None:
+    """Overwrite a file where it lies. A disk may keep the old bytes elsewhere: docs/assurance.md."""
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        write_whole(file, bytes(os.fstat(file).st_size))
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def vault_owner(path: Path) -> tuple[PublicKey, frozenset[int]]:
@@ -187,5 +294,4 @@ def make_vault(path: Path, store_id: str, secret: bytes, uids: tuple[int, ...]) 
     """
     if path.exists():
         raise JournalError(f"there is a key for this log already: {path}", hint="`tally signer status` says whose")
-    owner = {"v": 1, "store": store_id, "key": secret.hex(), "uids": sorted(uids)}
-    replace_file(path, [canonical(owner) + b"\n"])
+    replace_file(path, [canonical(_owner(store_id, secret, uids)) + b"\n"])

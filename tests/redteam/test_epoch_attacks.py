@@ -1,0 +1,62 @@
+"""What an administrator can do where keys are erased, run as root. What comes of it stands in docs/attacks_by_root.json."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.redteam.epoch_attacks import ATTACKS, NOT_AT_A3F, NOT_AT_A4, told
+from tests.redteam.epoch_machine import EpochMachine
+from tests.redteam.machine import library
+from tests.redteam.test_attacks import _missing
+
+TABLE = Path(__file__).parents[2] / "docs" / "attacks_by_root.json"
+LEVELS = ("A3f", "A4")
+
+pytestmark = pytest.mark.skipif(_missing() is not None, reason=_missing() or "")
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[EpochMachine]:
+    root = Path(tempfile.mkdtemp(prefix="redteam-"))
+    root.chmod(0o755)
+    (root / "machine").mkdir()
+    made = EpochMachine(root / "machine", library(root / "library"))
+    yield made
+    made.close()
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[dict[str, dict[str, object]]]:
+    """What was found, written down where somebody asks for it: REDTEAM_TABLE=1."""
+    found: dict[str, dict[str, object]] = {}
+    yield found
+    if os.environ.get("REDTEAM_TABLE") and found.keys() == ATTACKS.keys():
+        TABLE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+def test_a_store_that_nobody_attacked_is_sound_with_all_epochs(machine: EpochMachine) -> None:
+    assert [machine.verify(level).exit_code for level in LEVELS] == [0, 0]
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS))
+def test_who_has_the_live_key_cannot_tell_another_past(
+    machine: EpochMachine, table: dict[str, dict[str, object]], name: str
+) -> None:
+    machine.restore()
+    done = machine.attack(name, seed=1, user=0)
+    assert done.returncode == 0, done.stderr
+    row: dict[str, object] = {"does": told(name)}
+    for level in LEVELS:
+        found = machine.verify(level)
+        row[level] = {"found": found.is_found, "exit": found.exit_code}
+    table[name] = row
+    assert row["A3f"] == {"found": name not in NOT_AT_A3F, "exit": 0 if name in NOT_AT_A3F else 2}
+    assert row["A4"] == {"found": name not in NOT_AT_A4, "exit": 0 if name in NOT_AT_A4 else 2}
