@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -106,6 +107,11 @@ def test_what_is_no_store_is_told_once_and_for_all_that_ask(tmp_path: Path, cont
         with pytest.raises(SourceError):
             store.get_session("a")
     assert session_provenance(store, "a", "a") is None
+
+
+def test_a_pipe_in_the_place_of_a_store_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "state.db")
+    assert session_provenance(HermesStore(tmp_path / "state.db"), "a", "a") is None
 
 
 def test_a_store_that_appears_later_is_read_then(tmp_path: Path) -> None:

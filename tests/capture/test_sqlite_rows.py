@@ -254,8 +254,14 @@ def test_an_empty_file_is_an_empty_database(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="directory"):
+    with pytest.raises(SourceError, match="is no file"):
         read(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.db")
+    with pytest.raises(SourceError, match="is no file"):
+        read(tmp_path / "a.db")
 
 
 def test_a_missing_file_is_said_so(tmp_path: Path) -> None:

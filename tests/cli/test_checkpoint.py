@@ -25,7 +25,7 @@ def marked(user: Path) -> Path:
 
 
 def ids(tally_json: TallyJson, *words: str) -> list[str]:
-    return [row["hash"] for row in tally_json("checkpoint", "list", *words)["checkpoints"]]
+    return [row["id"] for row in tally_json("checkpoint", "list", *words)["checkpoints"]]
 
 
 def test_one_is_made_listed_shown_and_checked(
@@ -53,7 +53,6 @@ def test_lists_can_be_narrowed(tally: Tally, tally_json: TallyJson, marked: Path
     assert len(ids(tally_json)) == 2
     assert len(ids(tally_json, "--session", "one", "--trigger", "manual")) == 1
     assert len(ids(tally_json, "--trigger", "step_complete", "--trigger", "manual")) == 2
-    assert ids(tally_json, "--run", "none") == []
     assert tally("checkpoint", "list", "--trigger", "phase").stdout == "no checkpoints\n"
     one = tally("checkpoint", "list", "--limit", "1")
     assert "--limit N shows N" in one.stderr
@@ -90,11 +89,36 @@ def test_a_broken_one_is_exit_2(tally: Tally, marked: Path) -> None:
     assert (data["checkpoints"], len(data["broken"])) == (2, 2)
 
 
+def test_a_session_that_is_gone_is_not_all_hold(tally: Tally, tally_json: TallyJson, marked: Path) -> None:
+    (path,) = (marked / ".tally" / "journals").rglob("*.jsonl")
+    path.unlink()
+    assert tally("checkpoint", "list").stdout == "no checkpoints\n"  # the index follows
+    gone = tally("checkpoint", "verify")
+    assert (gone.exit_code, gone.stdout.splitlines()[0]) == (
+        2,
+        f"GONE: session {path.stem[:8]}, and what marks it had cannot be said",
+    )
+    assert json.loads(tally("checkpoint", "verify", "--json").stdout)["data"]["gone"] == [path.stem]
+
+
+def test_a_run_means_its_active_session(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    with Recorder(user / ".tally") as recorder:
+        open_one = recorder.session("demo", "open", run="seven")
+        open_one.prompt("go")
+        with recorder.session("demo", "ended", run="seven") as ended:
+            ended.prompt("go")
+    assert tally_json("checkpoint", "create", "x", "--run", "seven")["session"] == open_one.id
+    open_one.close()
+    assert tally_json("checkpoint", "create", "y", "--run", "seven")["session"] == open_one.id
+    assert [row["label"] for row in tally_json("checkpoint", "list", "--run", "seven")["checkpoints"]] == ["x", "y"]
+
+
 def test_a_mistake_says_what_to_do(tally: Tally, marked: Path) -> None:
     for words, code, said in (
         (("create", " ", "--session", "one"), 64, "needs a label"),
         (("create", "x", "--meta", "nothing"), 64, "is no NAME=VALUE"),
         (("create", "x", "--session", "none"), 1, "no session is named"),
+        (("list", "--run", "none"), 1, "no session names the run 'none'"),
         (("show", "abc"), 1, "there is no checkpoint 'abc'"),
         (("verify", "abcd", "--session", "one"), 64, "either an id or --session"),
         (("prune", "--older-than", "-1"), 64, "not in the range"),

@@ -29,6 +29,10 @@ def test_a_limit_that_is_set_is_obeyed(tally: Tally, full: Path) -> None:
     assert len(tally("log", "--limit", "5").stdout.splitlines()) == 5
 
 
-@pytest.mark.parametrize("words", ["get no.such", "set no.such 1", "unset no.such", "set output.pager x"])
+@pytest.mark.parametrize(
+    "words", ["get no.such", "set no.such 1", "unset no.such", "set output.pager x", "set output.limit -1"]
+)
 def test_a_mistake_is_64(tally: Tally, words: str) -> None:
-    assert tally("config", *words.split()).exit_code == 64
+    result = tally("config", *words.split())
+    assert result.exit_code == 64
+    assert "No such option" not in result.stderr

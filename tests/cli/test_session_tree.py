@@ -91,6 +91,9 @@ def test_a_long_way_up_is_cut_in_the_middle_and_counted(tally: Tally, tally_json
     rows = tally_json("session", "tree", "level-39", "--depth", "3")["sessions"]
     assert [(row["depth"], row["skipped"]) for row in rows] == [(0, 0), (36, 35), (37, 0), (38, 0), (39, 0)]
     assert len(tally("session", "tree", "level-39").stdout.splitlines()) == 15  # ten levels of it
+    few = tally("session", "tree", "level-39", "--depth", "99", "--limit", "5").stdout.splitlines()
+    assert (len(few), few[2]) == (8, "   ⋮  35 more on the way are not drawn")
+    assert few[-1].startswith(few[-2].split()[1])  # what is told of at the end is what was asked for
     assert "29 more not drawn" in tally("session", "tree", "level-00").stdout
     assert len(tally("session", "tree", "level-00", "--depth", "99").stdout.splitlines()) == 42
 

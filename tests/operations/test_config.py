@@ -46,6 +46,15 @@ def test_a_list_is_set_with_commas_and_read_back(home: Home) -> None:
         read_setting(home, "policy.trusted")
 
 
+@pytest.mark.parametrize("key", ["policy.sensitive", "policy.not_sensitive", "policy.trusted"])
+def test_a_path_that_would_match_nothing_is_refused(home: Home, key: str) -> None:
+    assert set_setting(home, key, "~, ~/x, /srv").value == ("~", "~/x", "/srv")
+    for text in ("notes", "~bob/x", "/srv, notes"):
+        with pytest.raises(UsageError, match="cannot be") as refused:
+            set_setting(home, key, text)
+        assert "begin with / or ~/" in str(refused.value.hint)
+
+
 def test_comments_and_order_survive_a_change(home: Home) -> None:
     home.make_folder(home.folder)
     home.config.write_text('# mine\n[output]\npager = "never"  # I scroll\n\n[other]\nkept = 1\n')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from tallystick.errors import UsageError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
+from tallystick.operations.config import SETTINGS, read_settings
 from tallystick.operations.config_change import SettingsWatch
 from tallystick.operations.configure import set_setting, unset_setting
-from tallystick.operations.live import RECORDER
+from tallystick.operations.own_session import RECORDER
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.verify import verify_store
 
@@ -50,10 +52,20 @@ def test_a_bad_value_is_refused_before_anything_is_written(home: Home) -> None:
     assert edits(home) == []
 
 
-def test_a_damaged_value_can_be_mended(home: Home) -> None:
-    home.config.write_text("[checkpoints]\nretention_days = 'x'\n")
+def test_an_edit_of_a_file_with_damaged_values_is_sealed(home: Home) -> None:
+    home.config.write_text("[checkpoints]\nretention_days = 'x'\nwhen_full = 'never'\n")
     set_setting(home, "checkpoints.retention_days", "7")
-    assert edits(home) == []  # what it was before, nobody can say
+    set_setting(home, "checkpoints.enabled", "off")
+    said = [(step.meta["key"], step.values["content.before"], step.values["content.after"]) for step in edits(home)]
+    assert said == [("checkpoints.retention_days", "x", 7), ("checkpoints.enabled", "on", "off")]
+
+
+def test_edits_at_the_same_time_are_all_kept(home: Home) -> None:
+    keys = sorted(setting.key for setting in SETTINGS if setting.key.startswith("policy.limits."))
+    with ThreadPoolExecutor(len(keys)) as pool:
+        list(pool.map(lambda key: set_setting(home, key, "77"), keys))
+    assert sorted(entry.setting.key for entry in read_settings(home)[0] if not entry.is_default) == keys
+    assert sorted(step.meta["key"] for step in edits(home)) == keys
 
 
 def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:

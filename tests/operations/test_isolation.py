@@ -9,8 +9,9 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.step import Opening, SessionKind
+from tallystick.operations.delivery import Delivery
 from tallystick.operations.isolation import with_isolation
-from tallystick.operations.live import Delivery, Live
+from tallystick.operations.live import Live
 from tallystick.operations.recorder import Recorder
 from tallystick.operations.scribe import Scribe
 

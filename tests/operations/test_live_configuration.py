@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -102,6 +103,15 @@ def test_a_session_begins_with_a_checkpoint(watching: Watching) -> None:
     assert [item["name"] for item in inputs["environment"]] == ["CODEX_HOME"]
     assert mark.values["content.hook_registry"] == []
     assert mark.meta["tokens_used"]["input"] == 0
+
+
+def test_each_session_says_where_the_repository_stood_when_it_began(watching: Watching) -> None:
+    for branch in ("one", "two"):
+        subprocess.run(["git", "init", "-q", watching.project], check=True)
+        (watching.project / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        watching.begin(branch)
+        (mark,) = watching.settled(1, branch)
+        assert mark.values["content.git"] == {"ref": f"refs/heads/{branch}"}
 
 
 def test_the_position_is_where_it_stood_when_it_was_first_seen(watching: Watching) -> None:

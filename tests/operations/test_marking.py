@@ -19,6 +19,7 @@ from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.tellings import Outcome
 from tallystick.operations.verify import verify_store
+from tallystick.seal.tagged import tag
 from tallystick.sessions.checkpoints import Trigger
 
 
@@ -88,6 +89,13 @@ def test_a_refused_mark_leaves_a_session_that_has_ended_alone(scribe: Scribe, re
         mark(scribe, record, manual("two"))
     assert kinds(record) == before
     assert record.journal.ended
+
+
+def test_a_label_may_hold_what_is_no_unicode(scribe: Scribe, record: SessionRecord) -> None:
+    step = record.read(mark(scribe, record, manual("a\ud800b", metadata={"k\ud800": "v\udfff"})).n)
+    assert step is not None
+    assert step.values["content.label"] == tag("a\ud800b")
+    assert step.values["content.metadata"] == tag({"k\ud800": "v\udfff"})
 
 
 @pytest.mark.parametrize("label", ["", "  \n\t ", "x" * (MOST_LABEL + 1)])

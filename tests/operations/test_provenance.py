@@ -22,7 +22,8 @@ from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind, Step
-from tallystick.operations.live import Delivery, Live
+from tallystick.operations.delivery import Delivery
+from tallystick.operations.live import Live
 from tallystick.operations.project import open_index
 from tallystick.operations.provenance import Account, account_of, in_hermes_words
 from tallystick.operations.recorder import Recorder

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, timedelta, timezone
 from hashlib import sha256
 
@@ -15,18 +14,6 @@ from tallystick.model.step import Input, Opening, Ref, SessionKind, Source, Step
 from tallystick.operations.record import SessionRecord, Writer, normal_ts
 from tallystick.operations.tellings import Outcome
 from tallystick.operations.verify import verify_store
-
-
-@pytest.fixture
-def writer(archive: Archive) -> Iterator[Writer]:
-    writer = Writer(archive, UTC)
-    yield writer
-    writer.close()
-
-
-@pytest.fixture
-def record(writer: Writer) -> SessionRecord:
-    return writer.open(Opening(session="s", agent="demo"))[0]
 
 
 def said(text: str, source_id: str | None = None, **rest: object) -> Step:

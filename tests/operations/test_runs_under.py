@@ -1,6 +1,8 @@
 """What a program says that its session runs under."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,18 @@ def test_a_session_begins_with_a_checkpoint_of_what_it_runs_under(home: Home) ->
     assert sorted(mark.meta["config_sections"]) == ["agent", "settings"]
     assert [item["name"] for item in mark.values["content.configuration"]["settings"]] == ["key", "temperature"]
     assert "hunter2" not in text
+
+
+def test_it_says_where_the_repository_of_the_folder_stood(home: Home, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", tmp_path / "work"], check=True)
+    with (
+        Recorder(home.folder) as recorder,
+        recorder.session("mine", cwd=str(tmp_path / "work"), configuration=COLD) as session,
+    ):
+        session.runs_under(RunsUnder(inputs=COLD.inputs, hooks=(FILTER,)))
+        first, *_, later = told(session)
+    assert first.values["content.git"] == {"ref": "refs/heads/main"}
+    assert "content.git" not in later.values
 
 
 def test_a_session_that_says_nothing_gets_no_step(home: Home) -> None:
@@ -105,11 +119,15 @@ def test_a_section_must_be_a_word(home: Home) -> None:
         session.runs_under(RunsUnder(inputs={"My Settings": {"a": 1}}))
 
 
-def test_where_checkpoints_are_off_the_session_is_recorded_all_the_same(home: Home) -> None:
+def test_where_checkpoints_are_off_the_session_and_its_changes_are_recorded_all_the_same(home: Home) -> None:
     set_setting(home, "checkpoints.enabled", "off")
     with Recorder(home.folder) as recorder, recorder.session("mine", configuration=COLD) as session:
         session.prompt("hi")
         assert told(session) == []
+        session.runs_under(WARM)
+        session.runs_under(WARM)
+        session.runs_under(COLD)
+        assert [step.type for step in told(session)] == ["config_change", "config_change"]
 
 
 def test_hooks_that_come_with_a_change_are_told_after_it(home: Home) -> None:

@@ -17,6 +17,7 @@ from tallystick.operations.scribe import Scribe
 from tallystick.operations.verify import verify_store
 from tallystick.operations.verify_checkpoints import verify_checkpoints
 from tallystick.sessions.checkpoints import Trigger
+from tallystick.store.checkpoints import CheckpointFilter, list_checkpoints
 
 
 @pytest.fixture
@@ -103,6 +104,22 @@ def test_a_mark_of_an_entry_that_is_not_there_is_broken(home: Home) -> None:
     assert second.why == "it marks no entry before it"
     remarks = verify_store(home).remarks
     assert sum("a broken checkpoint" in remark for remark in remarks) == 2
+
+
+def test_a_mark_that_names_no_position_holds_as_long_as_all_up_to_it_is_whole(home: Home, sid: str) -> None:
+    with Scribe(home) as scribe:
+        say(scribe, "compaction")
+        say(scribe, "checkpoint")
+    with open_index(home) as index:
+        own = list_checkpoints(index.graph, CheckpointFilter(triggers=("compaction", "phase")))
+    assert [each.trigger for each in own] == ["phase", "compaction"]
+    found = verify_checkpoints(home)
+    assert (found.checkpoints, found.broken) == (4, ())
+    assert [verify_checkpoints(home, name=each.hash[:12]).checkpoints for each in own] == [1, 1]
+    change(home, sid, 7, b"a word of checkpoint", b"another word at all")
+    assert [each.hash for each in verify_checkpoints(home).broken] == [own[0].hash]
+    change(home, sid, 1, b"a word of user", b"a word of liar")
+    assert len(verify_checkpoints(home).broken) == 4
 
 
 def test_a_checkpoint_that_nobody_made_is_not_found(home: Home, sid: str) -> None:

@@ -69,6 +69,48 @@ def test_only_a_whole_path_is_looked_at(said: str | None, folder: str | None) ->
     assert working_folder(said) == folder
 
 
+def test_git_is_asked_when_that_is_wanted_and_no_file_is_read_for_it(place: Place) -> None:
+    asked: list[str] = []
+
+    def git(folder: str) -> dict[str, str]:
+        asked.append(folder)
+        return {"head": str(len(asked))}
+
+    gatherer = Gatherer()
+    places = Places(gatherer, lambda: KEY, git=git, look_seconds=0.001)
+    places.want([place])
+    places.wait(seconds=10)
+    first = places.found(place)
+    assert first is not None
+    assert (first.git, asked) == (None, [])
+    tickets = [places.ask_git(place), places.ask_git(place)]
+    places.wait(seconds=10)
+    found = places.found(place)
+    assert found is not None
+    assert found.git is not None
+    assert found.ticket == tickets[1] > tickets[0]
+    assert (gatherer.times, found.turn, asked[0]) == (1, first.turn, place.folder)
+    Path(asked[0], "file").write_text("new")
+    until(lambda: (now := places.found(place)) is not None and now.turn > first.turn)
+    assert (now := places.found(place)) is not None
+    assert (now.git, now.ticket) == (found.git, found.ticket)
+    places.want([])
+
+
+def test_a_fault_of_git_takes_nothing_of_the_files_away(place: Place) -> None:
+    def git(folder: str) -> None:
+        raise OSError("no")
+
+    places = Places(Gatherer(), lambda: KEY, git=git)
+    places.want([place])
+    ticket = places.ask_git(place)
+    places.wait(seconds=10)
+    found = places.found(place)
+    assert found is not None
+    assert (found.ticket, found.git, digest(found) != "") == (ticket, None, True)
+    places.want([])
+
+
 def test_files_are_read_once_while_they_do_not_change(place: Place) -> None:
     gatherer = Gatherer()
     places = Places(gatherer, lambda: KEY, look_seconds=0.001)

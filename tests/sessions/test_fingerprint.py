@@ -83,6 +83,21 @@ def test_a_flag_that_is_off_is_as_one_that_is_not_there() -> None:
     assert fingerprint(explicit=None, auto_enabled=off, hooks=hooks) == GOLDEN[0][-1]
 
 
+def test_flags_may_be_given_as_names_and_nothing_as_none() -> None:
+    assert fingerprint(explicit=None, auto_enabled=["retrieval", "memory", "knowledge"], hooks=None) == GOLDEN[2][-1]
+    assert fingerprint(explicit=None, auto_enabled=None, hooks=None) == GOLDEN[0][-1]
+
+
+@pytest.mark.parametrize(
+    ("explicit", "auto", "blocked"), [("graph.enabled", {}, []), (None, "memory", []), (None, {}, "rm -rf /")]
+)
+def test_a_text_is_not_taken_for_a_list_of_its_letters(
+    explicit: str | None, auto: str | dict[str, bool], blocked: Json
+) -> None:
+    with pytest.raises(UsageError, match="one text"):
+        fingerprint(explicit=explicit, auto_enabled=auto, hooks={"blockedCommands": blocked})
+
+
 @pytest.mark.parametrize(
     ("auto", "hooks", "profile"), [({"sync": True}, {}, "lango"), ({}, {"onStart": 1}, "lango"), ({}, {}, "other")]
 )

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.sessions.states import ENDS, Moment, Status, after, end_status, life_of, may_become, meaning
+from tallystick.sessions.states import (
+    ENDS,
+    Moment,
+    Status,
+    after,
+    end_status,
+    life_of,
+    may_become,
+    meaning,
+    word_of_end,
+)
 
 
 def end(n: int, word: object = None) -> Moment:
@@ -40,6 +50,12 @@ def start(n: int, *, resumed: bool = False) -> Moment:
 def test_words_of_others_mean_one_of_five_statuses_or_nothing(word: object, status: Status | None) -> None:
     assert meaning(word) is status
     assert end_status(word) is (status or Status.COMPLETED)
+
+
+def test_an_end_without_a_word_may_say_that_it_failed() -> None:
+    assert word_of_end(None, False) == "failed"
+    assert word_of_end("merged", False) == "merged"
+    assert word_of_end(None, True) is word_of_end(None, None) is word_of_end(None, 0) is None
 
 
 @pytest.mark.parametrize("now", Status)

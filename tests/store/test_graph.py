@@ -99,6 +99,12 @@ def test_an_index_of_another_version_is_refused(path: Path, version: int, age: s
     assert "tally rebuild" in str(error.value.hint)
 
 
+def test_an_index_that_could_not_be_filled_is_said_to_be_empty(path: Path) -> None:
+    path.touch()
+    with pytest.raises(GraphError, match="is empty"):
+        Graph(path, Mode.READ)
+
+
 @pytest.mark.parametrize("mode", [Mode.READ, Mode.WRITE])
 def test_a_database_of_something_else_is_refused(path: Path, mode: Mode) -> None:
     with closing(sqlite3.connect(path)) as database:

@@ -95,11 +95,15 @@ def test_a_claimed_parent_is_found_whenever_it_is_recorded(graph: Graph) -> None
     assert (link.parent, link.kind, link.claimed_session, link.started) == (parent.sid, "child", "parent", time_at(0))
 
 
-def test_no_session_is_its_own_claimed_parent(graph: Graph) -> None:
+def test_a_session_that_claims_itself_hangs_on_itself_only_where_no_other_has_its_id(graph: Graph) -> None:
     session = Session("one")
     session.begin("child", parent_source={"session": "one"})
     project(graph, [session.journal()])
-    assert [link.parent for link in all_links(graph)] == [None]
+    assert [link.parent for link in all_links(graph)] == [session.sid]
+    other = Session("one", sid=sid_of("another"))
+    other.begin()
+    project(graph, [other.journal()])
+    assert {link.session: link.parent for link in all_links(graph)} == {session.sid: other.sid, other.sid: None}
 
 
 def test_links_come_oldest_first(four: Graph) -> None:

@@ -75,6 +75,8 @@ def test_what_happened_is_summed_up(graph: Graph, session: Session) -> None:
         ([("session_end", {"status": "exploded\x1b[31m"})], "completed"),
         ([("session_end", {"status": "error"})], "failed"),
         ([("session_end", {"status": "Cancelled"})], "failed"),
+        ([("session_end", {"success": False})], "failed"),
+        ([("session_end", {"status": "done", "success": False})], "completed"),
         ([("session_end", {"status": "running"})], "active"),
         ([("session_end", {"status": "merged"}), ("session_end", {"status": "failed"})], "merged"),
         ([("session_end", {"status": "failed"}), ("session_start", {})], "failed"),

@@ -63,6 +63,8 @@ class HermesStore:
             self._fault = error
 
     def _head(self) -> bytes:
+        if not self.path.is_file():
+            return b""
         try:
             with self.path.open("rb") as file:
                 return file.read(_CHANGES_AT.stop)[_CHANGES_AT]

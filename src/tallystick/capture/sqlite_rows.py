@@ -57,7 +57,9 @@ def read_rows(path: Path, tables: Tables) -> Iterator[tuple[bytes, int]]:
 
 
 def _check(path: Path) -> None:
-    """Say plainly what SQLite would say in riddles."""
+    """Say plainly what SQLite would say in riddles, and what it would wait for: a pipe may never give a byte."""
+    if path.exists() and not path.is_file():
+        raise SourceError(f"{path}: is no file")
     try:
         with path.open("rb") as file:
             head = file.read(len(_MAGIC))

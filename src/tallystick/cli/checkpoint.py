@@ -71,7 +71,7 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: tuple[str
     metavar="S",
     help="The session.  [default: the active one with the newest step that works in this folder or one above it]",
 )
-@click.option("--run", "run_id", metavar="R", help="The run that it belongs to; alone: in its newest session.")
+@click.option("--run", "run_id", metavar="R", help="The run that it belongs to; alone: in its newest active session.")
 @click.option("--at", metavar="STEP", help="Mark this step: N, SESSION:N or a hash.  [default: the newest one]")
 @click.option("--keep", is_flag=True, help="It stays whole, whatever the retention says.")
 @click.option("--meta", "metadata", multiple=True, metavar="K=V", callback=_pairs, help="May be repeated.")
@@ -126,9 +126,10 @@ def list_(
     run: Run, session: str | None, run_id: str | None, triggers: tuple[str, ...], is_all: bool, limit: int | None
 ) -> None:
     """List checkpoints, the newest first; of a run in journal order."""
+    from tallystick.operations.checkpoints import listed_checkpoints
     from tallystick.operations.names import find_session
     from tallystick.operations.project import open_index
-    from tallystick.store.checkpoints import CheckpointFilter, list_checkpoints
+    from tallystick.store.checkpoints import CheckpointFilter
 
     _check_enabled(run)
     most = run.limit(limit)
@@ -141,7 +142,7 @@ def list_(
             is_replaced=is_all,
             limit=most + 1,
         )
-        found = list_checkpoints(index.graph, wanted)
+        found = listed_checkpoints(index, wanted)
     rows, has_more = found[:most], len(found) > most
     run.answer("checkpoints", {"checkpoints": rows, "has_more": has_more}, _list_text(rows, run.width))
     if has_more:
@@ -320,7 +321,7 @@ def _side(value: Any) -> str:
 def verify(run: Run, name: str | None, session: str | None) -> None:
     """Check that checkpoints mark what they say, and that everything up to there is whole.
 
-    Exit code 2: one does not hold.
+    Exit code 2: one does not hold, or a session that the ledger knows is gone.
     """
     from tallystick.errors import UsageError
     from tallystick.operations.verify_checkpoints import verify_checkpoints
@@ -330,11 +331,15 @@ def verify(run: Run, name: str | None, session: str | None) -> None:
         raise UsageError("say either an id or --session")
     found = verify_checkpoints(run.home, name=name, session=session)
     run.answer("checkpoint.verdict", found, _verdict_text(found))
-    if found.broken:
+    if found.broken or found.gone:
         raise SystemExit(BROKEN)
 
 
 def _verdict_text(found: Checked) -> Iterator[str]:
+    for session in found.gone[:_LISTED]:
+        yield click.style(f"GONE: session {short(session)}, and what marks it had cannot be said", fg="red", bold=True)
+    if len(found.gone) > _LISTED:
+        yield f"… and {len(found.gone) - _LISTED:,} more; --json has them all"
     if not found.broken:
         yield f"{counted(found.checkpoints, 'checkpoint')} checked: all hold" if found.checkpoints else "no checkpoints"
         return

@@ -62,7 +62,12 @@ def get(run: Run, key: str) -> None:
     run.answer("config.setting", _data(found), [_text(found.value)])
 
 
-@click.command("set", cls=Command, example="tally config set journal.fsync always")
+@click.command(
+    "set",
+    cls=Command,
+    example="tally config set journal.fsync always",
+    context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True},  # -1 is a bad value
+)
 @click.argument("key")
 @click.argument("value")
 @pass_run

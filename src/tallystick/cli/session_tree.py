@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tallystick.cli.frame import Command
+from tallystick.cli.progress import opened_index
 from tallystick.cli.run import Run, counted, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, short_count
@@ -49,11 +50,10 @@ def tree(run: Run, name: str | None, depth: int, limit: int | None) -> None:
     SESSION's own tree: the path up to its root, and what hangs on it; without SESSION the trees of all. MARKS counts
     checkpoints. A cost is what the tokens come to at the prices of their models; unknown where a model has no known price.
     """
-    from tallystick.operations.project import open_index
     from tallystick.operations.sessions import session_tree
 
     with _unswept():
-        with open_index(run.home) as index:
+        with opened_index(run) as index:
             most = limit if limit is not None or run.json else _MOST_DRAWN
             found = session_tree(run.home, index, name, depth=depth, limit=most)
             run.take(index.remarks)
@@ -147,8 +147,9 @@ def tree_text(found: Tree, width: int) -> Iterator[str]:
         yield click.style(line, bold=True) if branch.row.standing.value == "asked" and branch.row.depth else line
     if found.left_out:
         yield click.style(f"   ⋮  {found.left_out:,} more are not drawn; --limit N draws N", dim=True)
-    asked = [branch.row.session for branch in branches if branch.row.standing.value == "asked"]
-    whose = f"{short(asked[0])} and what hangs on it" if len(asked) == 1 else "all of them"
+    roots = [branch.row.session for branch in branches if branch.row.standing.value == "asked"]
+    asked = found.asked or (roots[0] if len(roots) == 1 and not found.left_out else None)
+    whose = f"{short(asked)} and what hangs on it" if asked is not None else "all of them"
     yield f"{click.style(f'{whose}:', dim=True)} {total_text(found.total)}"
 
 

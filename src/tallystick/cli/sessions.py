@@ -9,6 +9,7 @@ import click
 
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.frame import Command, Group
+from tallystick.cli.progress import opened_index
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text
@@ -64,12 +65,11 @@ session = Group(
 @pass_run
 def list_(run: Run, /, limit: int | None, **wanted: Any) -> None:
     """List sessions, the one with the newest step first."""
-    from tallystick.operations.project import open_index
     from tallystick.operations.sessions import describe, list_sessions
     from tallystick.store.queries import SessionFilter
 
     most = run.limit(limit)
-    with open_index(run.home) as index:
+    with opened_index(run) as index:
         found = list_sessions(index, SessionFilter(**wanted, limit=most + 1))
         rows, has_more = found[:most], len(found) > most
         about = describe(run.home, index, [row.session for row in rows])
@@ -133,10 +133,9 @@ def _time(text: str | None) -> str:
 @pass_run
 def show(run: Run, name: str) -> None:
     """One session: what it is, its prompts, what hangs on it. SESSION is our id, the agent's own, or a beginning of one."""
-    from tallystick.operations.project import open_index
     from tallystick.operations.sessions import session_detail
 
-    with open_index(run.home) as index:
+    with opened_index(run) as index:
         found = session_detail(run.home, index, name)
         run.take(index.remarks)
     run.answer("session", found, _detail_text(found, run.width))
@@ -194,6 +193,7 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
     yield "run", one_line(row.run or "")
     yield "workspace", first_line(row.workspace or "", 200)
     yield "from", _moment(row.started)
+    yield "not before", _after(found)
     yield "to", _moment(row.last)
     yield "ended", _moment(row.closed) if (row.closed or "")[:23] != (row.last or "")[:23] else ""
     yield "model", one_line(row.model or "")
@@ -205,6 +205,13 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
     yield from facts(found.under)
     yield "sealed", _sealed(found)
     yield "journal", path_text(found.path) if found.path is not None else "gone"
+
+
+def _after(found: SessionDetail) -> str:
+    """The word from outside that its first entry names."""
+    words = (str(found.after.get(name) or "") for name in ("kind", "target", "receipt"))
+    at = _moment(str(found.after.get("at") or ""))
+    return cut(one_line(f"{at}, which {' '.join(filter(None, words))} says"), 200) if found.after else ""
 
 
 def _moment(text: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Writing so that it survives: whole files by rename, folders synced.
+"""Writing so that it survives: whole files by rename, folders synced, one writer after another.
 
 Owns the order of write, fsync and rename. Must not know what is written.
 """
@@ -6,12 +6,34 @@ Owns the order of write, fsync and rename. Must not know what is written.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tallystick.errors import JournalError
 from tallystick.journal.home import FILE_MODE
+
+
+@contextlib.contextmanager
+def one_writer(folder: Path) -> Iterator[None]:
+    """Of several that read a file of a folder, change it and write it back, let one after another do so.
+
+    Raises:
+        JournalError: the folder cannot be opened or held.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _refused(folder, error) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            raise _refused(folder, error) from error
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

@@ -26,8 +26,10 @@ from tallystick.sessions.checkpoints import Trigger
 from tallystick.store.checkpoints import (
     Changed,
     CheckpointEntry,
+    CheckpointFilter,
     changed_between,
     find_checkpoint,
+    list_checkpoints,
     newest_active,
     newest_of_run,
     types_between,
@@ -133,9 +135,7 @@ def _session(index: Index, wanted: Wanted) -> str:
     if wanted.run is not None:
         row = newest_of_run(index.graph, wanted.run)
         if row is None:
-            raise NotFoundError(
-                f"no session names the run {wanted.run[:80]!r}", hint="--session says which session it is"
-            )
+            raise _no_run(wanted.run, hint="--session says which session it is")
         return row.session
     row = newest_active(index.graph, _up(wanted.folder))
     if row is None:
@@ -145,10 +145,31 @@ def _session(index: Index, wanted: Wanted) -> str:
     return row.session
 
 
+def _no_run(run: str, *, hint: str) -> NotFoundError:
+    return NotFoundError(f"no session names the run {run[:80]!r}", hint=hint)
+
+
 def _up(folder: str) -> list[str]:
     """A folder and those above it."""
     path = Path(folder)
     return [str(path), *map(str, path.parents)]
+
+
+# Some of them ---------------------------------------------------------------------------------------------------------
+
+
+def listed_checkpoints(index: Index, wanted: CheckpointFilter) -> tuple[CheckpointEntry, ...]:
+    """Checkpoints: of a run in journal order, else the newest first.
+
+    Raises:
+        NotFoundError: neither a session nor a checkpoint names the run that is asked for.
+    """
+    found = list_checkpoints(index.graph, wanted)
+    if not found and wanted.run is not None and newest_of_run(index.graph, wanted.run) is None:
+        whole = CheckpointFilter(run=wanted.run, is_replaced=True, limit=1)
+        if not list_checkpoints(index.graph, whole):
+            raise _no_run(wanted.run, hint="`tally session list --json` has the run of each")
+    return found
 
 
 # One of them ----------------------------------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     default: Value
     choices: tuple[str, ...] = ()
     least: int = 1
+    are_paths: bool = False
+    """Of a list: each begins with `/` or `~/`. Anything else would silently match nothing."""
     does: str
 
     @property
@@ -40,7 +42,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     def takes(self) -> str:
         """What it may be set to, in words."""
         if self.is_list:
-            return "texts, separated by commas"
+            return f"{'paths that begin with / or ~/' if self.are_paths else 'texts'}, separated by commas"
         return " or ".join(self.choices) if self.choices else f"a whole number from {self.least} on"
 
 
@@ -133,10 +135,18 @@ SETTINGS = (
     Setting(
         key="policy.sensitive",
         default=(),
+        are_paths=True,
         does="Paths that hold secrets, besides those that are known: ~/finance, /srv/keys.",
     ),
-    Setting(key="policy.not_sensitive", default=(), does="Paths that hold none, whatever they are called."),
-    Setting(key="policy.trusted", default=(), does="Folders that agents may write to as to the one they work in."),
+    Setting(
+        key="policy.not_sensitive", default=(), are_paths=True, does="Paths that hold none, whatever they are called."
+    ),
+    Setting(
+        key="policy.trusted",
+        default=(),
+        are_paths=True,
+        does="Folders that agents may write to as to the one they work in.",
+    ),
     Setting(
         key="policy.hosts",
         default=(),
@@ -200,6 +210,19 @@ def read_settings(home: Home) -> tuple[list[Set], list[str]]:
     return [_in_force(setting, found) for setting in SETTINGS], sorted(found.keys() - _BY_KEY.keys())
 
 
+def standing_value(home: Home, key: str) -> Value:
+    """The value of one key; where the file has one that it cannot have, that as text.
+
+    Raises:
+        UsageError: no such key. FormatError: the file is no TOML.
+    """
+    setting, found = known_setting(key), _read(home.config)
+    try:
+        return _in_force(setting, found).value
+    except FormatError:
+        return str(found[key])
+
+
 def known_setting(key: str) -> Setting:
     """The setting with that key.
 
@@ -240,7 +263,8 @@ def _is_switch(setting: Setting, value: Any) -> bool:
 
 def _fits(setting: Setting, value: Any) -> bool:
     if setting.is_list:
-        return isinstance(value, tuple) and all(isinstance(text, str) and text.strip() for text in value)
+        texts = isinstance(value, tuple) and all(isinstance(text, str) and text.strip() for text in value)
+        return texts and (not setting.are_paths or all(text == "~" or text.startswith(("/", "~/")) for text in value))
     if setting.choices:
         return value in setting.choices
     return type(value) is int and value >= setting.least

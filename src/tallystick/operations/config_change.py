@@ -12,6 +12,7 @@ from tallystick.errors import FormatError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Source, Step
 from tallystick.operations.config import Value, read_settings
+from tallystick.operations.own_session import SESSION
 
 Settings = Mapping[str, Value]
 """The values in force, by key."""
@@ -29,7 +30,7 @@ def changes(home: Home, before: Settings, after: Settings) -> Iterator[Step]:
         if before[key] != after[key]:
             said = {"content.before": _json(before[key]), "content.after": _json(after[key])}
             yield Step(
-                session="recorder",
+                session=SESSION,
                 type="config_change",
                 source=Source.WATCH,
                 source_id=f"config/{written}/{key}",

@@ -21,8 +21,8 @@ from tallystick.capture.environment import environment_of
 from tallystick.errors import CheckpointError, TallystickError
 from tallystick.journal.keys import configuration_key
 from tallystick.model.ids import SessionId
-from tallystick.model.step import Event, Opening, Step
-from tallystick.operations.checkpointing import folder_of
+from tallystick.model.step import Event, Json, Opening, Step
+from tallystick.operations.checkpointing import folder_of, git_of
 from tallystick.operations.config_steps import change_step
 from tallystick.operations.isolation import MEMBER
 from tallystick.operations.marking import Mark, mark
@@ -62,6 +62,8 @@ class _Session(msgspec.Struct):
     spoke: float
     since: int
     """How many entries there were when something was told anew."""
+    ticket: int = 0
+    """Until its start is recorded: what is found with this ticket, or a later one, says where the repository stood then."""
     current: Configuration | None = None
     """Under which it is, as far as is recorded."""
     turn: int = -1
@@ -96,7 +98,9 @@ class LiveConfiguration:
         self._monotonic = monotonic
         self._key: bytes | None = None
         self._sessions: OrderedDict[SessionId, _Session] = OrderedDict()
-        self._places = Places(gather or _gathered, self._secret, failed=self._note, look_seconds=look_seconds)
+        self._places = Places(
+            gather or _gathered, self._secret, git=git_of, failed=self._note, look_seconds=look_seconds
+        )
 
     # What sessions say ------------------------------------------------------------------------------------------------
 
@@ -152,13 +156,15 @@ class LiveConfiguration:
         seen = self._environment if environment is None else environment
         variables = tuple((name, seen[name]) for name in LOCATIONS if seen.get(name))
         user = Path(seen.get("HOME") or self._user)
+        place = Place(told.agent, user, working_folder(folder), variables)
         self._sessions[record.sid] = _Session(
             agent=record.agent,
-            place=Place(told.agent, user, working_folder(folder), variables),
+            place=place,
             told=told,
             start=max(record.journal.size - 1, 0),
             spoke=self._monotonic(),
             since=record.journal.size,
+            ticket=self._places.ask_git(place) if known is None else 0,
             current=known,
         )
         while len(self._sessions) > _MOST_SESSIONS:
@@ -205,13 +211,13 @@ class LiveConfiguration:
         self._want()
         for sid, session in list(self._sessions.items()):
             found = self._places.found(session.place)
-            if found is None or (found.turn == session.turn and session.is_told):
+            if found is None or found.ticket < session.ticket or (found.turn == session.turn and session.is_told):
                 continue
             try:
                 self._record(sid, session, found)
             except TallystickError as error:
                 self._note(error)
-            session.turn, session.is_told = found.turn, True
+            session.turn, session.is_told, session.ticket = found.turn, True, 0
 
     def settle(self, *, seconds: float = _MOST_SECONDS) -> None:
         """Record what is known of all sessions, and look at none any more."""
@@ -232,7 +238,7 @@ class LiveConfiguration:
             if record.journal.ended:
                 return
             if before is None:
-                self._mark(record, now, "session start", session.start)
+                self._mark(record, now, "session start", session.start, found.git)
             elif _completes(before, now):
                 self._mark(record, now, "session start, told more", None)
             else:
@@ -244,12 +250,13 @@ class LiveConfiguration:
         now: Configuration,
         label: str,
         position: int | None,
+        git: Mapping[str, Json] | None = None,
     ) -> None:
         meta, values = now.told()
         first = record.read(0)
         if first is not None and type(first.meta.get(MEMBER)) is bool:
             meta[MEMBER] = first.meta[MEMBER]
-        made = Mark(trigger=Trigger.SESSION_START, label=label, position=position, meta=meta, values=values)
+        made = Mark(trigger=Trigger.SESSION_START, label=label, position=position, git=git, meta=meta, values=values)
         try:
             mark(self._scribe, record, made)
         except CheckpointError as error:  # they are off, or there are too many

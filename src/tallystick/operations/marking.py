@@ -15,7 +15,7 @@ from tallystick.errors import CheckpointError, UsageError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Source, Step
 from tallystick.operations.config import read_settings
-from tallystick.operations.record import SessionRecord
+from tallystick.operations.record import SessionRecord, sealable
 from tallystick.operations.scribe import Scribe, Taken
 from tallystick.operations.tellings import Outcome
 from tallystick.sessions.checkpoints import Trigger, WhenFull
@@ -141,7 +141,7 @@ def _step(record: SessionRecord, mark: Mark, label: str, position: int, replaces
         values["content.git"] = dict(mark.git)
     if mark.metadata:
         values["content.metadata"] = _bounded(mark.metadata)
-    return Step(session=record.sid, type="checkpoint", source=mark.source, meta=meta, values=values)
+    return Step(session=record.sid, type="checkpoint", source=mark.source, meta=meta, values=sealable(values))
 
 
 def _bounded(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Step
+from tallystick.model.step import Json, Step
 from tallystick.operations.checkpointing import folder_of, git_of
 from tallystick.operations.marking import Mark, mark
 from tallystick.operations.scribe import Taken
@@ -44,12 +44,11 @@ class Marks:
             JournalError: it cannot be written.
         """
         here = self._marked
-        folder = folder_of(here.record())
         wanted = Mark(
             trigger=Trigger.MANUAL,
             label=label,
             position=at,
-            git=git_of(folder) if folder is not None else None,
+            git=self._git(),
             metadata=metadata or {},
             meta={"keep": True} if keep else {},
             source=here.source,
@@ -64,14 +63,22 @@ class Marks:
         The first time that is a checkpoint, later a change if anything is another, and a checkpoint again if hooks have come.
 
         Raises:
-            UsageError: a section's name is no word. JournalError: it cannot be written.
+            UsageError: a section's name is no word, or Lango has no such input. JournalError: it cannot be written.
         """
         from tallystick.operations.runs_under import tell
 
         here = self._marked
         scribe = here.recorder.scribe
+        is_begin = here.configuration is None
+        git = self._git() if is_begin and not owner().task else None  # an event loop waits for nothing
         with scribe.lock:
-            tell(scribe, here.record(), configuration, source=here.source)
+            here.configuration = tell(
+                scribe, here.record(), configuration, source=here.source, before=here.configuration, git=git
+            )
+
+    def _git(self) -> Mapping[str, Json] | None:
+        folder = folder_of(self._marked.record())
+        return git_of(folder) if folder is not None else None
 
     def _mark_before(self, step: Step) -> None:
         """Make the automatic checkpoints that are ready; all of them before the session ends."""

@@ -30,7 +30,7 @@ from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
 from tallystick.seal.tagged import tag
 from tallystick.sessions.checkpoints import Checkpoints
-from tallystick.sessions.states import Status, end_status
+from tallystick.sessions.states import Status, end_status, word_of_end
 from tallystick.sessions.used import Used
 
 OnStep = Callable[[Recorded], None]
@@ -106,7 +106,8 @@ class SessionRecord:
     def status(self) -> Status:
         """What the session is, as its own journal says it."""
         with self.journal.locked():
-            return end_status(self._end.get("status")) if self.journal.ended else Status.ACTIVE
+            word = word_of_end(self._end.get("status"), self._end.get("success"))
+            return end_status(word) if self.journal.ended else Status.ACTIVE
 
     @property
     def sid(self) -> SessionId:

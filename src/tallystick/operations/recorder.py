@@ -48,6 +48,7 @@ from tallystick.sessions.states import ENDS
 
 if TYPE_CHECKING:
     from tallystick.operations.runs_under import RunsUnder
+    from tallystick.sessions.configuration import Configuration
 
 _log = logging.getLogger("tallystick")
 _keys = itertools.count()
@@ -230,6 +231,8 @@ class Session(Branching, Marks):
         """Whether the program says itself which prompts there are."""
         self._outer: list[Session | None] = []
         self.conversation = Conversation(self)
+        self.configuration: Configuration | None = None
+        """What the program said last that it runs under."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = self.place()
@@ -430,16 +433,6 @@ class Session(Branching, Marks):
         been made yet, is taken to be this one.
         """
         return ToolCall(self, tool, args, call_id)
-
-    def runs_under(self, configuration: RunsUnder) -> None:
-        """Say what the session runs under from now on: a checkpoint the first time, a `config_change` where it differs then.
-
-        Raises:
-            UsageError: a section's name is no word, or Lango has no such input. JournalError: it cannot be written.
-        """
-        from tallystick.operations.runs_under import tell
-
-        tell(self.recorder.scribe, self.record(), configuration, source=self.source)
 
     def subagent(self, role: str, goal: str | None = None, session: str | None = None, **meta: Json) -> Subagent:
         """A sub-agent as a block: its session is the current one in it, and hangs on a `subagent_start` of this one."""

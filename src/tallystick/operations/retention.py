@@ -38,7 +38,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
     session: str
     n: int
-    hash: str
+    hash: str = msgspec.field(name="id")
     trigger: str
     label: str | None
     names: tuple[str, ...]

@@ -60,32 +60,58 @@ class RunsUnder(msgspec.Struct, frozen=True, kw_only=True):
     lango: LangoInputs | None = None
 
 
-def tell(scribe: Scribe, record: SessionRecord, under: RunsUnder, *, source: Source) -> None:
+def tell(
+    scribe: Scribe,
+    record: SessionRecord,
+    under: RunsUnder,
+    *,
+    source: Source,
+    before: Configuration | None = None,
+    git: Mapping[str, Json] | None = None,
+) -> Configuration:
     """Record what a session runs under from now on, if it is news. Where checkpoints are off, only changes are recorded.
+
+    Args:
+        before: what was told last, where the journal does not say. git: what git says of the session's folder as it begins.
 
     Raises:
         UsageError: a section's name is no word, or Lango has no such input. JournalError: it cannot be written.
     """
     with scribe.lock:
         now = _configuration(scribe, record, under)
-        before = known_configuration(record)
+        before = known_configuration(record) or before
         if before is None:
-            _mark(scribe, record, under, now, "session start", source)
-            return
+            _mark(scribe, record, under, now, "session start", source, git)
+            return now
         if before.fingerprint != now.fingerprint:
             changed, told = differences(before, now), Told(agent=record.agent)
             step = change_step(record.sid, told, before, now, changed, since=record.journal.size)
             scribe.add_to(record, replace(step, source=source))
         if [hook.told() for hook in before.registry] != [hook.told() for hook in now.registry]:
             _mark(scribe, record, under, now, "hooks registered", source)
+        return now
 
 
 def _mark(
-    scribe: Scribe, record: SessionRecord, under: RunsUnder, now: Configuration, label: str, source: Source
+    scribe: Scribe,
+    record: SessionRecord,
+    under: RunsUnder,
+    now: Configuration,
+    label: str,
+    source: Source,
+    git: Mapping[str, Json] | None = None,
 ) -> None:
     meta, values = now.told()
     metadata = {} if under.lango is None else lango_metadata(under.lango.fingerprint, now.registry)
-    made = Mark(trigger=Trigger.SESSION_START, label=label, metadata=metadata, meta=meta, values=values, source=source)
+    made = Mark(
+        trigger=Trigger.SESSION_START,
+        label=label,
+        git=git,
+        metadata=metadata,
+        meta=meta,
+        values=values,
+        source=source,
+    )
     try:
         mark(scribe, record, made)
     except CheckpointError:

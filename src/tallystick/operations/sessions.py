@@ -15,7 +15,9 @@ from pathlib import Path
 import msgspec
 
 from tallystick.journal.home import Home
+from tallystick.model.step import Json
 from tallystick.operations.ledger import sealed_sizes
+from tallystick.operations.lower_bound import began_after
 from tallystick.operations.project import Index
 from tallystick.operations.session_costs import NOTHING, Cost, SessionCosts
 from tallystick.operations.under import Under, session_under
@@ -74,6 +76,8 @@ class SessionDetail(msgspec.Struct, frozen=True):
     life: Life
     under: Under | None
     """What it ran under, as it began, and what changed of that; None: its journal does not tell."""
+    after: dict[str, Json] = {}
+    """The newest word from outside that its first entry names: it did not begin before that (lower_bound)."""
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -98,6 +102,7 @@ class Tree(msgspec.Struct, frozen=True):
     branches: tuple[Branch, ...]
     total: Total
     left_out: int
+    asked: str | None = None
 
 
 def list_sessions(index: Index, wanted: SessionFilter) -> tuple[SessionRow, ...]:
@@ -142,6 +147,7 @@ def session_detail(home: Home, index: Index, name: str) -> SessionDetail:
         root=forest.path(row.session)[0],
         life=life_of(moments_of(graph, row.session)),
         under=session_under(home, graph, row),
+        after=began_after(home, row.session),
     )
 
 
@@ -159,7 +165,7 @@ def session_tree(
     graph = index.graph
     asked = None if name is None else resolve_session(graph, name).session
     forest = Forest(map(_node, all_links(graph) if asked is None else whole_trees(graph, [asked])))
-    drawn = forest.all_rows(depth=depth) if asked is None else forest.rows(asked, depth=depth)
+    drawn = forest.all_rows(depth=depth) if asked is None else forest.rows(asked, depth=depth, most_above=limit)
     rows = list(islice(drawn, limit))
     below = list(forest.subtree(asked))
     shown = [row.session for row in rows]
@@ -170,7 +176,7 @@ def session_tree(
         for row in rows
         if row.session in known
     )
-    return Tree(branches, about.total(below), left_out=sum(1 for _ in drawn))
+    return Tree(branches, about.total(below), left_out=sum(1 for _ in drawn), asked=asked)
 
 
 class _About:

@@ -5,7 +5,7 @@ Owns that verdict. It is computed from journals; the index only says which check
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import msgspec
@@ -15,12 +15,12 @@ from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_line
 from tallystick.model.recorded import Recorded
-from tallystick.model.verdict import Defect
+from tallystick.model.verdict import Defect, Rule
+from tallystick.operations.ledger import sealed_sizes
 from tallystick.operations.names import find_session
 from tallystick.operations.project import open_index
 from tallystick.operations.verify import verify_store
 from tallystick.seal.line import skim
-from tallystick.sessions.checkpoints import Trigger
 from tallystick.store.checkpoints import (
     CheckpointEntry,
     CheckpointFilter,
@@ -30,15 +30,13 @@ from tallystick.store.checkpoints import (
 )
 from tallystick.store.graph import Graph, GraphError
 
-_SAYING = tuple(trigger.value for trigger in Trigger if trigger not in (Trigger.COMPACTION, Trigger.PHASE))
-
 
 class Broken(msgspec.Struct, frozen=True):
     """A checkpoint that does not hold, and why."""
 
     session: str
     n: int
-    hash: str
+    hash: str = msgspec.field(name="id")
     why: str
 
 
@@ -47,6 +45,8 @@ class Checked(msgspec.Struct, frozen=True):
 
     checkpoints: int
     broken: tuple[Broken, ...]
+    gone: tuple[str, ...] = ()
+    """Sessions that the ledger knows and that have no journal any more: nobody can say what was marked in them."""
 
 
 def verify_checkpoints(
@@ -67,13 +67,18 @@ def verify_checkpoints(
     faults: dict[tuple[str, int], tuple[str, str | None]] = {
         place: (digest, "its own step cannot be read in the journal") for place, digest in asked.known.items()
     }
+    known: dict[str, dict[int, str]] = {sid: {} for sid in asked.sessions}
+    for (sid, n), digest in asked.known.items():
+        known[sid][n] = digest
     for sid in asked.sessions:
-        for step, why in _marks_of(home, sid, defects.get(sid)):
+        for step, why in _marks_of(home, sid, known[sid], defects.get(sid)):
             faults[sid, step.n] = (step.hash, why)
         progress(1)
     wanted = sorted((place, fault) for place, fault in faults.items() if asked.n is None or place[1] == asked.n)
     broken = tuple(Broken(*place, digest, why) for place, (digest, why) in wanted if why is not None)
-    return Checked(len(wanted), broken)
+    ruled = {sid: defect.rule for sid, defect in defects.items() if defect is not None}
+    gone = tuple(sid for sid in asked.sessions if ruled.get(sid) is Rule.MISSING)
+    return Checked(len(wanted), broken, gone)
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -94,15 +99,20 @@ def _asked(home: Home, name: str | None, session: str | None) -> _Asked:
         elif session is not None:
             sessions = {find_session(index, session)}
         else:
-            sessions = {*sessions_with_checkpoints(index.graph), *(each.session for each in before)}
+            sessions = {*sessions_with_checkpoints(index.graph), *(each.session for each in before), *_gone(home)}
         now = [each for sid in sessions for each in _known(index.graph, sid)]
     known = {(each.session, each.n): each.hash for each in (*before, *now) if each.session in sessions}
     return _Asked(sorted(sessions), n, known)
 
 
+def _gone(home: Home) -> set[str]:
+    """Sessions that the ledger knows, without a journal."""
+    return sealed_sizes(home).keys() - dict(home.sessions()).keys()
+
+
 def _known(graph: Graph, session: str | None = None) -> tuple[CheckpointEntry, ...]:
-    """The checkpoints that say what they mark, as the index has them."""
-    wanted = CheckpointFilter(session=session, triggers=_SAYING, is_replaced=True, limit=None)
+    """The checkpoints as the index has them."""
+    wanted = CheckpointFilter(session=session, is_replaced=True, limit=None)
     return list_checkpoints(graph, wanted)
 
 
@@ -115,8 +125,13 @@ def _known_before(home: Home) -> tuple[CheckpointEntry, ...]:
         return ()
 
 
-def _marks_of(home: Home, sid: str, defect: Defect | None) -> Iterable[tuple[Recorded, str | None]]:
-    """The checkpoints in a journal as it stands on disk, each with what is wrong with it."""
+def _marks_of(
+    home: Home, sid: str, known: Mapping[int, str], defect: Defect | None
+) -> Iterable[tuple[Recorded, str | None]]:
+    """The checkpoints in a journal as it stands on disk, each with what is wrong with it.
+
+    One that says what it marks is known by that; one that does not, a compaction or an agent's own, by the index.
+    """
     path = home.journal(sid)
     if path is None:
         return
@@ -124,11 +139,13 @@ def _marks_of(home: Home, sid: str, defect: Defect | None) -> Iterable[tuple[Rec
     for text in LineFile(path):
         found = skim(text)
         hashes.append(found.hash.hex() if found is not None else "")
-        if found is not None and b'"checkpoint"' in text:
+        if found is not None and (b'"checkpoint"' in text or len(hashes) - 1 in known):
             with suppress(FormatError):
                 step = read_line(home, text)
                 if step.type == "checkpoint" and "position_hash" in step.meta:
                     yield step, _fault(step, hashes, defect)
+                elif step.n in known:
+                    yield step, _unnamed_fault(step, known[step.n], defect)
 
 
 def _fault(step: Recorded, hashes: list[str], defect: Defect | None) -> str | None:
@@ -137,6 +154,18 @@ def _fault(step: Recorded, hashes: list[str], defect: Defect | None) -> str | No
         return "it marks no entry before it"
     if hashes[position] != said:
         return f"entry {position} has the hash {hashes[position][:16]}, the checkpoint says {str(said)[:16]}"
+    return _unwhole(step, defect)
+
+
+def _unnamed_fault(step: Recorded, known: str, defect: Defect | None) -> str | None:
+    """What is wrong with a checkpoint that names no position: it marks itself, or the entry before it."""
+    if step.hash != known:
+        return f"entry {step.n} has the hash {step.hash[:16]}, and was {known[:16]} when it was last read"
+    return _unwhole(step, defect)
+
+
+def _unwhole(step: Recorded, defect: Defect | None) -> str | None:
+    """What is not whole up to a checkpoint."""
     if defect is not None and (defect.n is None or defect.n <= step.n):
         where = f"entry {defect.n}" if defect.n is not None else "the journal"
         return f"what it marks is not whole: {where} breaks rule {defect.rule.value}"

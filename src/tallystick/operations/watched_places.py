@@ -1,7 +1,7 @@
 """The files that agents are configured by, looked at again and again in a thread.
 
 Owns that nobody waits for it, and that files are read only where the file system says that they have changed. What is kept of
-them is digests. Must not know sessions.
+them is digests. What git says of the folder is looked at only when that is asked for. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
+from tallystick.model.step import Json
+from tallystick.operations.checkpointing import LookAtGit
 from tallystick.operations.stamps import Stamp, stamp_of
 from tallystick.sessions.configuration import Digested
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:  # what reads the files is loaded in the thread: the recorder'
 _LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 2.0
 _LONGEST = 4096
+_MOST_TICKETS = 1024
 _REST = 50
 """So many times as long as it took to read the files they are left alone."""
 
@@ -64,6 +68,10 @@ class Found(msgspec.Struct, frozen=True):
     """Another number each time that any are read."""
     rests_until: float = 0.0
     """By the monotonic clock: what takes long is not done often, though an agent writes to its files all the time."""
+    git: Mapping[str, Json] | None = None
+    """What git said of the folder when that was last asked for."""
+    ticket: int = 0
+    """For which asking that was; 0: for none."""
 
 
 class Places:
@@ -74,6 +82,7 @@ class Places:
         gather: Gather,
         key: Callable[[], bytes],
         *,
+        git: LookAtGit = lambda folder: None,
         failed: Callable[[Exception], object] = lambda error: None,
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
@@ -83,12 +92,15 @@ class Places:
             key: the store's, under which digests are made. failed: told of a place that could not be read.
         """
         self._gather = gather
+        self._git = git
         self._key = key
         self._failed = failed
         self._look_seconds = look_seconds
         self._turns = itertools.count()
         self._wanted: frozenset[Place] = frozenset()
         self._found: dict[Place, Found] = {}
+        self._asked = itertools.count(1)
+        self._tickets: dict[Place, int] = {}
         self._changed = threading.Condition()
         self._worker: threading.Thread | None = None
 
@@ -108,10 +120,24 @@ class Places:
         """What stands in the files of a place; None: they were not read yet."""
         return self._found.get(place)
 
-    def wait(self, *, seconds: float) -> None:
-        """Wait until the files of all places were read, but not longer than so."""
+    def ask_git(self, place: Place) -> int:
+        """Have git asked of a place from now on wanted. What is found with this ticket, or a later one, has its answer."""
         with self._changed:
-            self._changed.wait_for(lambda: self._wanted <= self._found.keys(), seconds)
+            ticket = self._tickets[place] = next(self._asked)
+            if len(self._tickets) > _MOST_TICKETS:
+                self._tickets = {each: self._tickets[each] for each in (*self._wanted, place) if each in self._tickets}
+            self._changed.notify_all()
+            return ticket
+
+    def wait(self, *, seconds: float) -> None:
+        """Wait until all that is wanted was looked at, but not longer than so."""
+        with self._changed:
+            self._changed.wait_for(self._is_done, seconds)
+
+    def _is_done(self) -> bool:
+        found = (self._found.get(place) for place in self._wanted)
+        asked = (self._tickets.get(place, 0) for place in self._wanted)
+        return all(each is not None and each.ticket >= ticket for each, ticket in zip(found, asked, strict=True))
 
     def _look(self) -> None:
         """Look at all places in turn; the thread ends when none is wanted any more."""
@@ -126,10 +152,17 @@ class Places:
                 self._look_at(place)
             with self._changed:
                 self._changed.notify_all()
-                if self._wanted <= self._found.keys():
+                if self._is_done():
                     self._changed.wait(self._look_seconds)
 
     def _look_at(self, place: Place) -> None:
+        ticket = self._tickets.get(place, 0)
+        self._look_at_files(place)
+        found = self._found.get(place)
+        if found is not None and found.ticket < ticket:
+            self._found[place] = replace(found, git=self._said_by_git(place.folder), ticket=ticket)
+
+    def _look_at_files(self, place: Place) -> None:
         known = self._found.get(place)
         began = time.monotonic()
         if known is not None and (began < known.rests_until or stamp_of(known.looked_at) == known.stamp):
@@ -139,8 +172,18 @@ class Places:
             gathered = self._gather(place.agent, place.where)
             found = gathered.under(self._key())
             rests_until = began + _REST * (time.monotonic() - began)
-            self._found[place] = Found(found, gathered.looked_at, gathered.stamp, turn, rests_until)
+            git, ticket = (known.git, known.ticket) if known is not None else (None, 0)
+            self._found[place] = Found(
+                found, gathered.looked_at, gathered.stamp, turn, rests_until, git=git, ticket=ticket
+            )
         except Exception as error:  # a fault of ours: what sessions say of themselves is recorded all the same
             _LOG.exception("what sessions of %s run under could not be gathered", place.agent)
             self._failed(error)
             self._found[place] = Found(Digested(), turn=turn)
+
+    def _said_by_git(self, folder: str | None) -> Mapping[str, Json] | None:
+        try:
+            return self._git(folder) if folder is not None else None
+        except Exception:  # the files were read all the same
+            _LOG.exception("what git says of a folder could not be read")
+            return None

@@ -31,30 +31,40 @@ _INPUT_DIGITS = 32
 def fingerprint(
     *,
     explicit: Collection[str] | None,
-    auto_enabled: Mapping[str, bool],
-    hooks: Mapping[str, Json],
+    auto_enabled: Mapping[str, bool] | Collection[str] | None,
+    hooks: Mapping[str, Json] | None,
     profile: str = LANGO,
 ) -> str:
     """The digest of a configuration as Lango makes it: SHA-256 in hex, without a key.
 
     Args:
         explicit: the keys that are set; None and none of them differ.
-        auto_enabled: which of knowledge, memory, retrieval and embedding were switched on by themselves.
-        hooks: the section of hooks, by the names in Lango's file; what is left out is off, or null.
+        auto_enabled: which of knowledge, memory, retrieval and embedding were switched on by themselves: their names, or
+            flags by name. None: none were.
+        hooks: the section of hooks, by the names in Lango's file; what is left out is off, or null. None: all is.
 
     Raises:
-        UsageError: a name that Lango does not have, or another profile: ours is made section by section.
+        UsageError: a name that Lango does not have, a text where a list belongs, or another profile: ours is made section
+            by section.
     """
     if profile != LANGO:
         raise UsageError(f"no profile {profile[:80]!r}", hint="lango; ours is `section_digest` and `overall_digest`")
-    _refuse_unknown(auto_enabled, _AUTO)
-    _refuse_unknown(hooks, (*_SWITCHES, _BLOCKED))
-    blocked = hooks.get(_BLOCKED)
-    section: dict[str, Json] = {name: bool(hooks.get(name, False)) for name in _SWITCHES}
-    section[_BLOCKED] = None if blocked is None else list(blocked)
-    text = "" if explicit is None else go_json(dict.fromkeys(sorted(set(explicit)), True))
-    text += go_json({name: True for name in _AUTO if auto_enabled.get(name)}) + go_json(section)
+    auto, switches = _listed(auto_enabled or ()), hooks or {}
+    _refuse_unknown(auto, _AUTO)
+    _refuse_unknown(switches, (*_SWITCHES, _BLOCKED))
+    on = {name for name in auto if not isinstance(auto_enabled, Mapping) or auto_enabled[name]}
+    blocked = switches.get(_BLOCKED)
+    section: dict[str, Json] = {name: bool(switches.get(name, False)) for name in _SWITCHES}
+    section[_BLOCKED] = None if blocked is None else list(_listed(blocked))
+    text = "" if explicit is None else go_json(dict.fromkeys(sorted(set(_listed(explicit))), True))
+    text += go_json({name: True for name in _AUTO if name in on}) + go_json(section)
     return sha256(text.encode()).hexdigest()
+
+
+def _listed(texts: Collection[str]) -> Collection[str]:
+    if isinstance(texts, str | bytes):  # it would be taken for a list of its letters, and give another digest
+        raise UsageError(f"{texts[:80]!r} is one text, where a list of texts belongs")
+    return texts
 
 
 def _refuse_unknown(given: Iterable[str], known: tuple[str, ...]) -> None:

@@ -57,6 +57,11 @@ def end_status(word: object) -> Status:
     return meaning(word) or Status.COMPLETED
 
 
+def word_of_end(status: object, success: object) -> object:
+    """How an end says that it went: in its word, else by its `success`."""
+    return Status.FAILED.value if status is None and success is False else status
+
+
 def may_become(now: Status, then: Status, *, resumed: bool = False) -> bool:
     """Whether a change is legal: from active to any end; from an end to active, where the session is resumed."""
     if now is Status.ACTIVE:

@@ -147,14 +147,15 @@ class Forest:
         """Whether its parent was passed over, because its parents go round in a circle."""
         return session in self._cut
 
-    def rows(self, session: str, *, depth: int | None = None) -> Iterator[TreeRow]:
+    def rows(self, session: str, *, depth: int | None = None, most_above: int | None = None) -> Iterator[TreeRow]:
         """The path from the root down to a session, then what hangs on it to `depth` levels; None: all of it.
 
-        Of a path of more sessions than that the root is drawn and the nearest of them, and those between are counted.
-        Raises KeyError if the session is not in the forest.
+        Of a path of more sessions than that, or than `most_above`, the root is drawn and the nearest of them, and those
+        between are counted. Raises KeyError if the session is not in the forest.
         """
         path = self.path(session)
-        drawn = path if depth is None else _ends_of(path, depth + 1)
+        levels = [each for each in (depth, None if most_above is None else max(most_above - 2, 0)) if each is not None]
+        drawn = _ends_of(path, min(levels) + 1) if levels else path
         skipped = len(path) - len(drawn)
         for level, (above, below) in enumerate(itertools.pairwise(drawn)):
             hidden = self._sizes[above] - self._sizes[below] - 1

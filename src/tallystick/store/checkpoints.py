@@ -29,7 +29,7 @@ class CheckpointEntry(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     agent: str
     n: int
-    hash: str
+    hash: str = msgspec.field(name="id")
     trigger: str
     label: str | None
     position: int
@@ -182,9 +182,12 @@ def newest_active(graph: Graph, folders: Sequence[str]) -> SessionRow | None:
 
 
 def newest_of_run(graph: Graph, run: str) -> SessionRow | None:
-    """The session of a run with the newest step. Raises GraphError."""
-    found = select_sessions(graph, "s.run_id = ?", (run,), limit=1)
-    return found[0] if found else None
+    """The session of a run with the newest step, of the active ones if there are any. Raises GraphError."""
+    for condition in ("s.run_id = ? AND s.status = 'active'", "s.run_id = ?"):
+        found = select_sessions(graph, condition, (run,), limit=1)
+        if found:
+            return found[0]
+    return None
 
 
 class Changed(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from tallystick.errors import TallystickError, UsageError
 
-SCHEMA = 5
+SCHEMA = 6
 """The version of the schema and of the rules by which rows are made: `user_version`, and `sessions.schema`."""
 
 APPLICATION_ID = 0x54414C4C
@@ -181,6 +181,8 @@ class Graph:
 
     def _check(self) -> None:
         version = self._number("user_version")
+        if self._is_empty():
+            raise GraphError(f"{self.path} is empty: nothing could be written to it", hint="is the disk full?")
         if self._number("application_id") != APPLICATION_ID:
             raise GraphError(f"{self.path} is an SQLite database, but no index of ours", hint=_REBUILD)
         if version != SCHEMA:

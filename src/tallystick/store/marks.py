@@ -10,13 +10,12 @@ import orjson
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.sessions.checkpoints import Trigger
 from tallystick.store.rows import text_or_none, whole_or_none
 from tallystick.store.tables import CheckpointRow, StepRow
 from tallystick.store.told import plain
 
-TRIGGERS = ("manual", "step_complete", "policy_applied", "session_start", "compaction", "phase")
-"""What made a checkpoint. Source: DESIGN 2 and issue words; `phase` is the headless agent's own."""
-
+_TRIGGERS = frozenset(Trigger)
 _MOST_LABEL = 1_000
 _MOST_JSON = 65_536
 
@@ -51,7 +50,7 @@ def _marked(step: Recorded) -> tuple[str, int, str]:
         return "compaction", step.n, step.hash
     trigger = text_or_none(step.meta.get("trigger"))
     position, digest = whole_or_none(step.meta.get("position")), text_or_none(step.meta.get("position_hash"))
-    if trigger not in TRIGGERS or position is None or digest is None:
+    if trigger not in _TRIGGERS or position is None or digest is None:
         return "phase", max(step.n - 1, 0), step.prev
     return trigger, position, digest
 

@@ -101,11 +101,12 @@ class Indexed(msgspec.Struct, frozen=True):
     last_hash: str
 
 
-# The newest session wins where several have the id that is claimed: agents do not use an id twice, imports may.
+# The newest session wins where several have the id that is claimed: agents do not use an id twice, imports may. Itself only
+# where there is no other: that is a circle, and whoever asks says so.
 PARENT = (
     "coalesce(s.parent_session, (SELECT p.session_id FROM sessions p WHERE p.agent_id = s.agent_id"
     " AND p.source_session = s.claimed_session AND p.session_id <> s.session_id"
-    " ORDER BY p.last_event_at DESC, p.session_id LIMIT 1))"
+    " ORDER BY p.last_event_at DESC, p.session_id LIMIT 1), iif(s.claimed_session = s.source_session, s.session_id, NULL))"
 )
 """The session that a session `s` hangs on, as an expression."""
 

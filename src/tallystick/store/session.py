@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from tallystick.model.recorded import Recorded
-from tallystick.sessions.states import Moment, Status, after, end_status
+from tallystick.sessions.states import Moment, Status, after, end_status, word_of_end
 from tallystick.store.document import plain_text
 from tallystick.store.earlier import EarlierCalls
 from tallystick.store.lineage import LineageProjection
@@ -131,7 +131,8 @@ class SessionProjection:
             case "assistant" if (text := _text(step)) is not None:
                 self._touch(row.request, final_response=text)
             case "session_end":
-                self._change(Moment(step.n, is_end=True, word=step.member("status")), row)
+                word = word_of_end(step.member("status"), step.member("success"))
+                self._change(Moment(step.n, is_end=True, word=word), row)
             case "session_start":
                 self._change(Moment(step.n, is_end=False, is_resumed=step.meta.get("resumed") is True), row)
                 state.goal = state.goal or _short(step.text("content.goal"))
