@@ -275,6 +275,17 @@ def test_keys_are_read_in_any_case_as_the_agent_does() -> None:
 # Order, copies, clashes ----------------------------------------------------------------------------------------------
 
 
+def test_what_is_no_utf_8_is_read_as_the_agent_reads_it_and_told() -> None:
+    line = event(1, "user", content="fine?").replace(b"?", b"\xff")
+    events = read(line)
+    assert [step.values["content.text"] for step in steps_of(events)] == ["fine\ufffd"]
+    assert losses_of(events) == {"bad_text": 1}
+    document = b'{"id":"s","workflow_name":"w","events":[%s]}' % line
+    older = events_of_lines(headless_legacy, [document], "/x/s.json")
+    assert [step.values["content.text"] for step in steps_of(older)] == ["fine\ufffd"]
+    assert losses_of(older)["bad_text"] == 1
+
+
 def test_exact_copies_are_dropped_and_counted() -> None:
     events = read(event(1, "system"), event(2, "user"), event(1, "system"), event(2, "user"), event(3, "warning"))
     assert [step.meta["seq"] for step in steps_of(events)] == [1, 2, 3]

@@ -14,6 +14,7 @@ import click
 import pytest
 
 from tallystick.cli import main
+from tallystick.cli.version import VERSION
 from tests.cli.conftest import Tally
 
 
@@ -218,6 +219,12 @@ def test_global_options_may_stand_before_and_after_the_command(tally: Tally, tmp
     assert before == after == f"{tmp_path / 'a' / 'config.toml'}\n"
 
 
+def test_the_version_is_told_where_people_look_first(tally: Tally) -> None:
+    result = tally("--version")
+    assert (result.exit_code, result.stdout) == (0, f"tallystick {VERSION}\n")
+    assert tally("version").stdout.startswith(f"tallystick {VERSION},")
+
+
 def test_the_store_is_named_by_the_option_then_the_environment_then_the_home(tally: Tally, user: Path) -> None:
     assert tally("config", "path").stdout == f"{user}/.tally/config.toml\n"
     assert tally("config", "path", env={"TALLY_HOME": "/elsewhere"}).stdout == "/elsewhere/config.toml\n"
@@ -258,6 +265,14 @@ def test_nobody_reading_the_answer_is_no_error_worth_words(user: Path) -> None:
     os.close(writer)
     assert done.returncode == 141
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_the_caller_has_closed_are_no_fault(user: Path, closed: str) -> None:
+    words = ["/bin/sh", "-c", f'"$0" -m tallystick version {closed}', sys.executable]
+    done = subprocess.run(words, capture_output=True)
+    assert done.returncode == 0
+    assert b"fault" not in done.stdout + done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

@@ -35,3 +35,21 @@ def test_no_bar_is_drawn_anywhere_else(user: Path, tally: Tally) -> None:
     assert "━" not in tally("import").output
     assert "━" not in on_a_terminal(user, "import", "--again", "--quiet", rows=80)
     assert "━" not in on_a_terminal(user, "import", "--again", rows=80, TERM="dumb")
+
+
+INDEXING = """
+import time
+from tallystick.cli.progress import index_line
+from tallystick.cli.run import Run
+with index_line(Run()) as told:
+    told(1_000_000)
+    time.sleep(1.1)
+    told(1_500_000)
+print("done")
+"""
+
+
+def test_an_index_that_takes_long_says_how_far_it_is_and_the_line_goes(user: Path) -> None:
+    shown = on_a_terminal(user, program=("-c", INDEXING))
+    assert "bringing the index up to date: 2.5 MB read" in shown
+    assert "2.5 MB read\r\x1b[Kdone" in shown

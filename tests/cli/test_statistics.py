@@ -19,7 +19,7 @@ def test_the_golden_file_is_shown_as_its_own_replay_counts(tally: Tally) -> None
         "execution supervisor: 1, total 1.78s",
         "triage: 3, total 1.03s, avg 342ms",
         "security supervisor: 1, total 1.79s",
-        "bash llm: 1, total 0.27s, avg 272ms",
+        "bash llm: 1, total 272ms, avg 272ms",
         "bash deterministic: 1",
         f"tokens, {SONNET}: 6 calls, 8,727 in, 488 out",
         "tokens, claude-3-5-haiku-20241022: 2 calls, 865 in, 52 out",
@@ -34,6 +34,23 @@ def test_the_golden_file_is_shown_as_its_own_replay_counts(tally: Tally) -> None
         assert line in result.stdout
     (row,) = (line for line in result.stdout.splitlines() if line.strip().startswith(SONNET))
     assert "$0.0335" in row
+
+
+def test_times_of_goals_and_of_replies_are_told_where_a_log_has_them(tmp_path: Path, tally: Tally) -> None:
+    path = tmp_path / "timed.jsonl"
+    meta = {"model": "some-model", "latency_ms": 61_500, "tokens_in": 3, "tokens_out": 2}
+    path.write_bytes(
+        b"\n".join(
+            (
+                event(1, "goal_start", goal="draft"),
+                event(2, "assistant", goal="draft", meta=meta),
+                event(59, "goal_end", goal="draft", duration_ms=61_999),
+            )
+        )
+    )
+    shown = tally("replay", path, "--stats").stdout
+    for line in ("total 58.00s", "goal, draft: 1m1s", "llm: 1, total 1m1s, avg 1m1s"):
+        assert line in shown
 
 
 def test_the_same_figures_are_in_the_document(tally_json: TallyJson) -> None:
@@ -96,3 +113,10 @@ def test_text_of_agents_forges_no_line_and_moves_no_cursor(tmp_path: Path, tally
     assert result.exit_code == 0, result.output
     assert not {"\x1b", "\x07", "\u202e"} & set(result.stdout)
     assert not any(line.startswith("facts") for line in result.stdout.splitlines())
+
+
+def test_a_price_without_figures_is_checked_and_said_to_be_of_no_use(tally: Tally) -> None:
+    assert "--stats" in tally("replay", GOLDEN, "--cost", f"{SONNET}:3,15", "--limit", "1").stderr
+    refused = tally("replay", GOLDEN, "--cost", "nothing")
+    assert refused.exit_code == 64
+    assert "names no model and rates" in refused.stderr

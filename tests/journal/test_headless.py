@@ -66,6 +66,27 @@ def test_the_error_of_an_event_is_written_and_read(store: FileStore) -> None:
     assert [event.seq for event in store.load(log.id).events if event.error] == [26, 52]
 
 
+@pytest.mark.parametrize(("original", "name"), [(GOLDEN, "renamed.jsonl"), (LEGACY, "renamed.json")])
+def test_a_file_that_was_renamed_is_read_and_written_under_its_name(
+    store: FileStore, original: Path, name: str
+) -> None:
+    shutil.copy(original, store.folder / name)
+    log = store.load("renamed")
+    assert log.id == read_log(original).as_log().id
+    assert store.append(log.id, safe_members(Event(type="user", content="late"))) == 57
+    assert store.load(log.id).events[-1].content == store.load("renamed").events[-1].content == "late"
+    assert {path.stem for path in store.folder.iterdir()} == {"renamed"}
+
+
+def test_a_copy_beside_its_original_is_a_session_of_its_own(store: FileStore) -> None:
+    log = read_log(GOLDEN).as_log()
+    store.save(log)
+    shutil.copy(store.folder / f"{log.id}.jsonl", store.folder / "copy.jsonl")
+    assert store.load("copy").id == "copy"
+    store.append("copy", safe_members(Event(type="user", content="late")))
+    assert (len(store.load("copy").events), len(store.load(log.id).events)) == (57, 56)
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(events=st.lists(EVENTS, max_size=6), data=st.data())
 def test_what_is_saved_is_loaded(

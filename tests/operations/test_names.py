@@ -66,6 +66,12 @@ def test_within_a_session_a_step_of_another_is_a_mistake(index: Index) -> None:
         find_step(index, "receipts-currency:3", within=sid)
 
 
+@pytest.mark.parametrize("number", ["999", "99999"])
+def test_within_a_session_a_number_that_it_has_not_is_not_found(index: Index, number: str) -> None:
+    with pytest.raises(NotFoundError):
+        find_step(index, number, within=find_session(index, OWN))
+
+
 @pytest.mark.parametrize(
     ("name", "error"),
     [("47", UsageError), ("", UsageError), (f"{OWN}:999", NotFoundError), ("0000000000", NotFoundError)],

@@ -205,3 +205,21 @@ def test_a_file_of_an_agent_is_followed_as_it_is_written(home: Home, samples: Ho
     with open_cast(samples, ["7c1f0a9e"]) as cast:
         assert sorted(found) == sorted(told(follow_cast(cast, Asked())))
     assert found[-1] == "session_end"
+
+
+def test_another_session_that_a_followed_file_comes_to_hold_is_followed_too(
+    home: Home, samples: Home, tmp_path: Path
+) -> None:
+    log = next((samples.folder.parent / ".local" / "grid").rglob("*.jsonl")).read_bytes()
+    lines = log.splitlines(keepends=True)
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(lines[:10]))
+    other = lines[0].replace(b"7c1f0a9e52d84b36a1e09d5c4f27b8e3", b"another") + b"".join(lines[1:])
+    later = iter([*[False] * 15, True])
+    with open_cast(home, [str(path)]) as cast:
+        follow = follow_cast(
+            cast, Asked(), stop=lambda: next(later), wait=turns(lambda: path.write_bytes(other), *[nothing] * 15)
+        )
+        found = [(beat.track.source_session, beat.step.type) for beat in follow]
+    assert ("another", "session_end") in found
+    assert ("7c1f0a9e52d84b36a1e09d5c4f27b8e3", "session_end") not in found

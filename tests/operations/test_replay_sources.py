@@ -33,12 +33,19 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def test_a_file_of_an_agent_gives_the_steps_that_importing_it_would(samples: Home, log: Path) -> None:
-    with open_cast(samples, ["7c1f0a9e", str(log)]) as cast:
-        recorded, read = cast.tops
-        assert read.session in cast.origins
-        assert recorded.session not in cast.origins
-        first = [(step.type, step.meta.get("source_id")) for step in cast.read(recorded)]
-        assert [(step.type, step.meta.get("source_id")) for step in cast.read(read)] == first
+    with open_cast(samples, ["7c1f0a9e"]) as recorded, open_cast(samples, [str(log)]) as read:
+        assert read.tops[0].session in read.origins
+        assert recorded.tops[0].session not in recorded.origins
+        first = [(step.type, step.meta.get("source_id")) for step in recorded.read(recorded.tops[0])]
+        assert [(step.type, step.meta.get("source_id")) for step in read.read(read.tops[0])] == first
+
+
+def test_a_session_that_is_named_in_the_record_and_as_a_file_is_replayed_once(samples: Home, log: Path) -> None:
+    for names in (["7c1f0a9e", str(log)], [str(log), "7c1f0a9e"]):
+        with open_cast(samples, names) as cast:
+            (track,) = cast.tops
+            assert track.session not in cast.origins
+            assert [remark for remark in cast.remarks if str(log) in remark]
 
 
 def test_nothing_of_a_file_enters_the_store_or_stays(

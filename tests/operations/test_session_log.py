@@ -315,6 +315,41 @@ def test_what_json_cannot_hold_stops_nobody(manager: SessionManager) -> None:
     assert (second["path"], second["nan"], second["big"]) == ("/x", "\x10tally:nan", 2**80)
 
 
+ODD: tuple[Any, ...] = (None, 5, "x", [], [1], {"a": 1}, True, 1.5, 2**70, b"\xff", [{"block_id": "b1"}])
+
+
+def test_members_of_another_kind_than_they_should_be_stop_nobody(manager: SessionManager) -> None:
+    session = manager.create("w")
+    added = 0
+    for odd in ODD:
+        for name in sorted({*Event.__struct_fields__, "unheard-of", "_type", "status"} - {"extra"}):
+            added += session.add_event({"type": "user", name: odd}) > 0
+        for name in sorted(EventMeta.__struct_fields__):
+            added += session.add_event({"type": "user", "meta": {name: odd}}) > 0
+            added += session.add_event(Event(type="user", meta=EventMeta(**{name: odd}))) > 0
+    session.flush()
+    expected = len(ODD) * (len(Event.__struct_fields__) + 2 + 2 * len(EventMeta.__struct_fields__))
+    assert added == len(session.events) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (ValueError("it broke"), "ValueError: it broke"),
+        ({"notes": ["é"]}, '{"notes": ["é"]}'),
+        (None, ""),
+        (3, "3"),
+        ("text", "text"),
+    ],
+)
+def test_a_result_and_an_error_are_kept_as_text(manager: SessionManager, said: Any, kept: str) -> None:
+    session = manager.create("w")
+    session.result = session.error = said
+    manager.update(session)
+    found = manager.get(session.id)
+    assert (found.result, found.error) == (kept, kept)
+
+
 # A store that refuses -------------------------------------------------------------------------------------------------
 
 

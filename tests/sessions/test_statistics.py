@@ -62,9 +62,13 @@ def test_the_golden_sessions_figures_by_tool_and_agent(golden: list[Recorded]) -
     )
     assert list(found.tools) == ["bash", "web_fetch", "read"]
     assert {name: (part.tool_calls, part.failures) for name, part in found.agents.items()} == {
-        "headless": (3, 1),
+        "headless": (4, 1),
         "headless/critic": (1, 1),
     }
+    every_call = sum(tool.calls for tool in found.tools.values())
+    assert (
+        sum(part.tool_calls for part in found.agents.values()) == every_call
+    )  # the denied one, too
     assert found.agents["headless/critic"].spending.input == 865
     assert [(one.n, one.prompt.split("\n")[0]) for one in found.requests] == [(7, '<workflow name="release-notes">')]
 

@@ -153,6 +153,13 @@ def test_a_role_that_never_ends_is_not_lost() -> None:
     assert roles(Below.FOLD, "headless", *WORK[:3]) == [("a0", None, None), ("a1", "critic", None), ("a2", "critic", 1)]
 
 
+@pytest.mark.parametrize("over", ["goal_end", "session_end", "workflow_end"])
+def test_a_role_that_tells_no_end_stands_before_the_end_of_what_it_worked_for(over: str) -> None:
+    steps = (*WORK[:3], step("a", 3, type=over), step("a", 4))
+    assert [found[0] for found in roles(Below.FOLD, "headless", *steps)] == ["a0", "a1", "a2", "a3", "a4"]
+    assert [found[0] for found in roles(Below.HIDE, "headless", *steps)] == ["a0", "a1", "a3", "a4"]
+
+
 def test_the_role_of_a_whole_session_is_no_sub_agent() -> None:
     steps = [step("a", n, agent_role="build") for n in range(3)]
     assert roles(Below.FOLD, "opencode", *steps) == [(f"a{n}", None, None) for n in range(3)]

@@ -393,6 +393,14 @@ def test_much_text_is_written_piece_by_piece(graph: Graph, monkeypatch: pytest.M
     assert everything(graph) == fresh([session])
 
 
+def test_the_first_steps_of_many_can_be_read_while_the_others_are_projected(tmp_path: Path) -> None:
+    session = told(steps=1_500)
+    seen: list[dict[str, int]] = []
+    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph, Graph(tmp_path / "graph.db") as other:
+        project(graph, [session.journal()], progress=lambda _: seen.append(sizes(other)))
+    assert seen == [{}, {session.sid: 1_000}]
+
+
 # On real files -----------------------------------------------------------------------------------------------------
 
 

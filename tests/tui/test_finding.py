@@ -1,10 +1,11 @@
 """Searching and filtering by keys, on recorded sessions."""
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 
 from tallystick.journal.home import Home
-from tests.tui.conftest import app_of, lines, play, press, seen, write
+from tests.tui.conftest import VERIFYING, app_of, lines, play, press, seen, settled, write
 
 CODEX = "341b8edc"
 
@@ -129,3 +130,30 @@ def test_a_filter_keeps_the_place(store: Home) -> None:
         return [within, app_of(pilot).timeline.step]
 
     assert play(store, script, asked=CODEX) == [31, 31]
+
+
+def at_once(pilot: Pilot[None], text: str) -> None:
+    """Type without waiting, as keys come over a slow line."""
+    names = {":": "colon", "/": "slash", "\r": "enter"}
+    for character in text:
+        pilot.app.post_message(Key(names.get(character, character), character))
+
+
+def test_what_comes_in_one_go_with_the_key_that_asks_is_the_answer(store: Home) -> None:
+    async def script(pilot: Pilot[None]) -> tuple[str, str]:
+        at_once(pilot, ":17\r")
+        for _ in range(500):
+            await pilot.pause(0.01)
+            if app_of(pilot).timeline.row == 17 and not app_of(pilot).prompt.purpose:
+                break
+        else:
+            raise AssertionError("it does not go there")
+        at_once(pilot, "/quit")
+        for _ in range(500):
+            await pilot.pause(0.01)
+            if app_of(pilot).prompt.value == "quit":
+                break
+        await settled(pilot, VERIFYING)
+        return app_of(pilot).prompt.purpose, app_of(pilot).prompt.value
+
+    assert play(store, script, asked=CODEX) == ("search", "quit")

@@ -1,13 +1,21 @@
 """What is shown when something is opened, and what is said where that cannot be."""
 
+import asyncio
 import os
 import sqlite3
+import time
+from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from tallystick.journal.home import Home
-from tallystick.operations.project import open_index
+from tallystick.operations import browse
+from tallystick.operations.project import bring_up_to_date, open_index
 from tallystick.operations.recorder import Recorder
+from tallystick.store.graph import Graph, Mode
+from tallystick.store.project import Depth
+from tallystick.tui.app import Browser
 from tests.tui.conftest import LARGE, app_of, lines, play, press, seen, settled
 
 CODEX = "341b8edc"
@@ -143,3 +151,51 @@ def test_the_layout_follows_the_size_of_the_terminal(store: Home) -> None:
         return large, {len(line) for line in lines(pilot)}
 
     assert play(store, script) == ({130}, {60})
+
+
+@pytest.mark.parametrize("columns", [20, 39])
+@pytest.mark.parametrize("rows", [5, 9])
+def test_the_steps_are_seen_on_the_smallest_terminals(store: Home, columns: int, rows: int) -> None:
+    async def script(pilot: Pilot[None]) -> tuple[str, list[str]]:
+        small = lines(pilot)
+        await press(pilot, "j", "enter")
+        return small[1], lines(pilot)
+
+    first, detailed = play(store, script, size=(columns, rows), asked=CODEX)
+    assert first.startswith("  0   session_start")
+    assert detailed[1].startswith("  1 ")
+    assert detailed[2].startswith("─Detail")
+
+
+def test_steps_are_seen_while_the_index_is_being_made_and_the_newest_session_at_its_end(
+    store: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in store.folder.glob("graph.db*"):
+        path.unlink()
+    app = Browser(store)
+    catch_up, early = browse.catch_up, []
+
+    def slowly(home: Home, **named: Any) -> list[str]:
+        oldest = next(sid for sid, _ in home.sessions() if not sid.startswith(CODEX))
+        with Graph(home.graph, Mode.WRITE) as graph:
+            bring_up_to_date(home, graph, sessions=[oldest], depth=Depth.ROWS)
+        for _ in range(1000):
+            if app.session is not None and app.timeline.count:
+                early.append((app.session, app.timeline.count))
+                break
+            time.sleep(0.01)
+        return catch_up(home, **named)
+
+    monkeypatch.setattr(browse, "catch_up", slowly)
+
+    async def run() -> str | None:
+        async with app.run_test(size=LARGE) as pilot:
+            await settled(pilot)
+            return app.session
+
+    last = asyncio.run(run())
+    ((session, count),) = early
+    assert not session.startswith(CODEX)
+    assert count > 2
+    assert (last or "").startswith(CODEX)
+    assert app.verdict is not None

@@ -167,7 +167,9 @@ class _Reader:
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events that one line lets us know."""
         unknown = Loss(kind="unknown_record", detail=f"byte {offset}: no header, event or footer")
-        return events_of_object(data, offset, lambda value: self._record(folded(value), offset, unknown), unknown)
+        data, losses = mended(data, offset)
+        yield from losses
+        yield from events_of_object(data, offset, lambda value: self._record(folded(value), offset, unknown), unknown)
 
     def _record(self, record: dict[str, Json], offset: int, unknown: Loss) -> Iterator[Event]:
         kind = record.get("_type")
@@ -206,6 +208,16 @@ def folded(value: Json) -> dict[str, Json]:
     """A record with the keys of its frame in lower case: the agent's own reader takes them in any."""
     record = dict_of(value)
     return {key.lower() if key.lower() in _FRAME_KEYS else key: item for key, item in record.items()}
+
+
+def mended(data: bytes, offset: int) -> tuple[bytes, tuple[Loss, ...]]:
+    """A record as the agent's own reader takes it: what is no UTF-8 is U+FFFD; and that it was so."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        told = Loss(kind="bad_text", detail=f"byte {offset + error.start}: not UTF-8, read as U+FFFD", fault=True)
+        return data.decode("utf-8", "replace").encode(), (told,)
+    return data, ()
 
 
 def session_name(path: str) -> str:

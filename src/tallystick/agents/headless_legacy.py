@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tallystick.agents import Shape, SourceFile
-from tallystick.agents.headless import SessionLog, folded, session_name
+from tallystick.agents.headless import SessionLog, folded, mended, session_name
 from tallystick.agents.reading import dict_of, events_of_object, list_of
 from tallystick.model.step import Event, Json, Loss
 
@@ -64,7 +64,9 @@ class _Reader:
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of the whole document, except those that finish() holds."""
         unknown = Loss(kind="unknown_document", detail="no session: neither an id nor events", fault=True)
-        return events_of_object(data, offset, lambda value: self._session(folded(value), offset, unknown), unknown)
+        data, losses = mended(data, offset)
+        yield from losses
+        yield from events_of_object(data, offset, lambda value: self._session(folded(value), offset, unknown), unknown)
 
     def _session(self, session: dict[str, Json], offset: int, unknown: Loss) -> Iterator[Event]:
         if "id" not in session and not list_of(session.get("events")):

@@ -11,6 +11,7 @@ from tallystick.cli import spending
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.frame import Command
 from tallystick.cli.prices import price_option, prices_for
+from tallystick.cli.progress import opened_index
 from tallystick.cli.run import Run, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.text import counted, cut, first_line, one_line, width_of
@@ -50,11 +51,10 @@ def cost(
     """
     from tallystick.operations.cost import costs, with_sub_agents
     from tallystick.operations.names import find_session
-    from tallystick.operations.project import open_index
     from tallystick.store.spending import By, UsedFilter
 
     prices = prices_for(run, specs)
-    with open_index(run.home) as index:
+    with opened_index(run) as index:
         run.take(index.remarks)
         named = [find_session(index, name) for name in sessions]
         every = named if no_children else [one for name in named for one in with_sub_agents(index.graph, name)]

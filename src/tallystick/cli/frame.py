@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from tallystick.cli.run import Run, envelope
+from tallystick.cli.version import VERSION
 from tallystick.display.text import lines
 from tallystick.errors import TallystickError, UsageError
 
@@ -80,6 +81,19 @@ def _global_options(*, hidden: bool) -> list[click.Parameter]:
     ]
 
 
+def _version_option() -> click.Parameter:
+    """What people try first; `tally version` says more."""
+
+    def tell(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not context.resilient_parsing:
+            click.echo(f"tallystick {VERSION}")
+            context.exit()
+
+    return click.Option(
+        ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=tell, help="The program's version."
+    )
+
+
 class Group(click.Group):
     """A group whose commands are loaded when they are called: what `tally log` imports, `tally version` need not.
 
@@ -132,7 +146,9 @@ class Group(click.Group):
         widest = max(map(len, self.lazy))
         for heading, names in self.areas.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(widest), self.lazy[name][1]) for name in names])
+                rows = [(name.ljust(widest), self.lazy[name][1]) for name in names]
+                # What a command does is the beginning of its help, and may end before the sentence does.
+                formatter.write_dl([(name, does if does.endswith(".") else f"{does}.") for name, does in rows])
 
 
 class Main(Group):
@@ -140,7 +156,7 @@ class Main(Group):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self.params += _global_options(hidden=False)
+        self.params += [*_global_options(hidden=False), _version_option()]
 
     def main(
         self,
@@ -154,6 +170,7 @@ class Main(Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, **extra)
         words = list(sys.argv[1:] if args is None else args)
+        _open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(AttributeError, ValueError):
                 stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -178,6 +195,13 @@ class Main(Group):
             raise
         _flush()
         return result
+
+
+def _open_closed_streams() -> None:
+    """Let the streams that the caller has closed go nowhere: no file that is opened later may take their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 they stay open
 
 
 def _flush() -> None:

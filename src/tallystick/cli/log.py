@@ -9,6 +9,7 @@ import click
 
 from tallystick.cli.filters import limit_option, step_filters
 from tallystick.cli.frame import Command
+from tallystick.cli.progress import opened_index
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import ID_DIGITS, short, step_line
 from tallystick.display.outcome import outcome_of
@@ -42,9 +43,8 @@ def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **f
     from tallystick.operations.log import read_log
     from tallystick.operations.log_graph import read_graph
     from tallystick.operations.names import find_session
-    from tallystick.operations.project import open_index
 
-    with open_index(run.home) as index:
+    with opened_index(run) as index:
         run.take(index.remarks)
         found = find_session(index, session) if session is not None else None
         if as_graph:

@@ -1,17 +1,27 @@
-"""A progress bar on stderr, for a person at a terminal.
+"""How far something is, on stderr, for a person at a terminal: a bar, or a line where it mostly takes no time.
 
 Owns when there is one. Its labels are shown as they are, never as markup.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import click
 
 from tallystick.cli.run import Run
 from tallystick.display.text import cut, one_line
 
+if TYPE_CHECKING:
+    from tallystick.operations.project import Index
+    from tallystick.store.project import Depth
+
 _LABEL = 32
+_SILENT_S, _EVERY_S = 1.0, 0.2
+_CLEAR = "\r\x1b[K"
 
 
 @contextmanager
@@ -41,3 +51,38 @@ def progress_bar(run: Run, total: int | None) -> Iterator[Callable[[str, int], N
             bar.update(task, advance=done, description=cut(one_line(label), _LABEL))
 
         yield advance
+
+
+@contextmanager
+def index_line(run: Run) -> Iterator[Callable[[int], None]]:
+    """Gives a function that takes how many bytes more of the journals were read: once that takes long, a line says it."""
+    began, last, done = time.monotonic(), 0.0, 0
+
+    def told(more: int) -> None:
+        nonlocal last, done
+        done += more
+        now = time.monotonic()
+        if run.shows_progress and now - began > _SILENT_S and now - last > _EVERY_S:
+            last = now
+            click.echo(f"{_CLEAR}bringing the index up to date: {done / 1e6:,.1f} MB read", nl=False, err=True)
+
+    try:
+        yield told
+    finally:
+        if last:
+            click.echo(_CLEAR, nl=False, err=True)
+
+
+@contextmanager
+def opened_index(run: Run, *, depth: Depth | None = None) -> Iterator[Index]:
+    """The index, brought up to date; how far that is is told. `depth`: as of `open_index`, rows where it is left out.
+
+    Raises what `open_index` raises.
+    """
+    from tallystick.operations.project import open_index
+    from tallystick.store.project import Depth
+
+    with ExitStack() as stack:
+        with index_line(run) as told:
+            index = stack.enter_context(open_index(run.home, depth=depth or Depth.ROWS, progress=told))
+        yield index

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,8 @@ import msgspec
 
 from tallystick.cli.filters import step_filters
 from tallystick.cli.frame import FAILED, Command
-from tallystick.cli.prices import price_option
-from tallystick.cli.progress import progress_bar
+from tallystick.cli.prices import price_option, prices_for
+from tallystick.cli.progress import index_line, progress_bar
 from tallystick.cli.run import Run, counted, envelope, pass_run
 from tallystick.cli.timeline import View
 
@@ -96,6 +96,9 @@ def replay(run: Run, /, **options: Any) -> None:
     )
     if given.stats and given.chooses_steps:
         raise click.UsageError("--stats counts whole sessions: leave out what chooses steps")
+    if given.specs and not given.stats:
+        prices_for(run, given.specs)  # what is wrong with them is told all the same
+        run.note("--cost is for --stats: steps alone have no price")
     with ExitStack() as stack:
         with _reading(run, given.names) as advance:
             loads = given.verbose > 0 or bool(given.texts)
@@ -161,10 +164,14 @@ class _Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _reading(run: Run, names: tuple[str, ...]) -> AbstractContextManager[Callable[[str, int], None]]:
-    """A progress bar, if there may be files to read."""
-    if any(Path(name).exists() for name in names):
-        return progress_bar(run, None)
-    return nullcontext(lambda _name, _bytes: None)
+    """A progress bar, if there may be files to read; else a line, if the index has to be made first."""
+    return progress_bar(run, None) if any(Path(name).exists() for name in names) else _reading_index(run)
+
+
+@contextmanager
+def _reading_index(run: Run) -> Iterator[Callable[[str, int], None]]:
+    with index_line(run) as told:
+        yield lambda _name, more: told(more)
 
 
 def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:

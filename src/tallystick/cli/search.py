@@ -10,6 +10,7 @@ import click
 
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.frame import Command
+from tallystick.cli.progress import opened_index
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import short
 from tallystick.display.text import cut, one_line, width_of
@@ -58,12 +59,11 @@ def search(
 ) -> None:
     """Find steps by the words in them. All must stand in the step; "a phrase" and the beginning* of a word will do too."""
     from tallystick.operations.names import find_session
-    from tallystick.operations.project import open_index
     from tallystick.operations.search import search as search_steps
     from tallystick.store.project import Depth
     from tallystick.store.search import MOST_RANKED, Order, SearchFilter
 
-    with open_index(run.home, depth=Depth.TEXT) as index:
+    with opened_index(run, depth=Depth.TEXT) as index:
         run.take(index.remarks)
         wanted = SearchFilter(
             fields=fields,

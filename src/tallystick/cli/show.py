@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tallystick.cli.frame import Command
+from tallystick.cli.progress import opened_index
 from tallystick.cli.run import Run, counted, labelled, pass_run
 from tallystick.cli.steps import step_line
 from tallystick.display import outcome
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
 def show(run: Run, step: str, is_input: bool) -> None:
     """Everything about one step. STEP is SESSION:N, SESSION#HASH or HASH; a unique beginning of each will do."""
     from tallystick.operations.names import find_step
-    from tallystick.operations.project import open_index
     from tallystick.operations.show import given_to, show_step
 
-    with open_index(run.home) as index:
+    with opened_index(run) as index:
         run.take(index.remarks)
         found = find_step(index, step)
     shown = show_step(run.home, found.session, found.n, found.offset)

@@ -244,13 +244,28 @@ def _odd(anomaly: Anomaly) -> tuple[str, str]:
 def _reported(figures: Statistics) -> Iterator[str]:
     """The figures that the agent's own replay gives, by its rules."""
     found = figures.reported
-    timed = (("execution supervisor", found.supervisor), ("triage", found.triage))
-    yield f"total {found.total_ms / 1000:.2f}s"
-    for name, timing in (*timed, ("security supervisor", found.security_supervisor), ("bash llm", found.bash_llm)):
+    yield f"total {_replay_time(found.total_ms)}"
+    for goal, took_ms in islice(found.goals.items(), _MOST_ROWS):
+        yield f"goal, {cut(one_line(goal), _NAME)}: {_replay_time(took_ms)}"
+    for name, timing in (
+        ("llm", found.llm),
+        ("execution supervisor", found.supervisor),
+        ("triage", found.triage),
+        ("security supervisor", found.security_supervisor),
+        ("bash llm", found.bash_llm),
+    ):
         if timing.count:
-            yield f"{name}: {timing.count}, total {timing.total_ms / 1000:.2f}s, avg {timing.average_ms}ms"
+            total, average = _replay_time(timing.total_ms), _replay_time(timing.average_ms)
+            yield f"{name}: {timing.count}, total {total}, avg {average}"
     if found.bash_deterministic:
         yield f"bash deterministic: {found.bash_deterministic}"
     for model, tokens in (*found.tokens.items(), ("total", found.all_tokens)):
         calls = f"{tokens.calls} calls, " if model != "total" else ""
         yield f"tokens, {cut(one_line(model), _NAME)}: {calls}{tokens.input:,} in, {tokens.output:,} out"
+
+
+def _replay_time(took_ms: int) -> str:
+    """A time as that replay writes it."""
+    if took_ms < 1000:
+        return f"{took_ms}ms"
+    return f"{took_ms / 1000:.2f}s" if took_ms < 60_000 else f"{took_ms // 60_000}m{took_ms // 1000 % 60}s"

@@ -17,7 +17,7 @@ from tallystick.display.outcome import outcome_of
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of
 from tallystick.display.text import cut, one_line
 from tallystick.display.timeline import TERSE_AGENT, Timeline, folded_text, session_words
-from tallystick.sessions.timeline import Beat, Counts, Track
+from tallystick.sessions.timeline import Adding, Beat, Counts, Track
 
 if TYPE_CHECKING:
     from tallystick.lineage.taint_tree import TaintNode
@@ -71,6 +71,7 @@ class View:
         self._timeline = Timeline(width, min(verbosity, 2), shows_seq=shows_seq, labels=_LABEL if is_mixed else 0)
         cast.noted = self._timeline.note
         self._shown: dict[str, Counts] = {}
+        self._adding = Adding()
         self._ends: dict[str, str] = {}
 
     def lines(self, beats: Iterable[Beat]) -> Iterator[str]:
@@ -134,7 +135,7 @@ class View:
                 yield cut_line([Piece(label), Piece(self._named(track), Tone.FAINT)], self._width)
             if len(shown) > _LISTED:
                 yield [Piece(f"… and {counted(len(shown) - _LISTED, 'session')} more", Tone.FAINT)]
-        if self._cast.origins:
+        if any(track.session in self._cast.origins for track, _ in self._cast.family()):
             yield [Piece("read from files, not from the record: nothing vouches for them", Tone.WARNING)]
 
     def _named(self, track: Track) -> str:
@@ -164,7 +165,7 @@ class View:
         before = self._shown.get(session, Counts())
         counts = before if beat.folded is None else _sum(before, beat.folded)
         stands_for_others = beat.folded is not None and beat.step.type != "subagent_end"
-        self._shown[session] = counts if stands_for_others else counts.plus(beat.step)
+        self._shown[session] = counts if stands_for_others else self._adding.plus(counts, beat.step)
         if beat.step.type == "session_end":
             said = outcome_of(beat.step, max(self._width - 20, 20))
             self._ends[session] = f"ended: {said}" if said else "ended"

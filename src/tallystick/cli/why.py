@@ -10,6 +10,7 @@ import click
 
 from tallystick.cli.frame import Command
 from tallystick.cli.nodes import answer_data, answer_text, step_ref
+from tallystick.cli.progress import opened_index
 from tallystick.cli.run import Run, counted, pass_run
 from tallystick.display.text import first_line
 
@@ -82,10 +83,9 @@ def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float
     START is a path, PATH:LINE, a URL, a step (SESSION:N, a hash) or a session. A path may be from here, absolute, of another
     machine, or the end of one recorded path.
     """
-    from tallystick.operations.project import open_index
     from tallystick.operations.why import why as ask
 
-    with open_index(run.home) as index:
+    with opened_index(run) as index:
         run.take(index.remarks)
         limits = limits_of(depth, limit, fan_out, least)
         found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
@@ -129,9 +129,8 @@ def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: fl
     START is a path, a URL, a step (SESSION:N, a hash) or a session.
     """
     from tallystick.operations.impact import impact as ask
-    from tallystick.operations.project import open_index
 
-    with open_index(run.home) as index:
+    with opened_index(run) as index:
         run.take(index.remarks)
         limits = limits_of(depth, limit, fan_out, least, 0.0)  # who looks for damage wants to see too much
         found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)

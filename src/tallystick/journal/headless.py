@@ -39,6 +39,7 @@ from tallystick.sessions.session_words import EventType, Status
 
 _log = logging.getLogger("tallystick")
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}\Z")
+_ENDS = (".jsonl", ".json")
 _MOST_OPEN = 64
 _MAPS = ("args", "inputs", "outputs", "state")
 _TEXT_MAPS = ("inputs", "outputs")
@@ -55,6 +56,7 @@ class FileStore:
         """
         self.folder = Path(folder)
         self._files: OrderedDict[str, LogFile] = OrderedDict()
+        self._names: dict[str, str] = {}
         self._process, self._lock = os.getpid(), threading.RLock()
         try:
             self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
@@ -66,14 +68,27 @@ class FileStore:
     def load(self, session: str) -> Log:
         """The session as its file has it; what is wrong with the file is said in the log of the program (read_log tells it).
 
+        A file that was renamed is still the session that its header names, unless another file has that name.
+
         Raises:
             NotFoundError: no file has it. FormatError, SourceError: what `read_log` raises.
         """
         found = read_log(self._existing(session))
         if found.problems:
             first, count = found.problems[0], len(found.problems)
-            _log.warning("session %s: %d problems; byte %d: %s", session, count, first.offset, first.detail)
-        return found.as_log(session)
+            problems = "a problem" if count == 1 else f"{count} problems"
+            _log.warning("session %s: %s; byte %d: %s", session, problems, first.offset, first.detail)
+        log = found.as_log(session)
+        if log.id == session:
+            return log
+        if self._is_file(log.id):
+            return msgspec.structs.replace(log, id=session)
+        self._names[log.id] = session
+        return log
+
+    def _is_file(self, session: str) -> bool:
+        """Whether a file is called like a session."""
+        return bool(_ID.match(session)) and any((self.folder / f"{session}{end}").exists() for end in _ENDS)
 
     def save(self, log: Log) -> None:
         """Write what is not in the file yet: the header, events, and a footer that says how the session stands.
@@ -208,11 +223,12 @@ class FileStore:
         return self._lock
 
     def _path(self, session: str) -> Path:
-        if not _ID.match(session):
+        name = session if self._is_file(session) else self._names.get(session, session)
+        if not _ID.match(name):
             raise UsageError(
                 f"{session[:80]!r} is no id of a session that a file can have", hint="letters, digits, `.`, `_` and `-`"
             )
-        return self.folder / f"{session}.jsonl"
+        return self.folder / f"{name}.jsonl"
 
     def _existing(self, session: str) -> Path:
         path = self._path(session)
@@ -230,7 +246,7 @@ class FileStore:
             if file is None:
                 path = self._existing(session)
                 if path.suffix == ".json":
-                    self.save(read_log(path).as_log(session))
+                    self.save(self.load(session))
                 file = LogFile(self._path(session))
             self._files[session] = file
             if len(self._files) > _MOST_OPEN:
@@ -242,8 +258,11 @@ def _spelled(record: dict[str, Json]) -> dict[str, Json]:
     """A record whose maps are as the agent's writer has them: keys sorted, and text alone where its reader takes no other."""
     found = {key: sorted_keys(value) if key in _MAPS else value for key, value in record.items()}
     found |= {key: _texts(found[key]) for key in _TEXT_MAPS if key in found}
-    inputs = found.get("meta", {}).get("subagent_inputs")
-    return {**found, "meta": {**found["meta"], "subagent_inputs": _texts(sorted_keys(inputs))}} if inputs else found
+    meta = found.get("meta")
+    inputs = meta.get("subagent_inputs") if isinstance(meta, dict) else None
+    if not isinstance(meta, dict) or not isinstance(inputs, dict) or not inputs:
+        return found
+    return {**found, "meta": {**meta, "subagent_inputs": _texts(sorted_keys(inputs))}}
 
 
 def _texts(values: dict[str, Json]) -> dict[str, Json]:

@@ -11,6 +11,9 @@ from tallystick.operations.project import Index
 from tallystick.store.lookup import Place, resolve_session
 from tallystick.store.lookup import find_step as find_in_index
 
+_SHORTEST_HASH = 4
+"""With fewer digits no hash is named."""
+
 
 def find_session(index: Index, text: str) -> str:
     """Our id of the session that `text` names.
@@ -32,7 +35,8 @@ def find_step(index: Index, text: str, *, within: str | None = None) -> Place:
         try:
             return find_in_index(index.graph, StepReference(session=within, n=int(text)))
         except NotFoundError:
-            pass  # it may be a hash that begins with digits
+            if len(text) < _SHORTEST_HASH:  # else it may be a hash that begins with digits
+                raise
     wanted = parse_step_reference(text)
     if wanted.session is None and within is not None:
         wanted = StepReference(session=within, hash=wanted.hash)

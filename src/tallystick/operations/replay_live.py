@@ -179,11 +179,12 @@ class _Live:
         self._new = dict(list(self._new.items())[-_MOST_NEW:])
         return found
 
-    def _grown(self) -> tuple[Recorded, Home, _Growing, str | None] | None:
-        """A new session that hangs on one that is followed."""
+    def _grown(self) -> tuple[Recorded, Home, _Growing | None, str | None] | None:
+        """A new session that hangs on one that is followed, or that a file which is followed holds by now."""
         for first, home in self._new.values():
             parent, step = self._parent(first)
-            if parent is not None:
+            is_of_file = home is not self._cast.home and not first.parents and first.member("parent_source") is None
+            if parent is not None or is_of_file:
                 return first, home, parent, step
         return None
 
@@ -201,10 +202,15 @@ class _Live:
                 return growing, None
         return None, None
 
-    def _add(self, first: Recorded, parent: _Growing, step: str | None, home: Home) -> None:
-        track = msgspec.structs.replace(track_of(first), parent=parent.track.session, hangs_on=step)
+    def _add(self, first: Recorded, parent: _Growing | None, step: str | None, home: Home) -> None:
+        track = track_of(first)
         if home is not self._cast.home:
             self._cast.homes[track.session] = home
+        if parent is None:
+            self._cast.tops.append(track)
+            self._growing[track.session] = _Growing(self._cast, track, 0)
+            return
+        track = msgspec.structs.replace(track, parent=parent.track.session, hangs_on=step)
         self._growing[track.session] = _Growing(self._cast, track, parent.depth + 1)
         below = self._cast.children.get(parent.track.session, ())
         self._cast.children[parent.track.session] = (*below, track)

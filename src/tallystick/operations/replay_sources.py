@@ -151,30 +151,49 @@ def open_cast(
     with ExitStack() as stack:
         others = [name for name in names if name not in paths]
         if home.exists or not all(Path(name).exists() for name in others):
-            tops |= _recorded(cast, others)
+            tops |= _recorded(cast, others, progress)
         paths |= {name: Path(name) for name in others if name not in tops}
         tops |= _read_files(cast, paths, stack, progress)
-        named = (track for name in names for track in tops.get(name, ()))
-        cast.tops = list({track.session: track for track in named}.values())
+        cast.tops = _once(cast, (track for name in names for track in tops.get(name, ())))
         yield cast
+
+
+def _once(cast: Cast, named: Iterable[Track]) -> list[Track]:
+    """Each session once. Of one that is named in the record and as a file, the record's counts: it is vouched for."""
+    found = {track.session: track for track in named}
+    recorded = {(track.agent, track.source_session) for track in found.values() if track.session not in cast.origins}
+    twice = [
+        track
+        for track in found.values()
+        if track.session in cast.origins and (track.agent, track.source_session) in recorded
+    ]
+    for track in twice:
+        cast.remarks.append(
+            f"{cast.origins.pop(track.session)}: this session is named in the record, too: it is read from there"
+        )
+        del found[track.session]
+    return list(found.values())
 
 
 # Recorded sessions ----------------------------------------------------------------------------------------------------
 
 
-def _recorded(cast: Cast, names: Sequence[str]) -> dict[str, list[Track]]:
+def _recorded(cast: Cast, names: Sequence[str], progress: Progress) -> dict[str, list[Track]]:
     """The sessions of the store among some names; a name that only a path has is left out."""
     if not names:
         return {}
     found: dict[str, str] = {}
-    with open_index(cast.home) as index:
+    with open_index(cast.home, progress=lambda more: progress("the index", more)) as index:
         cast.remarks += index.remarks
         for name in names:
             try:
                 found[name] = find_session(index, name)
-            except NotFoundError:
-                if not Path(name).exists():
-                    raise
+            except NotFoundError as error:
+                if Path(name).exists():
+                    continue
+                if "/" in name or "." in name:  # it may have been meant as a path
+                    raise NotFoundError(f"{error}, and there is no such file", hint=error.hint) from error
+                raise
         return _add(cast, index.graph, found)
 
 

@@ -6,6 +6,7 @@ what `start`, `flush` and `close` promise. Must not know how a store keeps event
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import secrets
@@ -130,8 +131,8 @@ class Session:
             workflow_name=self.workflow_name,
             **{name: _as_json(getattr(self, name)) for name in _MAPS},
             status=str(self.status),
-            result=self.result,
-            error=self.error,
+            result=_as_text(self.result),
+            error=_as_text(self.error),
             created_at=self.created_at,
             updated_at=self.updated_at,
         )
@@ -187,7 +188,10 @@ class Session:
         if not isinstance(event, Event) or members or not isinstance(event.meta, EventMeta | None):
             given = safe_members(event, foreign=plain) if isinstance(event, Event) else event or {}
             event = event_from({**given, **members}) or Event(type="")
-        return self._blocks.placed(timed(event))
+        try:
+            return self._blocks.placed(timed(event))
+        except (AttributeError, TypeError):  # a lineage of other things than nodes: as JSON it is kept all the same
+            return self._blocks.placed(timed(event_from(safe_members(event, foreign=plain)) or Event(type="")))
 
     def _remember(self, event: Event, seq: int) -> None:
         """Keep an event in memory, with that number."""
@@ -207,8 +211,8 @@ class Session:
         store, seq = self._store, 0
         assert store is not None, "only called with a store"
         while self._waiting:
-            members = safe_members(self._waiting[0], foreign=plain)
             try:
+                members = safe_members(self._waiting[0], foreign=plain)
                 self._tell_gap(store)
                 seq = store.append(self.id, members)
             except Exception as error:  # whatever it is, the agent goes on
@@ -325,12 +329,20 @@ class Session:
             _logger.error("an event after the close of session %s: %s", self.id[:8], error)
 
 
-def _as_json(values: Mapping[str, Any]) -> Json:
+def _as_json(values: Any) -> Json:
     """What a program says of its session, as JSON."""
     try:
         return msgspec.to_builtins(values, enc_hook=plain, str_keys=True)
     except (TypeError, ValueError, RecursionError):
         return plain(values)
+
+
+def _as_text(value: Any) -> str:
+    """What a program says in place of a text, as one: an exception by its class and what it says, anything else as JSON."""
+    if isinstance(value, BaseException):
+        return f"{type(value).__name__}: {value}"
+    made = _as_json(value) if value is not None else ""
+    return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
 
 
 def _may_pass(error: Exception) -> bool:

@@ -202,10 +202,10 @@ def event_members(event: Event, *, foreign: Callable[[Any], Json] | None = None)
     members = msgspec.to_builtins(event, enc_hook=foreign, str_keys=True)
     ordered: dict[str, Json] = {"seq": 0, "type": "", "timestamp": NO_TIME, **members}
     meta = ordered.get("meta")
-    if meta is not None:
+    if isinstance(meta, dict):
         meta = ordered["meta"] = _flat({key: value for key, value in meta.items() if value})
         if "taint_lineage" in meta:
-            meta["taint_lineage"] = [_flat_node(node) for node in meta["taint_lineage"]]
+            meta["taint_lineage"] = _flat_nodes(meta["taint_lineage"])
     return _flat(ordered)
 
 
@@ -239,14 +239,23 @@ def named(value: object) -> str:
 
 def _flat(members: dict[str, Json]) -> dict[str, Json]:
     """Members with those of `extra` behind them."""
-    extra = members.pop("extra", None)
-    return {**members, **{key: value for key, value in extra.items() if key not in members}} if extra else members
+    extra = members.get("extra")
+    if not isinstance(extra, dict):  # whatever a program put there
+        return members
+    del members["extra"]
+    return {**members, **{key: value for key, value in extra.items() if key not in members}}
+
+
+def _flat_nodes(nodes: Json) -> Json:
+    return (
+        [_flat_node(node) if isinstance(node, dict) else node for node in nodes] if isinstance(nodes, _LISTS) else nodes
+    )
 
 
 def _flat_node(node: dict[str, Json]) -> dict[str, Json]:
     ordered: dict[str, Json] = {**dict.fromkeys(("block_id", "trust", "source"), ""), **_flat(node)}
     if "tainted_by" in ordered:
-        ordered["tainted_by"] = [_flat_node(child) for child in ordered["tainted_by"]]
+        ordered["tainted_by"] = _flat_nodes(ordered["tainted_by"])
     return ordered
 
 

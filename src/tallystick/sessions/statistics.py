@@ -60,6 +60,7 @@ class PartFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: int
     tool_calls: int
+    """By the call, or by its result where only that is in the record, as it is of a denied one."""
     failures: int
     total_ms: int
     """From its first step to its last, in each session; of a goal, from each start to its end."""
@@ -127,8 +128,9 @@ def summary(counted: Sequence[Counted], pricing: Pricing | None = None) -> Stati
     """The figures of some sessions together."""
     sessions = [one.figures for one in counted]
     every = [figure for session in sessions for figure in session]
-    money = _Money(every, pricing)
-    tools = _tools(sessions)
+    paired = [exchange for session in sessions for exchange in exchanges(session)]
+    counting = _Counting(every, pricing, paired)
+    tools = _tools(paired)
     return Statistics(
         sessions=len(sessions),
         steps=len(every),
@@ -139,11 +141,11 @@ def summary(counted: Sequence[Counted], pricing: Pricing | None = None) -> Stati
         refused=sum(tool.denied for tool in tools.values()),
         tools=tools,
         llm=timing(figure for figure in every if figure.type == "model_call"),
-        models=_models(every, money),
-        spending=money.of(every),
-        agents=_parts(every, money, lambda figure: figure.agent),
-        goals=_goals(sessions, money),
-        requests=_requests(counted, money),
+        models=_models(every, counting),
+        spending=counting.spent_by(every),
+        agents=_parts(every, counting, lambda figure: figure.agent),
+        goals=_goals(sessions, counting),
+        requests=_requests(counted, counting),
         funnel=funnel(every),
         phases=phases(every),
         checkpoints=_checkpoints(every),
@@ -151,7 +153,7 @@ def summary(counted: Sequence[Counted], pricing: Pricing | None = None) -> Stati
         anomalies=together(anomalies(session) for session in sessions),
         reported=reported(every),
         unnamed_tokens={
-            kind: money.of(some)
+            kind: counting.spent_by(some)
             for kind, some in _grouped(
                 (figure for figure in every if figure.tokens and not figure.model), lambda figure: figure.type
             ).items()
@@ -162,17 +164,25 @@ def summary(counted: Sequence[Counted], pricing: Pricing | None = None) -> Stati
 # Money ---------------------------------------------------------------------------------------------------------------
 
 
-class _Money:
-    """What each step spent, asked once."""
+class _Counting:
+    """What each step spent, asked once, and which steps stand for a call of a tool: its result where that is all there is."""
 
-    def __init__(self, every: Iterable[Figure], pricing: Pricing | None) -> None:
+    def __init__(self, every: Iterable[Figure], pricing: Pricing | None, paired: Iterable[Exchange]) -> None:
         self._spent = {
             (figure.session, figure.n): _spent(figure, pricing)
             for figure in every
             if figure.tokens is not None or figure.said_microusd is not None
         }
 
-    def of(self, some: Iterable[Figure]) -> Spending:
+        firsts = (exchange.call or exchange.results[0] for exchange in paired)
+        self._calls = {(figure.session, figure.n) for figure in firsts}
+
+    def calls_of(self, some: Iterable[Figure]) -> int:
+        """How many calls of tools some steps are."""
+        return sum((figure.session, figure.n) in self._calls for figure in some)
+
+    def spent_by(self, some: Iterable[Figure]) -> Spending:
+        """What some steps spent together."""
         total = NOTHING
         for figure in some:
             spending = self._spent.get((figure.session, figure.n))
@@ -192,11 +202,11 @@ def _spent(figure: Figure, pricing: Pricing | None) -> Spending:
     )
 
 
-def _models(every: Iterable[Figure], money: _Money) -> dict[str, ModelFigures]:
+def _models(every: Iterable[Figure], counting: _Counting) -> dict[str, ModelFigures]:
     """Models, the dearest first."""
     used = (figure for figure in every if figure.tokens is not None or figure.type == "model_call")
     found = {
-        model: ModelFigures(calls=len(some), time=timing(some), spending=money.of(some))
+        model: ModelFigures(calls=len(some), time=timing(some), spending=counting.spent_by(some))
         for model, some in _grouped(used, lambda figure: figure.model).items()
     }
     return dict(sorted(found.items(), key=lambda item: _dearest(item[1].spending)))
@@ -218,25 +228,25 @@ def _grouped(some: Iterable[Figure], key: Callable[[Figure], str | None]) -> dic
     return found
 
 
-def _part(some: list[Figure], money: _Money, total_ms: int) -> PartFigures:
+def _part(some: list[Figure], counting: _Counting, total_ms: int) -> PartFigures:
     return PartFigures(
         steps=len(some),
-        tool_calls=sum(figure.type == "tool_call" for figure in some),
+        tool_calls=counting.calls_of(some),
         failures=sum(figure.is_failure for figure in some),
         total_ms=total_ms,
-        spending=money.of(some),
+        spending=counting.spent_by(some),
     )
 
 
-def _parts(some: Iterable[Figure], money: _Money, key: Callable[[Figure], str | None]) -> dict[str, PartFigures]:
-    return {name: _part(part, money, _spans_ms(part)) for name, part in _grouped(some, key).items()}
+def _parts(some: Iterable[Figure], counting: _Counting, key: Callable[[Figure], str | None]) -> dict[str, PartFigures]:
+    return {name: _part(part, counting, _spans_ms(part)) for name, part in _grouped(some, key).items()}
 
 
 def _spans_ms(some: Iterable[Figure]) -> int:
     return sum(span_ms(part) for part in _grouped(some, lambda figure: figure.session).values())
 
 
-def _goals(sessions: Sequence[Sequence[Figure]], money: _Money) -> dict[str, PartFigures]:
+def _goals(sessions: Sequence[Sequence[Figure]], counting: _Counting) -> dict[str, PartFigures]:
     """Goals by name. Their time is from each start to its end: phases of sub-agents name goals of their own."""
     took: Counter[str] = Counter()
     for session in sessions:
@@ -249,10 +259,10 @@ def _goals(sessions: Sequence[Sequence[Figure]], money: _Money) -> dict[str, Par
             elif figure.type == "goal_end" and figure.goal in began:
                 took[figure.goal] += (figure.at_us - began.pop(figure.goal)) // _US
     grouped = _grouped((figure for session in sessions for figure in session), lambda figure: figure.goal)
-    return {goal: _part(some, money, took[goal]) for goal, some in grouped.items()}
+    return {goal: _part(some, counting, took[goal]) for goal, some in grouped.items()}
 
 
-def _requests(counted: Sequence[Counted], money: _Money) -> list[RequestFigures]:
+def _requests(counted: Sequence[Counted], counting: _Counting) -> list[RequestFigures]:
     """What came of each prompt, in order, with what its sub-agents did in sessions of their own."""
     prompts = {(prompt.session, prompt.n): prompt for one in counted for prompt in one.figures if prompt.is_prompt}
     belonging: dict[tuple[str, int], list[Figure]] = {place: [] for place in prompts}
@@ -270,7 +280,7 @@ def _requests(counted: Sequence[Counted], money: _Money) -> list[RequestFigures]
             **{name: getattr(part, name) for name in PartFigures.__struct_fields__},
         )
         for (session, n), some in belonging.items()
-        for part in (_part(some, money, span_ms(some)),)
+        for part in (_part(some, counting, span_ms(some)),)
     ]
 
 
@@ -287,12 +297,11 @@ def _checkpoints(every: Iterable[Figure]) -> dict[str, int]:
 # Tools ---------------------------------------------------------------------------------------------------------------
 
 
-def _tools(sessions: Sequence[Sequence[Figure]]) -> dict[str, ToolFigures]:
+def _tools(paired: Iterable[Exchange]) -> dict[str, ToolFigures]:
     """Calls by tool, the most frequent first."""
     found: dict[str, list[Exchange]] = {}
-    for session in sessions:
-        for exchange in exchanges(session):
-            found.setdefault(exchange.tool, []).append(exchange)
+    for exchange in paired:
+        found.setdefault(exchange.tool, []).append(exchange)
     counted = {tool: _tool(some) for tool, some in found.items()}
     return dict(sorted(counted.items(), key=lambda item: (-item[1].calls, item[0])))
 

@@ -15,6 +15,8 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
 MAIN = "main"
+_OVER = frozenset(("goal_end", "workflow_end", "session_end"))
+"""What a session does when its sub-agents are done, those among them that tell no end."""
 DEEPEST = 32
 """Sessions that hang deeper stay folded: each one that is open holds a file."""
 
@@ -47,11 +49,27 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class Adding:
+    """Adds steps up. A failure that is told again, by a step that revises the one before, is still one."""
+
+    def __init__(self) -> None:
+        self._failed: set[tuple[str, int]] = set()
+
+    def plus(self, counts: Counts, step: Recorded) -> Counts:
+        """Counts with one more step."""
+        more = counts.plus(step)
+        if more.failures == counts.failures:
+            return more
+        is_known = (step.session, step.meta.get("revises")) in self._failed
+        self._failed.add((step.session, step.n))
+        return msgspec.structs.replace(more, failures=counts.failures) if is_known else more
+
+
 def count_all(steps: Iterable[Recorded]) -> Counts:
     """How much some steps come to."""
-    counts = Counts()
+    counts, adding = Counts(), Adding()
     for step in steps:
-        counts = counts.plus(step)
+        counts = adding.plus(counts, step)
     return counts
 
 
@@ -248,6 +266,7 @@ def with_roles(beats: Iterable[Beat], below: Below) -> Iterator[Beat]:
     """Beats with the steps of sub-agents that have no session of their own marked, folded into their end, or left out."""
     sessions: dict[str, Roles] = {}
     folded: dict[tuple[str, str], Beat] = {}
+    adding = Adding()
     for beat in beats:
         if beat.folded is not None:
             yield beat
@@ -257,6 +276,8 @@ def with_roles(beats: Iterable[Beat], below: Below) -> Iterator[Beat]:
             roles = sessions[beat.track.session] = Roles(beat.track.agent)
         role = roles.role(beat.step)
         if role is None:
+            if beat.step.type in _OVER:
+                yield from _never_ended(folded, beat.track.session, below)
             yield beat
             continue
         key, kind = (beat.track.session, role), beat.step.type
@@ -268,9 +289,15 @@ def with_roles(beats: Iterable[Beat], below: Below) -> Iterator[Beat]:
         else:
             held = folded.get(key)
             counts = held.folded if held is not None and held.folded is not None else Counts()
-            folded[key] = _of_role(beat, role, counts.plus(beat.step))
-    if below is Below.FOLD:
-        yield from folded.values()  # of sub-agents that never ended
+            folded[key] = _of_role(beat, role, adding.plus(counts, beat.step))
+    for session in sessions:
+        yield from _never_ended(folded, session, below)
+
+
+def _never_ended(folded: dict[tuple[str, str], Beat], session: str, below: Below) -> list[Beat]:
+    """What a session's sub-agents did of which no end is told, as it is folded: nobody asks for it any more."""
+    done = [folded.pop(key) for key in list(folded) if key[0] == session]
+    return done if below is Below.FOLD else []
 
 
 def _of_role(beat: Beat, role: str, folded: Counts | None = None) -> Beat:

@@ -20,6 +20,8 @@ from tallystick.store.settle import settle
 from tallystick.store.tables import SessionState
 
 _STEPS_A_TRANSACTION = 20_000
+_STEPS_OF_THE_FIRST = 1_000
+"""Steps of a run's first transaction: whoever looks at an index that is being made sees something at once."""
 _CHARACTERS_A_TRANSACTION = 16_000_000
 _STEPS_A_WRITE = 1_000
 _CHARACTERS_A_WRITE = 2_000_000
@@ -261,9 +263,8 @@ class _Run:
         writer.write_steps()
         self._progress(self._bytes)
         self._bytes = 0
-        is_much = (
-            self._steps_to_commit >= _STEPS_A_TRANSACTION or self._characters_to_commit >= _CHARACTERS_A_TRANSACTION
-        )
+        enough = _STEPS_A_TRANSACTION if self.steps else _STEPS_OF_THE_FIRST
+        is_much = self._steps_to_commit >= enough or self._characters_to_commit >= _CHARACTERS_A_TRANSACTION
         if (is_much or is_end) and writer.state.size:
             writer.write()
             self.changed.add(writer.state.session_id)

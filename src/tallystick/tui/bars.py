@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import ClassVar
+from weakref import WeakSet
 
 from textual.binding import BindingType
+from textual.events import Key
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -45,6 +48,7 @@ class Prompt(Input):
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, select_on_focus=False)
         self.purpose = ""
+        self._had: WeakSet[Key] = WeakSet()
 
     def begin(self, purpose: str, text: str, placeholder: str, *, chosen: bool = False) -> None:
         """Ask for something, beginning with a text. `chosen`: what is typed takes its place, unless one moves in it first."""
@@ -53,12 +57,23 @@ class Prompt(Input):
         self.value = text
         self.selection = Selection(0 if chosen else len(text), len(text))
         self.display = True
-        self.focus()
+        self.screen.set_focus(self)  # at once: the next key may be here already
 
     def end(self) -> None:
         """Stop asking."""
         self.purpose = ""
         self.display = False
+
+    def on_key(self, event: Key) -> None:
+        """A key that was meant for the line."""
+        self._had.add(event)
+
+    def takes_late(self, event: Key) -> bool:
+        """Whether a key that came to another pane was typed behind the one that began this line: then it has it now."""
+        if not self.purpose or event in self._had:
+            return False
+        self.post_message(copy(event).stop(False))
+        return True
 
     def action_leave(self) -> None:
         """Escape: nothing was meant."""

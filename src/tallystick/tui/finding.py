@@ -9,12 +9,14 @@ import asyncio
 from array import array
 from bisect import bisect_left
 
+from textual.events import Key
 from textual.widgets import Input
 
 from tallystick.display.text import counted
 from tallystick.errors import UsageError
 from tallystick.operations.browse import Reader
 from tallystick.store.timeline import Spot, Wanted, matching
+from tallystick.tui.bars import Prompt
 from tallystick.tui.jumping import Jumping
 from tallystick.tui.look import BOLD, DIM, NOTE, PLAIN, Piece
 from tallystick.tui.search import HOW, as_beginnings, filter_text, parse_filter
@@ -65,6 +67,11 @@ class Finding(Jumping):
     def action_number(self) -> None:
         """Go to a step."""
         self._ask("number", placeholder="a number, SESSION:N, or a hash")
+
+    def on_key(self, event: Key) -> None:
+        """Keys that come in one go, as over a slow line: what follows the key that asks is the answer, and no command."""
+        if any(prompt.takes_late(event) for prompt in self.screen.query(Prompt)):
+            event.stop().prevent_default()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Something was typed: a search begins."""

@@ -30,7 +30,8 @@ from tallystick.tui.look import BAD, BOLD, NOTE, PLAIN, Piece
 from tallystick.tui.timeline import Timeline
 from tallystick.tui.tree import Tree
 
-_WIDE = 100
+_SLIM, _WIDE = 40, 100
+_HIGH = 10
 _TOLD_EVERY_S = 0.2
 _THEME = "ansi-dark"
 """The terminal's own colours: it looks as the rest of the terminal does, light or dark, and 16 of them are enough."""
@@ -46,6 +47,7 @@ class Frame(App[None]):
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012 - declared so above
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (_HIGH, "-high")]  # noqa: RUF012 - likewise
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", show=False, priority=True), *bindings()]
 
     def __init__(self, home: Home) -> None:
@@ -81,6 +83,7 @@ class Frame(App[None]):
         self.prompt.end()
         self.sessions.border_title, self.timeline.border_title, self.detail.border_title = "Sessions", "Steps", "Detail"
         self.show_detail(self.size.width >= _WIDE)
+        self.sessions.display = self.size.width >= _SLIM
         self.timeline.focus()
         for number in (signal.SIGTERM, signal.SIGHUP):  # the terminal is given back as it was
             with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):

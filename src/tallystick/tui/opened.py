@@ -6,7 +6,10 @@ Owns the way from choosing something to seeing it. Must not know other ways to c
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import time
 from array import array
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -31,6 +34,8 @@ from tallystick.tui.timeline import Row, row_of
 
 _SETTLED_S = 0.12
 """Nobody moved for so long: then what the row is about is asked for."""
+_GROWN_S = 0.3
+"""So often is looked how far an index is that is being made; not more than a fifth of the time."""
 
 
 class Opened(Frame):
@@ -44,6 +49,8 @@ class Opened(Frame):
         self.session: str | None = None
         self.verdict: Verdict | None = None
         self.verdict_wait = "not verified yet"
+        self._early: str | None = None
+        """The session that was opened before the index had all of them."""
         self._about: dict[str, SessionLine] = {}
 
     # The lines above and below --------------------------------------------------------------------------------------
@@ -80,7 +87,7 @@ class Opened(Frame):
                 f"there is no store at {self.home.folder}", hint="`tally init` makes one; R looks again"
             )
         self.sessions.empty = "no sessions"
-        before = None
+        before: tuple[int, ...] = ()
         if shows_first:
             try:
                 before = await self.rows_lane.ask(browse.state_of)
@@ -90,11 +97,44 @@ class Opened(Frame):
             except (NotFoundError, AmbiguousError):
                 pass  # the session that was named may be one that the index does not have yet
         progress = self.progress(self.work_lane, "bringing the index up to date")
-        remarks = await self.work_lane.ask(lambda _: browse.catch_up(self.home, progress=progress))
+        self.begin("growth", self._show_growth(before))
+        try:
+            remarks = await self.work_lane.ask(lambda _: browse.catch_up(self.home, progress=progress))
+        finally:
+            self.end("growth")
         if self.session is None or await self.rows_lane.ask(browse.state_of) != before:
             await self.load_sessions()
             await self.renew()
+        await self._open_first()
         self.say("; ".join(remarks), NOTE)
+
+    async def _show_growth(self, shown: tuple[int, ...]) -> None:
+        """Show what the index has so far, while it is being brought up to date: the rest may take a while."""
+        while True:
+            began = time.monotonic()
+            with contextlib.suppress(GraphError, NotFoundError, AmbiguousError):  # it is only just being made
+                state = await self.rows_lane.ask(browse.state_of)
+                if state != shown and any(state):
+                    shown, is_first = state, self.session is None
+                    await self.load_sessions()
+                    await self.renew()
+                    self._early = self.session if is_first else self._early
+            await asyncio.sleep(max(_GROWN_S, 4 * (time.monotonic() - began)))
+
+    async def _open_first(self) -> None:
+        """Where a session was opened early and nobody has moved since: open the one that is to be opened first."""
+        early, self._early = self._early, None
+        if early is not None and early == self.session and self.sessions.all and not self.timeline.row:
+            first = await self._first(self.sessions.all)
+            if first != early:
+                await self.open(first)
+
+    async def _first(self, lines: Sequence[SessionLine]) -> str:
+        """The session that was named, else the one with the newest step."""
+        asked = self.asked
+        if asked is None:
+            return lines[0].session.session
+        return (await self.rows_lane.ask(lambda reader: resolve_session(reader.graph, asked))).session
 
     async def load_sessions(self) -> None:
         """Fill the list of sessions; where none is open, open the one that was named, else the first."""
@@ -106,11 +146,7 @@ class Opened(Frame):
             self.timeline.empty = "nothing is recorded yet: `tally import`, `tally up`"
             self.timeline.refresh()
         if self.session is None and lines:
-            first = lines[0].session.session
-            if self.asked is not None:
-                asked = self.asked
-                first = (await self.rows_lane.ask(lambda reader: resolve_session(reader.graph, asked))).session
-            await self.open(first)
+            await self.open(await self._first(lines))
         self.redraw()
 
     # One session ----------------------------------------------------------------------------------------------------
@@ -142,7 +178,7 @@ class Opened(Frame):
         numbers, size = await self._steps(self.session)
         before = self.timeline.count
         self.timeline.grow(size, numbers=numbers)
-        if self.timeline.count > before and self.verdict is not None:
+        if self.timeline.count > before and self.verdict is not None and size > self.verdict.steps:
             self.verdict, self.verdict_wait = None, "it has grown since it was verified: V does it again"
         self._title()
 
