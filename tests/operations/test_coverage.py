@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from tallystick.errors import JournalError
-from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.operations.coverage import Coverage, State, coverage_of
@@ -43,13 +40,6 @@ class Account:
 
 
 BOTH = (Source.HOOK, Source.TRANSCRIPT)
-
-
-@pytest.fixture
-def writer(archive: Archive) -> Iterator[Writer]:
-    writer = Writer(archive, UTC)
-    yield writer
-    writer.close()
 
 
 @pytest.fixture

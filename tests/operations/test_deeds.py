@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tallystick.model.decision import Call
-from tallystick.model.intent import NO_EFFECTS, Operation
+from tallystick.model.intent import Effects, Operation
 from tallystick.model.step import Json
 from tallystick.operations.deeds import Deed, Deeds, may_change_anything, recorded_deed
 from tallystick.operations.world import Machine
@@ -24,32 +24,32 @@ def deed_in(folder: Path, command: str) -> Deed:
 
 
 def test_a_deed_is_taken_once() -> None:
-    deeds, deed = Deeds(), Deed(effects=NO_EFFECTS)
+    deeds, deed = Deeds(), Deed(effects=Effects())
     deeds.note(call({"command": "ls"}), deed)
     assert deeds.take(call({"command": "ls"})) is deed
     assert deeds.take(call({"command": "ls"})) is None
 
 
 def test_a_call_is_known_by_its_id_where_its_arguments_were_scrubbed() -> None:
-    deeds, deed = Deeds(), Deed(effects=NO_EFFECTS)
+    deeds, deed = Deeds(), Deed(effects=Effects())
     deeds.note(call({"command": "export T=secret"}, call_id="c1"), deed)
     assert deeds.take(call({"command": "export T=‹secret:token›"}, call_id="c1")) is deed
 
 
 def test_the_call_of_a_sub_agent_is_found_under_its_own_id() -> None:
-    deeds, deed = Deeds(), Deed(effects=NO_EFFECTS)
+    deeds, deed = Deeds(), Deed(effects=Effects())
     deeds.note(call({"command": "ls"}, session="s"), deed)
     assert deeds.take(call({"command": "ls"}, session="s/child")) is deed
 
 
 def test_arguments_that_cannot_be_written_as_json_are_no_fault() -> None:
     deeds = Deeds()
-    deeds.note(call({"a": object()}), Deed(effects=NO_EFFECTS))
+    deeds.note(call({"a": object()}), Deed(effects=Effects()))
     assert deeds.take(call({"a": object()})) is None
 
 
 def test_only_so_many_are_kept() -> None:
-    deeds, deed = Deeds(), Deed(effects=NO_EFFECTS)
+    deeds, deed = Deeds(), Deed(effects=Effects())
     for number in range(2_000):
         deeds.note(call({"command": f"ls {number}"}), deed)
     assert deeds.take(call({"command": "ls 0"})) is None

@@ -20,7 +20,8 @@ from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
-from tallystick.operations.live import Delivery, Live, Unfinished
+from tallystick.operations.delivery import Delivery
+from tallystick.operations.live import Live, Unfinished
 from tallystick.operations.policy_change import Change
 from tallystick.operations.scribe import Scribe
 from tallystick.policy.settings import Profile

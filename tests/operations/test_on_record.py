@@ -8,7 +8,8 @@ import pytest
 
 from tallystick.model.decision import Call, Effect
 from tallystick.model.step import Json
-from tallystick.operations.live import Delivery, Live
+from tallystick.operations.delivery import Delivery
+from tallystick.operations.live import Live
 from tallystick.operations.on_record import Before
 from tallystick.policy.world import Maker, Marker, Provenance
 from tests.operations.test_live import Nothing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,18 +21,6 @@ from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.operations.record import SessionRecord, Writer
 from tallystick.operations.tellings import Outcome
 from tallystick.operations.verify import verify_store
-
-
-@pytest.fixture
-def writer(archive: Archive) -> Iterator[Writer]:
-    writer = Writer(archive, UTC)
-    yield writer
-    writer.close()
-
-
-@pytest.fixture
-def record(writer: Writer) -> SessionRecord:
-    return writer.open(Opening(session="s", agent="demo"))[0]
 
 
 def call(source_id: str, args: Json, *, tool: str = "Bash", source: Source = Source.TRANSCRIPT) -> Step:

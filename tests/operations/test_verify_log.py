@@ -16,6 +16,7 @@ from tallystick.operations.scribe import Scribe
 from tallystick.operations.verify_log import (
     GAP,
     MOVED,
+    NO_HEAD,
     NO_ROW,
     NO_STEP,
     UNHELD,
@@ -171,6 +172,13 @@ def middle_rehashed(home: Home) -> None:
 def test_alerts_that_are_gone_are_missed(alarmed: Home, change: object) -> None:
     change(alarmed)  # type: ignore[operator]
     assert defect(verify_log(alarmed)) == NO_ROW
+
+
+@pytest.mark.parametrize("change", [NO_ANCHOR, "DROP TABLE alert_chain_head"])
+def test_an_anchor_that_is_gone_is_missed_though_all_alerts_are_there(alarmed: Home, change: str) -> None:
+    tamper(alarmed, change)
+    verdict = verify_log(alarmed)
+    assert (verdict.broken, defect(verdict)) == (None, NO_HEAD)
 
 
 def test_the_chain_alone_does_not_miss_a_tail_that_went_with_its_anchor(alarmed: Home) -> None:

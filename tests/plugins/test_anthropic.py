@@ -8,11 +8,9 @@ from typing import Any
 import anthropic
 import pytest
 
-from tallystick import Recorder, verify
-from tallystick.model.recorded import Recorded
 from tallystick.operations.recorder import Session
-from tallystick.operations.show import given_to
 from tallystick.plugins.anthropic import record_anthropic
+from tests.plugins.clients import a_session, given, of_type
 from tests.plugins.conftest import ModelServer, Turn
 
 KEY = "sk-ant-test-0123456789"
@@ -24,13 +22,8 @@ GO: list[Any] = [{"role": "user", "content": "What is here?"}]
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    with Recorder(tmp_path / "store") as recorder:
-        session = recorder.session("demo", "s")
+    with a_session(tmp_path / "store", key=KEY) as session:
         yield session
-        session.close()
-    assert verify(home=tmp_path / "store").exit_code == 0
-    for path in (tmp_path / "store").rglob("*"):
-        assert not path.is_file() or KEY.encode() not in path.read_bytes()
 
 
 @pytest.fixture
@@ -38,17 +31,6 @@ def client(server: ModelServer, session: Session) -> Iterator[anthropic.Anthropi
     original = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0)
     yield record_anthropic(original, session)
     original.close()
-
-
-def of_type(session: Session, kind: str) -> list[Recorded]:
-    return [step for step in session if step.type == kind]
-
-
-def given(session: Session, call: Recorded) -> list[tuple[str, Any]]:
-    found = given_to(session.recorder.home, call)
-    assert found.visible
-    assert found.matches
-    return [(step.type, next(iter(step.values.values()), None)) for step in found.steps]
 
 
 def test_messages_with_tools_are_recorded_with_all_that_each_call_was_given(

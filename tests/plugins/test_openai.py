@@ -10,11 +10,9 @@ from typing import Any
 import openai
 import pytest
 
-from tallystick import Recorder, verify
-from tallystick.model.recorded import Recorded
 from tallystick.operations.recorder import Session
-from tallystick.operations.show import given_to
 from tallystick.plugins.openai import record_openai
+from tests.plugins.clients import a_session, given, of_type
 from tests.plugins.conftest import ModelServer, Turn
 
 KEY = "sk-test-0123456789abcdef"
@@ -24,13 +22,8 @@ LOOK = Turn(text="I look.", calls=(("call_1", "ls", {"path": "."}),))
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    with Recorder(tmp_path / "store") as recorder:
-        session = recorder.session("demo", "s")
+    with a_session(tmp_path / "store", key=KEY) as session:
         yield session
-        session.close()
-    assert verify(home=tmp_path / "store").exit_code == 0
-    for path in (tmp_path / "store").rglob("*"):
-        assert not path.is_file() or KEY.encode() not in path.read_bytes()
 
 
 @pytest.fixture
@@ -38,18 +31,6 @@ def client(server: ModelServer, session: Session) -> Iterator[openai.OpenAI]:
     original = openai.OpenAI(api_key=KEY, base_url=server.url, max_retries=0)
     yield record_openai(original, session)
     original.close()
-
-
-def of_type(session: Session, kind: str) -> list[Recorded]:
-    return [step for step in session if step.type == kind]
-
-
-def given(session: Session, call: Recorded) -> list[tuple[str, Any]]:
-    """What `tally show STEP --input` says a call was given."""
-    found = given_to(session.recorder.home, call)
-    assert found.visible
-    assert found.matches
-    return [(step.type, next(iter(step.values.values()), None)) for step in found.steps]
 
 
 def test_a_chat_is_recorded_with_all_that_each_call_was_given(

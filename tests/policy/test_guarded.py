@@ -58,6 +58,17 @@ def shell(command: str, *, files: dict[str, str] | None = None, there: Sequence[
         (Kind.HOOK_SETTINGS, "mv .claude .claude.bak"),
         (Kind.HOOK_SETTINGS, "tar xf x.tar -C .claude"),
         (Kind.HOOK_SETTINGS, "echo 'tool = 1' > gptme.toml"),
+        (Kind.HOOK_SETTINGS, "find . -type f -exec sed -i /tally/d {} +"),
+        (Kind.HOOK_SETTINGS, "find . -path './.c*' -exec sed -i s/a/b/ {} +"),
+        (Kind.HOOK_SETTINGS, "find . -regex '.*json' -exec sed -i s/a/b/ {} +"),
+        (Kind.HOOK_SETTINGS, "find . -name 'set*' -exec sed -i s/a/b/ {} +"),
+        (Kind.HOOK_SETTINGS, "find .claude -type f -exec sed -i s/a/b/ {} +"),
+        (Kind.HOOK_SETTINGS, "find . -name '*.json' -delete"),
+        (Kind.HOOK_SETTINGS, "find . -name x -o -delete"),
+        (Kind.HOOK_SETTINGS, "find . -type f -exec cp x {} ';'"),
+        (Kind.HOOK_SETTINGS, "find . -type f -exec truncate -s 0 {} +"),
+        (Kind.HOOK_SETTINGS, "find . -type f -exec mv {} /tmp ';'"),
+        (Kind.STORE, "find ~ -type f -exec touch {} +"),
     ],
 )
 def test_a_change_by_any_program_is_seen(kind: Kind, command: str) -> None:
@@ -80,6 +91,7 @@ def test_a_change_by_any_program_is_seen(kind: Kind, command: str) -> None:
         "chmod -R u+w .",
         "tar xzf x.tgz",
         "tar xzf x.tgz -C .",
+        "cd ~; cd sdk; unzip -q x.zip",
         "cp -r ../template/. .",
         "rsync -a docs/ .",
         "mv src lib",
@@ -88,12 +100,31 @@ def test_a_change_by_any_program_is_seen(kind: Kind, command: str) -> None:
         "python3 -c \"import json; print(json.load(open('/home/dev/.claude/settings.json')))\"",
         "sed -n '/hooks/p' ~/.claude/settings.json",
         "awk '/hooks/' ~/.claude/settings.json",
+        "find . -type f -exec sed -i s/a/b/ {} +",
+        "find . -name node_modules -prune -o -type f -exec sed -i s/a/b/ {} +",
+        "find . -path ./vendor -prune -o -name '*.json' -exec prettier --write {} +",
+        "find . -type f -exec chmod 644 {} ';'",
+        "find . -type d -exec chmod 755 {} ';'",
+        "find . -type d -empty -delete",
+        "find . -empty -exec rm {} ';'",
+        "find . -maxdepth 1 -type d -exec git -C {} pull ';'",
+        "find . -type f -exec ./process.sh {} ';'",
+        "find . -type f -exec cp {} /tmp ';'",
     ],
 )
 def test_what_reads_or_is_elsewhere_changes_nothing(command: str) -> None:
     found = shell(command)
     assert not found.touches
     assert not found.may_touch
+
+
+@pytest.mark.parametrize(
+    "command", ["find . -type f -mtime +30 -delete", "find . -size +9M -exec rm {} +", 'find . -name "*.$X" -delete']
+)
+def test_what_picks_among_all_files_may_take_the_settings(command: str) -> None:
+    found = shell(command)
+    assert found.may_touch == {Kind.HOOK_SETTINGS}
+    assert not found.touches
 
 
 def test_a_copy_of_a_whole_folder_brings_its_settings_along() -> None:

@@ -150,6 +150,18 @@ def test_a_folder_taints_what_came_with_it_but_not_the_working_folder() -> None:
     assert hearing.taint("/p/lib/a/b.sh") == CLEAN
 
 
+def test_what_only_a_pattern_names_is_tainted_until_it_is_written_anew() -> None:
+    hearing = Hearing()
+    hearing.done(downloaded("/p/a"))
+    ends = file(Operation.READ, "/p/a"), file(Operation.WRITE, "/p/part.*", is_pattern=True)
+    hearing.done(done(*ends, flows=(Flow(0, 1),)))
+    assert hearing.taint("/p/part.aa").trust is Trust.UNTRUSTED
+    assert hearing.taint("/p/other").is_clean
+    assert hearing.taint("/p/part.d/aa").is_clean
+    hearing.done(done(file(Operation.WRITE, "/p/part.aa")))
+    assert hearing.taint("/p/part.aa").is_clean
+
+
 def test_a_copy_of_a_page_is_untrusted_and_words_of_ones_own_are_vetted() -> None:
     hearing = Hearing()
     hearing.done(wrote("/p/before", TEXT))

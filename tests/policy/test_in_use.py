@@ -22,6 +22,7 @@ KEY = f"{HOME}/.ssh/id_rsa"
         ("gh auth status", f"{HOME}/.config/gh/hosts.yml"),
         ("kubectl config use-context dev", f"{HOME}/.kube/config"),
         ("gcloud auth list", f"{HOME}/.config/gcloud"),
+        ("openssl x509 -enddate -noout -in site.pem", f"{FOLDER}/site.pem"),
     ],
 )
 def test_a_program_uses_its_key(command: str, path: str) -> None:
@@ -48,5 +49,9 @@ def test_a_key_that_is_also_read_is_read(command: str) -> None:
 
 def test_words_of_a_command_are_enough() -> None:
     assert used_words(("docker", "compose", "--env-file", ".env", "up")) == {".env"}
+    assert used_words(("uvicorn", "a:b", "--ssl-keyfile", "a.key")) == {"a.key"}
+    assert used_words(("python3", "-m", "hypercorn", "--keyfile", "a.key")) == {"a.key"}
+    assert used_words(("keytool", "-list", "-keystore", "a.jks")) == {"a.jks"}
+    assert used_words(("frobnicate", "--keyfile", "a.key")) == frozenset()
     assert used_words(("cat", ".env")) == frozenset()
     assert used_words(()) == frozenset()

@@ -86,6 +86,11 @@ def test_ordinary_work_passes_none(command: str) -> None:
     assert shell(command) == frozenset()
 
 
+def test_commands_that_a_tool_takes_one_by_one_count_together() -> None:
+    assert passed("run_commands", {"commands": [f"echo {n}" for n in range(30)]}) == {"commands_in_call"}
+    assert passed("run_commands", {"commands": ["echo 1", "echo 2"]}) == frozenset()
+
+
 def test_a_large_file_that_is_read_whole_passes_a_limit_and_one_that_is_searched_does_not() -> None:
     assert passed("Read", {"file_path": f"{FOLDER}/a"}, machine=Large({})) == {"read_bytes"}
     assert passed("Bash", {"command": "cat a"}, machine=Large({})) == {"read_bytes"}

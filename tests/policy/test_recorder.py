@@ -35,7 +35,13 @@ def test_what_ends_something_else_is_not(text: str) -> None:
 def test_a_signal_to_what_a_search_for_it_found_is_found() -> None:
     assert stops(Command(words=(Word("kill"), Word(HOLE, "pgrep -f tallystick"))), RECORDER)
     assert stops(Command(words=(Word("kill"), Word(HOLE, "cat /x/run/recorder.pid"))), RECORDER)
+    assert stops(Command(words=(Word("kill"), Word(HOLE, "lsof -t ~/.tally/run/x.sock"))), RECORDER)
+    assert stops(Command(words=(Word("kill"), Word(HOLE, "ps ax awk /[t]ally/{print $1}"))), RECORDER)
     assert not stops(Command(words=(Word("kill"), Word(HOLE, "pgrep -f tally-app"))), RECORDER)
+    assert stops(Command(words=(Word("chmod"), Word("-x"), Word(HOLE, "which tally"))), RECORDER)
+    assert not stops(Command(words=(Word("chmod"), Word("-x"), Word(HOLE, "which tally-app"))), RECORDER)
+    assert not stops(Command(words=(Word("kill"), Word(HOLE, "lsof -t -i:8000"))), RECORDER)
+    assert not stops(Command(words=(Word("kill"), Word(HOLE, "ps ax awk /[v]ite/{print $1}"))), RECORDER)
 
 
 def test_the_process_is_looked_up_only_for_a_signal() -> None:
@@ -46,6 +52,8 @@ def test_the_process_is_looked_up_only_for_a_signal() -> None:
     assert not names_process("print(4711)", Recorder(process=fail))
     assert names_process("os.kill(4711, 9)", RECORDER)
     assert not names_process("os.kill(14711, 9)", RECORDER)
+    assert names_process("[os.kill(int(p), 9) for p in out(['pgrep', '-f', 'tally']).split()]", RECORDER)
+    assert not names_process("[os.kill(int(p), 9) for p in out(['pgrep', '-f', 'vite']).split()]", RECORDER)
 
 
 def test_a_hostile_expression_costs_nothing() -> None:

@@ -33,6 +33,10 @@ def test_cd_goes_where_bash_goes() -> None:
     home = scope()
     change_folder("cd", (), home)
     assert home.place.current == "/home/dev"
+    elsewhere = scope()
+    del elsewhere.variables["HOME"]  # on another machine
+    change_folder("cd", (), elsewhere)
+    assert elsewhere.place.current is None
 
 
 def test_pushd_and_popd_undo_each_other() -> None:

@@ -6,7 +6,9 @@ import subprocess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
+from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Redirect, Role, Word
 from tallystick.shell.told import Feed, carried, echoed, printed, printed_by, read_from
 
@@ -63,10 +65,12 @@ def test_what_passes_through_is_told() -> None:
     assert printed(command("basename", "a/b/")) == Word("b\n")
 
 
-def test_of_several_commands_the_only_one_that_prints_tells() -> None:
+def test_of_several_commands_those_that_print_tell() -> None:
     cd, echo, group = command("cd", "x"), command("echo", "a"), Command(words=(), role=Role.GROUP)
     assert printed_by([cd, echo, group]) == Word("a\n")
-    assert printed_by([echo, echo]) is None
+    assert printed_by([echo, cd, echo]) == Word("a\na\n")
+    assert printed_by([echo, command("ls")]) is None
+    assert printed_by([echo, structs.replace(echo, chance=Chance.MAYBE)]) is None
     assert printed_by([cd]) is None
     assert printed_by([Command(words=(), role=Role.UNTOLD), echo]) is None
 

@@ -18,6 +18,9 @@ def words(text: str) -> tuple[Word, ...]:
     ("text", "inner"),
     [
         ("sudo -u x -n rm a", "rm a"),
+        ("sudo -nHu x rm a", "rm a"),
+        ("strace -fo f rm a", "rm a"),
+        ("nice -n10 rm a", "rm a"),
         ("env -i A=1 B=2 rm a", "rm a"),
         ("timeout -k 1 5 rm a", "rm a"),
         ("nice -n 5 rm a", "rm a"),
@@ -48,12 +51,41 @@ def test_xargs_takes_what_it_reads_if_that_is_told() -> None:
     told = Feed("a b", Word("a b\n"))
     assert wrappers.unwrapped("xargs", words("rm -f"), told) == words("rm -f a b")
     assert wrappers.unwrapped("xargs", words("-I% mv % %.bak"), Feed("a", Word("a\n"))) == words("mv a a.bak")
+    assert wrappers.unwrapped("xargs", words("-rI % rm %"), Feed("a", Word("a\n"))) == words("rm a")
     untold = wrappers.unwrapped("xargs", words("rm"), Feed("ls /q", None, (4,)))
     assert untold == (Word("rm"), Word(HOLE, "ls /q", (4,)))
-    for more in ("-0 rm", "-d , rm"):
-        found = wrappers.unwrapped("xargs", words(more), told)
-        assert found is not None
-        assert not found[-1].is_known
+    found = wrappers.unwrapped("xargs", words("-d , rm"), told)
+    assert found is not None
+    assert not found[-1].is_known
+
+
+@pytest.mark.parametrize("flags", ["-0", "-0r", "--null", r"-d \n"])
+def test_xargs_parts_what_it_reads_at_the_ends_of_lines_where_it_is_told_to(flags: str) -> None:
+    told = Feed("a b\nc", Word("a b\nc\n"))
+    assert wrappers.unwrapped("xargs", words(f"{flags} rm"), told) == (Word("rm"), Word("a b"), Word("c"))
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("pnpm exec cat a", "cat a"),
+        ("direnv exec . cat a", "cat a"),
+        ("cmake -E rm -rf a", "rm -rf a"),
+        ("cmake -E remove_directory a", "rm -r a"),
+        ("watchexec -e py -- cat a", "cat a"),
+        ("parallel cat ::: a b", "cat a b"),
+        ("env X=1 sort -S 1M a", "sort -S 1M a"),
+    ],
+)
+def test_runners_leave_the_command_that_they_run(text: str, inner: str) -> None:
+    name, *rest = words(text)
+    assert wrappers.unwrapped(name.text, tuple(rest), Feed()) == words(inner)
+    assert wrappers.split_string(name.text, tuple(rest)) is None
+
+
+def test_all_texts_that_hyperfine_measures_are_run() -> None:
+    name, *rest = words("hyperfine -w 2 -p c a b")
+    assert wrappers.shell_text(name.text, tuple(rest)) == Word("c\na\nb")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +95,8 @@ def test_xargs_takes_what_it_reads_if_that_is_told() -> None:
         ("su root -c x", "x"), ("script -qc x out", "x"), ("flock f -c x", "x"), ("nix-shell -p q --run x", "x"),
         ("trap x EXIT", "x"), ("trap - EXIT", None), ("bash x", None), ("rm -c x", None),
         ("tmux new -d -s n a b", "a b"), ("tmux -L q send-keys -t n a Enter", "a"), ("tmux ls", None),
-        ("tmux attach -t n", None),
+        ("tmux attach -t n", None), ("bash -euo pipefail -c x", "x"), ("bash -oe pipefail -c x", "x"),
+        ("zsh -fo a -c x", "x"), ("bash +eo a -c x", "x"), ("script -qefc x out", "x"), ("su -lc x", "x"),
     ],
 )  # fmt: skip
 def test_text_for_a_shell_is_found(text: str, found: str | None) -> None:
@@ -76,7 +109,8 @@ def test_text_for_a_shell_is_found(text: str, found: str | None) -> None:
     ("text", "expected"),
     [
         ("bash", True), ("bash -s -- a", True), ("sh /dev/stdin", True), ("bash x.sh", False), ("bash -c x", False),
-        ("bash --version", False), ("source /dev/stdin", True), ("source x", False), ("cat", False),
+        ("bash --version", False), ("bash -euo pipefail", True), ("bash -euo pipefail x.sh", False),
+        ("source /dev/stdin", True), ("source x", False), ("cat", False),
     ],
 )  # fmt: skip
 def test_a_shell_without_a_file_reads_its_input(text: str, expected: bool) -> None:

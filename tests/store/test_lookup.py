@@ -5,7 +5,7 @@ import pytest
 from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.model.ids import StepReference, parse_step_reference
 from tallystick.store.graph import Graph
-from tallystick.store.lookup import Known, find_step, known_step, known_steps, matching_sessions, resolve_session
+from tallystick.store.lookup import Known, find_step, known_step, matching_sessions, resolve_session
 from tallystick.store.project import project
 from tests.store.making import Session
 
@@ -139,12 +139,3 @@ def test_an_event_is_known_by_its_agent_and_id(index: Graph) -> None:
 def test_of_several_entries_for_one_event_the_first_recorded_is_known(index: Graph) -> None:
     assert known_step(index, "demo", "shared") == Known(ONE.sid, 2, ONE.lines[2].step.hash)
     assert known_step(index, "other", "shared") == Known(OTHER.sid, 2, OTHER.lines[2].step.hash)
-
-
-def test_many_events_are_looked_up_at_once(index: Graph) -> None:
-    ids = ["shared", *(f"nothing {n}" for n in range(1200)), "3f2a9c00-2222/1", "shared"]
-    assert known_steps(index, "demo", ids) == {
-        "shared": Known(ONE.sid, 2, ONE.lines[2].step.hash),
-        "3f2a9c00-2222/1": Known(TWIN.sid, 1, TWIN.lines[1].step.hash),
-    }
-    assert known_steps(index, "demo", []) == {}

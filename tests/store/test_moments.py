@@ -16,6 +16,7 @@ def test_starts_and_ends_are_told_in_order_and_second_tellings_are_not(graph: Gr
     session.add("session_start", {"resumed": True})
     session.add("session_end", {"status": ["odd"]})
     session.add("session_end", None)
+    session.add("session_end", {"success": False})
     project(graph, [session.journal()])
     assert moments_of(graph, session.sid) == [
         Moment(0, is_end=False),
@@ -23,5 +24,6 @@ def test_starts_and_ends_are_told_in_order_and_second_tellings_are_not(graph: Gr
         Moment(4, is_end=False, is_resumed=True),
         Moment(5, is_end=True, word=["odd"]),
         Moment(6, is_end=True),
+        Moment(7, is_end=True, word="failed"),
     ]
     assert moments_of(graph, sid_of("nobody")) == []

@@ -74,6 +74,9 @@ def test_commands_are_found_in_every_form_that_agents_give_them(
         ("exec", "await tools.exec_command({})", Code("javascript", "await tools.exec_command({})")),
         ("mcp__ide__executeCode", {"code": "print(1)"}, Code("python", "print(1)")),
         ("sql", {"query": "SELECT 1"}, Code("sql", "SELECT 1")),
+        ("browser_evaluate", {"function": "() => 1"}, Code("javascript", "() => 1")),
+        ("mcp__puppeteer__puppeteer_evaluate", {"script": "1"}, Code("javascript", "1")),
+        ("browser_console", {"expression": "1"}, Code("javascript", "1")),
     ],
 )
 def test_code_is_told_with_its_language(tool: str, args: Any, code: Code) -> None:
@@ -85,5 +88,14 @@ def test_a_sub_agent_is_named() -> None:
 
 
 def test_what_is_typed_into_a_program_is_kept() -> None:
+    assert uses("mcp__desktop-commander__interact_with_process", {"pid": 1, "input": "ls"}).typed == ("ls",)
     assert uses("write_stdin", {"session_id": 3, "chars": "y\n"}).typed == ("y\n",)
+    assert uses("tmux", {"content": "send_keys 0 'ls' Enter"}).typed == ("send_keys 0 'ls' Enter",)
     assert uses("Bash", {"command": "y"}).typed == ()
+
+
+def test_a_task_of_an_editor_is_a_program_or_a_line() -> None:
+    task = {"label": "x", "command": "rm", "args": ["-r", "a"]}
+    assert uses("create_and_run_task", {"workspaceFolder": "/w", "task": task}).programs == (("rm", "-r", "a"),)
+    assert uses("create_and_run_task", {"task": {"command": "rm -r a"}}).commands == ("rm -r a",)
+    assert uses("shell", {"command": {"argv": ["rm", "-r", "a"]}}).programs == (("rm", "-r", "a"),)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tallystick.tools import Code
 from tests.tools.cases import lines, uses
 
 
@@ -33,6 +34,13 @@ from tests.tools.cases import lines, uses
 )  # fmt: skip
 def test_a_tool_of_a_server_does_what_its_words_say(tool: str, args: Any, expected: list[str]) -> None:
     assert lines(uses(tool, args)) == expected
+
+
+def test_commands_and_statements_are_known_by_the_names_of_their_members() -> None:
+    assert uses("mcp__aws__call_aws", {"cli_command": "aws s3 ls"}).commands == ("aws s3 ls",)
+    assert uses("mcp__db__read_query", {"query": "/* x */ select 1"}).codes == (Code("sql", "/* x */ select 1"),)
+    assert uses("mcp__db__read_query", {"query": "which tables are there?"}).codes == ()
+    assert uses("mcp__web__search", {"query": "select a laptop"}).codes == ()
 
 
 def test_an_unknown_tool_is_an_unknown_intent_and_its_paths_are_named() -> None:

@@ -30,7 +30,10 @@ _EFFECTS = {"block": "deny"}
 alert = Group(
     "alert",
     lazy={
-        "show": ("tallystick.cli.alerts:show", "One alert: its step"),
+        "show": (
+            "tallystick.cli.alerts:show",
+            "One alert: its step, the rule's reason, what people said of it, and what led to the call",
+        ),
         "ack": ("tallystick.cli.alerts:ack", "Say that somebody has seen an alert."),
         "feedback": ("tallystick.cli.alerts:feedback", "Say whether an alert was right."),
     },

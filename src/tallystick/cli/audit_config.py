@@ -57,7 +57,7 @@ def audit_config(run: Run, agents: tuple[str, ...], project: Path | None, fail_o
     folder = None if project is None else Path.cwd() / project
     where = Surroundings(user=Path.home(), environment=os.environ, project=folder)
     found = do_audit(agents, where, root=ROOT)
-    run.answer("audit_config", found, _text(found))
+    run.answer("audit-config", found, _text(found))
     if found.reaches(Severity(fail_on)):
         raise SystemExit(REACHED)
 

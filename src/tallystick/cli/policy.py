@@ -34,7 +34,10 @@ policy = Group(
         "schema": ("tallystick.cli.policy:schema", "What policies can look at"),
         "check": ("tallystick.cli.policy:check", "Whether files of policies could be used, beside the shipped ones."),
         "test": ("tallystick.cli.policy:test", "Judge cases that are written in TOML"),
-        "explain": ("tallystick.cli.policy:explain", "Why a call, or a command"),
+        "explain": (
+            "tallystick.cli.policy:explain",
+            "Why a call, or a command that you type, is decided as it is",
+        ),
         "backtest": ("tallystick.cli.policy:backtest", "What policies would have said of the calls on record"),
         "suggest": (
             "tallystick.cli.policy:suggest",
@@ -211,6 +214,9 @@ def explain(run: Run, what: str, tool: str, agent: str, folder: Path | None) -> 
             run.take(index.remarks)
             found = explain_step(index, run.home, what)
     else:
+        if run.home.exists:
+            with open_index(run.home) as index:  # what other sessions wrote is known by it
+                run.take(index.remarks)
         found = explain_command(run.home, what, tool=tool, agent=agent, folder=str(folder or Path.cwd()))
     run.answer("policy.explain", found, _explained_text(found))
 

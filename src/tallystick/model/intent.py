@@ -122,6 +122,3 @@ class Effects(msgspec.Struct, frozen=True, kw_only=True):
     flows: tuple[Flow, ...] = ()
     opaque: tuple[str, ...] = ()
     """Why the text does not tell all (model.script.Script.opaque); each gives an intent of Domain.UNKNOWN too."""
-
-
-NO_EFFECTS = Effects()

@@ -10,6 +10,7 @@ import msgspec
 from tallystick.errors import NotFoundError
 from tallystick.journal.home import Home
 from tallystick.operations.names import find_session, find_step
+from tallystick.operations.own_session import RECORDER
 from tallystick.operations.project import Index
 from tallystick.operations.scribe import Scribe, Taken
 from tallystick.operations.show import Shown, show_step
@@ -25,10 +26,6 @@ from tallystick.store.alerts import (
     reviews_of,
 )
 from tallystick.store.lookup import Place
-
-RECORDER = "tallystick"
-"""The agent whose session holds what people say of alerts."""
-
 
 # Finding --------------------------------------------------------------------------------------------------------------
 

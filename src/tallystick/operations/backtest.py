@@ -2,7 +2,7 @@
 
 Owns reading recorded calls back as they were asked about, and counting. What is on disk now says nothing of then, so
 files are not looked at: a script counts as unread, a path as it is spelled. What a session did before a call is known
-from its own record.
+from its own record; what others did is not asked.
 """
 
 from __future__ import annotations
@@ -20,14 +20,21 @@ from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.recorded import Recorded
 from tallystick.operations.decide import Decider
+from tallystick.operations.deeds import Deed, recorded_deed
 from tallystick.operations.effect_counts import EffectCounts
+from tallystick.operations.kin import Start
 from tallystick.operations.plain import plain
 from tallystick.operations.policies import Policies, load_set, read_policy_file
+from tallystick.operations.story import Story
 from tallystick.operations.then import Then
 from tallystick.policy.engine import PolicySet
 from tallystick.policy.facts import Facts
+from tallystick.policy.hearing import Hearing
+from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.reading import read_call
 from tallystick.policy.settings import Profile, Settings
 from tallystick.store.calls import home_of
+from tallystick.store.times import microseconds
 
 _MOST_LISTED = 1000
 _MOST_CALL = 300
@@ -75,6 +82,8 @@ class _Made(msgspec.Struct, frozen=True):
     step: Recorded
     call: Call
     succeeded: bool
+    said_at: str
+    """A time as the record writes it."""
 
 
 def hold_against_record(
@@ -109,16 +118,34 @@ def hold_against_record(
     for sid, path in sorted(home.sessions()):
         is_seen = False
         then = Then()
-        for made in _calls(home, sid, since):
+        then.story = _story(home, then, settings)
+        for made in _calls(home, sid, path, then):
             then.folder = then.folder or made.call.cwd
+            if since is not None and made.said_at < since:
+                continue
             user = home_of(made.call.cwd) or str(Path.home())
             if user not in deciders:
                 deciders[user] = Decider(home, Path(user), environment=_moving(), settings=settings)
+            then.at_us = microseconds(made.said_at) or 0
             counting.add(made, deciders[user], then)
             is_seen = True
         counting.sessions += is_seen
         progress(path.stat().st_size)
     return counting.done()
+
+
+def _story(home: Home, then: Then, settings: Settings) -> Story:
+    """What a session did, to be told step by step."""
+
+    def read(call: Call) -> Deed:
+        user = home_of(call.cwd) or str(Path.home())
+        return recorded_deed(read_call(call, then, home=user, workspace=then.folder), then, settings)
+
+    def is_secret(path: str) -> bool:
+        named = Named(path=path, real=path, home=home_of(path) or str(Path.home()), workspace=then.folder)
+        return not kinds_of(named, settings).isdisjoint(("secret", "credential"))
+
+    return Story(home, Hearing(is_secret=is_secret), read, lambda _: False)
 
 
 def _moving() -> dict[str, str]:
@@ -128,8 +155,8 @@ def _moving() -> dict[str, str]:
     }
 
 
-def _calls(home: Home, sid: str, since: str | None) -> Iterator[_Made]:
-    """The calls of a session, in order, each as it was asked about."""
+def _calls(home: Home, sid: str, path: Path, then: Then) -> Iterator[_Made]:
+    """The calls of a session, in order, each as it was asked about. What was done is told to the story after each."""
     steps = list(read_session(home, sid, load_blobs=True))
     ended = {
         corr: step for step in steps if step.type == "tool_result" and isinstance(corr := step.member("corr"), str)
@@ -139,9 +166,9 @@ def _calls(home: Home, sid: str, since: str | None) -> Iterator[_Made]:
     for step in steps:
         folder = step.text("personal.cwd") or folder
         source, agent = str(step.member("source_session") or source), str(step.member("agent") or agent)
+        start = Start(sid=sid, path=path, agent=agent or "claude-code", source=source or sid)
         if step.type != "tool_call" or "corroborates" in step.meta or "revises" in step.meta:
-            continue
-        if since is not None and str(step.meta.get("ts", step.meta.get("recorded", ""))) < since:
+            _tell(then, start, step)
             continue
         corr = step.member("corr")
         result = ended.get(corr) if isinstance(corr, str) else None
@@ -155,7 +182,13 @@ def _calls(home: Home, sid: str, since: str | None) -> Iterator[_Made]:
             args=step.values.get("content.args"),
             cwd=folder,
         )
-        yield _Made(step, call, succeeded)
+        yield _Made(step, call, succeeded, str(step.meta.get("ts", step.meta.get("recorded", ""))))
+        _tell(then, start, step)
+
+
+def _tell(then: Then, start: Start, step: Recorded) -> None:
+    if then.story is not None:
+        then.story.take(start, step)
 
 
 class _Counting:

@@ -24,10 +24,12 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
 from tallystick.operations.checkpointing import Checkpointing
 from tallystick.operations.config_change import SettingsWatch
+from tallystick.operations.delivery import Delivery
 from tallystick.operations.folders import Folders
 from tallystick.operations.isolation import with_isolation
 from tallystick.operations.live_alerts import LiveAlerts, LookAfter, decided_step
 from tallystick.operations.live_configuration import LiveConfiguration, environment_of_hook
+from tallystick.operations.own_session import RECORDER, SESSION, Gaps
 from tallystick.operations.policy_change import Change, step_of_change
 from tallystick.operations.record import SessionRecord
 from tallystick.operations.scribe import Scribe, Taken
@@ -36,8 +38,6 @@ from tallystick.operations.whereabouts import Whereabouts
 
 _LOG = logging.getLogger(__name__)
 
-RECORDER = "tallystick"
-"""The agent whose session holds what the recorder has to say of itself: gaps, refused payloads."""
 Settle: TypeAlias = Callable[[], None]
 """Waits until what was recorded survives a loss of power."""
 _SAME_SECONDS = 10.0
@@ -45,23 +45,6 @@ _MOST_REMEMBERED = 4096
 _QUIET_SECONDS = 2.0
 _KEPT_OF_BAD = 16 << 10
 _MOST_FOLLOWED = 256
-
-
-class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of a hook, as it reached the recorder."""
-
-    agent: str
-    data: bytes
-    event: str | None = None
-    id: str = "-"
-    """Which process delivered it, and when: the same one may try twice."""
-    received: str
-    """When the hook ran, RFC 3339."""
-    monitor: str | None = None
-    """The session of `tally run` under which the agent works."""
-    spooled: bool = False
-    decided: Decision | None = None
-    """What the agent was told while the recorder was not there."""
 
 
 class Decide(Protocol):
@@ -105,19 +88,6 @@ class Counts(msgspec.Struct):
     last_error: str | None = None
 
 
-class _Missed(msgspec.Struct):
-    """Deliveries that could not be recorded: how many, and when the first and the last of them came (RFC 3339)."""
-
-    events: int = 0
-    since: str | None = None
-    until: str | None = None
-
-    def add(self, received: str) -> None:
-        self.events += 1
-        self.since = self.since or received
-        self.until = received
-
-
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """A session whose transcript is followed: which file, and whether its agent has ended it."""
 
@@ -156,7 +126,7 @@ class Live:
         self._settle: Settle | None = None
         self.changes = 0
         """How often `unfinished` has changed."""
-        self._missed = _Missed()
+        self._gaps = Gaps(scribe)
         self._alerts = LiveAlerts(scribe, look_after)
         self.checkpoints = Checkpointing(scribe)
         self._configuration = configuration
@@ -274,7 +244,7 @@ class Live:
 
     def _record_or_note(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
         try:
-            self._tell_gap()
+            self._gaps.tell()
             self._record(delivery, payload, decision)
         except Exception as error:  # a fault of ours must not keep the agent from its answer either
             if delivery.spooled:
@@ -284,7 +254,7 @@ class Live:
                 _LOG.exception("a delivery of %s could not be recorded", delivery.agent)
             self.counts.lost += 1
             self.counts.last_error = f"{type(error).__name__}: {error}"
-            self._missed.add(delivery.received)
+            self._gaps.count(delivery.received)
             self.scribe.recover()
 
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
@@ -389,7 +359,7 @@ class Live:
         try:
             with self.scribe.lock:
                 self.scribe.add(RECORDER, step_of_change(change))
-                record = self.scribe.writer.find(RECORDER, "recorder")
+                record = self.scribe.writer.find(RECORDER, SESSION)
                 if record is not None:
                     self._alerts.of_change(record, change)
         except TallystickError as failure:
@@ -399,7 +369,7 @@ class Live:
         """Record a sign of tampering around the store. In whatever thread it was found."""
         try:
             with self.scribe.lock:
-                self._alerts.of_alarm(self.scribe.open(Opening(session="recorder", agent=RECORDER)), said)
+                self._alerts.of_alarm(self.scribe.open(Opening(session=SESSION, agent=RECORDER)), said)
         except TallystickError as failure:
             self.counts.last_error = str(failure)
 
@@ -416,25 +386,10 @@ class Live:
 
     def note_gap(self, meta: dict[str, Json], values: dict[str, Json]) -> None:
         """Record that something is missing from the record."""
-        step = Step(session="recorder", type="gap", source=Source.WATCH, meta=meta, values=values)
         try:
-            self.scribe.add(RECORDER, step)
+            self._gaps.note(meta, values)
         except TallystickError as failure:
             self.counts.last_error = str(failure)
-
-    def _tell_gap(self) -> None:
-        """Say first what could not be recorded before."""
-        missed = self._missed
-        if not missed.events:
-            return
-        meta: dict[str, Json] = {
-            "reason": "not-writable",
-            "events": missed.events,
-            "since": missed.since,
-            "until": missed.until,
-        }
-        self.scribe.add(RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta=meta))
-        self._missed = _Missed()
 
     # Time passing ---------------------------------------------------------------------------------------------------
 
@@ -476,12 +431,12 @@ class Live:
     @property
     def unrecorded(self) -> int:
         """How many deliveries could not be recorded, and no gap tells of them yet."""
-        return self._missed.events
+        return self._gaps.untold
 
     @property
     def is_busy(self) -> bool:
         """Whether a session is about to be closed, or something waits to be said."""
-        return bool(self._ending or self._missed.events)
+        return bool(self._ending or self._gaps.untold)
 
     def _end(self, agent: str, session: str) -> None:
         record = self.scribe.writer.find(agent, session)

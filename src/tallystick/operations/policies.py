@@ -81,8 +81,10 @@ def read_policy_file(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
         text = data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError(f"{path}: it cannot be read: {error}") from error
+    except OSError as error:
+        raise PolicyError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise PolicyError(f"{path}: it is no UTF-8 text: {error}") from error
     if len(data) > _MOST_BYTES:
         raise PolicyError(f"{path}: it is larger than {_MOST_BYTES:,} bytes")
     return text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from tallystick.model.step import Json, Source, Step
+from tallystick.operations.own_session import SESSION
 from tallystick.policy.settings import Profile
 
 
@@ -39,4 +40,4 @@ def step_of_change(change: Change) -> Step:
     values: dict[str, Json] = {"content.files": [{"path": name, "sha256": sha} for name, sha in change.files]}
     if change.error is not None:
         values["content.error"] = change.error[:2000]
-    return Step(session="recorder", type="policy_change", source=Source.WATCH, meta=meta, values=values)
+    return Step(session=SESSION, type="policy_change", source=Source.WATCH, meta=meta, values=values)

@@ -25,10 +25,11 @@ from tallystick.operations.policies import (
     shipped_policies,
     user_folder,
 )
-from tallystick.policy import acts, flows, hosts, kinds, risks, strangers
+from tallystick.policy import flows, hosts, kinds, risks, strangers
 from tallystick.policy.engine import PolicySet
 from tallystick.policy.parsing import Rule
 from tallystick.policy.settings import Profile
+from tallystick.policy.tags import TAGS
 from tallystick.policy.texts import policies_in
 
 
@@ -121,7 +122,7 @@ def words() -> tuple[Word, ...]:
         ("Host.kinds", hosts.KINDS),
         ("Call.risks", {**risks.RISKS, **flows.RISKS, **strangers.RISKS}),
         *(("Call.risks", _prefixed(found.name, found.risks)) for found in detectors()),
-        ("File.tags", getattr(acts, "TAGS", {})),
+        ("File.tags", TAGS),
     ]
     return tuple(
         Word(word=word, member=member, meaning=meaning)

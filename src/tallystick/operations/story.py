@@ -107,6 +107,10 @@ class Story:
                 return
             self._read_ahead.extend(sorted(new, key=lambda one: one[:2]))
 
+    def take(self, start: Start, step: Recorded) -> None:
+        """A step of the family that somebody else has read, in the order of time."""
+        self._take(start, step, _at(step))
+
     def _new(self, start: Start) -> Iterator[Recorded]:
         path = start.path
         try:

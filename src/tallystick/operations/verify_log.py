@@ -18,8 +18,8 @@ from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_line
 from tallystick.model.step import Json, Step
 from tallystick.operations.alert_chain import NotedHead, noted_heads
-from tallystick.operations.alerts import RECORDER
 from tallystick.operations.ledger import ledger_entries
+from tallystick.operations.own_session import RECORDER, SESSION
 from tallystick.operations.scribe import Scribe
 from tallystick.policy.alert import ALERT, sealed_alert
 from tallystick.seal.alert_chain import (
@@ -42,8 +42,7 @@ NO_STEP = "no sealed step says what this row says (it was added, changed, or its
 NO_ROW = "a sealed alert has no row in the table (it was deleted, or its hash was removed)"
 MOVED = "the rows are not in the order, or do not have the hashes, that their steps seal"
 GAP = "a sealed alert follows one that no journal holds (a journal is gone, or was cut)"
-
-
+NO_HEAD = "the row that says where the chain ends is gone: no alert was found missing"
 UNHELD = "the ledger notes an alert that no journal holds (its journal is gone, or was cut)"
 
 
@@ -189,7 +188,7 @@ def note_broken_log(home: Home) -> str | None:
     said = _sentence(verdict)
     meta: dict[str, Json] = {"reason": "alert-log-broken", "chained": verdict.chained}
     with Scribe(home) as scribe:
-        scribe.add(RECORDER, Step(session="recorder", type="warning", meta=meta, values={"content.text": said}))
+        scribe.add(RECORDER, Step(session=SESSION, type="warning", meta=meta, values={"content.text": said}))
     return said
 
 
@@ -244,6 +243,8 @@ def _compare(table: AlertTable, sealed: Sequence[Sealed], noted: Sequence[NotedH
         defect = GAP
     elif unheld:
         defect = UNHELD
+    elif rows and table.anchor is None:
+        defect = NO_HEAD
     return Compared(
         sealed=len(sealed),
         noted=len(noted),

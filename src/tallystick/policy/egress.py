@@ -18,7 +18,7 @@ from tallystick.policy.hosts import HostFacts, host_of
 from tallystick.policy.in_use import in_use
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.origins import TAKES, Origins
-from tallystick.policy.reading import CallReading
+from tallystick.policy.reading import CallReading, is_archive
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Trust, World
 from tallystick.shell.names import canonical
@@ -38,6 +38,8 @@ _MOST_TEXT = 64 << 10
 _PACKING = """
 tar gtar bsdtar zip 7z 7za 7zr rar pax cpio ar star rsync scp jar ditto hdiutil restic borg zstd lz4 xz gzip
 """
+_OF_USER = frozenset(("clipboard:", "screen:", "history:"))
+"""What is the user's and lies in no file: nobody knows what stands in it."""
 _PACKERS = frozenset(_PACKING.split())
 _OUT = (Operation.SEND, Operation.CONNECT)
 
@@ -99,6 +101,8 @@ class Egress:
 
     def _told_of(self, origin: Intent) -> Iterator[tuple[str, str]]:
         path = origin.target
+        if path.rpartition("/")[2] in _OF_USER:
+            yield "sensitive", path.rpartition("/")[2]
         if path in self._used():
             return
         kinds = self._kinds(origin)
@@ -112,7 +116,11 @@ class Egress:
         if origin.is_known and not origin.is_pattern and path.startswith("/"):
             past = self._world.provenance(self._real(path))
             if past.is_sensitive:
-                yield "sensitive", f"{path} {' '.join(past.evidence)}".rstrip()
+                heard = self._world.past().heard
+                way = heard.taint(self._real(path)).sources if heard is not None else past.evidence
+                steps = [step for step in past.evidence if step not in way]
+                yield "sensitive", " ".join((path, *steps))
+                yield from (("sensitive", f"< {source}") for source in way)
             if past.trust is Trust.UNTRUSTED:
                 yield "untrusted", path
 
@@ -172,9 +180,11 @@ def takes_all(intent: Intent, reading: CallReading) -> bool:
         return False
     if intent.operation is not Operation.READ:
         return intent.operation in TAKES
-    return any(
+    intents = reading.effects.intents
+    goes_into = (intents[flow.target] for flow in reading.effects.flows if intents[flow.source].target == intent.target)
+    return any(map(is_archive, goes_into)) or any(
         one.operation is Operation.RUN and one.command == intent.command and canonical(one.target) in _PACKERS
-        for one in reading.effects.intents
+        for one in intents
     )
 
 

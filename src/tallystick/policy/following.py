@@ -26,8 +26,8 @@ FOLLOWS = "follows-outside-text"
 RELAYS = "relays-outside-text"
 
 RISKS: dict[str, str] = {
-    FOLLOWS: "a command or message of which a telling piece stands in text that came from outside, earlier in the session",
-    RELAYS: "the same as follows-outside-text, where the text stood in a file that another session wrote",
+    FOLLOWS: "A command or message of which a telling piece stands in text that came from outside, earlier in the session.",
+    RELAYS: "The same as follows-outside-text, where the text stood in a file that another session wrote.",
 }
 
 _COMMAND_LANGUAGES = frozenset(("powershell", "batch", "fish"))

@@ -16,10 +16,10 @@ from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Role, W
 from tallystick.policy.places import Kind, Places, matches_name
 from tallystick.policy.reading import CallReading
 from tallystick.policy.recorder import Recorder, names_process, stops, weakens, weakens_by_code
-from tallystick.shell.actions import Action
+from tallystick.shell.actions import Action, Actions
 from tallystick.shell.effects import Done, Snippet
 from tallystick.shell.programs import actions_of
-from tallystick.shell.programs.files import finding_of
+from tallystick.shell.programs.files import Finding, finding_of
 from tallystick.tools import Uses
 from tallystick.tools.arguments import strings
 
@@ -53,6 +53,8 @@ _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
 _SETTINGS = frozenset((Kind.HOOK_SETTINGS, Kind.OTHER_SETTINGS))
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
 _MOST_WORDS = 50
+_EDITS = frozenset((Operation.EDIT, Operation.METADATA, Operation.CREATE))
+_OF_HOOKS = re.compile(r"(?i)tally|hook|setting|\.claude|\.codex|\.gemini|\.cursor|\.copilot|permission")
 _NOWHERE = ("", ".", "..", "./", "../")
 
 
@@ -263,9 +265,12 @@ class _Finder:
             operation = Operation.DELETE
         paths = self._places.absolute(word.text, folders)
         is_deep = action.is_deep or program in _MOVING
-        deep = any(self._is_deep(operation, path, is_deep=is_deep, program=program) for path in paths)
-        ask = self._places.removed if operation in _REMOVES else self._places.touched
-        self._touches |= ask(word.text, folders, deep=deep)
+        deep = [path for path in paths if self._is_deep(operation, path, is_deep=is_deep, program=program)]
+        if operation in _REMOVES:
+            self._touches |= self._places.removed(word.text, folders, deep=bool(deep))
+        else:  # where it is not told in which of some folders this happens, each counts by itself
+            self._touches |= self._places.touched(word.text, folders, deep=False)
+            self._touches |= {kind for path in deep for kind in self._places.touched(path, folders, deep=True)}
         if operation is Operation.COPY_DEST:
             self._inside(word, done.actions.actions, folders)
 
@@ -301,8 +306,26 @@ class _Finder:
         for start in finding.starts:
             below = self._places.names_below(start.text, folders)
             names = finding.names or ("*",)
-            self._touches |= {kind for name, kind in below if any(matches_name(name, pattern) for pattern in names)}
-            self._touches |= self._of_word(start, folders, deep=False)
+            found = {kind for name, kind in below if any(matches_name(name, pattern) for pattern in names)}
+            is_meant = any(matches_name(name, asked) for asked in finding.asked for name, _ in below if _says(asked))
+            if found & _SETTINGS and not is_meant and self._is_all_over(start, finding, folders):
+                is_lost = _removes(finding) and not finding.is_without_content
+                is_untold = any(HOLE in name for name in finding.names)
+                if is_lost and (is_untold or (finding.picks and not finding.names)):
+                    self._may_touch |= found & _SETTINGS
+                    is_lost = False
+                found -= set() if is_lost else _SETTINGS
+            self._touches |= found | self._of_word(start, folders, deep=False)
+
+    def _is_all_over(self, start: Word, finding: Finding, folders: tuple[str, ...]) -> bool:
+        """Whether a `find` goes through all of the folder that the agent works in, and names nothing of the settings."""
+        paths = self._places.absolute(start.text, folders)
+        is_around = any(_is_at_or_above(path, place) for path in paths for place in self._folders)
+        said = " ".join(word.plain for words in finding.runs for word in words[:_MOST_WORDS])
+        settings = [f"{start.text.rstrip('/')}/{path}" for path in self._places.in_projects]
+        settings += [path.rpartition("/")[0] for path in settings]
+        is_meant = any(matches_name(path, pattern.lower()) for pattern in finding.paths for path in settings)
+        return is_around and not is_meant and not finding.is_by_path and _OF_HOOKS.search(said) is None
 
     def _in(self, command: Command) -> tuple[str, ...]:
         """Where a command may run. The first is where the agent works: project settings are found by it."""
@@ -329,8 +352,27 @@ def _changes(words: tuple[Word, ...]) -> bool:
     if command.program in _SHELLS:
         return False
     actions = actions_of(command)
-    changing = any(one.domain is Domain.FILE and one.operation not in _READS for one in actions.actions)
+    changing = any(one.operation not in _READS for one in _on_found(actions))
     return actions.is_unknown or changing or bool(actions.scripts)
+
+
+def _removes(finding: Finding) -> bool:
+    """Whether a `find` removes or replaces what it finds, other than editing in it."""
+    if finding.is_deleting:
+        return True
+    found = (actions_of(Command(words=words[:_MOST_WORDS])) for words in finding.runs)
+    return any(action.operation not in _READS | _EDITS for actions in found for action in _on_found(actions))
+
+
+def _on_found(actions: Actions) -> list[Action]:
+    """What a program does to the files that `find` gives it; all that it does to files where no word is one of those."""
+    files = [action for action in actions.actions if action.domain is Domain.FILE]
+    return [action for action in files if action.target.text.startswith("{}")] or files
+
+
+def _says(pattern: str) -> bool:
+    """Whether a pattern for names says more than an ending: not `*`, `*.json`."""
+    return re.fullmatch(r"\*(?:\.(?:\w{1,8}|\*))?", pattern.replace(STAR, "*").replace(HOLE, "*")) is None
 
 
 def _is_at_or_above(path: str, place: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 import msgspec
@@ -60,6 +61,8 @@ _MOST_CHARACTERS = 512 << 10
 _MOST_WORDS = 20_000
 _MOST_PROMPT = 16 << 10
 _MOST_PATHS = 2_000
+_MOST_WIDE = 64
+"""Folders, and patterns, that a taint is kept for."""
 _MOST_SENSITIVE = 16
 _MOST_LINES = 2_000
 _MOST_SHOWN = 8 << 10
@@ -138,6 +141,8 @@ class Hearing:
         self._known: dict[str, int] = {}
         self._taints: dict[str, Taint] = {}
         self._folders: dict[str, Taint] = {}
+        self._patterns: dict[str, Taint] = {}
+        """What `split` and the like wrote: their files have names that only a pattern tells."""
         self._calls = 0
         self.sensitive: tuple[str, ...] = ()
         """The secrets that it was shown, the newest last: what, and in which step."""
@@ -194,6 +199,8 @@ class Hearing:
         own = self._taints.get(path)
         if own is None and self._folders:
             own = next((taint for folder, taint in list(self._folders.items()) if path.startswith(folder + "/")), None)
+        if own is None and self._patterns:
+            own = next((taint for pattern, taint in list(self._patterns.items()) if _is_named(path, pattern)), None)
         if own is not None:
             return own, None
         if self._is_secret(path):
@@ -321,8 +328,10 @@ class Hearing:
                 del self._taints[below]
             if taint.is_clean:
                 self._folders.pop(path, None)
-            elif len(self._folders) < 64:
+            elif len(self._folders) < _MOST_WIDE:
                 self._folders[path] = taint
+        elif intent.is_pattern and len(self._patterns) < _MOST_WIDE:
+            self._patterns[path] = taint
         self._taints.pop(path, None)
         if len(self._taints) >= _MOST_PATHS:
             del self._taints[next(iter(self._taints))]
@@ -337,6 +346,13 @@ class Hearing:
         if self.sensitive and (_MARKER in content or holds_key(content)):
             found.append(Taint(is_sensitive=True, sources=self.sensitive[-3:]))
         return joined(reversed(found))
+
+
+def _is_named(path: str, pattern: str) -> bool:
+    """Whether a pattern names a path; its wildcards stand for no folder."""
+    folder, _, name = path.rpartition("/")
+    above, _, names = pattern.rpartition("/")
+    return folder == above and fnmatchcase(name, names)
 
 
 def _reads_files(done: Done) -> bool:

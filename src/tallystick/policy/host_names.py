@@ -24,7 +24,9 @@ services.gradle.org packagist.org repo.packagist.org nuget.org api.nuget.org hex
 cran.r-project.org cran.rstudio.com cpan.org metacpan.org pub.dev cdn.cocoapods.org deb.debian.org security.debian.org
 archive.ubuntu.com security.ubuntu.com ports.ubuntu.com dl-cdn.alpinelinux.org mirrors.fedoraproject.org
 formulae.brew.sh ghcr.io docker.io registry-1.docker.io index.docker.io quay.io gcr.io mcr.microsoft.com
-public.ecr.aws registry.k8s.io registry.terraform.io galaxy.ansible.com cache.nixos.org
+public.ecr.aws registry.k8s.io registry.terraform.io galaxy.ansible.com cache.nixos.org pypi.nvidia.com
+pypi.ngc.nvidia.com data.pyg.org wheels.astral.sh piwheels.org maven.google.com pypi.tuna.tsinghua.edu.cn
+mirrors.tuna.tsinghua.edu.cn mirrors.aliyun.com mirrors.ustc.edu.cn mirrors.cloud.tencent.com goproxy.io goproxy.cn
 """
 REGISTRIES = frozenset(_REGISTRIES.split())
 

@@ -36,17 +36,17 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 KINDS: dict[str, str] = {
-    "metadata": "a cloud's metadata service, which gives the machine's own credentials to whoever asks from it",
-    "metadata-name": "a name that some clouds give to that service, and others to something else",
-    "link-local": "an address of the link that the machine is on: 169.254.0.0/16, fe80::/10",
-    "local": "this machine",
-    "private": "an address or name of a private network",
-    "bare": "a name without a dot: a machine near by, a git remote, a bucket",
-    "registry": "a package registry: a public one, or one of the user's settings",
-    "allowed": "one of the hosts that the user listed, or below one",
-    "paste": "a service that keeps or passes on what anybody sends: paste bins, file drops, request bins, tunnels",
-    "service": "no host: a search engine, the server of a tool, a message",
-    "untold": "which host it is, the call does not tell",
+    "metadata": "A cloud's metadata service, which gives the machine's own credentials to whoever asks from it.",
+    "metadata-name": "A name that some clouds give to that service, and others to something else.",
+    "link-local": "An address of the link that the machine is on: 169.254.0.0/16, fe80::/10.",
+    "local": "This machine.",
+    "private": "An address or name of a private network.",
+    "bare": "A name without a dot: a machine near by, a git remote, a bucket.",
+    "registry": "A package registry: a public one, or one of the user's settings.",
+    "allowed": "One of the hosts that the user listed, or below one.",
+    "paste": "A service that keeps or passes on what anybody sends: paste bins, file drops, request bins, tunnels.",
+    "service": "No host: a search engine, the server of a tool, a message.",
+    "untold": "Which host it is, the call does not tell.",
 }
 """Every kind of host and what it means."""
 

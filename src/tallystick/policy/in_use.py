@@ -1,7 +1,7 @@
-"""Secrets that a call uses for what they are for: a key to log in with, the variables that a program starts with.
+"""Files that a call uses for what they are for: a key to log in with, the variables that a program starts with, a memory.
 
-Owns which options of which programs take such a file. Those programs do not show it, so using one is not reading it. Must not
-know which files are secrets. Sources: the programs' manuals.
+Owns which options of which programs take such a file. Those programs do not show it, so using one is not reading it; and an
+agent's own tool for its memory writes where that is kept. Must not know which files are secrets. Sources: the manuals.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Role, Word
 from tallystick.policy.reading import CallReading
 from tallystick.shell.names import canonical
+from tallystick.tools.memory import memory_file
 
 _SSH = ("-i",)
 _VARIABLES = ("--env-file", "--env-file-if-exists", "--envfile", "--env")
@@ -28,6 +29,13 @@ _TLS = (
     "--client-key",
     "--client-certificate",
 )
+_SERVED = ("--keyfile", "--certfile", "--ssl-keyfile", "--ssl-certfile", "--ssl-key", "--ssl-cert", "--key", "--cert")
+_SERVERS = (
+    *("uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "flask", "fastapi", "waitress-serve", "ng", "serve"),
+    *("http-server", "live-server", "webpack", "webpack-dev-server", "local-ssl-proxy", "caddy", "static-web-server"),
+)
+_CERTIFICATES = frozenset(("x509", "req", "crl", "verify", "pkcs7", "ocsp"))
+"""Commands of `openssl` that show certificates and requests alone, whatever else is in the file."""
 _CLUSTER = ("--kubeconfig", "--client-key", "--client-certificate", "--certificate-authority")
 _OPTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("ssh", "scp", "sftp", "mosh", "autossh", "sshfs", "ssh-copy-id"), _SSH),
@@ -52,6 +60,9 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("restic", "borg"), ("--password-file", "-p")),
     **dict.fromkeys(("cosign", "notation", "minisign"), ("--key", "-s")),
     "gpg": ("--passphrase-file",),
+    **dict.fromkeys(("keytool", "jarsigner"), ("-keystore",)),
+    **dict.fromkeys(("apksigner", "bundletool"), ("--ks",)),
+    "mkcert": ("-key-file", "-cert-file"),
     "npm": ("--userconfig",),
     "mvn": ("-s", "--settings"),
     "twine": ("--config-file",),
@@ -76,7 +87,9 @@ def in_use(reading: CallReading) -> frozenset[str]:
         is_given = by_program[program, word] <= given[program, word] or by_word[word] <= around[word]
         if intent.words and (is_given or _is_implied(intent)) and "<" not in intent.words[0]:
             targets[intent.target] -= 1
-    return frozenset(target for target, left in targets.items() if left <= 0)
+    own = memory_file(reading.call.tool, reading.call.agent)
+    kept = {f"{reading.home}{own[1:]}"} if own is not None else set()
+    return frozenset((*(target for target, left in targets.items() if left <= 0), *kept))
 
 
 def _taken(reading: CallReading) -> Iterator[tuple[str, Intent]]:
@@ -115,6 +128,8 @@ def _is_implied(intent: Intent) -> bool:
 def used_words(words: Sequence[str]) -> frozenset[str]:
     """The same for the words of one command of which no more is known. One program may run another: `npx dotenv -e .env`."""
     run = [word for word in words if word not in _RUNNERS]
+    if len(run) > 2 and run[0].startswith("python") and run[1] == "-m":
+        run = run[2:]
     return frozenset(word for some in (words, run) for word in _given(Command(words=tuple(map(Word, some)))))
 
 
@@ -136,8 +151,12 @@ def _given(command: Command) -> Iterator[str]:
     name = _name_of(command)
     if name in _OPERANDS:
         yield from (word.plain for word in words[1:] if not word.plain.startswith("-"))
-    options = _OPTIONS.get(name)
-    if options is None:
+    options = _OPTIONS.get(name, ())
+    if name in _SERVERS:
+        options = (*options, *_SERVED)
+    elif name == "openssl" and len(words) > 1 and words[1].plain in _CERTIFICATES:
+        options = (*options, "-in")
+    if not options:
         return
     for before, word in pairwise(words):
         for option, value in _value(before.plain, word):

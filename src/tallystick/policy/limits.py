@@ -66,6 +66,8 @@ def _of_call(reading: CallReading, world: World, limits: Limits) -> Iterator[str
         commands = {(each.command, each.target) for each in intents if each.operation is Operation.RUN}
         if len({number for number, _ in commands}) > limits.commands_in_call:
             yield "commands_in_call"
+    if len(reading.uses.commands) > limits.commands_in_call:
+        yield "commands_in_call"
     if any(intent.content is not None and len(intent.content) > limits.write_bytes for intent in intents):
         yield "write_bytes"
     if _read_bytes(intents, world, limits.read_bytes) > limits.read_bytes:

@@ -75,7 +75,7 @@ def listed(reading: CallReading, intent: Intent) -> tuple[Intent, ...]:
     if intent.is_known or intent.target or intent.domain is not Domain.FILE or not reading.scripts:
         return (intent,)
     commands = reading.scripts[0].commands
-    if intent.command >= len(commands):
+    if intent.command >= len(commands) or commands[intent.command].program == "rmdir":  # it takes only empty folders
         return (intent,)
     given = tuple(_given_by_parallel(commands, intent))
     if given:

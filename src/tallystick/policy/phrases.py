@@ -16,14 +16,14 @@ from tallystick.policy.unseen import coded_texts, comments, has_unseen, visible
 from tallystick.policy.wordings import Wording, wordings
 
 TAGS: dict[str, str] = {
-    "override": "it puts the agent's other instructions or safeguards out of force",
-    "conceals": "it tells the agent to keep something from its user",
-    "approves": "it says that calls are approved, or tells the agent to skip approval",
-    "leaks": "it tells the agent to send secrets or conversations somewhere",
-    "standing-order": "it tells the agent to run or send something by itself whenever something happens",
-    "deceives": "it tells the agent what to answer, whatever is true",
-    "remote-code": "it tells the agent to run what a host sends",
-    "hidden-text": "parts of it, which may be orders, are not seen where it is shown",
+    "override": "It puts the agent's other instructions or safeguards out of force.",
+    "conceals": "It tells the agent to keep something from its user.",
+    "approves": "It says that calls are approved, or tells the agent to skip approval.",
+    "leaks": "It tells the agent to send secrets or conversations somewhere.",
+    "standing-order": "It tells the agent to run or send something by itself whenever something happens.",
+    "deceives": "It tells the agent what to answer, whatever is true.",
+    "remote-code": "It tells the agent to run what a host sends.",
+    "hidden-text": "Parts of it, which may be orders, are not seen where it is shown.",
 }
 """Every tag and what it means."""
 

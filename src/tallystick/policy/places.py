@@ -193,8 +193,9 @@ class Places:
         return found
 
     def _names_in_project(self, parts: tuple[str, ...], folders: Sequence[str]) -> Iterator[str]:
+        is_ours = self._is_ours(parts, folders)
         for place in self._in_projects:
-            if self._is_ours(parts, folders):
+            if is_ours:
                 yield from place
             for size in range(1, len(place)):
                 root, tail = parts[: len(parts) - size], parts[len(parts) - size :]

@@ -6,6 +6,7 @@ later, it reads scripts as they are on disk now. Must not know what matters of w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -15,6 +16,8 @@ from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.script import Script
 from tallystick.policy.cells import commands_in
 from tallystick.policy.loading import Module, loaded
+from tallystick.policy.scripted import calls_in
+from tallystick.policy.typed import read_typed
 from tallystick.policy.windows import windows_texts
 from tallystick.policy.world import Content, Files
 from tallystick.shell import Environment
@@ -42,7 +45,7 @@ class CallReading(msgspec.Struct, frozen=True, kw_only=True):
     done: tuple[Done, ...] = ()
     """The commands of the scripts, each with what its program does with its words."""
     texts: tuple[str, ...] = ()
-    """The commands and codes as the agent gave them."""
+    """The commands and codes as the agent gave them, also those that it types into a program."""
     modules: tuple[Module, ...] = ()
     """Code that it loads: modules, tests, configurations. Of `effects` they have what is grave."""
     patterns: tuple[str, ...] = ()
@@ -58,7 +61,7 @@ def read_call(
         workspace: the folder that the agent works in as a whole; None: where the call runs.
         variables: of the agent's environment, besides HOME and PWD.
     """
-    uses = uses_of(_text(call.tool), call.args, folder=call.cwd, home=home, agent=call.agent)
+    uses = _uses(call, home)
     folder = uses.folder or call.cwd
     patterns: list[str] = []
     asked: list[str] = []
@@ -69,6 +72,8 @@ def read_call(
         *(reading for code in uses.codes for reading in _code(code, environment)),
     ]
     readings += [read_argv_effects(words, environment) for words in windows_texts(uses.commands, readings)]
+    typed = list(read_typed(uses.typed, environment))
+    readings += [reading for _, reading in typed]
     loads = loaded(readings, files, environment, frozenset(asked))
     readings += loads.readings
     return CallReading(
@@ -77,13 +82,41 @@ def read_call(
         folder=folder,
         workspace=workspace or call.cwd,
         uses=uses,
-        effects=_joined(Effects(intents=uses.intents, flows=uses.flows), readings),
+        effects=_packed(_joined(Effects(intents=uses.intents, flows=uses.flows), readings), readings),
         scripts=tuple(script for reading in readings for script in reading.scripts),
         snippets=tuple(snippet for reading in readings for snippet in reading.snippets),
         done=tuple(done for reading in readings for done in reading.done),
-        texts=(*uses.commands, *(" ".join(words) for words in uses.programs), *(code.text for code in uses.codes)),
+        texts=(
+            *uses.commands,
+            *(" ".join(words) for words in uses.programs),
+            *(code.text for code in uses.codes),
+            *(text for text, _ in typed),
+        ),
         modules=loads.modules,
         patterns=tuple(patterns),
+    )
+
+
+def _uses(call: Call, home: str) -> Uses:
+    """What the tool does, with what tools do that its script calls."""
+    uses = uses_of(_text(call.tool), call.args, folder=call.cwd, home=home, agent=call.agent)
+    for code in uses.codes if uses.codes and call.tool.endswith("exec") else ():
+        for tool, args in calls_in(code.text):
+            inner = uses_of(_text(tool), args, folder=call.cwd, home=home, agent=call.agent)
+            uses = _with(uses, inner)
+    return uses
+
+
+def _with(uses: Uses, inner: Uses) -> Uses:
+    count = len(uses.intents)
+    moved = (Flow(flow.source + count, flow.target + count) for flow in inner.flows)
+    return msgspec.structs.replace(
+        uses,
+        intents=(*uses.intents, *inner.intents),
+        flows=(*uses.flows, *moved),
+        commands=(*uses.commands, *inner.commands),
+        programs=(*uses.programs, *inner.programs),
+        typed=(*uses.typed, *inner.typed),
     )
 
 
@@ -98,7 +131,8 @@ def _environment(
     here = {"PWD": folder, "CLAUDE_PROJECT_DIR": folder} if folder is not None else {}
 
     def read_text(path: str) -> str | None:
-        asked.append(path)
+        if not path.endswith(".ipynb"):  # its cells are for `loading` to read
+            asked.append(path)
         found = files.content(path)
         return found.text if isinstance(found, Content) else None
 
@@ -124,6 +158,33 @@ def _code(code: Code, environment: Environment) -> Iterator[Reading]:
     target = f"code: {code.language}"
     untold = Intent(domain=Domain.UNKNOWN, operation=Operation.UNKNOWN, target=target)
     yield Reading(Effects(intents=(untold,)), snippets=(Snippet(code.language, code.text),))
+
+
+def is_archive(intent: Intent) -> bool:
+    """Whether an intent writes an archive, by its name."""
+    return intent.operation is Operation.WRITE and _ARCHIVE.search(intent.target) is not None
+
+
+_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tbz2?|txz|7z|tar\.\w{2,4})\Z", re.IGNORECASE)
+
+
+def _packed(effects: Effects, readings: Sequence[Reading]) -> Effects:
+    """What code reads goes into the archive that it makes: `shutil.make_archive("a", "zip", "config")`."""
+    if not any(reading.snippets for reading in readings):
+        return effects
+    into = {flow.target for flow in effects.flows}
+    made = [k for k, one in enumerate(effects.intents) if k not in into and is_archive(one)][:_MOST_ARCHIVES]
+    found = [
+        Flow(n, k)
+        for n, one in enumerate(effects.intents if made else ())
+        if one.operation is Operation.READ and one.domain is Domain.FILE
+        for k in made
+        if one.command == effects.intents[k].command
+    ]
+    return Effects(intents=effects.intents, flows=(*effects.flows, *found), opaque=effects.opaque) if found else effects
+
+
+_MOST_ARCHIVES = 8
 
 
 def _joined(first: Effects, readings: Iterable[Reading]) -> Effects:

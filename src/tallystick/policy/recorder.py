@@ -24,6 +24,11 @@ class Recorder(msgspec.Struct, frozen=True, kw_only=True):
 
 _OWN = re.compile(r"(?<![\w.-])(?:tally(?:stick)?(?![\w-])|recorder\.(?:pid|sock)(?!\w))")
 _OWN_PATH = re.compile(r"(?<![\w-])\.?tally(?:stick)?(?![\w-])")
+_BRACKETED = re.compile(r"\[(\w)\]")
+"""`ps | grep '[t]ally'` finds the process and not itself."""
+_LOOKED_UP = re.compile(r"\b(?:which|whence|command\s{1,3}-[vV]|type\s{1,3}-[pP]{1,2})\s{1,3}tally(?:stick)?(?![\w-])")
+_MOST_HIDDEN = 400
+_OWN_FOLDER = re.compile(r"\.tally(?![\w-])")
 _META = re.compile(r"\\?[^\w\s/:.,=-]+|\\\w|\.\*|\.\+")
 _TALLY = {
     "erase": None,
@@ -58,6 +63,8 @@ def stops(command: Command, recorder: Recorder) -> bool:
         case "gdb" | "lldb":
             process = recorder.process()
             return process is not None and any(str(process) in text for text in texts)
+        case "rm" | "mv" | "chmod" | "chown" | "truncate" | "shred" | "unlink" | "ln" | "cp" | "tee" | "install" | "dd":
+            return any(_LOOKED_UP.search(word.hidden[:_MOST_HIDDEN]) for word in command.arguments[:50])
         case "systemctl" | "launchctl" | "service":
             return bool(_STOPPING & set(texts)) and any("tally" in text for text in texts)
         case _:
@@ -86,8 +93,15 @@ def _after_home(words: list[str]) -> list[str]:
 
 def names_process(code: str, recorder: Recorder) -> bool:
     """Whether code in any language sends a signal to the recorder, as far as its text tells."""
-    process = recorder.process() if "kill" in code else None
+    if "kill" not in code:
+        return False
+    if _FINDS.search(code) is not None and _OWN.search(code) is not None:
+        return True
+    process = recorder.process()
     return process is not None and re.search(rf"(?<!\d){process}(?!\d)", code) is not None
+
+
+_FINDS = re.compile(r"\b(?:pgrep|pidof|process_iter|\bps\b)")
 
 
 def weakens_by_code(code: str) -> bool:
@@ -102,7 +116,8 @@ _IMPORTS = re.compile(r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tal
 
 def _kills(arguments: tuple[Word, ...], recorder: Recorder) -> bool:
     targets = [word for n, word in enumerate(arguments) if not (n == 0 and word.text.startswith("-"))]
-    if any(_OWN.search(f"{word.text} {word.hidden}") for word in targets):
+    said = [_BRACKETED.sub(r"\1", f"{word.text} {word.hidden}") for word in targets]
+    if any(_OWN.search(text) or _OWN_FOLDER.search(text) for text in said):
         return True
     numbers = {word.text.lstrip("-") for word in targets}
     if "-1" in {word.text for word in targets}:

@@ -6,6 +6,8 @@ Owns which those are. Sources: du(1), tree(1).
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 from tallystick.model.intent import Domain, Intent, Operation
@@ -20,17 +22,32 @@ _FORMS = {"du": _SUMMED, "gdu": _SUMMED, "tree": _LEVELS, "find": _PUBLIC}
 
 def is_shallow(intent: Intent, reading: CallReading) -> bool:
     """Whether a listing shows little of what is below."""
-    if not _is_deep_list(intent):
-        return False
-    word = intent.words[-1]
-    found = [
-        command
-        for script in reading.scripts
-        for command in script.commands
-        if command.program in _FORMS and any(one.plain == word for one in command.words)
-    ]
-    lists = sum(_is_deep_list(one) and one.words[-1] == word for one in reading.effects.intents)
-    return len(found) == lists and all(map(_is_short, found))
+    return _is_deep_list(intent) and intent.words[-1] in _shallow_words(reading)
+
+
+_newest: tuple[CallReading, frozenset[str]] | None = None
+"""The call that is looked at: it is asked about each of its listings."""
+
+
+def _shallow_words(reading: CallReading) -> frozenset[str]:
+    """The words of a call that are listed, but by nothing that shows more."""
+    global _newest
+    known = _newest
+    if known is None or known[0] is not reading:
+        known = _newest = (reading, frozenset(_listed_shortly(reading)))
+    return known[1]
+
+
+def _listed_shortly(reading: CallReading) -> Iterator[str]:
+    listed = Counter(one.words[-1] for one in reading.effects.intents if _is_deep_list(one))
+    given, shown = Counter[str](), set[str]()
+    for script in reading.scripts:
+        for command in script.commands:
+            if command.program in _FORMS:
+                words = {word.plain for word in command.words}
+                given.update(words)
+                shown |= set() if _is_short(command) else words
+    return (word for word, times in listed.items() if given[word] == times and word not in shown)
 
 
 def _is_deep_list(intent: Intent) -> bool:

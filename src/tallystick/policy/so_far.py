@@ -13,7 +13,8 @@ from tallystick.policy.risks.data import drops_in_file
 from tallystick.policy.risks.programs import programs
 
 _BLANK = frozenset(("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/arandom"))
-_DROPS = frozenset(("loses-rows",))
+LOSES_ROWS = "loses-rows"
+"""What is told of a database in a file that loses tables or rows."""
 _MOST_LINKS = 4
 _WHOLE = frozenset((Operation.WRITE, Operation.COPY_DEST))
 _EMPTYING = frozenset(("truncate", "gtruncate"))
@@ -74,7 +75,7 @@ class SoFar:
 
     def data_tags(self) -> frozenset[str]:
         """What is done to what a database in a file holds."""
-        return _DROPS if drops_in_file(self._reading, self.program) else frozenset()
+        return frozenset((LOSES_ROWS,) if drops_in_file(self._reading, self.program) else ())
 
     def _programs_with_blanks(self) -> frozenset[str]:
         """Programs that are given a device that holds nothing."""

@@ -22,8 +22,8 @@ from tallystick.policy.world import Content, FileKind, World
 from tallystick.shell.programs.arguments import names
 
 RISKS: dict[str, str] = {
-    "runs-stranger": "a program is fetched and run that neither the project nor many others use, in any version",
-    "runs-strange-image": "an image is run from a host that is no public registry and that the project does not name",
+    "runs-stranger": "A program is fetched and run that neither the project nor many others use, in any version.",
+    "runs-strange-image": "An image is run from a host that is no public registry and that the project does not name.",
 }
 _ENGINES = names("docker podman nerdctl buildah finch")
 _CLUSTERS = names("kubectl oc k kubecolor")

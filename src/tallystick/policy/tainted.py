@@ -25,8 +25,8 @@ RUNS = "runs-outside-content"
 CARRIES = "carries-sensitive-data"
 
 RISKS: dict[str, str] = {
-    RUNS: "what a tool or the network gave is run: as a file, as code, or as the words of a command",
-    CARRIES: "what came from a secret, or from outside in an earlier request, goes into another file",
+    RUNS: "What a tool or the network gave is run: as a file, as code, or as the words of a command.",
+    CARRIES: "What came from a secret, or from outside in an earlier request, goes into another file.",
 }
 
 BEFORE = " < "

@@ -22,7 +22,7 @@ from tallystick.capture.http import Listener, Request, Response, serve
 from tallystick.capture.loopback import Loopback, read_loopback
 from tallystick.errors import SourceError
 from tallystick.journal.durable import replace_file
-from tallystick.operations.live import Delivery
+from tallystick.operations.delivery import Delivery
 from tallystick.service.wire import moment
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from tallystick.capture.place import SOCKET, Place
 from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
-from tallystick.operations.live import Delivery, Live, Settle, Unfinished
+from tallystick.operations.delivery import Delivery
+from tallystick.operations.live import Live, Settle, Unfinished
 from tallystick.service.connection import Connection, Gate
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing

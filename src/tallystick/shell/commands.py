@@ -20,7 +20,7 @@ from tallystick.shell import wrappers
 from tallystick.shell.grammar import Node
 from tallystick.shell.names import canonical
 from tallystick.shell.scope import Place, Scope, change_folder, sources
-from tallystick.shell.told import Feed, said
+from tallystick.shell.told import Feed, echoed, said
 
 _MOST_COMMANDS = 500
 _MOST_CHARACTERS = 1 << 20
@@ -372,7 +372,8 @@ class Collector(ABC):
     def _printf(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
         if arguments[:1] and arguments[0].text == "-v" and len(arguments) > 1:
             hidden = " ".join(f"{word.text} {word.hidden}" for word in arguments[2:])
-            self.assign(scope, arguments[1].text, Word(HOLE, hidden, sources(arguments[2:])))
+            told = echoed("printf", arguments[2:]) if all(word.is_known for word in arguments[2:]) else None
+            self.assign(scope, arguments[1].text, told or Word(HOLE, hidden, sources(arguments[2:])))
 
     def _alias(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
         self._shadowed.update(word.text.partition("=")[0] for word in arguments)

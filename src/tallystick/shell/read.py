@@ -180,7 +180,7 @@ class _Reader(Redirector):
         self.nested -= 1
         inner = self.commands[before:]
         if node.type == "command_substitution":
-            told = printed_by(inner)
+            told = printed_by(inner) or printed_by([self.commands[n] for n in outputs])
             if told is not None:
                 return Word(told.text.rstrip("\n"), told.hidden, told.commands)
         hidden = " ".join([text_of(node), *map(said, inner)])

@@ -55,6 +55,7 @@ _INTERPRETERS = frozenset(
         "tclsh",
         "osascript",
         "pwsh",
+        "awk",
     }
 )
 _SCHEDULERS = frozenset({"at", "batch"})

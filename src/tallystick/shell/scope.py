@@ -86,7 +86,8 @@ def change_folder(name: str, arguments: Sequence[Word], scope: Scope) -> None:
     if name == "pushd":
         place.stack = [*place.stack, place.current][-_MOST_FOLDERS:]
     if target is None:
-        _go(scope, scope.variables["HOME"].text)
+        home = scope.variables.get("HOME")  # on another machine it is not told
+        _go(scope, home.text if home is not None else None)
     elif target.text == "-":
         _go(scope, place.previous)
     elif not target.is_known:

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tallystick.model.intent import Chance
 from tallystick.model.script import Command, Redirect, Role, Word
 from tallystick.shell.carrying import decoded
 from tallystick.shell.quotes import ansi
 
 _MOST_CHARACTERS = 64 << 10
+_MOST_PRINTING = 8
 _DIRECTIVE = re.compile(r"%(?:%|(-?\d*)([sdibq]))")
+_NUL = re.compile(r"(?<!\\)\\(?:0(?![0-7])|x00)")
+"""It ends a piece as a line end does: `printf '%s\\0' A | xargs -0`."""
 _ECHO_FLAG = re.compile(r"-[neE]+")
 _SILENT = frozenset({"cd", "pushd", "true", ":"})
 _PASSING = frozenset({"cat", "tee", "sponge", "pv"})
@@ -62,11 +66,17 @@ def printed(command: Command) -> Word | None:
 
 
 def printed_by(commands: Sequence[Command]) -> Word | None:
-    """All that several commands print, where one of them does and the text tells what."""
+    """All that several commands print, where the text tells what each of those does that print."""
     loud = [command for command in commands if not _is_silent(command)]
-    if len(loud) != 1 or not loud[0].words:
+    if not 1 <= len(loud) <= _MOST_PRINTING or not all(command.words for command in loud):
         return None
-    return printed(loud[0])
+    if len(loud) == 1:
+        return printed(loud[0])
+    if any(command.chance is not Chance.ALWAYS or command.inputs for command in loud):
+        return None
+    said = [printed(command) for command in loud]
+    texts = [word.text for word in said if word is not None]
+    return Word("".join(texts)) if len(texts) == len(said) else None
 
 
 def _is_silent(command: Command) -> bool:
@@ -89,7 +99,7 @@ def echoed(name: str, arguments: Sequence[Word]) -> Word | None:
     rest = arguments[1:] if arguments and arguments[0].text == "--" else arguments
     if not rest or rest[0].text.startswith("-v"):
         return None
-    return _formatted(ansi(rest[0].text), [word.text for word in rest[1:]])
+    return _formatted(ansi(_NUL.sub("\\\\n", rest[0].text)), [word.text for word in rest[1:]])
 
 
 def _formatted(template: str, values: list[str]) -> Word | None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Word
+from tallystick.shell.starters import started, started_text
 from tallystick.shell.told import Feed
 
 Words = tuple[Word, ...]
@@ -54,6 +55,8 @@ _WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
         ("proxychains", "-f", 0),
         ("proxychains4", "-f", 0),
         ("rlwrap", "", 0),
+        ("entr", "", 0),
+        ("watchexec", "-e -w -i -f -s -d -o --exts --watch --ignore --filter --signal --debounce --on-busy-update", 0),
         ("catchsegv", "", 0),
         ("valgrind", "", 0),
         ("eatmydata", "", 0),
@@ -84,7 +87,7 @@ _WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
         ("flock", "-w -E --timeout", 1),
         ("chroot", "", 1),
         ("strace", "-o -e -p -s -u", 0),
-        ("xargs", "-I -i -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --replace", 0),
+        ("xargs", "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --replace", 0),
     )
 }
 _TWO_AFTER = frozenset({"--bind", "--ro-bind", "--dev-bind", "--symlink", "--setenv"})
@@ -106,11 +109,15 @@ _UNDER: dict[tuple[str, str], frozenset[str]] = {
             ("rbenv", "exec"),
             ("pyenv", "exec"),
             ("asdf", "exec"),
-            ("mise", "exec"),
             ("doppler", "run"),
         ],
         frozenset({"--project", "--config", "-p", "-c"}),
     ),
+    **dict.fromkeys(
+        [("pnpm", "exec"), ("yarn", "exec"), ("hatch", "run"), ("toolbox", "run")], frozenset({"-C", "--filter"})
+    ),
+    **dict.fromkeys([("perf", "stat"), ("perf", "record"), ("rr", "record")], frozenset({"-e", "-o", "-F", "-r"})),
+    ("cmake", "-E"): frozenset[str](),
     ("op", "run"): frozenset({"--env-file", "--account"}),
 }
 _MOST_WORDS = 64
@@ -130,12 +137,16 @@ _ELEVATES = frozenset(
     {"sudo", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "run0", "setpriv", "sg", "nsenter"}
 )
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
-_SHELL_OPTIONS = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+SHELL_OPTION = re.compile(r"[-+][a-zA-Z]{0,30}[oO][a-zA-Z]{0,30}|--(?:rcfile|init-file)")
+"""Options of shells that take the next word, also among joined letters: `-euo pipefail`."""
 _TEXT_AFTER = {
-    **dict.fromkeys(("su", "runuser", "script", "flock", "sg"), ("-c", "--command", "-qc", "-qec", "-lc", "-qfc")),
+    **dict.fromkeys(("su", "runuser", "script", "flock", "sg"), ("-c", "--command")),
     "nix-shell": ("--run", "--command"),
+    **dict.fromkeys(("npx", "npm"), ("-c", "--call")),
 }
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
+_REPLACES = frozenset({"-I", "--replace"})
+_NULL_FLAG = re.compile(r"-[rtxop]{0,4}0[rtxop]{0,4}|--null")
 _COMMAND_FLAG = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
 
 
@@ -149,9 +160,11 @@ def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:
     if name == "parallel":
         return _parallel(arguments, feed)
     if arguments and (name, arguments[0].text) in _UNDER:
-        return _python(_after_options(arguments[1:], _UNDER[name, arguments[0].text]))
+        return _renamed(name, _after_options(arguments[1:], _UNDER[name, arguments[0].text]))
+    if name == "direnv":
+        return arguments[2:] if arguments[:1] and arguments[0].text == "exec" else None
     if name not in _WRAPPERS or (name == "command" and arguments and arguments[0].text in ("-v", "-V")):
-        return None
+        return started(name, arguments)
     options, own = _WRAPPERS[name]
     rest = _after_options(arguments, options)
     while name in ("env", "sudo", "doas") and rest and _ASSIGNMENT.match(rest[0].text):
@@ -160,9 +173,24 @@ def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:
     return _with_input(arguments, rest, feed) if name == "xargs" and rest else rest
 
 
-def _python(rest: Words) -> Words:
-    """`uv run x.py` runs Python with the file."""
+def _renamed(name: str, rest: Words) -> Words:
+    """`uv run x.py` runs Python with the file; `cmake -E` has words of its own for common programs."""
+    if name == "cmake" and rest:
+        return (*map(Word, _OF_CMAKE.get(rest[0].text, rest[0].text).split()), *rest[1:])
     return (Word("python"), *rest) if rest and rest[0].text.endswith(".py") else rest
+
+
+_OF_CMAKE = {
+    "remove": "rm",
+    "remove_directory": "rm -r",
+    "copy": "cp",
+    "copy_if_different": "cp",
+    "copy_directory": "cp -r",
+    "make_directory": "mkdir -p",
+    "rename": "mv",
+    "create_symlink": "ln -s",
+    "create_hardlink": "ln",
+}
 
 
 def is_wrapper(name: str) -> bool:
@@ -204,9 +232,12 @@ def _parallel(arguments: Words, feed: Feed) -> Words:
     end = next((n for n, word in enumerate(rest) if word.text in (":::", "::::")), len(rest))
     given = rest[end + 1 :]
     said = " ".join(f"{word.text} {word.hidden}" for word in given)
-    read = given[0] if len(given) == 1 and rest[end].text == ":::" else Word(HOLE, said or feed.text, feed.inputs)
+    is_told = bool(given) and rest[end].text == ":::" and all(word.is_known and word.text != ":::" for word in given)
+    read = given[0] if len(given) == 1 and is_told else Word(HOLE, said or feed.text, feed.inputs)
     if any("{}" in word.text for word in rest[:end]):
         return replaced(rest[:end], "{}", read)
+    if rest[:end] and is_told and len(given) <= _MOST_WORDS:
+        return (*rest[:end], *given)
     return (*rest[:end], read) if rest[:end] else ()
 
 
@@ -227,6 +258,30 @@ def _typed(arguments: Words) -> Word | None:
         return None
     words = tuple(word for word in _after_options(rest[1:], _TMUX_TAKES) if word.text not in _KEYS)
     return _sentence(words) if words else None
+
+
+_MEASURING = """
+-w -m -M -r -s -p -c -n -L -P -D -S -u --warmup --min-runs --max-runs --runs --setup --prepare --cleanup --shell --output
+--export-json --export-csv --export-markdown --command-name --parameter-list --parameter-scan --style --sort
+"""
+_HYPERFINE = frozenset(_MEASURING.split())
+
+
+def _measured(arguments: Words) -> Word | None:
+    """The texts that `hyperfine` runs one after the other."""
+    found = [
+        text
+        for flag, text in pairwise(arguments)
+        if flag.text in ("-s", "-p", "-c", "--setup", "--prepare", "--cleanup")
+    ]
+    rest = arguments
+    while rest := _after_options(rest, _HYPERFINE):
+        found, rest = [*found, rest[0]], rest[1:]
+    return (
+        Word("\n".join(word.text for word in found), " ".join(word.hidden for word in found if word.hidden))
+        if found
+        else None
+    )
 
 
 def _one_text(arguments: Words) -> Word | None:
@@ -252,21 +307,30 @@ def _after_options(words: Words, with_value: frozenset[str]) -> Words:
     while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
         if words[at].text == "--":
             return words[at + 1 :]
-        at += 3 if words[at].text in _TWO_AFTER else 2 if words[at].text in with_value else 1
+        at += 3 if words[at].text in _TWO_AFTER else 2 if _takes_next(words[at].text, with_value) else 1
     return words[at:]
+
+
+def _takes_next(option: str, with_value: frozenset[str]) -> bool:
+    """Whether the next word belongs to an option, also to the last of joined letters: `-nHu root`."""
+    if option in with_value or option[:1] != "-" or not option[1:].isalpha() or len(option) < 3:
+        return option in with_value
+    return next((n for n, letter in enumerate(option[1:], 2) if f"-{letter}" in with_value), 0) == len(option)
 
 
 def _with_input(arguments: Words, command: Words, feed: Feed) -> Words:
     """The command line that xargs makes, with a hole for what it reads where that is not told."""
-    mark = next((b.text for a, b in pairwise(arguments) if a.text in ("-I", "--replace")), None)
+    mark = next((b.text for a, b in pairwise(arguments) if _takes_next(a.text, _REPLACES)), None)
     mark = mark or next((word.text[2:] for word in arguments if word.text.startswith("-I") and word.text != "-I"), None)
     read = Word(HOLE, feed.text, feed.inputs)
     told = feed.word.text if feed.word is not None and feed.word.is_known else ""
     if mark is not None:
         lines = told.splitlines()
         return replaced(command, mark, Word(lines[0].strip()) if len(lines) == 1 else read)
-    words = told.split()
-    is_plain = not set("'\"\\") & set(told) and not any(word.text in ("-0", "--null", "-d") for word in arguments)
+    mark = next((b.text for a, b in pairwise(arguments) if a.text in ("-d", "--delimiter")), None)
+    is_lines = mark in ("\n", "\\n", "\\0") or any(_NULL_FLAG.fullmatch(word.text) for word in arguments)
+    words = [part for part in told.split("\n") if part] if is_lines else told.split()  # `told` has lines for NULs
+    is_plain = is_lines or (mark is None and not set("'\"\\") & set(told))
     if words and is_plain and len(words) <= _MOST_WORDS:
         return (*command, *map(Word, words))
     return (*command, read)
@@ -287,6 +351,8 @@ def split_string(name: str, arguments: Words) -> Word | None:
     if name != "env":
         return None
     for at, word in enumerate(arguments):
+        if word.text[:1] != "-" and not (at and arguments[at - 1].text in _WRAPPERS[name][0]):
+            return None  # an assignment, or the program: what follows is not for `env`
         if word.text in ("-S", "--split-string") and at + 1 < len(arguments):
             return arguments[at + 1]
         for prefix in ("-S", "--split-string="):
@@ -319,9 +385,15 @@ def shell_text(name: str, arguments: Words) -> Word | None:
         return arguments[1]
     if name == "tmux":
         return _typed(arguments)
+    if name == "hyperfine":
+        return _measured(arguments)
     if name == "parallel":
         return _one_text(arguments)
-    return next((text for flag, text in pairwise(arguments) if flag.text in _TEXT_AFTER.get(name, ())), None)
+    flags, is_joined = frozenset(_TEXT_AFTER.get(name, ())), name in ("script", "su")
+    for flag, text in pairwise(arguments) if flags else ():
+        if flag.text in flags or (is_joined and _takes_next(flag.text, flags)):
+            return text
+    return started_text(name, arguments)
 
 
 def _after_flag(arguments: Words) -> Word | None:
@@ -330,7 +402,7 @@ def _after_flag(arguments: Words) -> Word | None:
     while at < len(arguments) and arguments[at].text[:1] in ("-", "+") and len(arguments[at].text) > 1:
         text = arguments[at].text
         seen = seen or (_COMMAND_FLAG.fullmatch(text) is not None)
-        at += 2 if text in _SHELL_OPTIONS else 1
+        at += 2 if SHELL_OPTION.fullmatch(text) else 1
     return arguments[at] if seen and at < len(arguments) else None
 
 
@@ -342,7 +414,8 @@ def reads_its_input(name: str, arguments: Words) -> bool:
         return False
     if any(word.text in ("--version", "--help") for word in arguments):
         return False
-    operands = [word for word in _after_options(arguments, _SHELL_OPTIONS) if word.text != "-"]
+    options = frozenset(word.text for word in arguments if SHELL_OPTION.fullmatch(word.text))
+    operands = [word for word in _after_options(arguments, options) if word.text != "-"]
     is_s = any(word.text == "-s" for word in arguments)
     return is_s or not operands or not operands[0].is_known or operands[0].text in ("/dev/stdin", "/proc/self/fd/0")
 

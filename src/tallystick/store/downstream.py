@@ -9,8 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from tallystick.lineage.walk import Edge, NodeId, NodeKind
-from tallystick.store.graph import Row
-from tallystick.store.relating import MOST_READ, Found, OneWay, batches, take
+from tallystick.store.relating import MOST_READ, Found, OneWay, batches, changed_into, take
 from tallystick.store.running import written_by
 from tallystick.store.spawning import begun_by, children_of
 
@@ -48,7 +47,7 @@ class Downstream(OneWay):
         found.add_all(written_by(self._graph, running), by="src")
         for batch in batches(there):
             for row in self._graph.rows(_VERSION_AFTER, (batch,)):
-                found.add(NodeId(ARTIFACT, row[0]), _version_after(row))
+                found.add(NodeId(ARTIFACT, row[0]), changed_into(row[0], row[1], row[2:]))
 
     def _of_steps(self, ids: list[int], found: Found) -> None:
         if not ids:
@@ -92,15 +91,3 @@ class Downstream(OneWay):
             node, requests = NodeId(SESSION, id_), self._graph.rows(_OF_SESSION, (row[1],))
             for request, at_ms in requests:
                 found.add(node, Edge(source=node, target=NodeId(REQUEST, request), relation="held", at_ms=at_ms))
-
-
-def _version_after(row: Row) -> Edge:
-    version, after, confidence, at_ms, number, step = row
-    return Edge(
-        source=NodeId(ARTIFACT, version),
-        target=NodeId(ARTIFACT, after),
-        relation="changed_into",
-        confidence=confidence,
-        evidence={"version_before": number, "step_id": step},
-        at_ms=at_ms,
-    )

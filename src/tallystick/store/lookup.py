@@ -5,8 +5,7 @@ Owns how ids that people type are understood (docs/format.md 5), and which entry
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 import msgspec
 
@@ -17,7 +16,6 @@ from tallystick.store.queries import SessionRow, select_sessions
 
 _CANDIDATES = 10
 _SHORTEST_PREFIX = 4
-_IDS_A_QUERY = 500
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -123,20 +121,6 @@ def known_step(graph: Graph, agent: str, source_id: str) -> Known | None:
     return None if row is None else Known(*row)
 
 
-def known_steps(graph: Graph, agent: str, source_ids: Iterable[str]) -> dict[str, Known]:
-    """The same for many ids at once; those that nobody recorded are not in it. Raises GraphError."""
-    known: dict[str, Known] = {}
-    for ids in _batches(source_ids):
-        rows = graph.rows(
-            f"SELECT source_id, session_id, n, hash FROM steps INDEXED BY steps_source"
-            f" WHERE source_id IN ({', '.join('?' * len(ids))}) AND agent_id = ? ORDER BY recorded, session_id, n",
-            (*ids, agent),
-        )
-        for source_id, *found in rows:
-            known.setdefault(source_id, Known(*found))
-    return known
-
-
 def _prefix_range(prefix: str) -> tuple[str, str]:
     """The texts that begin with `prefix` are not below the first, and below the second."""
     return prefix, prefix + "\U0010ffff"
@@ -147,9 +131,3 @@ def _listed(names: Sequence[str], things: str) -> str:
     shown = "; ".join(names[:_CANDIDATES])
     count = f"more than {_CANDIDATES}" if len(names) > _CANDIDATES else str(len(names))
     return f"{count} {things}: {shown}"
-
-
-def _batches(values: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    rest = iter(dict.fromkeys(values))
-    while batch := tuple(islice(rest, _IDS_A_QUERY)):
-        yield batch

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.sessions.states import Moment
+from tallystick.sessions.states import Moment, word_of_end
 from tallystick.store.graph import Graph
 
 _MOMENTS = (
-    "SELECT s.n, s.type, s.meta FROM sessions x JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"
+    "SELECT s.n, s.type, s.meta, s.success = 0 FROM sessions x"
+    " JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"
     " WHERE x.session_id = ? AND s.type IN ('session_start', 'session_end') AND s.corroborates IS NULL"
     " ORDER BY s.id LIMIT 10000"
 )
@@ -25,7 +26,8 @@ class _Said(msgspec.Struct):
 def moments_of(graph: Graph, session: str) -> list[Moment]:
     """The starts and ends of a session, in order. Raises GraphError."""
     found = []
-    for n, kind, meta in graph.rows(_MOMENTS, (session,)):
+    for n, kind, meta, has_failed in graph.rows(_MOMENTS, (session,)):
         said = msgspec.json.decode(meta, type=_Said) if meta else _Said()
-        found.append(Moment(n, is_end=kind == "session_end", word=said.status, is_resumed=said.resumed is True))
+        word = word_of_end(said.status, False if has_failed else None)
+        found.append(Moment(n, is_end=kind == "session_end", word=word, is_resumed=said.resumed is True))
     return found

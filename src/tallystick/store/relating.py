@@ -142,6 +142,19 @@ def edge_of(row: Row, *, is_end: bool = False) -> Edge:
     )
 
 
+def changed_into(before: int, after: int, how: Row) -> Edge:
+    """From a version of a thing to the next. `how`: confidence, when, the number of the one before, the step that did it."""
+    confidence, at_ms, number, step = how
+    return Edge(
+        source=NodeId(NodeKind.ARTIFACT, before),
+        target=NodeId(NodeKind.ARTIFACT, after),
+        relation="changed_into",
+        confidence=confidence,
+        evidence={"version_before": number, "step_id": step},
+        at_ms=at_ms,
+    )
+
+
 def evidence_of(text: str | None) -> dict[str, Json]:
     """Evidence as it is kept, read. What is none is shown as it stands."""
     if not text:

@@ -159,12 +159,6 @@ class Taints:
         version = newest_version(self._graph, kind, uri)
         return CLEAN if version is None else self._of(version, 0, frozenset())
 
-    def of_folder(self, path: str) -> Taint:
-        """The taint of the files below a folder that agents wrote last; of many, a few. Raises GraphError."""
-        self._asked = 0
-        below = (self.of_version(version) for version in newest_below(self._graph, path))
-        return joined([self.of_thing("file", f"file://{path}"), *below])
-
     def of_version(self, version: VersionAt) -> Taint:
         """The taint of one version. Raises GraphError."""
         self._asked = 0
@@ -232,11 +226,6 @@ class Taints:
     def _name(self, step: int) -> str:
         place = place_of(self._graph, step)
         return place.name if place is not None else "?"
-
-
-def taint_of(graph: Graph, kind: str, uri: str) -> Taint:
-    """The taint of what a thing holds now. Raises GraphError."""
-    return Taints(graph).of_thing(kind, uri)
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------

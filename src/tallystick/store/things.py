@@ -6,6 +6,7 @@ Owns those queries. What a path means on this machine, and what to say where it 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -184,26 +185,25 @@ def facts_of(graph: Graph, thing: Named) -> dict[str, Json] | None:
 
 def tags_of(graph: Graph, versions: Sequence[int]) -> tuple[RiskTag, ...]:
     """What rules said about some versions, newest first."""
-    columns = ", ".join(RiskTag.__struct_fields__)
-    rows = [
-        row
-        for version in versions
-        for row in graph.rows(f"SELECT {columns} FROM artifact_risk_tags WHERE artifact_id = ?", (version,))
-    ]
-    tags = [RiskTag(**dict(zip(RiskTag.__struct_fields__, row, strict=True))) for row in rows]
+    tags = _of_versions(graph, "artifact_risk_tags", RiskTag, versions)
     return tuple(sorted(tags, key=lambda tag: (-tag.observed_at, tag.rule_id, tag.message)))
 
 
 def observations_of(graph: Graph, versions: Sequence[int]) -> tuple[Observation, ...]:
     """When the content of some versions was looked at, newest first."""
-    columns = ", ".join(Observation.__struct_fields__)
-    rows = [
-        row
-        for version in versions
-        for row in graph.rows(f"SELECT {columns} FROM artifact_observations WHERE artifact_id = ?", (version,))
-    ]
-    seen = [Observation(**dict(zip(Observation.__struct_fields__, row, strict=True))) for row in rows]
+    seen = _of_versions(graph, "artifact_observations", Observation, versions)
     return tuple(sorted(seen, key=lambda one: (-one.observed_at, one.digest)))
+
+
+_Kept = TypeVar("_Kept", RiskTag, Observation)
+
+
+def _of_versions(graph: Graph, table: str, form: type[_Kept], versions: Sequence[int]) -> list[_Kept]:
+    """The rows of a table about some versions; the form has the names of its columns."""
+    fields = form.__struct_fields__
+    sql = f"SELECT {', '.join(fields)} FROM {table} WHERE artifact_id = ?"
+    rows = (row for version in versions for row in graph.rows(sql, (version,)))
+    return [form(**dict(zip(fields, row, strict=True))) for row in rows]
 
 
 class WrittenFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.lineage.walk import Edge, NodeId, NodeKind
 from tallystick.store.graph import Graph, Row
-from tallystick.store.relating import Found, OneWay, batches, take
+from tallystick.store.relating import Found, OneWay, batches, changed_into, take
 from tallystick.store.running import run_for
 from tallystick.store.spawning import parents_of, rests_on
 
@@ -78,7 +78,7 @@ class Upstream(OneWay):
         found.add_all(take(self._graph, found, "src", "artifact", remote, "agent_event"), by="src")
         for batch in batches(there):
             for row in self._graph.rows(_VERSION_BEFORE, (batch,)):
-                found.add(NodeId(ARTIFACT, row[0]), _version_before(row))
+                found.add(NodeId(ARTIFACT, row[0]), changed_into(row[1], row[0], row[2:]))
         found.add_all(run_for(self._graph, there), by="dst")
         orphans = [id_ for id_ in there if not found.has(NodeId(ARTIFACT, id_))]
         edges = take(self._graph, found, "dst", "artifact", orphans, "request")
@@ -184,18 +184,6 @@ class Upstream(OneWay):
         there, edges = parents_of(self._graph, ids)
         found.drop(NodeId(SESSION, id_) for id_ in ids if id_ not in there)
         found.add_all(edges, by="dst")
-
-
-def _version_before(row: Row) -> Edge:
-    version, before, confidence, at_ms, number, step = row
-    return Edge(
-        source=NodeId(ARTIFACT, before),
-        target=NodeId(ARTIFACT, version),
-        relation="changed_into",
-        confidence=confidence,
-        evidence={"version_before": number, "step_id": step},
-        at_ms=at_ms,
-    )
 
 
 def call_of(graph: Graph, corr: str, *, first_id: int, before: int) -> int | None:

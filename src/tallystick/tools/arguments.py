@@ -21,7 +21,8 @@ Members = Mapping[str, Json]
 
 PATHS = (
     "filepath", "path", "absolutepath", "targetfile", "filename", "file", "notebookpath", "targetnotebook",
-    "relativeworkspacepath", "relpath", "relativepath", "localpath", "directorypath", "uri", "name",
+    "relativeworkspacepath", "pathinproject", "relpath", "relativepath", "localpath", "directorypath", "uri",
+    "imageurl", "imagepath", "name",
 )  # fmt: skip
 """Names of the path that a file tool works on, the commonest first."""
 

@@ -45,6 +45,7 @@ _PICKS = (
 )  # fmt: skip
 _WILD = re.compile(r"[*?\[{]")
 _FILE_LIKE = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9_]{0,9}\Z")
+_IS_OF_WEB = re.compile(r"https?://|data:", re.IGNORECASE)
 _OLD = ("oldstring", "oldtext", "oldstr", "search", "oldcontent")
 _NEW = ("newstring", "newtext", "newstr", "replace", "newcontent")
 _SOURCES = ("source", "sourcepath", "src", "from", "oldpath", "frompath", "sourcefile", "path", "filepath", "oldname")
@@ -68,6 +69,10 @@ def reads(draft: Draft) -> None:
         draft.files(Operation.READ, [draft.text] if "\n" not in draft.text else [])
         return
     path = text_among(draft.members, *PATHS)
+    if path is not None and _IS_OF_WEB.match(path):  # a picture that is looked at
+        if path[:5].lower() != "data:":
+            draft.network(Operation.FETCH, path)
+        return
     if path is not None and len(draft.members) <= 4 and not any(name in draft.members for name in MANY):
         draft.file(Operation.READ, path)  # nearly all calls
         return

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from tallystick.tools import files, running
 from tallystick.tools.arguments import plain_name
 from tallystick.tools.draft import Draft
-from tallystick.tools.memory import memorizes
+from tallystick.tools.memory import keeps_skill, memorizes
 from tallystick.tools.reaching import fetches, reads_resource, searches_web, sends_message
 
 Rule = Callable[[Draft], None]
@@ -60,9 +60,13 @@ _PYTHON = """
 ipython python execute_code run_python run_code execute_cell run_cell insert_execute_code_cell python_repl code_interpreter
 executeCode py
 """
-_JAVASCRIPT = "js_repl node_repl REPL run_javascript browser_evaluate browser_run_code"
+_JAVASCRIPT = """
+js_repl node_repl REPL run_javascript browser_evaluate browser_run_code browser_console evaluate_script puppeteer_evaluate
+playwright_evaluate javascript_tool
+"""
 _POWERSHELL = "powershell pwsh"
 _SQL = "sql execute_sql run_query run_sql"
+_TASKS = "create_and_run_task"
 _TYPES = "write_stdin write_bash send_command_input send_terminal_input type_into write_powershell interact_with_process tmux"
 _STOPS = """
 KillShell KillBash stop_bash stop_powershell TaskStop task_stop kill_process terminate_process close_shell force_terminate
@@ -84,6 +88,7 @@ mixture_of_agents create_agent explore oracle librarian call_omo_agent backgroun
 """
 _SKILLS = "Skill skill SlashCommand slash_command activate_skill use_skill skills skill_view load_skill"
 _SCHEDULES = "CronCreate cron_create cronjob schedule_task ScheduleWakeup schedule_wakeup RemoteTrigger schedule_prompt"
+_SKILLS_KEPT = "skill_manage"
 _MEMORIES = "save_memory memory create_memory update_memory store_memory remember add_memory manage_memory write_memory"
 _MESSAGES = (
     "SendMessage send_message PushNotification push_notification slack_post_message send_input team_send_message"
@@ -133,6 +138,7 @@ TABLE: dict[str, Rule] = {
         (_JAVASCRIPT, running.runs_javascript),
         (_POWERSHELL, running.runs_powershell),
         (_SQL, running.runs_sql),
+        (_TASKS, running.runs_task),
         (_TYPES, running.types_into),
         (_STOPS, running.stops),
         (_FETCHES, fetches),
@@ -141,6 +147,7 @@ TABLE: dict[str, Rule] = {
         (_AGENTS, running.starts_agent),
         (_SKILLS, running.uses_skill),
         (_SCHEDULES, running.schedules),
+        (_SKILLS_KEPT, keeps_skill),
         (_MEMORIES, memorizes),
         (_MESSAGES, sends_message),
     )
@@ -158,7 +165,7 @@ FILE_RULES = frozenset(
 
 REACHING_RULES = frozenset(
     (running.shells, running.runs_python, running.runs_javascript, running.runs_powershell, running.runs_sql, fetches,
-     searches_web)
+     searches_web, running.types_into)
 )  # fmt: skip
 """Rules that hold for a tool of any MCP server."""
 

@@ -6,7 +6,7 @@ Owns the files in which agents keep it, where that is known. Must not know what 
 from __future__ import annotations
 
 from tallystick.model.intent import Operation
-from tallystick.tools.arguments import text_among
+from tallystick.tools.arguments import plain_name, text_among
 from tallystick.tools.draft import Draft
 
 _FILES = {"gemini": "~/.gemini/GEMINI.md", "qwen": "~/.qwen/QWEN.md"}
@@ -26,6 +26,29 @@ _CHANGES = (
     "save",
     "",
 )
+
+
+def memory_file(tool: str, agent: str | None) -> str | None:
+    """The file, as `~/…`, in which a tool of an agent keeps what it is told; None: it is another tool."""
+    return _FILES.get(agent or "") if plain_name(tool) == "savememory" else None
+
+
+def keeps_skill(draft: Draft) -> None:
+    """Hermes' `skill_manage`: a skill is a folder of files, the first of which says what it is for."""
+    name, members = text_among(draft.members, "name"), draft.members
+    if name is None or "/" in name:
+        draft.unknown()
+        return
+    action = (text_among(members, "action") or "").lower()
+    place = f"~/.hermes/skills/{name}"
+    if action in ("delete", "remove_file"):
+        file = text_among(members, "filepath")
+        draft.file(Operation.DELETE, f"{place}/{file}" if file is not None else place, is_deep=file is None)
+        return
+    file = text_among(members, "filepath") or "SKILL.md"
+    operation = Operation.EDIT if action in ("edit", "patch") else Operation.WRITE
+    content = text_among(members, "content", "filecontent")
+    draft.file(operation, f"{place}/{file}", is_authored=True, content=content if action != "patch" else None)
 
 
 def memorizes(draft: Draft) -> None:

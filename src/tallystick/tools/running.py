@@ -22,6 +22,8 @@ _CODES = (
     "cellsource",
     "cellcode",
     "newcode",
+    "function",
+    "expression",
     "content",
     "input",
     "command",
@@ -46,6 +48,12 @@ def shells(draft: Draft) -> None:
     _take(draft, given, 0)
 
 
+def runs_task(draft: Draft) -> None:
+    """A tool that makes a task of an editor and runs it: a program with its arguments, or a line for a shell."""
+    draft.enter_folder()
+    _take(draft, draft.members.get("task"), 0)
+
+
 _TALK = ("description", "explanation", "workdir", "cwd", "directory", "dirpath", "reason", "summary", "risklevel")
 
 
@@ -59,7 +67,7 @@ def _take(draft: Draft, given: Json, depth: int) -> None:
             _take(draft, items, depth + 1)
     elif isinstance(given, dict) and depth < 4:
         members = members_of(given)
-        program, rest = members.get("command", members.get("cmd")), members.get("args")
+        program, rest = members.get("command", members.get("cmd", members.get("argv"))), members.get("args")
         if isinstance(program, str) and isinstance(rest, list) and rest:
             draft.programs.append((program, *map(str, rest)))
         else:
@@ -137,7 +145,7 @@ def runs_sql(draft: Draft) -> None:
 
 def types_into(draft: Draft) -> None:
     """A tool that gives text to a program that runs: what that makes of it is not told. No text at all only waits."""
-    text = text_among(draft.members, "chars", "input", "text", "data", "keys", "command")
+    text = text_among(draft.members, "chars", "input", "text", "data", "keys", "command", "content")
     if text is not None:
         draft.typed.append(text)
         draft.unknown(text)

@@ -11,6 +11,7 @@ import re
 from tallystick.model.intent import Domain, Operation
 from tallystick.tools.arguments import strings
 from tallystick.tools.draft import MOST, Code, Draft
+from tallystick.tools.git_server import runs_git
 from tallystick.tools.paths import is_url
 from tallystick.tools.reaching import of_server, reaches, urls_in
 
@@ -54,6 +55,16 @@ _FETCHING, _SENDING, _LOCAL, _REMOTE, _PATH_NAMES = (
 # _REMOTE: members beside which a relative path is one of a remote repository, a bucket, a page.
 _COMMANDS = ("command", "cmd", "shellcommand", "bash", "commandline", "commands")
 _CODES = {"python": "python", "javascript": "javascript", "js": "javascript", "sql": "sql", "code": "python"}
+_MOST_BEFORE = 4096
+"""Characters of comments before a statement."""
+_QUERIES = frozenset(("query", "statement", "sqlquery"))
+_LOOKING = frozenset(("search", "find", "lookup", "grep", "ask"))
+_SQL = re.compile(
+    r"\s*(?:(?:--[^\n]*\n|/\*[^*]*\*/)\s*){0,8}(?:select|with|insert\s+into|update|delete\s+from|create|alter|drop|truncate|copy|attach"
+    r"|pragma|load\s+data|merge|grant|vacuum|replace\s+into|call|do)\b",
+    re.IGNORECASE,
+)
+"""How SQL begins that does more than it says in one word; what people look for begins otherwise, or hardly does harm."""
 _PATH_END = re.compile(r"(?:path|paths|file|files|filename|filenames|dir|directory|folder|notebook|attachments?)\Z")
 _FROM = re.compile(r"source|src|input|from\Z|(?<!f)old")
 _TO = re.compile(r"dest|target|output|dst|new|saveto")
@@ -65,7 +76,8 @@ def unlisted(draft: Draft, server: str | None, method: str) -> None:
     verbs = [word.lower() for word in _WORD.findall(method[:200])]
     draft.is_told = any(verb in _VERBS for verb in verbs)
     before = len(draft.intents) + len(draft.commands) + len(draft.codes)
-    _commands(draft)
+    runs_git(draft, method)
+    _commands(draft, is_search=not _LOOKING.isdisjoint(verbs))
     _paths(draft, server, verbs)
     operation = _direction(verbs)
     for url in urls_in(draft):
@@ -92,14 +104,17 @@ def _direction(verbs: list[str]) -> Operation:
     return Operation.CONNECT
 
 
-def _commands(draft: Draft) -> None:
+def _commands(draft: Draft, *, is_search: bool) -> None:
     for name, text in strings(draft.args):
         if len(draft.commands) + len(draft.codes) >= MOST:
             return
-        if name in _COMMANDS or (name == "script" and "\n" not in text and not text.endswith((".sh", ".py", ".js"))):
+        is_script = name == "script" and "\n" not in text and not text.endswith((".sh", ".py", ".js"))
+        if is_script or name in _COMMANDS or name.endswith("command"):
             draft.commands.append(text)
         elif name in _CODES and name != "code":
             draft.codes.append(Code(_CODES[name], text))
+        elif name in _QUERIES and not is_search and _SQL.match(text[:_MOST_BEFORE]):
+            draft.codes.append(Code("sql", text))
 
 
 def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
@@ -107,7 +122,7 @@ def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
     for name, text in strings(draft.args):
         if len(draft.intents) >= MOST:
             return
-        if name in _COMMANDS or not _may_be_path(name, text):
+        if name in _COMMANDS or name.endswith("command") or not _may_be_path(name, text):
             continue
         is_rooted = text.startswith(("/", "~/", "file://"))
         if is_rooted or not is_remote:

@@ -123,6 +123,7 @@ def test_the_beginning_of_a_path_and_a_pattern_count_where_they_may_mean_one() -
     assert "shell-start" in found("~/.bash", is_known=False)
     assert "shell-start" in found("~/.bash*", is_pattern=True)
     assert found("~/.x", is_known=False) == set()
+    assert found("doc", is_known=False) == set()
     assert found("~/*", is_pattern=True) == set()
 
 

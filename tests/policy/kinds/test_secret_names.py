@@ -20,6 +20,8 @@ from tallystick.policy.kinds.secret_names import by_name, is_aside, is_data
         ("/x/my_private_key.txt", "secret"),
         ("/x/server.key", "credential"),
         ("/x/fullchain.pem", "work"),
+        ("/x/cert1.pem", "work"),
+        ("/x/archive.gpg.key", "work"),
         ("/x/privkey-cert.pem", "credential"),
         ("/x/debug.keystore", "work"),
         ("/x/api-keys.json", "credential"),

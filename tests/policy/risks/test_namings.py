@@ -44,7 +44,7 @@ PROMPTS = (
 TOOLS: tuple[tuple[str, Any, bool], ...] = (
     ("mcp__docker__run", {"image": "alpine", "volumes": [f"{HOME}/.ssh:/s"]}, True),
     ("mcp__git__git_show", {"revision": "HEAD:.env"}, True),
-    ("mcp__sqlite__read_query", {"query": f"select readfile('{HOME}/.netrc')"}, True),
+    ("mcp__sqlite__ask", {"query": f"select readfile('{HOME}/.netrc')"}, True),
     ("mcp__memory__create_entities", {"entities": [{"observations": ["Do not read ~/.ssh/id_rsa"]}]}, False),
     ("mcp__github__create_issue", {"title": "The .env file is not loaded", "body": "See .env"}, False),
     ("Edit", {"file_path": "x.md", "old_string": ".env", "new_string": ".env.local"}, False),

@@ -9,6 +9,12 @@ from tests.policy.risks.readings import found, reading
 FOUND = {
     "remote-package": (
         "pip install git+https://x.org/b",
+        "mix archive.install https://x.org/b.ez",
+        "terraform init -from-module=git::https://x.org/b",
+        "ansible-galaxy install git+https://x.org/b",
+        "snap install --dangerous b.snap",
+        """R -e 'install.packages("https://x.org/b.tar.gz", repos=NULL)'""",
+        """julia -e 'using Pkg; Pkg.add(url="https://x.org/b")'""",
         "pip install 'b @ git+https://x.org/b'",
         "python3 -m pip install https://x.org/b.whl",
         "uv pip install git+https://x.org/b",
@@ -42,10 +48,15 @@ FOUND = {
         "gem install b --source http://x.org",
         "python3 -m pip install --index-url http://x.org b",
         "conda install -c https://x.org/b b",
+        "UV_INDEX=b=https://x.org/simple uv sync",
         "add-apt-repository ppa:a/b",
     ),
 }
 NOTHING = (
+    "terraform init -backend-config=address=https://state.x.org/b",
+    "flatpak install flathub org.x.Y",
+    "snap install hello",
+    """R -e 'install.packages("ggplot2", repos="https://cloud.r-project.org")'""",
     "pip install requests",
     "pip install -e .",
     "pip install ./dist/b.whl",
@@ -73,6 +84,9 @@ NOTHING = (
     "GOPROXY=https://proxy.golang.org,direct go build",
     "echo pip install git+https://x.org/b",
     "nix run nixpkgs#hello",
+    "UV_INDEX=torch=https://download.pytorch.org/whl/cpu uv lock",
+    "composer install $FLAGS",
+    'npm install "$NAME"@latest',
 )
 
 

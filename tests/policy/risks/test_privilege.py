@@ -7,6 +7,8 @@ from tests.policy.risks.readings import found
 
 FOUND = {
     "elevates": (
+        "python3 -c 'import os; os.setuid(0)'",
+        "wsl -u root id",
         "sudo -S <<< pw id",
         "script -qc 'sudo id' /dev/null",
         "xargs sudo rm < list",
@@ -57,6 +59,9 @@ FOUND = {
         "sg docker -c 'docker ps'",
     ),
     "gives-rights": (
+        "gh auth refresh -s admin:org,delete_repo",
+        "gh repo edit --visibility public",
+        "gh api -X PUT repos/a/b/collaborators/c",
         "icacls C:\\\\x /grant Everyone:F",
         "takeown /f x",
         "sudo mknod sda b 8 0",
@@ -135,6 +140,11 @@ FOUND = {
 }
 
 INNOCENT = (
+    "python3 -c 'import os; print(os.getuid())'",
+    "wsl -l -v",
+    "gh auth refresh -s read:project",
+    "gh repo edit --description x",
+    "gh api repos/a/b/collaborators",
     "mknod pipe p",
     "icacls x",
     "sudo --help",

@@ -77,6 +77,15 @@ wget --method=DELETE https://api.example.org/users/1
 ssh prod 'rm -rf /var/www'
 ssh -p 2222 dev@prod rm -r /srv
 ssh prod "cd /srv && find . -delete"
+pulumi down -y
+npm owner rm me shop
+npm dist-tag rm shop latest
+gh workflow disable ci.yml
+nomad job stop -purge web
+vault kv metadata delete secret/x
+vault secrets disable kv
+kubectl -n prod scale deploy --all --replicas=0
+gh api graphql -f query='mutation{deleteRef(input:{refId:"x"}){clientMutationId}}'
 """,
     "deletes-volumes": """
 docker system prune -af --volumes
@@ -94,6 +103,12 @@ vagrant destroy -f
 multipass delete x
 virsh undefine x
 lxc delete x --force
+limactl delete -f default
+snap remove --purge lxd
+brew uninstall --zap docker
+apt-get purge -y python3
+conda env remove -n base -y
+rustup self uninstall -y
 """,
     "deletes-backups": """
 tmutil delete /Volumes/x
@@ -114,6 +129,7 @@ dscl . -delete /Users/dev
 sysadminctl -deleteUser dev
 net user dev /delete
 pw userdel dev
+atq | cut -f1 | xargs atrm
 """,
     "drops-data": """
 curl -XDELETE http://localhost:9200/_all
@@ -143,6 +159,16 @@ gh issue list --search delete
 gh pr merge 1 --delete-branch
 gh extension remove x
 gh api repos/a/b
+gh api graphql -f query='query{viewer{login}}'
+gh api graphql -f query='mutation{addComment(input:{body:"deleteRef"}){clientMutationId}}'
+pulumi preview
+nomad job stop web
+vault kv get secret/x
+kubectl scale deploy web --replicas=0
+brew uninstall jq
+conda env remove -n shop-test
+snap remove hello
+atrm 3
 npm uninstall left
 npm install
 cargo remove serde

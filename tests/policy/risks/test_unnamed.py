@@ -9,7 +9,7 @@ FOUND = (
     "x=$(tr 'a-z' 'n-za-m' <<< \"$1\"); $x -rf \"$HOME/${2}\"",
     '$x -rf "$HOME/Documents"',
     "$CMD -rf ~/Documents",
-    "$(echo ez | tr 'a-z' 'n-za-m') -rf ~/Documents",
+    "$(cat y | tr 'a-z' 'n-za-m') -rf ~/Documents",
     '"$A$B" -rf /srv/data',
     "`cat x` -rf ~/Documents",
     "$x ~/Documents",
@@ -19,6 +19,9 @@ FOUND = (
     "${cmd} -rf /home/dev/other",
     "env $x -rf ~/Documents",
     "sudo $x -rf ~/Documents",
+    "`printf $z` /dev/sda",
+    '"${a[@]}" /dev/sda',
+    'curl -s "$u" | "$s"',
 )
 WORK = (
     "$EDITOR README.md",
@@ -30,6 +33,9 @@ WORK = (
     "$(which python) --version",
     "$(which node) /usr/lib/node_modules/npm/bin/npm-cli.js --version",
     "$x build",
+    "$x > /dev/null",
+    'curl -s "$u" | "$(which jq)" .',
+    'git log | "$PAGER"',
     "$(command -v python3) -c 'print(1)'",
     "${PYTHON:-python3} -m build",
     "$CC -I/usr/include/x src/a.c",

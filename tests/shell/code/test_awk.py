@@ -13,6 +13,7 @@ from tests.shell.code.cases import done
         ('BEGIN { while ((getline l < "in.txt") > 0) print l }', ["read in.txt"]),
         ('BEGIN { system("rm x"); "date" | getline d }', ["sh: rm x", "sh: date"]),
         ("$3 > 5 {print}", []),
+        ('BEGIN { f = ENVIRON["HOME"] "/x"; while ((getline y < f) > 0) print y }', ["read /home/dev/x"]),
         ("/a>b/ {print $1}", []),
         ("{print ($1 > 2)}", []),
         ('{f = "o." NR; print > f}', ["write o._"]),

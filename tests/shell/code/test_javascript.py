@@ -23,7 +23,7 @@ from tests.shell.code.cases import done
         ),
         (
             "fs.mkdirSync('e/f', {recursive: true}); fs.readdirSync('.'); fs.symlinkSync('a', 'b')",
-            ["create e/f", "list .", "create b"],
+            ["create e/f", "list .", "copy_source a", "create b"],
         ),
         (
             "const fs = require('fs'); fs.openSync('a', 'w'); fs.openSync('b'); fs.open('d', 'a', cb)",

@@ -11,6 +11,7 @@ from tallystick.shell.code import read_code
 CASES = [
     ("vim", ":!cat ~/.ssh/id_rsa", ["sh: cat ~/.ssh/id_rsa"]),
     ("vim", ":r ~/.ssh/id_rsa\n:w /tmp/x", ["read /h/.ssh/id_rsa", "write /tmp/x"]),
+    ("vim", 'call writefile(["x"], expand("~/.vimrc"), "a")', ["write /h/.vimrc"]),
     ("vim", 'call system("cat ~/.netrc")', ["sh: cat ~/.netrc"]),
     ("vim", 'let x = readfile(expand("~/.ssh/id_rsa"))', ["read /h/.ssh/id_rsa"]),
     ("vim", "%s/foo/bar/g\nwq", []),

@@ -9,6 +9,9 @@ from tests.shell.code.cases import done
     ("text", "expected"),
     [
         ("open(my $f, '<', 'a'); while (<$f>) { print }", ["read a"]),
+        ("@ARGV = ('~/x'); print while <>", ["read /home/dev/x"]),
+        ("system(q{awk '{print}' a})", ["sh: awk '{print}' a"]),
+        ("HTTP::Tiny->new->get('http://a/')", ["network fetch http://a/"]),
         ("open(F, '>b.txt'); print F 'x'", ["write b.txt"]),
         ("open F, '>>', 'b' or die", ["append b"]),
         ("open(my $p, '-|', 'ls -l'); open(G, 'cat x|');", ["sh: ls -l", "sh: cat x"]),

@@ -14,7 +14,7 @@ def test_a_line_of_a_table_is_a_rule_for_each_name() -> None:
 
 
 def test_every_rule_of_the_languages_can_be_applied() -> None:
-    special = {"copy", "move", "shell", "chdir"}
+    special = {"copy", "link", "move", "shell", "chdir"}
     for module in (lua, perl, php, ruby):
         for rule in module._RULES.values():
             assert rule.does in special or Operation(rule.does) is not Operation.UNKNOWN

@@ -9,6 +9,13 @@ from tests.shell.programs.acting import acted, does, flows
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("pax -w a", ["read* a"]),
+        ("pax -wf o a", ["read* a", "write o"]),
+        ("shar a", ["read* a"]),
+        ("restic -r r backup a", ["copy_source* a"]),
+        ("borg create r::n a", ["copy_source* a"]),
+        ("restic snapshots", []),
+        ("duplicity a file:///d", ["copy_source* a"]),
         ("tar cfz o.tgz a", ["read* a", "write o.tgz"]),
         ("tar -C d -cf o a -C e b", ["read* d/a", "read* d/e/b", "write o"]),
         ("tar --directory=d -xf o", ["read o", "write* d"]),

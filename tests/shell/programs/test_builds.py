@@ -8,6 +8,9 @@ from tests.shell.programs.acting import acted, does, flows
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("make install DESTDIR=/opt", ["execute Makefile", "write* /opt"]),
+        ("make PREFIX=/opt", ["execute Makefile"]),
+        ("cmake --install b --prefix /opt", ["edit* b", "write* /opt"]),
         ("cc a.c b.c -c", ["read a.c", "read b.c", "write a.o", "write b.o"]),
         ("cc -oa a.c", ["read a.c", "write a"]),
         ("cc -Iinc -DX=1 -I inc -c d/a.c", ["read d/a.c", "write a.o"]),

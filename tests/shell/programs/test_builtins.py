@@ -28,10 +28,14 @@ def test_what_a_shell_has_built_in_touches_no_file(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("history 5", ["read history:"]),
+        ("history", ["read history:"]),
+        ("history -c", []),
+        ("pbpaste", ["read clipboard:"]),
+        ("screencapture -x a.png", ["read screen:", "write a.png"]),
         ("history -w f", ["write f"]),
         ("history -a f", ["append f"]),
         ("history -r f", ["read f"]),
-        ("history 5", []),
         ("xclip -selection clipboard a", ["read a"]),
     ],
 )

@@ -8,6 +8,10 @@ from tests.shell.programs.acting import acted, does, flows
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("convert label:@a o.png", ["read a", "write o.png"]),
+        ("convert label:Hello o.png", ["write o.png"]),
+        ("enscript -o - a", ["read a"]),
+        ("qrencode -r a -o o.png", ["read a", "write o.png"]),
         ("ffmpeg -y -ss 1 -i a -c:v x -an b c", ["read a", "write b", "write c"]),
         ("ffmpeg -i pipe:0 b", ["write< b"]),
         ("ffmpeg -i a rtmp://h/x", ["read a", "send rtmp://h/x"]),

@@ -86,6 +86,34 @@ def test_what_a_search_acts_on_is_told_by_start_and_name(text: str, starts: list
     assert ([word.text for word in found.starts], found.names) == (starts, names)
 
 
+@pytest.mark.parametrize(
+    ("text", "picks", "is_without_content"),
+    [
+        ("find -type f -delete", False, False),
+        ("find -mtime +3 -delete", True, False),
+        ("find -name x -o -delete", False, False),
+        ("find -name x -prune -o -size +1M -delete", True, False),
+        ("find ( -size +1M ) -delete", False, False),
+        ("find -empty -delete", True, True),
+        ("find ! -empty -delete", False, False),
+        ("find -type d -exec chmod 755 {} ;", False, True),
+        ("find -type d -o -exec rm {} ;", False, False),
+    ],
+)
+def test_what_is_told_of_the_files_that_a_search_takes(text: str, picks: bool, is_without_content: bool) -> None:
+    found = finding_of(Command(words=tuple(map(Word, text.split()))))
+    assert found is not None
+    assert (found.picks, found.is_without_content) == (picks, is_without_content)
+
+
+def test_what_a_search_runs_ends_where_its_words_end() -> None:
+    text = "find -name a ! -path b -exec cp x {} ; -print"
+    found = finding_of(Command(words=tuple(map(Word, text.split()))))
+    assert found is not None
+    assert [[word.text for word in run] for run in found.runs] == [["cp", "x", "{}"]]
+    assert (found.asked, found.paths, found.is_by_path) == (("a",), (), False)
+
+
 def test_a_search_that_only_looks_acts_on_nothing() -> None:
     assert finding_of(Command(words=tuple(map(Word, ("find", "a", "-name", "x"))))) is None
     assert finding_of(Command(words=(Word("ls"),))) is None

@@ -13,6 +13,7 @@ from tests.shell.programs.acting import acted, does, flows
         ("python -cx", "python", "x"),
         ("python3 -Ic x", "python", "x"),
         ("node -e x", "javascript", "x"),
+        ("node -pe x", "javascript", "x"),
         ("node --eval=x", "javascript", "x"),
         ("perl -ne x f", "perl", "x"),
         ("perl -lane x f", "perl", "x"),

@@ -63,5 +63,24 @@ def test_patch_edits_what_it_is_told(text: str, expected: list[str]) -> None:
     assert does(text, fed=DIFF) == expected
 
 
+ENVELOPE = """*** Begin Patch
+*** Add File: a
++x
+*** Update File: b
+*** Move to: ../c
+@@
+-x
++y
+*** Delete File: d
+*** End Patch
+"""
+
+
+def test_an_envelope_says_what_it_does_to_which_file() -> None:
+    assert does("apply_patch", fed=ENVELOPE) == ["write< a", "edit< b", "write< ../c", "delete< d"]
+    assert does(f"apply_patch '{ENVELOPE}'") == ["write< a", "edit< b", "write< ../c", "delete< d"]
+    assert does("apply_patch", fed="no patch") == ["edit*< ."]
+
+
 def test_a_diff_goes_into_what_it_changes() -> None:
     assert flows("patch a p") == ["p -> a"]

@@ -64,3 +64,12 @@ def test_lists_of_urls_are_unknown() -> None:
     assert acted("wget -i list").is_unknown
     assert acted("curl -K conf").is_unknown
     assert not acted("curl -K conf a").is_unknown
+
+
+def test_a_configuration_on_the_input_is_read() -> None:
+    assert does("curl -K -", fed='# x\nurl = "http://a/b"\noutput: c\n-d @d\n') == [
+        "read d",
+        "send http://a/b",
+        "write c",
+    ]
+    assert does("wget -i - -O c", fed="http://a/b\n") == ["fetch http://a/b", "write c"]

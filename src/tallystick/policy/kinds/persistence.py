@@ -77,7 +77,7 @@ def _in_home(below: str, is_known: bool, is_deep: bool) -> str | None:
     folder, _, name = below.rpartition("/")
     if folder in BEFORE_SYSTEM and name in SHADOWED:
         return "shadows-program"
-    if not is_known and len(below) > 2 and not folder:
+    if not is_known and len(below) > 2 and below[:1] == "." and not folder:
         return next((kind for place, kind in IN_HOME.items() if place.startswith(below)), None)
     if has_wildcards(name):
         return next((kind for place, kind in IN_HOME.items() if _may_be(below, place)), None)

@@ -48,7 +48,7 @@ _USUAL_BEGINNINGS = (".vault_pass", ".vault-pass", "vault_pass", "vault-pass")
 _PERHAPS = frozenset((".npmrc", ".yarnrc.yml", "auth.json", "pip.conf", "nuget.config", "gradle.properties"))
 _TRIED = re.compile(r"test|tests|testing|ci|e2e|mock")
 _WORD = re.compile(r"[a-z0-9]+")
-_PUBLIC = (".pub", ".pub.pem", ".crt", ".cer", ".csr", ".crl")
+_PUBLIC = (".pub", ".pub.pem", ".gpg.key", ".crt", ".cer", ".csr", ".crl")
 _KEYSTORES = (
     ".ppk",
     ".p12",
@@ -68,7 +68,7 @@ _KEYSTORES = (
 _STATES = (".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json", ".keychain", ".keychain-db")
 _CERTIFICATES = _words(
     """
-ca cacert cacerts cert certs certificate chain fullchain bundle root roots intermediate public pub trust truststore
+ca rootca cacert cacerts cert certs certificate chain fullchain bundle root roots intermediate public pub trust truststore
 csr dhparam dhparams dh
 """
 )
@@ -173,7 +173,7 @@ def _key_file(name: str, parts: list[str], in_workspace: bool) -> str | None:
         return "work"
     if (
         name.endswith(".pem")
-        and not _CERTIFICATES.isdisjoint(words)
+        and not _CERTIFICATES.isdisjoint(word.rstrip("0123456789") for word in words)
         and not words & {"key", "private", "privkey", "rsa"}
     ):
         return "work"

@@ -27,7 +27,7 @@ _SERVICES = """
 .config/rclone, .rclone.conf, .config/doctl, .config/hcloud, .config/linode-cli, .config/scw, .config/heroku
 .config/fly, .fly/config.yml, .config/argocd, .argocd, .config/containers/auth.json, .config/helm/registry
 .config/openstack, .config/stripe, .config/netlify, .config/configstore, .config/vercel, .local/share/com.vercel.cli
-.vercel/auth.json, .wrangler, .config/.wrangler, .supabase, .config/supabase, .railway, .config/railway
+.netlify/config.json, .vercel/auth.json, .wrangler, .config/.wrangler, .supabase, .config/supabase, .railway, .config/railway
 .config/ngrok, .ngrok2, .cloudflared, .config/pulumi, .pulumi/credentials.json, .vault-token
 .terraform.d/credentials.tfrc.json, .terraformrc, .databrickscfg, .snowsql, .snowflake, .dbt/profiles.yml, .kaggle
 .s3cfg, .boto, .passwd-s3fs, .smbcredentials, .config/filezilla, .config/remmina, .local/share/remmina, .netrc

@@ -149,7 +149,7 @@ def _end_of(commands: tuple[Command, ...], readers: dict[int, list[int]], at: in
         written = [each.target.plain for each in command.redirects if each.writes and each.descriptor in ("", "1")]
         written += _own_files(command)
         for path in written:
-            if not path.startswith("/dev/"):
+            if not path.startswith("/dev/") or path.startswith("/dev/shm/"):
                 return path
         if not written:
             left += readers.get(n, [])

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from tallystick.model.decision import Call
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.shell.programs.arguments import names
+from tallystick.tools.arguments import strings
 
 _DROPS = "drops-data"
 _MOST_SQL = 64 << 10
@@ -117,6 +119,8 @@ def drops_in_file(reading: CallReading, program: str) -> bool:
 
 def of_code(reading: CallReading) -> Iterator[Risk]:
     """Such SQL for a server, or for a tool that has a database; the same in code that stands in the call."""
+    if _is_flush(reading.call):
+        yield Risk(_DROPS, reading.call.tool[:200])
     for sql in _given(reading.call):
         if drops(sql):
             yield Risk(_DROPS, sql.strip()[:200])
@@ -131,6 +135,7 @@ def of_code(reading: CallReading) -> Iterator[Risk]:
 _TOOLS = re.compile(
     r"sql|postgres|database|(?:^|[_-])db(?:[_-]|$)|supabase|neon|bigquery|snowflake|mongo|redis|query", re.IGNORECASE
 )
+_MOST_TEXTS = 100
 _STATEMENT = re.compile(r"\s*(?:drop|truncate|delete|update|alter|with|begin|set|use|insert|create)\b", re.IGNORECASE)
 
 
@@ -138,9 +143,21 @@ def _given(call: Call) -> Iterator[str]:
     """Statements among the arguments of a tool that is for a database."""
     if not isinstance(call.args, dict) or _TOOLS.search(call.tool[:200]) is None or "search" in call.tool.lower():
         return
-    for value in list(call.args.values())[:50]:
-        texts = value if isinstance(value, list) else [value]
-        yield from (text for text in texts[:50] if isinstance(text, str) and _STATEMENT.match(text[:_MOST_SQL]))
+    for _, text in islice(strings(call.args), _MOST_TEXTS):
+        if _STATEMENT.match(_NO_CODE.sub(" ", text[:_MOST_SQL])):
+            yield text
+
+
+def _is_flush(call: Call) -> bool:
+    """Whether a tool for Redis is told to forget all keys, or is for that."""
+    if _KEY_STORES.search(call.tool[:200]) is None:
+        return False
+    said = [call.tool[:200], *(text[:100] for _, text in islice(strings(call.args), _MOST_TEXTS))]
+    return any(_FLUSHES.search(text) is not None for text in said)
+
+
+_KEY_STORES = re.compile(r"redis|valkey|dragonfly|keydb", re.IGNORECASE)
+_FLUSHES = re.compile(r"(?:^|__|[_-])flush_?(?:all|db)\b", re.IGNORECASE)
 
 
 def _is_spared(reading: CallReading) -> bool:

@@ -109,7 +109,8 @@ def _any_of(*rules: _Rule) -> _Rule:
 
 
 def _auditctl(started: Started) -> str | None:
-    is_off = started.has("-D", "-d", "-W") or (started.has("-e") and started.value("-e") in ("0", ""))
+    is_never = any(rule.startswith("never,") or rule.endswith(",never") for rule in (started.value("-a", "-A"),))
+    is_off = is_never or started.has("-D", "-d", "-W") or (started.has("-e") and started.value("-e") in ("0", ""))
     return (
         "disables-audit"
         if is_off
@@ -275,6 +276,7 @@ RULES: dict[str, _Rule] = {
     "auditpol": _says("disables-audit", "/clear", "/remove", also=("/set", "/success:disable", "/failure:disable")),
     "audit": _says("disables-audit", "-t"),
     "journalctl": _journalctl,
+    "log": _says("clears-logs", "erase"),
     "wevtutil": _any_of(_says("clears-logs", "cl", "clear-log"), _says("disables-audit", "sl", "set-log", "um")),
     **dict.fromkeys(names("clear-eventlog remove-eventlog limit-eventlog clear-winevent"), _ever("clears-logs")),
     "fltmc": _says("disables-protection", "unload"),

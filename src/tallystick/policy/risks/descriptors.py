@@ -16,7 +16,7 @@ from tallystick.policy.risks.sockets import SHELLS, TALKERS, is_open_shell
 from tallystick.policy.settings import Settings
 
 RISKS: dict[str, str] = {
-    "reverse-shell": "a shell is joined with a connection, so that somebody elsewhere can give it commands",
+    "reverse-shell": "A shell is joined with a connection, so that somebody elsewhere can give it commands.",
 }
 _MOST_WORDS = 8
 _MOST_STEPS = 100

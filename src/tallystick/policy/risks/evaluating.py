@@ -50,7 +50,7 @@ _POWERSHELL = re.compile(
     r"""\b(?:iex|invoke-expression)\b|\.invokescript\b|\[scriptblock\]::create|\|\s{0,3}(?:cmd|sh|bash)\b""", _FLAGS
 )
 _OTHER = re.compile(
-    r"""\bsource\s{0,3}\(\s{0,3}["']https?:|\beval\s{0,3}\(\s{0,3}parse\s{0,3}\(|include_string|\binclude\s{0,3}\(\s{0,3}download
+    r"""\bsource\s{0,3}\(\s{0,3}["']https?:|\beval\s{0,3}\(\s{0,3}parse\s{0,3}\(|include_string|\(\s{0,3}load(?:-file)?\s{1,3}\(\s{0,3}url-|\binclude\s{0,3}\(\s{0,3}download
     |\b(?:Eval\.me|GroovyShell|Code\.eval_string|ScriptEngine)|(?<![\w.])eval\s{0,3}[(\s]\s{0,3}(?!["')\s])|do\sshell\sscript""",
     _FLAGS,
 )
@@ -118,7 +118,7 @@ def runs_what_it_fetched(text: str) -> bool:
 def url_that_runs(text: str) -> str | None:
     """The URL that code takes other code from."""
     found = _FROM_URL.search(text, 0, _MOST_CHARACTERS) if "://" in text else None
-    return None if found is None else found[1] or found[2] or found[3]
+    return None if found is None else next((url for url in found.groups() if url), None)
 
 
 def runs_its_input(text: str) -> bool:

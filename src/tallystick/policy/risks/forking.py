@@ -223,7 +223,7 @@ _AFTER = re.compile(r"\bfork(?:\(\))?\s{0,9}(?:while|until)\s{0,9}\(?\s{0,9}(?:1
 """A condition that stands behind what it repeats: `fork while 1`."""
 _STARTER = re.compile(
     r"\b(?:fork|pcntl_fork|spawn|Process\.spawn|execFile|popen|Worker|Thread\.new|Start-Process|Start-Job)\b"
-    r"|\bexec\s{0,9}\(|\bsystem\s{0,9}\(?\s{0,9}[\"'][^\"'\n]{0,200}&\s{0,9}[\"']"
+    r"|\bexec\s{0,9}\(|\b(?:system|os\.execute)\s{0,9}\(?\s{0,9}[\"'][^\"'\n]{0,200}&\s{0,9}[\"']"
 )
 _WAITING = re.compile(
     r"\b(?:wait|waitpid|wait2|waitall|sleep|usleep|nanosleep|accept|recv|gets|readline|read|select|await|break|last|return|exit"

@@ -13,7 +13,7 @@ from tallystick.policy.risks.programs import programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
-RISKS: dict[str, str] = {"hidden-code": "code decodes a text and runs it, so that it cannot be seen what runs"}
+RISKS: dict[str, str] = {"hidden-code": "Code decodes a text and runs it, so that it cannot be seen what runs."}
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:

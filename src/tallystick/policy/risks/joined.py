@@ -81,14 +81,31 @@ def joins_a_shell(language: str, text: str) -> bool:
     """Whether code gives a shell to a connection, or runs what a connection gives."""
     text = text[:_MOST_CHARACTERS]
     small = text.lower()
-    if not any(hint in small for hint in _HINTS) or _SOCKET.search(text) is None:
+    if not any(hint in small for hint in _HINTS) or (language != "tcl" and _SOCKET.search(text) is None):
         return False
     if language == "awk":
         read = set(_AWK_READ.findall(text)) - set(_AWK_SOCKET.findall(text))
         return bool(read) or _AWK_RUNS.search(text) is not None
+    if language == "tcl":
+        return _tcl_runs_received(text)
     if _SHELL.search(text) is not None and _TIED.search(text) is not None:
         return True
     return _runs_received(text)
+
+
+_TCL_SOCKET = re.compile(r"\bsocket\s{1,3}(?:-\w{1,12}\s{1,3}){0,3}[\w.$:-]{1,100}\s{1,3}[\w$]{1,30}")
+_TCL_READ = re.compile(
+    r"\bgets\s{1,3}\$?\w{1,40}\s{1,3}(\w{1,40})|\bset\s{1,3}(\w{1,40})\s{1,3}\[\s{0,3}(?:gets|read)\b"
+)
+_TCL_RUNS = re.compile(r"\b(?:exec|eval|uplevel)\b[^\n;\]]{0,80}?\$\{?(\w{1,40})")
+
+
+def _tcl_runs_received(text: str) -> bool:
+    """`gets $s c; exec {*}$c`: a line of a connection is run."""
+    if _TCL_SOCKET.search(text) is None:
+        return False
+    read = {name for found in _TCL_READ.findall(text) for name in found if name}
+    return not read.isdisjoint(_TCL_RUNS.findall(text))
 
 
 def _runs_received(text: str) -> bool:

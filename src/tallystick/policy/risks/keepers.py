@@ -39,7 +39,6 @@ def _all(*commands: str, options: tuple[str, ...] = (), pattern: str | None = No
 
 
 _PROMISES = r"(?i)secret|token|password|passwd|credential|private|_auth|api_?key|access_?key"
-_AS_TEXT = ("yaml", "json", "go-template", "template", "custom-columns", "jsonpath")
 _PASSWORD_STORES: dict[str, tuple[_Printing, ...]] = {
     **dict.fromkeys(("pass", "gopass", "passage"), _all("show", "grep", "otp", "find show")),
     "op": _all("read", "item get", "document get", "get item", "inject"),

@@ -225,6 +225,7 @@ _RULES: dict[str, Callable[[Started], str | None]] = {
     "gh": _package_settings(
         ("config", "set"), ("alias", "set"), ("extension", "install"), ("ssh-key", "add"), ("auth", "setup-git")
     ),
+    "kubectl": lambda s: "changes-user-settings" if s.has("--exec-command") else None,
     "go": _go,
     **dict.fromkeys(("composer", "bundle", "poetry"), _globally),
     **dict.fromkeys(("code", "code-insiders", "codium", "cursor", "windsurf", "code-server"), _editor),

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from msgspec.structs import replace
+
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
@@ -198,6 +200,8 @@ def _nmcli(started: Started) -> str | None:
 
 
 def _date(started: Started) -> str | None:
+    given = tuple(word for word in started.given if word.text[:2] != "-I")  # the letters of `-Ins` are a precision
+    started = replace(started, given=given)
     is_set = started.has("--set", "-s") or any(re.fullmatch(r"\d{8,12}(?:\.\d\d)?", word) for word in started.operands)
     return "changes-network" if is_set and not started.has("-d", "--date", "-r", "-j", "-f") else None
 

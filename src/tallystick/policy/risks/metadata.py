@@ -19,8 +19,8 @@ from tallystick.shell.programs import known_programs
 from tallystick.tools.arguments import strings
 
 RISKS: dict[str, str] = {
-    "metadata-asked": "a program that asks the cloud's metadata service is run",
-    "metadata-given": "a tool is given the address of the cloud's metadata service, or code asks it",
+    "metadata-asked": "A program that asks the cloud's metadata service is run.",
+    "metadata-given": "A tool is given the address of the cloud's metadata service, or code asks it.",
 }
 _PROGRAMS_NAMES = """
 ec2-metadata ec2metadata imds imdsv2 cloud-metadata opc-imds oci-metadata get-oci-metadata
@@ -56,6 +56,23 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     if uses.intents and not is_ours:
         yield from _given(reading, settings)
     yield from _in_code(reading, settings)
+    yield from _by_variable(reading)
+
+
+_VARIABLES = re.compile(
+    r"(?:ECS_CONTAINER_METADATA_URI(?:_V4)?|AWS_CONTAINER_CREDENTIALS_(?:FULL|RELATIVE)_URI|IDENTITY_ENDPOINT|MSI_ENDPOINT)(?!\w)"
+)
+"""What a cloud's machine calls the address in its environment."""
+
+
+def _by_variable(reading: CallReading) -> Iterator[Risk]:
+    """The address is taken from a variable that only the service sets."""
+    if any(one.domain is Domain.NETWORK for one in reading.effects.intents):
+        for text in reading.texts:
+            found = _VARIABLES.search(text[: 64 << 10])
+            if found is not None:
+                yield Risk("metadata-given", f"${found[0]}")
+                return
 
 
 def _told(started: Started, settings: Settings) -> Iterator[Risk]:

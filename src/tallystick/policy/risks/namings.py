@@ -224,11 +224,19 @@ _CONNECTS = re.compile(r"['\"]?(?:/usr/bin/)?ssh\s")
 
 def _in_settings(reading: CallReading) -> Iterator[str]:
     """Commands in variables that other programs run. Their values are no words of any command."""
-    for text in reading.texts:
+    for text in (*reading.texts, *_assigned(reading)):
         if "=" in text:
             for found in _SETTING.finditer(text[: 64 << 10]):
                 if not _CONNECTS.match(found[1]):
                     yield from _secrets(found[1], reading, reading.folder)
+
+
+def _assigned(reading: CallReading) -> Iterator[str]:
+    """What texts within the call's text assign: `sh -c "PAGER='…' man ls"`."""
+    for script in reading.scripts:
+        for name, value in script.assigned:
+            quote = "'" if "'" not in value else '"'
+            yield f"{name}={quote}{value}{quote}"
 
 
 # Tools ---------------------------------------------------------------------------------------------------------------
@@ -256,6 +264,9 @@ def _in_arguments(reading: CallReading) -> Iterator[str]:
         is_judged = text in told and is_secret(text, reading.home)
         if (is_word and not is_judged and not text.startswith(("http:", "https:"))) or name in _QUERIES:
             yield from _secrets(text, reading, reading.folder)
+        elif text[:2] == "--" and "\n" not in text[:_MOST_ARGUMENT] and name not in _NO_USE:  # options and their values
+            for word in text[:_MOST_ARGUMENT].split():
+                yield from _secrets(word, reading, reading.folder)
 
 
 # Sub-agents ----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ runs code of its authors is not said here: it is daily work.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tallystick.model.intent import Domain, Intent, Operation
@@ -17,8 +18,8 @@ from tallystick.policy.settings import Settings
 from tallystick.shell.programs.packages import RUNNERS
 
 RISKS: dict[str, str] = {
-    "remote-package": "a package is installed or run from a URL or a repository, not from a registry",
-    "remote-index": "packages are taken from an index that is neither public nor listed",
+    "remote-package": "A package is installed or run from a URL or a repository, not from a registry.",
+    "remote-index": "Packages are taken from an index that is neither public nor listed.",
 }
 _MANAGERS_NAMES = """
 pip pip2 pip3 uv poetry pdm pipenv conda mamba micromamba easy_install npm pnpm yarn bun cargo gem bundle brew dnf yum
@@ -41,8 +42,14 @@ _INDEXES = [
     "--add-source",
     "--channel",
 ]
+_IN_CODE = re.compile(
+    r"""\b(?:install\.packages|install_url|install_git|Pkg\.(?:add|develop)|fetchTarball|fetchGit|fetchurl)
+    \s{0,3}[({]?\s{0,3}(?:url\s{0,3}=\s{0,3})?["']?((?:https?|git)://[^"'\s)]{1,300})""",
+    re.VERBOSE,
+)
+"""Code of R, Julia and Nix that takes a package from a URL."""
 _INDEX_TAKERS_NAMES = """
-pip pip2 pip3 uv uvx pipx poetry pdm npm npx pnpm yarn bun gem conda mamba apk dotnet cargo
+pip pip2 pip3 uv uvx pipx poetry pdm npm npx pnpm yarn bun gem conda mamba apk dotnet cargo composer
 """
 _INDEX_TAKERS = frozenset(_INDEX_TAKERS_NAMES.split())
 _VARIABLES_NAMES = """
@@ -66,6 +73,8 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield from _run(started, fetched, settings)
         elif name in _MANAGERS:
             yield from _installed(started, fetched, settings)
+        elif name in _SMALLER:
+            yield from _from_a_url(started, settings)
         is_pip = name.startswith("python") and started.words[:2] == ("-m", "pip")
         if name in _INDEX_TAKERS or is_pip:
             yield from _indexes(started, settings)
@@ -73,17 +82,31 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield from _nix(started, settings)
         elif name in ("add-apt-repository", "apt-add-repository") and "-r" not in started.words:
             yield Risk("remote-index", started.spelled)
+    yield from _named_in_code(reading, settings)
+    yield from _by_variables(reading, settings)
+
+
+def _by_variables(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     for script in reading.scripts:
         for name, value in script.assigned:
             if name in _VARIABLES:
                 yield from (risk for part in value.replace("|", ",").split(",") for risk in _index(part, settings))
 
 
+def _named_in_code(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    texts = [snippet.text for snippet in reading.snippets if snippet.language in ("r", "julia", "other")]
+    texts += [started.spelled for started in programs(reading) if started.name.startswith("nix")]
+    for text in texts:
+        for url in _IN_CODE.findall(text[: 64 << 10])[:20]:
+            yield from _package(url, settings)
+
+
 def _installed(started: Started, fetched: dict[str, Intent], settings: Settings) -> Iterator[Risk]:
-    for word in started.words:
-        intent = fetched.get(word)
-        if intent is not None and not intent.target.startswith("pkg:"):
-            yield from _package(intent.target, settings)
+    for word in started.given:
+        intent = fetched.get(word.plain)
+        if intent is None or intent.target.startswith("pkg:") or not (intent.target or word.commands):
+            continue  # a variable that nothing here sets is a name, or options: `composer install $FLAGS`
+        yield from _package(intent.target, settings)
     for source in _spelled(started):
         if source and source not in fetched:
             yield from _package(source, settings)
@@ -97,6 +120,37 @@ def _spelled(started: Started) -> Iterator[str]:
     elif started.operands[:1] and (started.operands[0] in _INSTALLS or started.name == "uv"):
         yield from (word for word in started.words if word.startswith(_SOURCES))
         yield started.value("--git")
+
+
+_SMALLER: dict[str, tuple[str, ...]] = {
+    "ansible-galaxy": ("install", "collection", "role"),
+    "terraform": ("init",),
+    "tofu": ("init",),
+    "flatpak": ("install", "remote-add"),
+    "mix": ("archive.install", "escript.install", "local.hex", "local.rebar"),
+    "rebar3": ("plugins",),
+    "stack": ("install",),
+    "cabal": ("install",),
+    "raco": ("pkg",),
+    "krew": ("install",),
+    "asdf": ("plugin", "plugin-add"),
+    "apm": ("install",),
+    "snap": ("install",),
+    "guix": ("install", "shell", "pull"),
+}
+"""Others that install, and their words for it."""
+
+
+def _from_a_url(started: Started, settings: Settings) -> Iterator[Risk]:
+    """`mix archive.install URL`, `terraform init -from-module=git::URL`; a package of `snap` that nobody signed."""
+    if started.operands[:1] and started.operands[0] in _SMALLER[started.name]:
+        for word in started.words:
+            at = word.find("://")
+            if at > 0 and (started.name != "terraform" or word.startswith(("-from-module", "--from-module"))):
+                url = word[word.rfind("=", 0, at) + 1 :]
+                yield from _package(url.removeprefix("git::").removeprefix("git+"), settings)
+        if started.name == "snap" and started.has("--dangerous"):
+            yield Risk("remote-package", started.spelled)
 
 
 _INSTALLS = frozenset(("install", "i", "add", "tool", "require", "get"))
@@ -136,8 +190,12 @@ def _indexes(started: Started, settings: Settings) -> Iterator[Risk]:
                 yield from _index(word.rpartition("=")[2], settings)
 
 
+_NAMED = re.compile(r"\A[\w.-]{1,100}=(?=[a-z+]{1,20}://)")
+"""`UV_INDEX=pytorch=https://…`: an index with a name."""
+
+
 def _index(value: str, settings: Settings) -> Iterator[Risk]:
-    value = value.strip()
+    value = _NAMED.sub("", value.strip())
     if "://" not in value or value.startswith("file:"):
         return
     if not host_of(value, settings).kinds & {"registry", "allowed", "local"}:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from tallystick.model.intent import Domain, Operation
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.containers_given import machine_asked_for
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.risks.talk import without_talk
@@ -34,6 +35,9 @@ _WITH_RIGHTS = re.compile(
     r"\bwith administrator privileges\b|\bAuthorizationExecuteWithPrivileges\b|-Verb\s{1,5}[\"']?RunAs", re.I
 )
 _SET_ID = re.compile(r"(?:[ugoa]*[-+=][rwxXstugo]*,)*[ugoa]*[+=][rwxXt]*s[rwxXst]*(?:,\S*)?", re.ASCII)
+_BECOMES_ROOT = re.compile(
+    r"\bsete?(?:res|re)?uid\s{0,3}\(\s{0,3}0\b|Process::(?:Sys|UID)\.\w{0,20}uid\w{0,9}\s{0,3}\(?\s{0,3}0\b"
+)
 _CODE_SET_ID = re.compile(r"\bchmod(?:Sync)?\b[^\n;]{0,120}?\b0?o?[2467]\d{3}\b|\bS_IS[UG]ID\b")
 
 
@@ -44,6 +48,8 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         if word is not None:
             yield Risk(word, started.spelled)
     yield from _of_untold(reading)
+    if (asked := machine_asked_for(reading.call, _is_of_machine)) is not None:
+        yield Risk("leaves-container", asked)
     for snippet in reading.snippets:
         yield from _of_code(snippet)
     for intent in reading.effects.intents:
@@ -73,7 +79,8 @@ def _of_program(started: Started) -> str | None:
 
 def _of_code(snippet: Snippet) -> Iterator[Risk]:
     text = without_talk(snippet.text) if snippet.language == "powershell" else snippet.text
-    if ("rivileg" in text or "RunAs" in text) and _WITH_RIGHTS.search(text):
+    asks = ("rivileg" in text or "RunAs" in text) and _WITH_RIGHTS.search(text)
+    if asks or ("uid" in text and _BECOMES_ROOT.search(text)):
         yield Risk("elevates", f"{snippet.language}: {text[:150]}")
     elif ("chmod" in text or "S_IS" in text) and _CODE_SET_ID.search(text):
         yield Risk("gives-rights", f"{snippet.language}: {text[:150]}")
@@ -241,6 +248,7 @@ def _lxc(started: Started) -> str | None:
     return (
         "leaves-container"
         if any("security.privileged=true" in word or word == "security.privileged" for word in started.words)
+        or any(word.startswith("source=") and _is_of_machine(word[7:]) for word in started.words)
         else None
     )
 
@@ -281,6 +289,28 @@ _AWS = re.compile(
     r"|create-grant|add-permission|deactivate-mfa-device|delete-public-access-block"
 )
 _GCLOUD = re.compile(r"(?:add|set)-iam-policy(?:-binding)?")
+
+
+_WIDE_SCOPES = re.compile(r"(?:^|,)(?:admin:|delete_repo|write:org|site_admin|manage_)")
+
+
+def _gh(started: Started) -> str | None:
+    """A forge's rights: a token for more, a repository for everybody, somebody else for a repository."""
+    words = started.operands
+    if words[:1] == ("auth",) and _WIDE_SCOPES.search(started.value("-s", "--scopes")):
+        return "gives-rights"
+    if words[:2] == ("repo", "edit") and (
+        started.value("--visibility") == "public" or "--visibility=public" in started.words
+    ):
+        return "gives-rights"
+    if words[:3] == ("repo", "deploy-key", "add"):
+        return "gives-rights"
+    method = started.value("-X", "--method").upper()
+    is_change = words[:1] == ("api",) and method in ("PUT", "POST", "PATCH")
+    return "gives-rights" if is_change and any(_MEMBERS.search(word) for word in words) else None
+
+
+_MEMBERS = re.compile(r"/(?:collaborators|memberships|keys|invitations)(?:/|$)")
 
 
 def _aws(started: Started) -> str | None:
@@ -351,6 +381,8 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(names("docker podman nerdctl docker-compose podman-compose ctr crictl"), _container),
     **dict.fromkeys(names("lxc incus"), _lxc),
     **dict.fromkeys(names("kubectl oc k3s microk8s.kubectl"), _kubectl),
+    "gh": _gh,
+    "wsl": lambda s: "elevates" if s.value("-u", "--user") == "root" else None,
     "aws": _aws,
     "gcloud": _gcloud,
     "az": _az,

@@ -30,12 +30,12 @@ from tallystick.shell.effects import Reading, read_effects
 from tallystick.shell.programs.network import ssh_line
 
 RISKS: dict[str, str] = {
-    "remote-code": "what a host sends runs at once, before anybody can look at it",
-    "trusted-code": "the same, from this machine or from a host that the user listed",
-    "remote-tree": "something that was cloned or unpacked from a host in this call runs in it",
-    "remote-text": "what a host sends becomes a part of a text that is run",
-    "remote-manifest": "a cluster is told to run what a host sends",
-    "remote-elsewhere": "on another machine, what a host sends runs at once",
+    "remote-code": "What a host sends runs at once, before anybody can look at it.",
+    "trusted-code": "The same, from this machine or from a host that the user listed.",
+    "remote-tree": "Something that was cloned or unpacked from a host in this call runs in it.",
+    "remote-text": "What a host sends becomes a part of a text that is run.",
+    "remote-manifest": "A cluster is told to run what a host sends.",
+    "remote-elsewhere": "On another machine, what a host sends runs at once.",
 }
 _SOURCES = frozenset({Operation.FETCH, Operation.CONNECT, Operation.LISTEN})
 _WRITES = frozenset({Operation.WRITE, Operation.APPEND, Operation.COPY_DEST, Operation.EDIT, Operation.CREATE})
@@ -54,8 +54,9 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     intents = effects.intents
     if any(intent.domain is Domain.NETWORK for intent in intents):
         yield from _flowing(effects, settings)
-        yield from _by_files(effects, settings)
+        yield from _by_files(effects, settings, _loaded(reading))
         yield from _by_made_names(reading, settings)
+        yield from _to_a_shell_elsewhere(reading, settings)
     yield from _in_code(reading, settings)
     for started in programs(reading):
         if started.name in _URL_RUNNERS:
@@ -115,9 +116,27 @@ def _is_all(intent: Intent) -> bool:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def _by_files(effects: Effects, settings: Settings) -> Iterator[Risk]:
-    """What a host sends is kept in a file, or unpacked into a folder, that runs afterwards."""
+_LOADING = frozenset(("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP", "BASH_ENV", "ENV"))
+"""Variables that name a file which a program loads before it does anything."""
+
+
+def _loaded(reading: CallReading) -> tuple[str, ...]:
+    """The files that such variables name."""
+    return tuple(value for script in reading.scripts for name, value in script.assigned if name in _LOADING)
+
+
+def _by_files(effects: Effects, settings: Settings, loaded: tuple[str, ...] = ()) -> Iterator[Risk]:
+    """What a host sends is kept in a file, or unpacked into a folder, that runs afterwards; `loaded` are loaded by others."""
     files: dict[str, str] = {}
+    yield from _of_files(effects, settings, files)
+    for path in loaded:
+        risk = _of_host("remote-code", files[path], settings) if path in files else None
+        if risk is not None:
+            yield risk
+
+
+def _of_files(effects: Effects, settings: Settings, files: dict[str, str]) -> Iterator[Risk]:
+    """The same, for what runs by itself; `files` gets each file that came from a host."""
     folders: dict[str, str] = {}
     into: dict[int, list[int]] = {}
     flowing: set[int] = set()
@@ -293,6 +312,31 @@ def _elsewhere(started: Started, settings: Settings) -> Iterator[Risk]:
     text = " ".join(word.plain for word in ssh_line(started.given).operands[1:])
     for risk in _of_text(text, settings):
         yield Risk("remote-elsewhere", risk.target)
+
+
+def _to_a_shell_elsewhere(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """`curl … | ssh HOST sh`: what a host sends goes to a shell on another machine."""
+    intents = reading.effects.intents
+    for flow in reading.effects.flows:
+        source, target = intents[flow.source], intents[flow.target]
+        if source.operation is not Operation.FETCH or target.operation is not Operation.CONNECT:
+            continue
+        for script in own_scripts(reading):
+            for command in script.commands[target.command : target.command + 1]:
+                name = name_of(command.words[0].plain) if command.words else ""
+                given = ssh_line(command.words[1:]).operands[1:] if name in _SSH else []
+                is_shell = bool(given) and name_of(given[0].plain) in _FED_SHELLS and _is_fed(given[1:])
+                risk = _of_host("remote-elsewhere", source.target, settings) if is_shell else None
+                if risk is not None:
+                    yield risk
+
+
+_FED_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "sudo", "python", "perl", "ruby", "node"))
+
+
+def _is_fed(words: Iterable[Word]) -> bool:
+    """Whether a shell with these words takes its commands from its input."""
+    return all(word.plain in ("-", "-s", "--", "-x", "-e", "sh", "bash") for word in words)
 
 
 def _of_text(text: str, settings: Settings) -> Iterator[Risk]:

@@ -204,6 +204,8 @@ def _kubectl(started: Started) -> str | None:
         return None
     if "drain" in said[:3] or ("replace" in said[:3] and started.has("--force")):
         return _REMOTE
+    if "scale" in said[:4] and started.has("--all") and started.value("--replicas") == "0":
+        return _REMOTE
     if "delete" not in said:
         return None
     named = said[said.index("delete") + 1 :]
@@ -212,7 +214,9 @@ def _kubectl(started: Started) -> str | None:
     return None if is_pod and not is_wide and (len(named) > 1 or "/" in named[0]) else _REMOTE
 
 
-_DOCKER_HEADS = names("-H -c -l --host --context --config --log-level")
+def _purged(started: Started) -> str | None:
+    """`nomad job stop -purge`: the job and its history are gone."""
+    return _REMOTE if "stop" in started.operands[:2] and started.has("-purge", "--purge") else None
 
 
 def _docker(started: Started) -> str | None:
@@ -229,6 +233,17 @@ def _docker(started: Started) -> str | None:
     return _VOLUMES if is_removal and is_all else None
 
 
+def _with_data(verb: str, option: str) -> _Rule:
+    """A program of the machine that is removed with all that it kept."""
+    return lambda started: _VOLUMES if verb in started.operands[:2] and started.has(option) else None
+
+
+def _base_environment(started: Started) -> str | None:
+    """`conda env remove -n base`: the environment that all others come from."""
+    is_removal = {"remove", "uninstall"}.intersection(started.operands[:2])
+    return _VOLUMES if is_removal and started.value("-n", "--name") == "base" and not started.operands[4:] else None
+
+
 def _crontab(started: Started) -> str | None:
     return _ACCOUNT if any(re.fullmatch(r"-[a-z]*r[a-z]*", word) for word in started.words) else None
 
@@ -242,9 +257,15 @@ def _accounts(started: Started) -> str | None:
     return _ACCOUNT if started.operands else None
 
 
+_DELETING = re.compile(r"\bmutation\b[^{]{0,200}\{\s{0,20}(?:\w{1,40}\s{0,3}:\s{0,3})?(?:delete|remove|archive)[A-Z]")
+_MOST_QUERY = 4096
+
+
 def _forge(started: Started) -> str | None:
     """`gh`, `glab`: a verb after the noun, or a request that deletes."""
     said = _said(started)
+    if said[:2] == ["api", "graphql"]:
+        return _REMOTE if any(_DELETING.search(word[:_MOST_QUERY]) for word in started.words) else None
     if said[:1] == ["api"]:
         method = started.value("-X", "--method") or next(
             (word[2:] for word in started.words if word.startswith("-X")), ""
@@ -252,7 +273,8 @@ def _forge(started: Started) -> str | None:
         return _REMOTE if method.upper() == "DELETE" else None
     if said[:1] in (["extension"], ["alias"], ["config"], ["search"], ["auth"]):
         return None
-    return _REMOTE if said[1:2] and said[1] in _VERBS | {"archive"} else None
+    is_switched_off = said[:2] == ["workflow", "disable"]
+    return _REMOTE if is_switched_off or (said[1:2] and said[1] in _VERBS | {"archive"}) else None
 
 
 def _requests(started: Started) -> str | None:
@@ -320,11 +342,17 @@ _RULES: dict[str, _Rule] = {
         names(
             "gcloud helmfile bq az doctl hcloud linode-cli oci ibmcloud aliyun tccli openstack vultr vultr-cli scw exo cf "
             "fly flyctl vercel vc netlify railway render neonctl pscale turso wrangler firebase amplify eb "
-            "copilot heroku dokku nomad consul eksctl kops argocd pulumi cdk cdktf sls serverless sst sam ecs-cli "
+            "copilot heroku dokku consul eksctl kops argocd cdk cdktf sls serverless sst sam ecs-cli "
             "b2 s3cmd s5cmd mc swift ossutil64 coscli confluent ccloud sentry-cli datadog-ci atlas ocm rosa "
             "rancher flux databricks snow koyeb zeet porter kamal-remove ngrok tfe tfc"
         ),
         _cloud,
+    ),
+    "pulumi": _any(_cloud, _verb("down", at=0)),
+    "nomad": _any(_cloud, _purged),
+    "vault": _any(
+        _verb("delete", at=0),
+        _pairs("kv delete,kv destroy,metadata delete,secrets disable,auth disable,policy delete,lease revoke"),
     ),
     **dict.fromkeys(("gsutil", "gcsfuse"), _gsutil),
     **dict.fromkeys(("terraform", "tofu", "opentofu", "terragrunt"), _terraform),
@@ -333,7 +361,13 @@ _RULES: dict[str, _Rule] = {
     "istioctl": _verb("uninstall"),
     **dict.fromkeys(("gh", "glab", "tea", "hub"), _forge),
     **dict.fromkeys(("curl", "http", "https", "xh", "httpie", "wget"), _requests),
-    **dict.fromkeys(("npm", "pnpm"), _verb("unpublish", at=0)),
+    **dict.fromkeys(
+        ("npm", "pnpm"),
+        _any(
+            _verb("unpublish", at=0),
+            _pairs("owner rm,owner remove,dist-tag rm,dist-tags rm,access revoke,org rm,team destroy"),
+        ),
+    ),
     "yarn": _any(_verb("unpublish", at=0), _pairs("npm unpublish")),
     "cargo": _verb("yank", at=0),
     "gem": _verb("yank", at=0),
@@ -353,6 +387,13 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), _docker),
     "vagrant": _verb("destroy", word=_VOLUMES, at=0),
     "multipass": _verb("delete", "purge", word=_VOLUMES, at=0),
+    **dict.fromkeys(("limactl", "colima"), _verb("delete", "rm", "remove", word=_VOLUMES, at=0)),
+    "snap": _with_data("remove", "--purge"),
+    "flatpak": _with_data("uninstall", "--delete-data"),
+    "brew": _with_data("uninstall", "--zap"),
+    **dict.fromkeys(("apt", "apt-get", "aptitude"), _verb("purge", word=_VOLUMES, at=0)),
+    **dict.fromkeys(("conda", "mamba", "micromamba"), _base_environment),
+    "rustup": _pairs("self uninstall", _VOLUMES),
     "virsh": _verb("undefine", "vol-delete", "pool-delete", "vol-wipe", "snapshot-delete", word=_VOLUMES, at=0),
     **dict.fromkeys(("lxc", "incus"), _verb("delete", word=_VOLUMES, at=0)),
     **dict.fromkeys(("qm", "pct"), _verb("destroy", word=_VOLUMES, at=0)),
@@ -365,6 +406,7 @@ _RULES: dict[str, _Rule] = {
     "timeshift": _option("--delete", "--delete-all", word=_BACKUPS),
     "snapper": _verb("delete", "remove", "rm", word=_BACKUPS),
     "crontab": _crontab,
+    "atrm": lambda started: _ACCOUNT if any(not word.is_known for word in started.given) else None,
     **dict.fromkeys(("userdel", "deluser", "rmuser", "groupdel", "delgroup"), _accounts),
     "pw": _verb("userdel", "groupdel", word=_ACCOUNT, at=0),
     "sysadminctl": _option("-deleteUser", word=_ACCOUNT),

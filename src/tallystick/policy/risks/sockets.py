@@ -18,8 +18,8 @@ from tallystick.shell.programs.network import NETCATS, program_given
 from tallystick.shell.targets import path_of, socket_of
 
 RISKS: dict[str, str] = {
-    "reverse-shell": "a shell is joined with a connection, so that somebody elsewhere can give it commands",
-    "network-program": "a program other than a shell is joined with a connection",
+    "reverse-shell": "A shell is joined with a connection, so that somebody elsewhere can give it commands.",
+    "network-program": "A program other than a shell is joined with a connection.",
 }
 _SHELLS_NAMES = """
 sh bash zsh dash ksh mksh ash fish rbash csh tcsh cmd powershell pwsh
@@ -56,6 +56,10 @@ def _of_script(script: Script) -> Iterator[Risk]:
             yield from _talks(command, name, commands)
         elif name == "xterm" and _display(command):
             yield Risk("reverse-shell", _display(command))
+        elif name == "websocat":
+            yield from _over_websocket(command)
+        elif name == "msfvenom":
+            yield Risk("reverse-shell", "msfvenom")
 
 
 def _talks(command: Command, name: str, commands: tuple[Command, ...]) -> Iterator[Risk]:
@@ -73,6 +77,16 @@ def _talks(command: Command, name: str, commands: tuple[Command, ...]) -> Iterat
         yield Risk("reverse-shell", f"{name} … {given.plain}"[:200])
     elif name == "socat" or len(words) > 1 or "/" in given.plain:
         yield Risk("network-program", f"{name} … {given.plain}"[:200])
+
+
+def _over_websocket(command: Command) -> Iterator[Risk]:
+    """`websocat URL exec:sh`."""
+    for word in _words(command)[1:]:
+        kind, _, rest = word.plain.partition(":")
+        if kind in ("exec", "sh-c", "cmd"):
+            name = name_of(rest.split()[0]) if rest.split() else ""
+            is_shell = name in SHELLS or name.rstrip("0123456789.") in _INTERPRETERS
+            yield Risk("reverse-shell" if is_shell else "network-program", f"websocat {word.plain}"[:200])
 
 
 def _before(command: Command, commands: tuple[Command, ...]) -> Iterator[int]:

@@ -15,8 +15,8 @@ from tallystick.shell.programs.network import ssh_line
 from tallystick.shell.programs.packages import RUNNERS
 
 RISKS: dict[str, str] = {
-    "tunnel": "a port of this machine is opened to the network outside: ssh -R, ngrok, cloudflared and their like",
-    "shared-shell": "a shell of this machine is offered to others: ttyd, tmate, sshx and their like",
+    "tunnel": "A port of this machine is opened to the network outside: ssh -R, ngrok, cloudflared and their like.",
+    "shared-shell": "A shell of this machine is offered to others: ttyd, tmate, sshx and their like.",
 }
 _SHARED_NAMES = """
 ttyd gotty tmate sshx teleconsole upterm wetty shellinaboxd gs-netcat gsocket blitz telnetd in.telnetd rshd rexecd

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from tallystick.model.script import HOLE, Command, Role, Word
 from tallystick.policy.reading import CallReading
-from tallystick.policy.risks.programs import own_scripts
+from tallystick.policy.risks.disks import is_disk
+from tallystick.policy.risks.programs import name_of, own_scripts
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 from tallystick.shell.targets import path_of
 
 RISKS: dict[str, str] = {
-    "untold-program": "a program that is not told, or not known, is given something grave: a secret, a start file",
+    "untold-program": "A program that is not told, or not known, is given something grave: a secret, a start file.",
 }
 _LOOKED_UP = re.compile(
     r"\b(?:which|whence|command\s+-[vV]|type\s+-[pP]|npm\s+bin|xcrun|brew\s+--prefix|pyenv|rbenv|asdf)\b"
@@ -51,6 +52,18 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             target = _outside(words[1:_MOST_WORDS], command.folder, reading) if words else None
             if target is not None:
                 yield Risk("untold-program", target[:200])
+            if words and _is_fed_by_a_host(command, script.commands):
+                yield Risk("untold-program", f"{words[0].plain or '?'} gets what a host sends")
+
+
+_FETCHERS = frozenset(("curl", "wget", "http", "https", "fetch", "nc", "ncat", "netcat", "aria2c", "lynx"))
+
+
+def _is_fed_by_a_host(command: Command, commands: Sequence[Command]) -> bool:
+    """`curl … | "$X"`."""
+    makers = [commands[n] for n in command.inputs if n < len(commands)]
+    names = {name_of(maker.words[0].plain) for maker in makers if maker.words and maker.words[0].is_known}
+    return not names.isdisjoint(_FETCHERS)
 
 
 def _words(command: Command) -> Sequence[Word]:
@@ -75,6 +88,8 @@ def _outside(words: Sequence[Word], folder: str | None, reading: CallReading) ->
         plain = word.plain
         if plain[:1] in ("-", "") or ("/" not in plain and plain not in ("~", "..")):
             continue
+        if is_disk(plain):
+            return plain
         path = path_of(word, folder).text if not plain.startswith("~") else reading.home + plain[1:]
         if not path.startswith("/") or "://" in plain or _is_inside(path, reading):
             continue

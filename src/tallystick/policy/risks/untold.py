@@ -19,14 +19,15 @@ from tallystick.policy.risks.programs import name_of, own_scripts
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 from tallystick.shell.targets import path_of, spelled
+from tallystick.shell.wrappers import SHELL_OPTION
 from tallystick.tools.arguments import strings
 
 RISKS: dict[str, str] = {
-    "untold-code": "a text is run that comes from a variable, a file or a decoder, and that cannot be seen",
-    "untold-program": "a program that is not told, or not known, is given something grave: a secret, a start file",
-    "untold-syntax": "the command cannot be read to its end, and names something grave",
-    "untold-deletion": "what is deleted with all below it is not told, and may be anything",
-    "untold-file": "a tool that changes files does not say which",
+    "untold-code": "A text is run that comes from a variable, a file or a decoder, and that cannot be seen.",
+    "untold-program": "A program that is not told, or not known, is given something grave: a secret, a start file.",
+    "untold-syntax": "The command cannot be read to its end, and names something grave.",
+    "untold-deletion": "What is deleted with all below it is not told, and may be anything.",
+    "untold-file": "A tool that changes files does not say which.",
 }
 _SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "source", "."])
 _INTERPRETERS_NAMES = """
@@ -80,6 +81,10 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         for command in script.commands:
             if command.words and name_of(command.words[0].plain) in ("rm", "rimraf", "shred", "srm", "trash"):
                 yield from _deleted(command, script.commands)
+            elif command.words and name_of(command.words[0].plain) in ("chmod", "chown", "chgrp"):
+                yield from _deleted(command, script.commands, only_deep=True)
+            elif command.words and name_of(command.words[0].plain) == "dd":
+                yield from _copied(command)
             elif command.inputs and command.words:
                 yield from _fed(command, script.commands)
     for intent in reading.uses.intents:
@@ -129,9 +134,20 @@ def _untold_texts(script: Script, told: set[tuple[str, ...]]) -> Iterator[Risk]:
         if command.role is not Role.UNTOLD or command.reason not in ("eval", "pipe"):
             continue
         words = spelled(command.spelled)
-        if words in told and _runs_unseen(command.reason, command, command.spelled, script.commands):
+        if words in told and _runs_unseen(command.reason, command, _run_words(command.spelled), script.commands):
             yield Risk("untold-code", " ".join(words)[:200])
             return
+
+
+def _run_words(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Those that may be run: of `sh FILE ARGUMENT…` and `sh -c TEXT NAME ARGUMENT…`, none after the first operand."""
+    if name_of(words[0].plain) not in _SHELLS:
+        return words
+    for n, word in enumerate(words[1:], 1):
+        takes_next = n > 1 and SHELL_OPTION.fullmatch(words[n - 1].text) is not None
+        if word.text[:1] not in ("-", "+") and not takes_next:
+            return words[: n + 1]
+    return words
 
 
 def _code(intent: Intent, script: Script) -> Iterator[Risk]:
@@ -145,7 +161,9 @@ def _code(intent: Intent, script: Script) -> Iterator[Risk]:
             is_unseen = is_own and bool(command.inputs) and not _is_generated(command.inputs, script.commands)
         else:
             is_code = reason == "script" or (reason == "code" and what.partition(":")[0] in _CODE)
-            is_unseen = is_code and _runs_unseen(reason, command, command.words, script.commands)
+            # Where the text or the script itself is told, a word that is not told is only an argument of it.
+            words = [word for word in command.words[1:] if spelled((word,)) == intent.words]
+            is_unseen = is_code and _runs_unseen(reason, command, (command.words[0], *words), script.commands)
         if is_unseen:
             yield Risk("untold-code", intent.target[:200])
 
@@ -180,7 +198,7 @@ def _prints_shell(command: Command) -> bool:
     words = {word.plain.lstrip("-").partition("=")[0] for word in command.words[1:]}
     return (
         name in _PRINTS_SETTINGS or name.startswith("register-python-argcomplete") or not words.isdisjoint(_MAKES_TEXT)
-    )
+    ) or any("complet" in word for word in words)
 
 
 def _before(makers: list[int], commands: tuple[Command, ...]) -> set[int]:
@@ -236,7 +254,9 @@ def _program(intent: Intent, reading: CallReading, scripts: tuple[Script, ...], 
                         continue
                     target = path_of(part, command.folder)
                     kinds = _kinds(target.text, reading, settings, is_known=target.is_known)
-                    if kinds & (_GRAVE if is_unnamed else _SECRETS):
+                    # A bare noun may be a verb of the program, or a value: `git secret reveal`, `tool token list`.
+                    is_noun = part.plain.isalpha() and part.plain.islower()
+                    if kinds & (_GRAVE if is_unnamed else _SECRETS) - ({"credential"} if is_noun else set()):
                         yield Risk("untold-program", target.text[:200])
                         return
 
@@ -288,11 +308,18 @@ def _at_home(token: str, home: str) -> str:
 _ROOTS = frozenset(("", "*", ".*", "..", "usr", "etc", "home", "var", "bin", "lib", "opt", "root", "Users", "System"))
 
 
-def _deleted(command: Command, commands: tuple[Command, ...]) -> Iterator[Risk]:
-    """`rm -rf "$X"/*`, where X may be empty; `rm -rf` of what a file or a host tells."""
+def _copied(command: Command) -> Iterator[Risk]:
+    """`dd of="$X"`: a file or a disk, and nothing tells which."""
+    for word in command.words[1:]:
+        if word.text == f"of={HOLE}" and not word.hidden and not word.commands:
+            yield Risk("untold-deletion", " ".join(each.plain for each in command.words)[:200])
+
+
+def _deleted(command: Command, commands: tuple[Command, ...], *, only_deep: bool = False) -> Iterator[Risk]:
+    """`rm -rf "$X"/*`, where X may be empty; `rm -rf` of what a file or a host tells; `chmod -R` of the same."""
     options = [word.plain for word in command.words[1:] if word.plain[:1] == "-"]
     is_deep = any(text == "--recursive" or (text[:2] != "--" and set(text) & set("rR")) for text in options)
-    for word in command.words[1:]:
+    for word in command.words[1:] if is_deep or not only_deep else ():
         if not word.is_known and _may_be_anything(word, commands, is_deep=is_deep):
             yield Risk("untold-deletion", " ".join(each.plain for each in command.words)[:200])
 
@@ -305,14 +332,42 @@ def _may_be_anything(word: Word, commands: tuple[Command, ...], *, is_deep: bool
         return False
     if slash and rest.strip("/").partition("/")[0] in _ROOTS:
         return not word.hidden and not word.commands
+    if not is_deep and any(_lists_all(commands[n]) for n in _before(list(word.commands), commands)):
+        return not rest
     return is_deep and not rest and _is_told_elsewhere(word, commands)
 
 
 def _is_told_elsewhere(word: Word, commands: tuple[Command, ...]) -> bool:
     """Whether what is deleted stands in a file or an answer, not in a list of files. An empty variable deletes nothing."""
     if word.commands:
-        return bool(_leaves(list(word.commands), commands) & _READS)
-    return not word.hidden and any(_takes_a_list(command) for command in commands)
+        found = [commands[n] for n in _before(list(word.commands), commands)]
+        is_file = any(map(_reads_a_file, found)) or any(map(_lists_all, found))
+        return is_file or bool(_leaves(list(word.commands), commands) & _READS)
+    if any(_takes_a_list(command) for command in commands):
+        return not word.hidden
+    return any(command.role is Role.WRAPPER and _is_fed_a_file(command, commands) for command in commands)
+
+
+def _lists_all(command: Command) -> bool:
+    """`git ls-files`: everything that the project has, or with `-o` everything that it does not."""
+    words = [word.plain for word in command.words]
+    if len(words) < 2 or name_of(words[0]) != "git" or words[1] != "ls-files":
+        return False
+    return not any(word[:1] != "-" or word in _SOME_FILES for word in words[2:])
+
+
+_SOME_FILES = frozenset(("-d", "--deleted", "-i", "--ignored", "-x", "-X", "--exclude-from", "-m", "--modified"))
+
+
+def _is_fed_a_file(command: Command, commands: tuple[Command, ...]) -> bool:
+    """Whether it is an `xargs` whose input is a file: `xargs rm -rf < list.txt`."""
+    is_list = any(name_of(word.plain) == "xargs" for word in command.spelled[:16])
+    return is_list and any(map(_reads_a_file, commands))
+
+
+def _reads_a_file(command: Command) -> bool:
+    """`< FILE` around what follows."""
+    return command.role is Role.GROUP and any(not one.writes and one.operator == "<" for one in command.redirects)
 
 
 def _takes_a_list(command: Command) -> bool:

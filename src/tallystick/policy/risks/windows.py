@@ -16,8 +16,8 @@ from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
 RISKS: dict[str, str] = {
-    "odd-download": "a program that is there for something else fetches a file: certutil, bitsadmin",
-    "remote-code": "what a host sends runs at once, before anybody can look at it",
+    "odd-download": "A program that is there for something else fetches a file: certutil, bitsadmin.",
+    "remote-code": "What a host sends runs at once, before anybody can look at it.",
 }
 _URL = re.compile(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
 _FETCH = {

@@ -72,7 +72,9 @@ def _bindings(program: Sequence[Token]) -> dict[str, str]:
         is_bound = token.kind == "name" and program[place + 1].text == "=" and program[place + 2].text != "="
         if is_bound:
             changed |= {token.text} if token.text in found or program[place + 2].kind != "string" else set()
-            found[token.text] = unescaped(program[place + 2].text) + ("" if _is_end(program, place + 3) else HOLE)
+            end = next((n for n in range(place + 2, len(program)) if program[n].kind != "string"), len(program))
+            parts = [unescaped(part.text) for part in program[place + 2 : max(end, place + 3)]]
+            found[token.text] = "".join(parts) + ("" if _is_end(program, max(end, place + 3)) else HOLE)
     return {name: text for name, text in found.items() if name not in changed}
 
 

@@ -95,6 +95,13 @@ class Found:
         self.file(Operation.COPY_SOURCE, old, is_deep=is_deep)
         self.file(Operation.COPY_DEST, new, is_deep=is_deep)
 
+    def links(self, old: str | None, new: str | None) -> None:
+        """Note a symbolic link: who reads it reads the file, which it names from its own folder."""
+        if old is not None and new is not None and not old.startswith(("/", HOME)) and "/" in new:
+            old = f"{new.rpartition('/')[0]}/{old}"
+        self.file(Operation.COPY_SOURCE, old)
+        self.file(Operation.CREATE, new)
+
     def network(self, operation: Operation, address: str | None) -> None:
         """Note a transfer. An address that is not known at all is told as a hole."""
         text = address if address is not None and address.strip(HOLE) else HOLE

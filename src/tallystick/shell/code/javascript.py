@@ -204,7 +204,7 @@ def _file(scan: Scan, name: str, call: Call) -> None:
     elif name in _MOVES:
         found.moves(path, scan.placed(call.text(1)))
     elif name in _LINKS:
-        found.file(Operation.CREATE, scan.placed(call.text(1)))
+        found.links(call.text(0), scan.placed(call.text(1)))
     elif name == "open":
         found.file(_of_flags(call.text(1) if len(call.args) > 1 else "r"), path)
     elif name in ("mkdtemp", "makeTempDir", "makeTempFile"):

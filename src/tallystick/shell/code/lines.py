@@ -42,9 +42,16 @@ def _each(text: str) -> list[str]:
     return [line[:_MOST_IN_LINE] for line in text.split("\n")[:_MOST_LINES]]
 
 
+_VIM_WRITES = re.compile(
+    r"""\bwritefile\s{0,3}\([^\n]{1,400}?,\s{0,3}(?:expand\s{0,3}\(\s{0,3})?["']([~/$][^"'\n]{1,300})["']"""
+)
+
+
 def read_vim(text: str, found: Found) -> None:
     """Note what commands of vim, ex or ed do."""
     found.is_unknown = bool(text.strip())
+    for path in _VIM_WRITES.findall(text[: 24 << 10])[:20]:
+        found.file(Operation.WRITE, path.replace("$HOME", HOME).replace("~", HOME, 1) if path[:1] in "~$" else path)
     for line in _each(text):
         start = _VIM_PREFIX.match(line)
         rest = line[start.end() :] if start is not None else line

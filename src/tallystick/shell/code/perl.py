@@ -22,9 +22,9 @@ _PATTERN = re.compile(
     r"|(?P<line>\n)"
     r'|(?P<template_1>"(?:[^"\\]|\\.?)*+(?:"|\Z))'
     r"|(?P<string_1>'(?:[^'\\]|\\.?)*+(?:'|\Z))"
-    r"|(?P<command_1>`(?:[^`\\]|\\.?)*+(?:`|\Z)|\bqx\s?(?:\{[^{}]*+(?:\}|\Z)|\([^()]*+(?:\)|\Z)))"
-    r"|(?P<template_2>\bqq\s?(?:\{[^{}]*+(?:\}|\Z)|\([^()]*+(?:\)|\Z)))"
-    r"|(?P<string_2>\bq\s?(?:\{[^{}]*+(?:\}|\Z)|\([^()]*+(?:\)|\Z)))"
+    r"|(?P<command_1>`(?:[^`\\]|\\.?)*+(?:`|\Z)|\bqx\s?(?:\{(?:[^{}]|\{[^{}]*+\})*+(?:\}|\Z)|\([^()]*+(?:\)|\Z)))"
+    r"|(?P<template_2>\bqq\s?(?:\{(?:[^{}]|\{[^{}]*+\})*+(?:\}|\Z)|\([^()]*+(?:\)|\Z)))"
+    r"|(?P<string_2>\bq\s?(?:\{(?:[^{}]|\{[^{}]*+\})*+(?:\}|\Z)|\([^()]*+(?:\)|\Z)))"
     r"|(?P<name>[$@%]?[A-Za-z_]\w*(?:::\w+)*)"
     r"|(?P<number>\d[\w.]*)"
     r"|(?P<sign>=>|->|\|\||&&|\.=|\+=|=~|==|\S)",
@@ -38,9 +38,9 @@ delete *: unlink rmdir
 delete/ *: rmtree remove_tree File::Path::rmtree File::Path::remove_tree
 create 0: mkdir
 create *: mkpath make_path File::Path::make_path File::Path::mkpath
-create 1: symlink link
+link 0: symlink
 move 0: rename move mv File::Copy::move
-copy 0: copy cp File::Copy::copy
+copy 0: copy cp File::Copy::copy link
 list 1: opendir
 edit 0: truncate
 fetch 0: get getprint LWP::Simple::get $http.get
@@ -59,11 +59,25 @@ locale open overload autodie diagnostics
 _INERT = frozenset(_LIBRARIES.split())
 _METADATA = {"chmod": 1, "chown": 2, "utime": 2}
 """Functions that change the files of a list, and how many arguments stand before it."""
+_ARGUMENTS = re.compile(
+    r"""@ARGV\s{0,9}=\s{0,9}\(?\s{0,9}(?:glob\s{0,3}\(?\s{0,3}|qw\s{0,3}[(/]\s{0,3})?["']?([~/$][^"'\s()]{1,300})"""
+)
+"""What `<>` and the loops of `-n` and `-p` read then."""
+_REQUESTS = re.compile(
+    r"""(?:HTTP::Tiny|LWP::UserAgent|Mojo::UserAgent)->new(?:\([^()]{0,200}\))?\s{0,3}->\s{0,3}(get|post|put|delete|patch)"""
+    r"""\s{0,3}\(\s{0,3}["'](https?://[^"'\s]{1,500})"""
+)
 _MODE = re.compile(r"\s*(\+?[<>]{1,2}|\|)?\s*(.*?)\s*(\|)?\s*", re.DOTALL)
 
 
 def read_perl(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
+    for argument in _ARGUMENTS.findall(text)[:20]:
+        found.file(
+            Operation.READ, argument.replace("$ENV{HOME}", HOME) if argument[0] != "~" else f"{HOME}{argument[1:]}"
+        )
+    for method, address in _REQUESTS.findall(text)[:20]:
+        found.network(Operation.FETCH if method == "get" else Operation.SEND, address)
     text = _DIAMOND.sub(r'glob("\1")', text)
     text = _HOME_FOLDER.sub(lambda home: f"{home[1]}{HOME}", text)
     scan(text, found, _LANGUAGE)

@@ -33,8 +33,8 @@ read 0: file readfile parse_ini_file simplexml_load_file md5_file sha1_file high
 execute 0: include include_once require require_once
 delete 0: unlink rmdir
 create 0: mkdir touch tempnam
-create 1: symlink link
-copy 0: copy
+link 0: symlink
+copy 0: copy link
 move 0: rename move_uploaded_file
 metadata 0: chmod chown chgrp
 list 0: scandir opendir glob dir

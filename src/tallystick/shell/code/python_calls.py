@@ -10,7 +10,7 @@ import msgspec
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, STAR
 from tallystick.shell.code import python_values as values
-from tallystick.shell.code.found import Found
+from tallystick.shell.code.found import HOME, Found
 from tallystick.shell.code.python_given import Call, text_given
 from tallystick.shell.code.python_names import (
     CALLS,
@@ -18,6 +18,7 @@ from tallystick.shell.code.python_names import (
     EXECS,
     GLOBS,
     INERT,
+    KEPT,
     LISTS,
     MOVES,
     OF_SESSIONS,
@@ -38,8 +39,6 @@ _METHODS = {
     "rmdir": Operation.DELETE,
     "touch": Operation.CREATE,
     "mkdir": Operation.CREATE,
-    "symlink_to": Operation.CREATE,
-    "hardlink_to": Operation.CREATE,
     "chmod": Operation.METADATA,
     "iterdir": Operation.LIST,
 }
@@ -77,6 +76,9 @@ class Calls:
         made = text_given(name, call)
         if made is not None:
             return made
+        if name in KEPT and (name not in CALLS or not call.args):
+            self.found.file(Operation.READ, f"{HOME}/{KEPT[name]}")
+            return UNKNOWN
         if name in CALLS:
             return self._table(name, call)
         for names, action in _GROUPS:
@@ -100,6 +102,11 @@ class Calls:
     def _copy(self, name: str, call: Call) -> Value:
         old, new = self.placed(call.path(0, "src")), self.placed(call.path(1, "dst"))
         self.found.copies(old, new, is_deep=name == "shutil.copytree")
+        return UNKNOWN
+
+    def link(self, call: Call) -> Value:
+        """`os.symlink`: the link's name comes second."""
+        self.found.links(call.path(0, "src"), self.placed(call.path(1, "dst")))
         return UNKNOWN
 
     def _move(self, name: str, call: Call) -> Value:
@@ -288,6 +295,8 @@ class Calls:
             self.found.file(_METHODS[method], known)
         elif method in ("rename", "replace", "move", "copy"):
             (self.found.copies if method == "copy" else self.found.moves)(known, self.placed(call.path(0, "target")))
+        elif method in ("symlink_to", "hardlink_to"):
+            self._linked(method, known, call)
         elif method == "open":
             mode = call.at(0, "mode")
             return self.opened(path.text, "r" if mode is None else spelled(mode), call.depth)
@@ -298,6 +307,12 @@ class Calls:
         if method in ("read_text", "read_bytes"):
             return _held(known)
         return values.each(values.path(values.joined([path.text, STAR]))) if method == "iterdir" else UNKNOWN
+
+    def _linked(self, method: str, path: str | None, call: Call) -> None:
+        if method == "symlink_to":
+            self.found.links(call.path(0, "target"), path)
+        else:
+            self.found.copies(self.placed(call.path(0, "target")), path)
 
     def _path_glob(self, path: Value, method: str, call: Call) -> Value:
         spelling = call.path(0, "pattern")
@@ -403,6 +418,7 @@ _GROUPS = (
 _SPECIAL = {
     "urllib.request.urlretrieve": Calls.retrieve,
     "os.open": Calls.low_open,
+    "os.symlink": Calls.link,
     "os.chdir": Calls.change_folder,
     "os.kill": Calls.kill,
     "os.killpg": Calls.kill,

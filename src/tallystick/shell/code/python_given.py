@@ -67,4 +67,6 @@ _CONSTANTS = {
     "pathlib.Path.cwd": values.path("."),
     "pathlib.Path.home": values.path(HOME),
     "tempfile.gettempdir": values.text("/tmp"),
+    "site.getusersitepackages": values.text(f"{HOME}/.local/lib/python3/site-packages"),
+    "site.getuserbase": values.text(f"{HOME}/.local"),
 }

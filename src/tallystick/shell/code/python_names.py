@@ -24,7 +24,6 @@ _DONE_TO_ONE = """
 delete   0 path name: os.remove os.unlink os.rmdir os.removedirs
 delete/  0 path: shutil.rmtree send2trash.send2trash
 create   0 path name: os.mkdir os.makedirs os.mkfifo os.mknod
-create   1 dst: os.symlink
 metadata 0 path: os.chmod os.chown os.utime os.lchown os.chflags os.setxattr os.removexattr shutil.chown
 metadata 1 dst: shutil.copymode shutil.copystat
 edit     0 path: os.truncate
@@ -43,6 +42,9 @@ read     0 source: polars.scan_csv polars.scan_parquet polars.scan_ndjson
 read     0 file fname filename: numpy.load numpy.loadtxt numpy.genfromtxt numpy.fromfile numpy.memmap cv2.imread
 read     0 fp fname filename: PIL.Image.open matplotlib.pyplot.imread imageio.imread skimage.io.imread
 read     0 file path: soundfile.read librosa.load
+read     0 path: hermes_tools.read_file
+write    0 path: hermes_tools.write_file
+edit     0 path: hermes_tools.patch
 read     0 f filename file_name: torch.load joblib.load scipy.io.loadmat scipy.io.wavfile.read
 read     0 source fp: nbformat.read pyarrow.parquet.read_table
 read     0 filename docx pptx stream: openpyxl.load_workbook docx.Document pptx.Presentation
@@ -79,6 +81,15 @@ def _table() -> dict[str, Rule]:
 CALLS = _table()
 """Calls that do one thing to one argument."""
 
+KEPT = {
+    "netrc.netrc": ".netrc",
+    "keyring.get_password": ".local/share/keyrings/login.keyring",
+    "keyring.get_credential": ".local/share/keyrings/login.keyring",
+    "boto3.Session().get_credentials": ".aws/credentials",
+    "boto3.session.Session().get_credentials": ".aws/credentials",
+}
+"""Calls that read a file below the home folder without being told which."""
+
 COPIES = frozenset(("shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "os.link"))
 MOVES = frozenset(("os.rename", "os.replace", "os.renames", "shutil.move"))
 LISTS = frozenset(("os.listdir", "os.scandir", "os.walk", "os.fwalk"))
@@ -99,7 +110,7 @@ SESSIONS = frozenset(
 
 SHELLS = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput",
                     "asyncio.create_subprocess_shell", "asyncio.subprocess.create_subprocess_shell", "pexpect.run",
-                    "pexpect.spawn"))  # fmt: skip
+                    "pexpect.spawn", "hermes_tools.terminal"))  # fmt: skip
 """Calls whose first argument is a shell text."""
 
 PROGRAMS = frozenset(("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",

@@ -35,7 +35,8 @@ read 0: CSV.read CSV.foreach CSV.table JSON.load_file YAML.safe_load_file Psych.
 delete *: File.delete File.unlink FileUtils.rm FileUtils.rm_f FileUtils.remove FileUtils.rmdir Dir.rmdir Dir.delete Dir.unlink
 delete/ 0: FileUtils.rm_rf FileUtils.rm_r FileUtils.remove_dir FileUtils.remove_entry FileUtils.rmtree FileUtils.safe_unlink
 create 0: FileUtils.mkdir FileUtils.mkdir_p FileUtils.makedirs FileUtils.mkpath FileUtils.touch Dir.mkdir
-create 1: FileUtils.ln FileUtils.ln_s FileUtils.ln_sf File.symlink File.link FileUtils.symlink
+link 0: FileUtils.ln_s FileUtils.ln_sf File.symlink FileUtils.symlink
+copy 0: FileUtils.ln File.link
 copy 0: FileUtils.cp FileUtils.copy FileUtils.copy_file FileUtils.install IO.copy_stream
 copy/ 0: FileUtils.cp_r FileUtils.copy_entry
 move 0: FileUtils.mv FileUtils.move File.rename

@@ -15,7 +15,7 @@ _NETWORK = (Operation.FETCH, Operation.SEND, Operation.CONNECT, Operation.LISTEN
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """What a function does: an operation, or one of `copy move shell program`; to which argument, or to all."""
+    """What a function does: an operation, or one of `copy link move shell program`; to which argument, or to all."""
 
     does: str
     place: int | None = 0
@@ -87,6 +87,10 @@ def _copy(scan: Scan, call: Call, rule: Rule) -> None:
     scan.found.copies(scan.placed(call.text(start)), scan.placed(call.text(start + 1)), is_deep=rule.is_deep)
 
 
+def _link(scan: Scan, call: Call, rule: Rule) -> None:
+    scan.found.links(call.text(0), scan.placed(call.text(1)))
+
+
 def _move(scan: Scan, call: Call, rule: Rule) -> None:
     scan.found.moves(scan.placed(call.text(0)), scan.placed(call.text(1)))
 
@@ -99,4 +103,4 @@ def _folder(scan: Scan, call: Call, rule: Rule) -> None:
     scan.folder = scan.placed(call.text(0)) or HOLE
 
 
-_SPECIAL = {"copy": _copy, "move": _move, "shell": _shell, "chdir": _folder}
+_SPECIAL = {"copy": _copy, "link": _link, "move": _move, "shell": _shell, "chdir": _folder}

@@ -95,8 +95,3 @@ def _character(found: re.Match[str]) -> str:
         number = int(code, 16)
         return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
     return _ESCAPES.get(found[4], found[4])
-
-
-def plain_quotes(text: str) -> str:
-    """A text in which a backslash only takes the meaning from a quote or a backslash."""
-    return re.sub(r"\\([\\'])", r"\1", text) if "\\" in text else text

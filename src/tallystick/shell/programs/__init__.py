@@ -36,6 +36,7 @@ from tallystick.shell.programs import (
     network,
     packages,
     patches,
+    sharing,
     system,
     text,
     toolchains,
@@ -48,9 +49,9 @@ from tallystick.shell.programs.rules import NOTHING, UNTOLD, Rule
 __all__ = ["actions_of", "known_programs"]
 
 _TABLES = (
-    builtins, text, files, copying, archives, transfer, network, git, versions, forges, patches, interpreters, packages,
-    machine_packages, builds, toolchains, checks, containers, clusters, infrastructure, databases, cloud, system, keys,
-    editors, documents,
+    builtins, text, files, copying, archives, transfer, network, sharing, git, versions, forges, patches, interpreters,
+    packages, machine_packages, builds, toolchains, checks, containers, clusters, infrastructure, databases, cloud, system,
+    keys, editors, documents,
 )  # fmt: skip
 _RULES: dict[str, Rule] = {name: rule for table in _TABLES for name, rule in table.TABLE.items()}
 _GNU = files.TABLE | text.TABLE

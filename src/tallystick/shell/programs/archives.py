@@ -206,6 +206,7 @@ def _ar(command: Command) -> Actions:
     return built.build()
 
 
+_MOST_LISTED = 64
 _CPIO = grammar("-F -I -O -D -E -H -R -C -M --file --directory --format --owner --pattern-file")
 
 
@@ -217,11 +218,17 @@ def _cpio(command: Command) -> Actions:
     built.is_unknown = line.has("-o", "--create", "-p", "--pass-through")
     archive = line.value("-F", "--file", "-I", "-O")
     folder = line.value("-D", "--directory") or _HERE
+    listed = command.input.plain.splitlines()[:_MOST_LISTED] if command.input is not None else []
+    members = [built.read(Word(path)) for path in listed if path and built.is_unknown]
     if line.has("-o", "--create"):
-        if archive is not None:
-            built.feed(built.write(archive))
+        packed = [built.write(archive)] if archive is not None else []
+        built.feed(*packed)
+        built.flow(members, packed)
+        built.show(*([] if packed else members))
     elif line.has("-p", "--pass-through"):
-        built.feed(*[built.write(word, deep=True) for word in line.operands[:1]])
+        copies = [built.write(word, deep=True) for word in line.operands[:1]]
+        built.feed(*copies)
+        built.flow(members, copies)
     elif line.has("-i", "--extract") and not line.has("-t", "--list"):
         source = built.read(archive) if archive is not None else None
         made = _unpacked(built, folder, archive)
@@ -230,6 +237,46 @@ def _cpio(command: Command) -> Actions:
             built.feed(made)
     elif archive is not None:
         built.show(built.read(archive))
+    return built.build()
+
+
+_BACKUP = grammar(
+    "-r -p -o -f -x -e --repo --password-file --exclude --exclude-file --files-from --tag --host --include --compression -C"
+)
+_KEEPING = names("backup create full incr incremental snapshot save index")
+
+
+def _backs_up(command: Command) -> Actions:
+    """`restic backup PATH…`, `borg create REPOSITORY::NAME PATH…`: what is kept is a copy."""
+    line = taken(command.arguments, _BACKUP)
+    words = line.operands
+    verb = words[0].text if words and words[0].text in _KEEPING else ""
+    has_verbs = command.program in ("restic", "borg", "kopia", "bup")
+    built = Builder()
+    built.is_unknown = True
+    if has_verbs and not verb:
+        return built.build()
+    words = words[1:] if verb else words
+    words = words[1:] if command.program == "borg" else words
+    has_target = command.program in ("duplicity", "rdiff-backup")
+    for word in words[:-1] if has_target else words:
+        built.add(Operation.COPY_SOURCE, word, deep=True)
+    for word in line.values("--password-file", "--files-from"):
+        built.read(word)
+    return built.build()
+
+
+def _packs(command: Command) -> Actions:
+    """`pax -w FILE…`, `shar FILE…`: an archive on the output, or in the file of `-f`."""
+    line = taken(command.arguments, grammar("-f -x -s -b -B -E -G -o -p -T -U"))
+    built = Builder()
+    if command.program == "pax" and not line.has("-w"):
+        built.is_unknown = True
+        return built.build()
+    members = [built.read(word, deep=True) for word in line.operands]
+    made = [built.write(word) for word in line.values("-f")]
+    built.flow(members, made)
+    built.show(*([] if made else members))
     return built.build()
 
 
@@ -311,6 +358,8 @@ TABLE: dict[str, Rule] = {
     **each("7z 7za 7zr 7zz p7zip", _seven),
     **each("ar gar", _ar),
     "cpio": _cpio,
+    **each("restic borg duplicity rdiff-backup kopia bup", _backs_up),
+    **each("pax shar", _packs),
     "jar": _jar,
     **each(" ".join(name for name in _SUFFIXES if name != "zcat"), _press),
 }

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Actions, Code
@@ -52,7 +54,19 @@ def _compiles(command: Command) -> Actions:
         built.flow(sources, [built.write(Word("a.out"), words=command.words[:1])])
     for word in line.values("-MF"):
         built.write(word)
+    _included(command, built)
     return built.build()
+
+
+_INCLUDES = re.compile(
+    r"""(?:#[ \t]*include|\.inc(?:bin|lude)|\binclude(?:_str|_bytes)?!\(?)[ \t]*["<]([^">\n]{1,400})[">]"""
+)
+
+
+def _included(command: Command, built: Builder) -> None:
+    """Files by their whole path that a source on the input takes into itself."""
+    text = command.input.plain[:20_000] if command.input is not None else ""
+    built.show(*[built.read(Word(path)) for path in _INCLUDES.findall(text)[:64] if path.startswith(("/", "~", ".."))])
 
 
 _RUSTC = grammar(
@@ -66,6 +80,7 @@ def _rustc(command: Command) -> Actions:
     line = taken(command.arguments, _RUSTC)
     built = Builder()
     sources = [built.read(word) for word in line.operands]
+    _included(command, built)
     output, folder = line.value("-o"), line.value("--out-dir")
     if line.operands:
         name = renamed(line.operands[0], last_part(line.operands[0].text).removesuffix(".rs"))
@@ -114,8 +129,16 @@ def _make(command: Command) -> Actions:
     files = line.values("-f", "--file", "--makefile")
     for word in files or [Word("Makefile")]:
         built.add(Operation.EXECUTE, below(folder, word), words=() if files else command.words[:1])
-    built.is_unknown = not line.has("-n", "--dry-run", "--just-print", "--question", "-q")
+    is_dry = line.has("-n", "--dry-run", "--just-print", "--question", "-q")
+    for word in line.operands if not is_dry and any(word.text.startswith("install") for word in line.operands) else ():
+        name, equals, value = word.text.partition("=")
+        if equals and name in _INSTALLS_INTO and value:
+            built.add(Operation.WRITE, renamed(word, value), words=(word,), deep=True)
+    built.is_unknown = not is_dry
     return built.build()
+
+
+_INSTALLS_INTO = frozenset({"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT", "INSTALL_PREFIX"})
 
 
 _OF_FOLDER = {
@@ -163,6 +186,8 @@ def _cmake(command: Command) -> Actions:
     folder = line.value("--build", "--install")
     if folder is not None:
         built.add(Operation.EDIT, folder, deep=True)
+        for word in line.values("--prefix") if line.has("--install") else ():
+            built.add(Operation.WRITE, word, deep=True)
         built.is_unknown = True
     elif not built.is_unknown and not line.has("--version", "--help"):
         source = line.value("-S") or (line.operands[0] if line.operands else _HERE)
@@ -200,8 +225,21 @@ def _debugs(command: Command) -> Actions:
 
 _LINKER = program(takes="-L -l -T -m -e -R", is_long=True, read="operands", write="-o")
 
+
+def _assembles(command: Command) -> Actions:
+    """`as`, `nasm`: a source, or the input, becomes an object file."""
+    built = Builder()
+    _included(command, built)
+    done = _LINKER(command)
+    if not built.actions:
+        return done
+    more = built.build()
+    return msgspec.structs.replace(done, actions=(*done.actions, *more.actions))
+
+
 TABLE: dict[str, Rule] = {
     **each("gcc cc clang g++ c++ clang++ tcc icc gfortran gnatmake nvcc ccache emcc em++ mpicc mpicxx", _compiles),
+    "cpp": program(is_filter=True, takes="-D -U -I -x -isystem", read="first -include -imacros", write="second -o"),
     "rustc": _rustc,
     **each("javac kotlinc scalac", _javac),
     **each("make gmake bmake pmake", _make),
@@ -213,7 +251,8 @@ TABLE: dict[str, Rule] = {
         "clang-format",
         program(is_filter=True, in_place="-i", takes="--style -style --assume-filename", read="operands", is_long=True),
     ),
-    **each("ld as ld.gold ld.lld lld nasm yasm", _LINKER),
+    **each("ld ld.gold ld.lld lld", _LINKER),
+    **each("as gas nasm yasm", _assembles),
     **each(
         "strip ranlib install_name_tool codesign patchelf",
         program(edit="operands", takes="-o -K -N -s --set-rpath --set-interpreter", write="-o"),

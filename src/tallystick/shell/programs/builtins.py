@@ -9,16 +9,18 @@ from __future__ import annotations
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command
 from tallystick.shell.actions import Actions
-from tallystick.shell.programs.arguments import grammar, taken
+from tallystick.shell.programs.arguments import grammar, renamed, taken
 from tallystick.shell.programs.rules import Builder, Rule, each, program, silent
 
-_HISTORY = grammar("-d -a? -r? -w? -n?")
+_HISTORY = grammar("-d")
 
 
 def _history(command: Command) -> Actions:
     """`history -c`, `-w FILE`, `-r FILE`."""
-    line = taken(command.arguments, grammar("-d"))
+    line = taken(command.arguments, _HISTORY)
     built = Builder()
+    if all(word.text.isdigit() for word in line.operands) and not line.has("-c", "-d", "-w", "-a", "-r", "-n"):
+        built.show(built.add(Operation.READ, renamed(command.words[0], "history:"), words=command.words[:1]))
     for word in line.operands:
         if line.has("-w"):
             built.add(Operation.WRITE, word)
@@ -26,6 +28,25 @@ def _history(command: Command) -> Actions:
             built.add(Operation.APPEND, word)
         elif line.has("-r", "-n"):
             built.show(built.read(word))
+    return built.build()
+
+
+def _pastes(command: Command) -> Actions:
+    """`pbpaste`: what the user has copied, from wherever."""
+    built = Builder()
+    built.show(built.add(Operation.READ, renamed(command.words[0], "clipboard:"), words=command.words[:1]))
+    return built.build()
+
+
+_CAPTURE = grammar("-R -l -t -T -D -g -o -f -q -d -w --file --delay")
+
+
+def _captures(command: Command) -> Actions:
+    """`screencapture FILE`: a picture of what the user sees."""
+    line = taken(command.arguments, _CAPTURE)
+    built = Builder()
+    source = built.add(Operation.READ, renamed(command.words[0], "screen:"), words=command.words[:1])
+    built.flow([source], [built.write(word) for word in [*line.operands[-1:], *line.values("-f", "--file")]])
     return built.build()
 
 
@@ -42,7 +63,8 @@ TABLE: dict[str, Rule] = {
         silent,
     ),
     "history": _history,
-    **each("pbpaste wl-paste", silent),
+    **each("pbpaste wl-paste", _pastes),
     **each("pbcopy wl-copy clip", program(is_filter=True)),
+    **each("screencapture scrot grim gnome-screenshot maim", _captures),
     **each("xclip xsel", program(is_filter=True, takes="-selection -t -d -display", is_long=True, read="operands")),
 }

@@ -14,7 +14,7 @@ from tallystick.model.intent import Operation
 from tallystick.model.script import STAR, Command, Word
 from tallystick.shell.actions import Actions
 from tallystick.shell.programs.arguments import Line, below, grammar, inside, is_folder, last_part, renamed, taken
-from tallystick.shell.programs.rules import Builder, Rule, each
+from tallystick.shell.programs.rules import Builder, Rule, each, program
 
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 _CP = grammar("-t -S --target-directory --suffix --sparse --no-preserve --context? --backup? --preserve? --reflink?")
@@ -204,6 +204,7 @@ def _rename(command: Command) -> Actions:
 
 
 TABLE: dict[str, Rule] = {
+    "unison": program(takes="-path -ignore -force -prefer -logfile", is_long=True, edit="operands", deep="always"),
     **each("cp gcp ditto", _cp),
     **each("install ginstall", _install),
     **each("mv gmv", _mv),

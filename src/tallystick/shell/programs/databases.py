@@ -14,7 +14,9 @@ from tallystick.shell.actions import Actions, Code
 from tallystick.shell.programs.arguments import Line, fed_file, grammar, is_fed, renamed, taken
 from tallystick.shell.programs.rules import Builder, Rule, each
 
-_SQLITE = grammar("-cmd -separator -nullvalue -init -newline -maxsize -mmap -lookaside -pagecache -vfs", is_long=True)
+_SQLITE = grammar(
+    "-cmd -c -s -separator -nullvalue -init -newline -maxsize -mmap -lookaside -pagecache -vfs", is_long=True
+)
 _CHANGES = re.compile(
     r"(?i)\b(?:insert|update|delete|create|drop|alter|replace|vacuum|reindex|attach|begin|truncate|copy|install|load)\b"
     r"|\bpragma\s{1,9}[\w.]{1,60}\s{0,9}[=(]|^[ \t]*\.(?:import|restore|load|read|recover)\b",
@@ -34,7 +36,8 @@ def _sqlite(command: Command) -> Actions:
     """`sqlite3 FILE [SQL]`: the file is read, or edited where the SQL changes something or is not told."""
     line = taken(command.arguments, _SQLITE)
     built = Builder()
-    texts = [*line.operands[1:], *line.values("-cmd")]
+    texts = [*line.operands[1:], *line.values("-cmd", "-c", "-s")] if command.program == "duckdb" else []
+    texts = texts or [*line.operands[1:], *line.values("-cmd")]
     if command.input is not None and not line.operands[1:]:
         texts.append(command.input)
     for word in line.values("-init"):

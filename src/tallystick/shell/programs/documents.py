@@ -98,7 +98,9 @@ def _magick(command: Command) -> Actions:
             found = built.add(Operation.EDIT, word) if edits else built.read(word)
             built.show(None if edits else found)
         return built.build()
-    sources = [
+    texts = [(word, _TEXT_OF.match(word.text)) for word in files[:-1]]
+    sources = [built.read(renamed(word, path[1])) for word, path in texts if path is not None]
+    sources += [
         _source(built, _bare(word))
         for word in files[:-1]
         if not re.match(r"(?:xc|canvas|gradient|label|caption|plasma|pattern|null):", word.text)
@@ -110,6 +112,10 @@ def _magick(command: Command) -> Actions:
     if files and _bare(files[-1]).text == "-":
         built.show(*sources)
     return built.build()
+
+
+_TEXT_OF = re.compile(r"(?:(?:label|caption):@|text:)(.+)", re.DOTALL)
+"""A picture is made of the text in a file: `label:@FILE`, `text:FILE`."""
 
 
 def _bare(word: Word) -> Word:
@@ -224,10 +230,23 @@ TABLE: dict[str, Rule] = {
     **each("mmdc plantuml d2", program(takes="-t -b -w -H", read="-i first", write="-o second")),
     **each(
         "asciidoctor sphinx-build mkdocs hugo jekyll",
-        program(stops=False, takes="-b -D -a", read="first", write="-o second -d", deep="always"),
+        program(
+            stops=False,
+            takes="-b -D -a -p -P -t -e --baseurl --baseURL --port --host -H --theme --environment --bind --dev-addr",
+            read="first",
+            write="-o second -d",
+            deep="always",
+        ),
     ),
     "papermill": program(takes="-p -r -k", execute="first", write="second"),
     "jupyter": program(skips=1, takes="--to --output-dir --port --ip", read="operands", write="--output"),
     "tesseract": _tesseract,
+    **each(
+        "enscript a2ps groff troff nroff espeak espeak-ng festival",
+        program(is_filter=True, takes="-m -T -d -o? -v -s -p -M -F -r", read="operands -f", write="-w"),
+    ),
+    "qrencode": program(
+        takes="-s -l -v -m -d -t --foreground --background", read="-r --read-from", write="-o --output"
+    ),
     **each("lp lpr", program(is_filter=True, takes="-d -n -o -P", read="operands")),
 }

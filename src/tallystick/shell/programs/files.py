@@ -104,11 +104,6 @@ def _mktemp(command: Command) -> Actions:
 
 # find -----------------------------------------------------------------------------------------------------------------
 
-_FIND_VALUES = names(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -atime -ctime -mmin "
-    "-amin -cmin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum -samefile -lname -ilname -fstype "
-    "-maxdepth -mindepth -printf -regextype -used -context -D"
-)
 _FIND_FILES = ("-fprint", "-fprint0", "-fls", "-fprintf")
 _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
 _MOST_TARGETS = 64
@@ -205,6 +200,16 @@ class Finding(msgspec.Struct, frozen=True):
     is_deleting: bool
     runs: tuple[tuple[Word, ...], ...]
     """The programs that it runs on each, with their words."""
+    asked: tuple[str, ...] = ()
+    """All patterns for names that are asked for, whatever they are combined with."""
+    paths: tuple[str, ...] = ()
+    """All patterns for paths that are asked for, likewise."""
+    is_by_path: bool = False
+    """Whether it asks for a path in a way that cannot be compared: by an expression, by a link."""
+    picks: bool = False
+    """Whether it takes only some, by their age, size or owner: which, nothing tells."""
+    is_without_content: bool = False
+    """Whether it takes only what is empty, or only folders, and nothing else."""
 
 
 def finding_of(command: Command) -> Finding | None:
@@ -220,7 +225,50 @@ def finding_of(command: Command) -> Finding | None:
         starts=tuple(word for word in arguments[:first] if word.text[:1] != "-") or (Word("."),),
         names=tuple(word.text for word in _find_names(arguments, texts)),
         is_deleting="-delete" in texts,
-        runs=tuple(arguments[n + 1 :] for n, text in enumerate(texts) if text in _FIND_ACTS and text != "-delete"),
+        runs=tuple(
+            arguments[n + 1 : next((end for end in range(n + 1, len(texts)) if texts[end] in (";", "+")), len(texts))]
+            for n, text in enumerate(texts)
+            if text in _FIND_ACTS and text != "-delete"
+        ),
+        asked=_asked(texts, ("-name", "-iname")),
+        paths=_asked(texts, ("-path", "-ipath", "-wholename", "-iwholename")),
+        is_by_path=any(text in _BY_PATH and texts[n - 1 : n] not in _NOT for n, text in enumerate(texts)),
+        picks=_always_picks(texts),
+        is_without_content=_is_without_content(texts),
+    )
+
+
+_BY_PATH = names("-regex -iregex -samefile -lname -ilname")
+_NOT = (["!"], ["-not"])
+
+
+def _asked(texts: list[str], tests: tuple[str, ...]) -> tuple[str, ...]:
+    """What some tests are given, except where they are negated."""
+    found = enumerate(pairwise(texts))
+    return tuple(given for n, (text, given) in found if text in tests and texts[n - 1 : n] not in _NOT)
+
+
+def _always_picks(texts: list[str]) -> bool:
+    """Whether each part of an expression that acts has a test that takes only some: not `-name x -o -delete`."""
+    if not {"(", ","}.isdisjoint(texts):
+        return False
+    parts: list[list[str]] = [[]]
+    for text in texts:
+        if text in ("-o", "-or"):
+            parts.append([])
+        else:
+            parts[-1].append(text)
+    return all(_picks(part) for part in parts if not _FIND_ACTS.isdisjoint(part))
+
+
+def _is_without_content(texts: list[str]) -> bool:
+    """`-empty`, or `-type d`, where every test must hold."""
+    before = texts[: next((n for n, text in enumerate(texts) if text in _FIND_ACTS), len(texts))]
+    if not {"-o", "-or", ",", "("}.isdisjoint(before):
+        return False
+    return any(
+        (text == "-empty" or (text, following) == ("-type", "d")) and before[n - 1 : n] not in _NOT
+        for n, (text, following) in enumerate(pairwise([*before, ""]))
     )
 
 
@@ -259,7 +307,6 @@ _REMOVING = frozenset({"rm", "unlink", "shred", "trash", "rmdir"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _HARMLESS = names("echo ls wc file stat head basename dirname")
 
-_OWNER_TAKES = "-f --from --reference"
 _LISTS = program(
     list="operands",
     default=".",
@@ -329,6 +376,7 @@ TABLE: dict[str, Rule] = {
     **each("readlink realpath greadlink grealpath", program(list="operands", takes="--relative-to --relative-base")),
     **each("find gfind", _find),
     **each("fd fdfind", _fd),
+    "fzf": program(takes="-f -q -d -n --preview --bind --header --prompt", list="--walker-root", deep="always"),
     **each("locate mlocate plocate mdfind updatedb", program()),
     **each("df lsblk findmnt basename dirname pathchk", program()),
 }

@@ -13,6 +13,8 @@ from tallystick.shell.programs.rules import Builder
 
 _HEAD = grammar("-C -c --git-dir --work-tree --namespace --exec-path? --super-prefix --config-env", stops=True)
 HERE = Word(".")
+_ALL = frozenset((":/", ":(top)", ":"))
+"""Path specifications that mean the whole working tree."""
 _LONG = (
     "--message --file --author --date --branch --depth --origin --output --prefix --format --remote --onto "
     "--strategy --strategy-option --source --orphan --template --cleanup --exclude --directory --pathspec-from-file "
@@ -84,7 +86,8 @@ class GitCall:
     def paths(self) -> list[Word]:
         """The words after `--`, or all operands."""
         at = next((n for n, word in enumerate(self.arguments) if word.text == "--"), None)
-        return [self.path(word) for word in (self.line.operands if at is None else self.arguments[at + 1 :])]
+        words = self.line.operands if at is None else self.arguments[at + 1 :]
+        return [self.path(HERE if word.text in _ALL else word) for word in words]
 
     def has_dashes(self) -> bool:
         """Whether `--` parts paths from names of commits."""

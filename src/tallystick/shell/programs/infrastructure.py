@@ -5,6 +5,8 @@ Owns terraform and ansible. Sources: terraform -help, ansible(1) and its like.
 
 from __future__ import annotations
 
+import re
+
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Actions
@@ -12,6 +14,8 @@ from tallystick.shell.programs.arguments import Line, below, grammar, renamed, t
 from tallystick.shell.programs.rules import NOTHING, Builder, Rule, each
 
 _HERE = Word(".")
+_FILES = re.compile(r"""\b(?:templatefile|file\w{0,12})\s{0,3}\(\s{0,3}"([^"\n]{1,400})\"""")
+"""Functions of Terraform's language that read a file."""
 
 _TERRAFORM = grammar(
     "-chdir -var -target -out -var-file -state -state-out -backend-config -parallelism -lock-timeout -replace -backup",
@@ -30,6 +34,8 @@ def _terraform(command: Command) -> Actions:
         return NOTHING
     for word in line.values("-var-file", "-state"):
         built.read(below(folder, word))
+    if verb == "console" and command.input is not None:
+        built.show(*[built.read(Word(path)) for path in _FILES.findall(command.input.plain[:20_000])[:64]])
     if verb == "fmt":
         operation = Operation.READ if line.has("-check") else Operation.EDIT
         built.add(

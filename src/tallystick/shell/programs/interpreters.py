@@ -323,6 +323,54 @@ def _deno(command: Command) -> Actions:
     return built.build()
 
 
+_PHP_LINE = "-c -d -S -t -z -F -f"
+_PHP = _interpreter("php", code="-r -B -R -E", takes=_PHP_LINE, runs="-f")
+
+
+def _php(command: Command) -> Actions:
+    """`php`: `-S HOST:PORT -t FOLDER` gives all below the folder to whoever asks."""
+    line = taken(command.arguments, grammar(f"{_PHP_LINE} -r -B -R -E", stops=True))
+    address = line.value("-S")
+    if address is None:
+        return _PHP(command)
+    built = Builder()
+    source = built.add(Operation.READ, line.value("-t") or Word("."), words=command.words[:1], deep=True)
+    built.flow([source], [built.add(Operation.LISTEN, address, words=(address,))])
+    for word in line.operands[:1]:
+        built.run(word)
+    return built.build()
+
+
+_CRYSTAL = _interpreter("other", code="-e --eval", takes="")
+
+
+def _crystal(command: Command) -> Actions:
+    """`crystal eval CODE`, `crystal run FILE`."""
+    words = command.words
+    verb = words[1].text if len(words) > 1 else ""
+    if verb == "eval" and len(words) > 2:
+        return Actions(codes=(Code("other", sentence(words[2:])),))
+    if verb in ("build", "tool", "docs", "init", "spec", "version", "env", "deps"):
+        return NOTHING
+    return _CRYSTAL(
+        msgspec.structs.replace(command, words=(words[0], *words[2:])) if verb in ("run", "eval") else command
+    )
+
+
+_NODE = _interpreter(
+    "javascript",
+    code="-e -p --eval --print",
+    runs="-r --require --import --loader",
+    takes="-C --conditions --env-file --max-old-space-size --input-type --title --inspect?",
+)
+
+
+def _node(command: Command) -> Actions:
+    """`node FILE`, `node -e CODE`; `-pe` is one option."""
+    words = tuple(Word("-e") if word.text == "-pe" else word for word in command.words)
+    return _NODE(msgspec.structs.replace(command, words=words) if words != command.words else command)
+
+
 _CMDLETS = (
     "Remove-Item Clear-Content Set-Content Add-Content Out-File Copy-Item Move-Item Rename-Item New-Item Get-Content "
     "Invoke-WebRequest Invoke-RestMethod Invoke-Expression Start-BitsTransfer Stop-Process Format-Volume Clear-Disk"
@@ -351,15 +399,7 @@ def _cmd(command: Command) -> Actions:
 TABLE: dict[str, Rule] = {
     **each("cmd cmd.exe", _cmd),
     **each("python python3 python2 pypy pypy3 ipython ipython3 bpython", _python),
-    **each(
-        "node nodejs iojs",
-        _interpreter(
-            "javascript",
-            code="-e -p --eval --print",
-            runs="-r --require --import --loader",
-            takes="-C --conditions --env-file --max-old-space-size --input-type --title --inspect?",
-        ),
-    ),
+    **each("node nodejs iojs", _node),
     **each(
         "tsx ts-node esno swc-node",
         _interpreter(
@@ -387,7 +427,7 @@ TABLE: dict[str, Rule] = {
             takes="-i? -F -I -r -C -E -x?",
         ),
     ),
-    "php": _interpreter("php", code="-r -B -R -E", takes="-c -d -S -t -z -F -f", runs="-f"),
+    "php": _php,
     **each("lua luajit texlua", _interpreter("lua", code="-e", takes="-l")),
     **each("Rscript R littler", _interpreter("r", code="-e", takes="--vanilla? -f? --args?", runs="-f")),
     **each("julia", _interpreter("julia", code="-e -E --eval --print", takes="-t -p -J --project? -L --threads")),
@@ -404,14 +444,13 @@ TABLE: dict[str, Rule] = {
         ),
     ),
     **each(
-        "groovy scala elixir iex erl escript guile racket sbcl clojure bb ocaml ghci runghc runhaskell crystal nim "
-        "swift dart kotlin",
-        _interpreter(
-            "other",
-            code="-e --eval -eval",
-            takes="",
-        ),
+        "groovy scala elixir iex escript racket sbcl clojure bb ocaml ghc ghci runghc runhaskell swift dart kotlin jshell",
+        _interpreter("other", code="-e --eval", takes=""),
     ),
+    "guile": _interpreter("other", code="-c -e", takes="-l -L -x"),
+    "erl": _interpreter("other", code="-eval", takes="-s -run -pa -pz -name -sname", is_long=True),
+    "nim": _interpreter("other", code="--eval", takes=""),
+    "crystal": _crystal,
     **each(f"{_CMDLETS} {_CMDLETS.lower()}", _cmdlet),
     **each("bash sh zsh dash ksh mksh ash fish rbash nu xonsh", _shell),
     **each("source .", _sources),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Actions
-from tallystick.shell.programs.arguments import at_home, below, grammar, renamed, taken
+from tallystick.shell.programs.arguments import Line, at_home, below, grammar, renamed, taken
 from tallystick.shell.programs.rules import Builder, Rule, each, program
 
 _SECURITY = grammar("-a -s -l -w? -g? -k -p -o -t -f -c -j -D")
@@ -36,73 +36,59 @@ _GPG = grammar(
 )
 
 
+_GPG_SERVER = ("--recv-keys", "--refresh-keys", "--search-keys", "--send-keys")
+_GPG_EXPORT = ("--export-secret-keys", "--export-secret-subkeys", "--export")
+_GPG_RING = (*_GPG_EXPORT, "--gen-key", "--full-gen-key", "--list-keys", "--delete-keys", "--edit-key", "-k", "-K")
+_GPG_TEXT = ("-a", "--armor", "--clearsign", "--clear-sign")
+_GPG_MAKES = (
+    "-e", "-c", "-s", "-b", "--encrypt", "--symmetric", "--sign", "--detach-sign", "--clearsign", "--clear-sign",
+    "--encrypt-files",
+)  # fmt: skip
+
+
 def _gpg(command: Command) -> Actions:
     """`gpg`: encrypts and signs beside the file, decrypts to the output, unless `-o` says where."""
     line = taken(command.arguments, _GPG)
     built = Builder()
     for word in line.values("--passphrase-file"):
         built.read(word)
-    if line.has("--recv-keys", "--refresh-keys", "--search-keys", "--send-keys"):
+    if line.has(*_GPG_SERVER):
         operation = Operation.SEND if line.has("--send-keys") else Operation.FETCH
         built.add(operation, line.value("--keyserver") or Word("hkps://keys.openpgp.org"), words=command.words[:2])
-        return built.build()
-    if line.has(
-        "--export",
-        "--export-secret-keys",
-        "--export-secret-subkeys",
-        "--gen-key",
-        "--full-gen-key",
-        "--list-keys",
-        "--delete-keys",
-        "--edit-key",
-        "-k",
-        "-K",
-    ):
-        exported = line.has("--export-secret-keys", "--export-secret-subkeys", "--export")
-        source = (
-            built.add(Operation.READ, line.value("--homedir") or at_home(".gnupg"), words=command.words[:2], deep=True)
-            if exported
-            else None
-        )
-        made = [built.write(word) for word in line.values("-o", "--output")]
-        built.flow([source], made)
-        if not made:
-            built.show(source)
-        return built.build()
+    elif line.has(*_GPG_RING):
+        _gpg_ring(line, built, command.words[:2])
+    else:
+        _gpg_files(line, built)
+    return built.build()
+
+
+def _gpg_ring(line: Line, built: Builder, words: tuple[Word, ...]) -> None:
+    """What is done with the keys that are there: exported, listed, changed."""
+    source = None
+    if line.has(*_GPG_EXPORT):
+        source = built.add(Operation.READ, line.value("--homedir") or at_home(".gnupg"), words=words, deep=True)
+    made = [built.write(word) for word in line.values("-o", "--output")]
+    built.flow([source], made)
+    if not made:
+        built.show(source)
+
+
+def _gpg_files(line: Line, built: Builder) -> None:
+    """What becomes of the files that are named, or of what is piped in."""
     sources = [built.read(word) for word in line.operands]
     built.reads_input = built.reads_input or not line.operands
     output = line.value("-o", "--output")
-    suffix = (
-        ".asc"
-        if line.has("-a", "--armor", "--clearsign", "--clear-sign")
-        else ".sig"
-        if line.has("-b", "--detach-sign")
-        else ".gpg"
-    )
-    is_made = line.has(
-        "-e",
-        "-c",
-        "-s",
-        "-b",
-        "--encrypt",
-        "--symmetric",
-        "--sign",
-        "--detach-sign",
-        "--clearsign",
-        "--clear-sign",
-        "--encrypt-files",
-    )
     if output is not None:
         made = [built.write(output)]
         built.flow(sources, made)
         if built.reads_input:
             built.feed(*made)
-    elif is_made and line.operands:
+    elif line.has(*_GPG_MAKES) and line.operands:
+        suffix = ".asc" if line.has(*_GPG_TEXT) else ".sig" if line.has("-b", "--detach-sign") else ".gpg"
         for at, word in zip(sources, line.operands, strict=False):
             built.flow([at], [built.write(renamed(word, f"{word.text}{suffix}"), words=(word,))])
     else:
         built.show(*sources)
-    return built.build()
 
 
 _KEYGEN = grammar("-t -b -f -C -N -P -m -R -F -I -n -s -V -Y -O -a -E")

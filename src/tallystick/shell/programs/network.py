@@ -11,7 +11,7 @@ import re
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tallystick.shell.actions import Actions, Code
-from tallystick.shell.programs.arguments import Line, grammar, is_fed, names, renamed, taken
+from tallystick.shell.programs.arguments import MOST_WORDS, Line, grammar, is_fed, names, renamed, taken
 from tallystick.shell.programs.rules import Builder, Rule, each, program
 
 
@@ -61,7 +61,7 @@ def _forwarded(text: str) -> str:
     return f"{found[1]}:{found[2]}" if found is not None else ""
 
 
-_SFTP = grammar("-b -B -c -D -F -i -J -l -o -P -R -S -s -X -p -u")
+_SFTP = grammar("-b -B -c -D -e -m -F -i -J -l -o -P -R -S -s -X -p -u")
 
 
 _PUT = re.compile(r"^[ \t]*-?@?(m?put|reput|send|append)[ \t]+(?:-\w+[ \t]+){0,4}([^\n;]{1,400})", re.MULTILINE)
@@ -72,6 +72,25 @@ def _put(commands: str) -> list[str]:
     """The files of this machine that commands for `sftp` and `ftp` send: `put LOCAL [REMOTE]`, `mput LOCAL…`."""
     found = [one[2].split() if one[1] == "mput" else one[2].split()[:1] for one in _PUT.finditer(commands[:20_000])]
     return [word for words in found for word in words][:_MOST_PUT]
+
+
+def _orders(command: Command) -> str:
+    """What `lftp -e`, `tftp -c` and `smbclient -c` are told to do, an order a line."""
+    words = [word.text for word in command.arguments[:MOST_WORDS]]
+    at = next((n for n, word in enumerate(words) if word in ("-e", "-c")), len(words))
+    return " ".join(words[at + 1 :]).replace(";", "\n")
+
+
+def _smb(command: Command) -> Actions:
+    """`smbclient //HOST/SHARE -c 'put FILE'`."""
+    line = taken(command.arguments, grammar("-c -U -W -p -D -I -A -L -m -T --command --user"))
+    built = Builder()
+    for word in line.operands[:1]:
+        host = renamed(word, f"smb:{word.text.replace(chr(92), '/')}")
+        at = built.add(Operation.CONNECT, host, words=(word,))
+        built.show(at)
+        built.flow([built.read(Word(path)) for path in _put(f"{command.fed}\n{_orders(command)}")], [at])
+    return built.build()
 
 
 def _session(port: str) -> Rule:
@@ -87,7 +106,7 @@ def _session(port: str) -> Rule:
             host = renamed(word, re.sub(r"^((?:\w+://)?[^/:]+):(?!\d+$).*", r"\1", word.text, flags=re.DOTALL))
             at = built.add(Operation.CONNECT, host_of(host, own or line.said("-P", "-p") or port), words=(word,))
             built.show(at)
-            built.flow([built.read(Word(path)) for path in _put(command.fed)], [at])
+            built.flow([built.read(Word(path)) for path in _put(f"{command.fed}\n{_orders(command)}")], [at])
             if is_fed(command):
                 built.feed(at)
                 built.reads_input = True
@@ -321,15 +340,27 @@ TABLE: dict[str, Rule] = {
     "sftp": _session("22"),
     **each("ftp lftp tftp", _session("21")),
     "telnet": _session("23"),
+    "smbclient": _smb,
     **dict.fromkeys(NETCATS, _netcat),
     "socat": _socat,
     **each("dig nslookup host drill kdig delv", _asks_names),
     **each(
-        "ping ping6 traceroute tracepath mtr arping fping whois finger nmap masscan",
+        "ping ping6 traceroute tracepath mtr arping fping whois finger",
         program(
             takes="-c -i -I -s -t -W -w -m -q -p -h -f -T -n? --script -oA --top-ports",
             connect="operands",
             write="-o -oN -oX -oG",
+            prints=True,
+        ),
+    ),
+    **each(
+        "nmap masscan",
+        program(
+            is_long=True,
+            takes="-p -e -S -g -D -oA --script --script-args --top-ports --exclude --host-timeout --rate",
+            connect="operands",
+            read="-iL --excludefile --includefile",
+            write="-oN -oX -oG -oS -oJ -oL",
             prints=True,
         ),
     ),
@@ -339,7 +370,8 @@ TABLE: dict[str, Rule] = {
     "ssh-agent": program(stops=True),
     "ssh-copy-id": program(takes="-p -o", connect="operands", read="-i"),
     "ssh-keyscan": program(takes="-p -t -T", connect="operands", read="-f", prints=True),
-    **each("tcpdump tshark", program(takes="-i -c -s -n? -f -Y -T -e", read="-r", write="-w", prints=True)),
-    **each("netstat ss lsof ip ifconfig route arp iwconfig nmcli hostnamectl", program()),
+    **each("tcpdump tshark", program(takes="-i -c -s -n? -f -Y -T -e", read="-r -F", write="-w", prints=True)),
+    "arp": program(takes="-i -H -s -d", read="-f", prints=True),
+    **each("netstat ss lsof ip ifconfig route iwconfig nmcli hostnamectl", program()),
     **each("tailscale cloudflared ngrok wg wg-quick openvpn", program(stops=True, connect="first")),
 }

@@ -1,7 +1,7 @@
-"""`patch`, and the files that a diff names.
+"""`patch`, `apply_patch`, and the files that a diff names.
 
-Owns the headers of a unified diff: which file each part is for. Must not know what the parts change. Source:
-patch(1), diff(1).
+Owns the headers of a unified diff and of the envelope that Codex's program takes: which file each part is for. Must not know
+what the parts change. Source: patch(1), diff(1); what Codex tells models of `apply_patch`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,31 @@ def _stripped(path: str, folders: int) -> str:
     return "/".join(parts[folders:] or parts[-1:])
 
 
+_ENVELOPE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): ([^\n]{1,4096})$", re.MULTILINE)
+_DONE = {
+    "Add File": Operation.WRITE,
+    "Update File": Operation.EDIT,
+    "Delete File": Operation.DELETE,
+    "Move to": Operation.WRITE,
+}
+
+
+def _apply(command: Command) -> Actions:
+    """`apply_patch`, which Codex has among its programs: the envelope is its argument, or on its input."""
+    built = Builder()
+    given = command.input.plain if command.input is not None else ""
+    text = next((word.plain for word in command.arguments if "\n*** " in word.plain), given)[: 1 << 20]
+    own = command.words[:1]
+    made = [
+        built.add(_DONE[head[1]], Word(head[2].strip()), words=own, authored=head[1] != "Delete File")
+        for head, _ in zip(_ENVELOPE.finditer(text), range(_MOST_FILES), strict=False)
+    ]
+    if not made:
+        made = [built.add(Operation.EDIT, Word("."), words=own, deep=True)]
+    built.feed(*made)
+    return built.build()
+
+
 _PATCH = grammar(
     "-p -i -d -o -r -B -D -F -V -Y -z --strip --input --directory --output --reject-file --prefix --suffix --fuzz"
 )
@@ -74,4 +99,4 @@ def _patch(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {**each("patch gpatch", _patch)}
+TABLE: dict[str, Rule] = {**each("patch gpatch", _patch), **each("apply_patch applypatch", _apply)}

@@ -296,14 +296,21 @@ TABLE: dict[str, Rule] = {
         "wipefs blkdiscard fsck e2fsck tune2fs",
         _formats,
     ),
+    **each(
+        "partclone.restore partclone.dd partclone.ext4 partclone.ntfs partclone.fat partclone.imager",
+        program(takes="-L -N", read="-s --source", write="-o -O --output --overwrite"),
+    ),
+    "installer": program(takes="-target -applyChoiceChangesXML", is_long=True, execute="-pkg -package"),
     **each("journalctl dmesg last lastlog logread", _LOGS),
     **each("hostnamectl timedatectl localectl loginctl", _loginctl),
     "defaults": _defaults,
     "logger": program(takes="-p -t -i? --id", read="-f"),
+    "date": program(takes="-d -s -v -r -I? --date --set --reference", read="-f --file", prints=True),
+    "wall": program(takes="-t -g", read="first"),
     "env": silent,
     **each(
         "ps top htop btop pgrep pidof pstree vmstat iostat free uptime w who users id whoami groups hostname uname "
-        "arch nproc lscpu lsusb lspci lsmod printenv getconf getent locale tty stty date cal uptime sw_vers "
+        "arch nproc lscpu lsusb lspci lsmod printenv getconf getent locale tty stty cal uptime sw_vers "
         "system_profiler sar dstat glances nvidia-smi rocm-smi lshw dmidecode",
         silent,
     ),

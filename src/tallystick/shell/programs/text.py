@@ -86,7 +86,10 @@ def _awk(command: Command) -> Actions:
     sources += [] if sources or has_file else line.operands[:1]
     built.codes = [Code("awk", source) for source in sources]
     for script in line.values("-f", "-E", "--file", "--exec"):
-        built.run(script)
+        if script.text not in ("-", "/dev/stdin"):
+            built.run(script)
+        elif command.input is not None:
+            built.codes.append(Code("awk", command.input))
     files = [word for word in operands if not word.text.partition("=")[0].isidentifier() or "=" not in word.text]
     in_place = any(value.text in ("inplace", "/usr/share/awk/inplace.awk") for value in line.values("-i", "--include"))
     for word in files:

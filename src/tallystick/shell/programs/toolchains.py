@@ -58,8 +58,10 @@ _GO_SILENT = frozenset({"", "clean", "env", "list", "version", "doc", "help", "w
 def _go_run(call: _Call) -> None:
     for n, word in enumerate(call.operands):
         is_file = word.text.endswith(".go")
-        if n == 0 or is_file:
-            call.built.add(Operation.EXECUTE, below(call.folder, word), words=(word,), deep=not is_file)
+        if is_file:
+            call.built.run(below(call.folder, word))
+        elif n == 0:
+            call.built.add(Operation.EXECUTE, below(call.folder, word), words=(word,), deep=True)
 
 
 def _package(word: Word) -> Word:
@@ -169,6 +171,8 @@ def _cargo_installs(call: _Call) -> None:
         call.built.add(Operation.READ, word, deep=True)
     for word in call.line.values("--git"):
         call.built.add(Operation.FETCH, word)
+    for word in call.line.values("--root"):
+        call.built.add(Operation.WRITE, below(word, Word("bin")), words=(word,), deep=True)
 
 
 def _cargo_formats(call: _Call) -> None:

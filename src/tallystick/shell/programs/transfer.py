@@ -7,6 +7,7 @@ goes. Sources: curl(1), wget(1), the HTTPie manual, aria2c(1), yt-dlp(1).
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Command, Word
@@ -74,9 +75,11 @@ _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE", "PROPFIND", "MKCOL", "M
 
 def _curl(command: Command) -> Actions:
     """`curl`: `-o` and `-O` belong to the URLs in their order; more URLs than those are printed."""
-    line = taken(command.arguments, _CURL)
+    line = taken((*command.arguments, *_configured(command)), _CURL)
     built = Builder()
     for word in line.values(*_CURL_READS):
+        if word.text == "-":
+            continue  # a configuration, and nothing that is sent
         built.read(renamed(word, word.text.partition(":")[0]) if word.text.count(":") == 1 else word)
     for word in line.values("-b", "--cookie"):
         if "=" not in word.text:
@@ -98,6 +101,24 @@ def _curl(command: Command) -> Actions:
         built.write(word)
     built.is_unknown = not urls and line.has("-K", "--config")
     return built.build()
+
+
+_SETTING = re.compile(r"-{0,2}([\w-]{1,40})[ \t]{0,20}[ \t=:][ \t]{0,20}(\S.*)")
+_MOST_SETTINGS = 64
+
+
+def _configured(command: Command) -> list[Word]:
+    """The options in the configuration that `curl -K -` reads from its input."""
+    is_asked = any(a.text in ("-K", "--config") and b.text == "-" for a, b in pairwise(command.arguments[:200]))
+    if not is_asked or command.input is None or not command.input.is_known:
+        return []
+    found: list[Word] = []
+    for line in command.input.plain[:20_000].splitlines()[:_MOST_SETTINGS]:
+        told = _SETTING.match(line.strip())
+        if told is not None:
+            dashes = "--" if len(told[1]) > 1 else "-"
+            found += [Word(f"{dashes}{told[1]}"), Word(told[2].strip().strip('"'))]
+    return found
 
 
 _PROXIES = ("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname", "--doh-url")
@@ -203,7 +224,7 @@ def _wget(command: Command) -> Actions:
         name, _, value = word.text.partition("=")
         if name.strip().lower().endswith("_proxy") and value.strip():
             built.add(Operation.CONNECT, renamed(word, value.strip()), words=(word,))
-    for url in line.operands:
+    for url in (*line.operands, *_listed(command, line)):
         at = built.add(Operation.SEND if is_sent else Operation.FETCH, url_of(url), words=(url,))
         built.flow(sent, [at])
         if line.has("--spider"):
@@ -218,6 +239,14 @@ def _wget(command: Command) -> Actions:
     for word in line.values("-a", "--append-output"):
         built.write(word, Operation.APPEND)
     return built.build()
+
+
+def _listed(command: Command, line: Line) -> list[Word]:
+    """The URLs that `wget -i -` is fed."""
+    is_fed = any(word.text == "-" for word in line.values("-i", "--input-file"))
+    if not is_fed or command.input is None or not command.input.is_known:
+        return []
+    return [Word(url) for url in command.input.plain[:20_000].split()[:_MOST_SETTINGS]]
 
 
 def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folder: Word | None) -> int | None:
