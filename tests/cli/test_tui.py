@@ -81,12 +81,17 @@ class Terminal:
             self._read(0)
         return self.process.returncode
 
+    def hang_up(self) -> None:
+        os.close(self._side)
+        os.close(self._end)
+        self._side = self._end = -1
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self._side)
-        os.close(self._end)
+        if self._side != -1:
+            self.hang_up()
 
     @property
     def after(self) -> list[object]:
@@ -155,6 +160,16 @@ def test_a_signal_that_ends_it_leaves_the_terminal_as_it_was(full: Path) -> None
     finally:
         terminal.close()
     assert b"\x1b[?1049l" in terminal.written
+
+
+def test_it_ends_with_its_terminal_though_no_signal_says_so(full: Path) -> None:
+    terminal = Terminal(full)
+    try:
+        terminal.read_until(b"session_start")
+        terminal.hang_up()
+        assert terminal.process.wait(_PATIENCE_S) in (128 + 1, 120)  # 120: Python has nowhere to write its rest to
+    finally:
+        terminal.close()
 
 
 def test_a_fault_of_ours_leaves_the_terminal_and_is_told_in_a_sentence(full: Path) -> None:

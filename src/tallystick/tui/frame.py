@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, ClassVar
 
 from rich.style import Style
@@ -38,6 +41,8 @@ _THEME = "ansi-dark"
 
 FOLLOWING = "follow"
 """The one task that never ends by itself."""
+_EVERY_S = 2.0
+"""So often is looked whether the terminal is still there."""
 
 
 class Frame(App[None]):
@@ -88,6 +93,15 @@ class Frame(App[None]):
         for number in (signal.SIGTERM, signal.SIGHUP):  # the terminal is given back as it was
             with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
                 asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
+        if not self.is_headless and sys.__stdin__ is not None:
+            self.set_interval(_EVERY_S, partial(self._end_without_terminal, sys.__stdin__.fileno()))
+
+    def _end_without_terminal(self, terminal: int) -> None:
+        """End where the terminal is gone and no signal told it: what reads the keys would ask it for ever."""
+        look = select.poll()
+        look.register(terminal, 0)  # that it hung up is told unasked
+        if look.poll(0):
+            self.exit(None, 128 + signal.SIGHUP)
 
     def on_unmount(self) -> None:
         """Nobody waits for an answer any more."""
