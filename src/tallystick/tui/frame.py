@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -41,8 +42,24 @@ _THEME = "ansi-dark"
 
 FOLLOWING = "follow"
 """The one task that never ends by itself."""
-_EVERY_S = 2.0
-"""So often is looked whether the terminal is still there."""
+_HUNG_UP = 128 + signal.SIGHUP
+_LEAVE_S = 2.0
+"""So long the screen has to end by itself once its terminal is gone."""
+
+
+def _wait_for_hang_up(terminal: int, ends: Callable[[], object]) -> None:
+    """End where the terminal is gone, though no signal may tell it: what reads the keys would ask it for ever.
+
+    What writes to it has died then, and whoever draws may wait for that for ever too.
+    """
+    look = select.poll()
+    look.register(terminal, 0)  # nothing is asked for: that it hung up is told unasked
+    if not any(told & (select.POLLHUP | select.POLLERR) for _, told in look.poll()):
+        return  # a system that cannot look at terminals
+    with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+        ends()
+    time.sleep(_LEAVE_S)
+    os._exit(_HUNG_UP)
 
 
 class Frame(App[None]):
@@ -94,14 +111,8 @@ class Frame(App[None]):
             with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
                 asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
         if not self.is_headless and sys.__stdin__ is not None:
-            self.set_interval(_EVERY_S, partial(self._end_without_terminal, sys.__stdin__.fileno()))
-
-    def _end_without_terminal(self, terminal: int) -> None:
-        """End where the terminal is gone and no signal told it: what reads the keys would ask it for ever."""
-        look = select.poll()
-        look.register(terminal, 0)  # that it hung up is told unasked
-        if look.poll(0):
-            self.exit(None, 128 + signal.SIGHUP)
+            ends = partial(asyncio.get_running_loop().call_soon_threadsafe, self.exit, None, _HUNG_UP)
+            threading.Thread(target=_wait_for_hang_up, args=(sys.__stdin__.fileno(), ends), daemon=True).start()
 
     def on_unmount(self) -> None:
         """Nobody waits for an answer any more."""
