@@ -66,9 +66,7 @@ def test_the_golden_sessions_figures_by_tool_and_agent(golden: list[Recorded]) -
         "headless/critic": (1, 1),
     }
     every_call = sum(tool.calls for tool in found.tools.values())
-    assert (
-        sum(part.tool_calls for part in found.agents.values()) == every_call
-    )  # the denied one, too
+    assert sum(part.tool_calls for part in found.agents.values()) == every_call  # the denied one, too
     assert found.agents["headless/critic"].spending.input == 865
     assert [(one.n, one.prompt.split("\n")[0]) for one in found.requests] == [(7, '<workflow name="release-notes">')]
 
