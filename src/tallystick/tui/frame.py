@@ -164,16 +164,21 @@ class Frame(App[None]):
 
     def redraw(self) -> None:
         """Draw the lines above and below anew."""
-        for bar in self.screen_stack[0].query(Bar):
-            bar.refresh()
+        self._draw("Bar")
+
+    def _draw(self, which: str) -> None:
+        """Draw some of those lines anew. There are none any more while the screen ends, and others may still tell things."""
+        for screen in self.screen_stack[:1]:
+            for bar in screen.query(which):
+                bar.refresh()
 
     def say(self, text: str, look: Style = PLAIN, *, advice: str = "") -> None:
         """Tell something in the line at the bottom, and in the one below what to do next."""
         had_advice, self.advice = self.advice, one_line(advice)
         self.said = (one_line(text), look)
-        self.screen_stack[0].query_one("#status", Bar).refresh()
+        self._draw("#status")
         if self.advice or had_advice:
-            self.screen_stack[0].query_one("#hints", Bar).refresh()
+            self._draw("#hints")
 
     def header_pieces(self, width: int) -> list[Piece]:
         """What is open. For the classes below to say, as the next three."""
