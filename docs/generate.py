@@ -37,6 +37,10 @@ def home() -> Path:
     return folder
 
 
+_DEFAULTS = (Archive.__init__.__kwdefaults__, Archive.make.__func__.__kwdefaults__)  # type: ignore[attr-defined]
+_OWN = tuple(dict(defaults) for defaults in _DEFAULTS)
+
+
 @cache
 def count_up() -> None:
     """Give every archive of this process the same clock and seeds."""
@@ -52,8 +56,15 @@ def count_up() -> None:
             32, "big"
         )
 
-    for defaults in (Archive.__init__.__kwdefaults__, Archive.make.__func__.__kwdefaults__):  # type: ignore[attr-defined]
+    for defaults in _DEFAULTS:
         defaults.update(clock=clock, seeds=seed)
+
+
+def count_no_more() -> None:
+    """Give every archive the machine's clock again: for a page whose figures depend on when things were."""
+    count_up.cache_clear()
+    for defaults, own in zip(_DEFAULTS, _OWN, strict=True):
+        defaults.update(own)
 
 
 def anew() -> None:

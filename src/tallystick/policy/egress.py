@@ -19,6 +19,7 @@ from tallystick.policy.in_use import in_use
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.origins import TAKES, Origins
 from tallystick.policy.reading import CallReading, is_archive
+from tallystick.policy.sent_variables import is_meant_for, variables_sent
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Trust, World
 from tallystick.shell.names import canonical
@@ -30,6 +31,8 @@ CARRIES: dict[str, str] = {
 }
 """Every word and what it means."""
 
+_FOR_ANYTHING = frozenset(("allowed", "bare", "private"))
+"""Hosts that a variable may be for whatever its name is: the user's own."""
 _NEAR = frozenset(("local", "metadata"))
 _MOST_ORIGINS = 50
 _MOST_BELOW = 5
@@ -57,6 +60,7 @@ class Egress:
         self._texts: dict[str, bool] = {}
         self._values: tuple[str, ...] | None = None
         self._in_use: frozenset[str] | None = None
+        self._sent: tuple[str, ...] | None = None
 
     def host(self, intent: Intent) -> HostFacts:
         """The host of an intent, with what goes there in this call."""
@@ -74,6 +78,10 @@ class Egress:
         for path in self._betrayed(intent):
             carries["sensitive"] = None
             evidence.append(f"sensitive: a value of {path} stands in the call")
+        for name in self._variables():
+            if host.kinds.isdisjoint(_FOR_ANYTHING) and not is_meant_for(name, host.host):
+                carries["sensitive"] = None
+                evidence.append(f"sensitive: the variable {name}")
         past = self._world.past()
         evidence += [f"read before: {what}" for what in past.sensitive[-3:]]
         return msgspec.structs.replace(
@@ -159,6 +167,12 @@ class Egress:
                 own = secrets_below(root, self._reading, self._world, self._settings) if root else iter(())
                 self._values = tuple(betrayed(text, past, own, self._world))
         return self._values
+
+    def _variables(self) -> tuple[str, ...]:
+        """Variables that promise a secret, in what is sent."""
+        if self._sent is None:
+            self._sent = variables_sent(self._reading.texts)
+        return self._sent
 
     def _arguments(self) -> str:
         if self._reading.texts:

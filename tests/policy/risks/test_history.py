@@ -61,6 +61,11 @@ git clean -xdf .
 git clean -fd src
 git checkout -f main
 git checkout --force main
+git checkout -- .
+git checkout .
+git checkout HEAD~5 -- :/
+git restore .
+git restore --source=HEAD~3 --worktree --staged :/
 git switch --discard-changes main
 git switch -f main
 git stash drop
@@ -101,6 +106,9 @@ git clean -fd build
 git clean -fdx node_modules dist/
 git checkout main
 git checkout -b x
+git checkout -- src/main.py
+git restore src
+git restore --staged .
 git switch -c x
 git stash
 git stash pop
