@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE
 from tallystick.shell.code.found import HOME, Found
+from tallystick.shell.code.indirect import plain_members
 from tallystick.shell.code.scanning import Call, Language, Scan, scan, words_of
 from tallystick.shell.code.tokens import Dialect, Token, unescaped
 
@@ -87,6 +88,7 @@ _MODULE = re.compile(r"(?:node:|npm:|jsr:|bun:)?(.+)")
 def read_javascript(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
     text = _HOME_FOLDER.sub("process.env.HOME", text) if "HOME" in text or "homedir" in text else text
+    text = plain_members(text)
     scan(_TAGGED.sub(r"execSync(\1)", text) if "$`" in text else text, found, _LANGUAGE)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from tallystick.model.script import HOLE
 from tallystick.shell.code.found import HOME, Found
+from tallystick.shell.code.indirect import plain_members
 from tallystick.shell.code.scanning import Call, Language, Scan, scan
 from tallystick.shell.code.tables import apply, operation_of, table
 from tallystick.shell.code.tokens import Dialect, Token, unescaped
@@ -38,7 +39,7 @@ execute 0: dofile loadfile
 
 def read_lua(text: str, found: Found) -> None:
     """Note what a Lua program does, as far as its calls tell."""
-    scan(text, found, _LANGUAGE)
+    scan(plain_members(text), found, _LANGUAGE)
 
 
 def _calls(scan: Scan, call: Call) -> None:

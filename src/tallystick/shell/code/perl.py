@@ -31,6 +31,7 @@ _PATTERN = re.compile(
     re.DOTALL,
 )
 _HOME_FOLDER = re.compile(r"""\$ENV\{['"]?HOME['"]?\}\s?\.\s?(['"])""")
+_BARE_HOME = re.compile(r"""([,(]\s{0,3})\$ENV\{['"]?HOME['"]?\}(?=\s{0,3}(?:[,);]|\Z))""")
 _DIAMOND = re.compile(r"<([^<>\s;='\"\\*?]{0,200}[*?][^<>\s;='\"\\]{0,200})>")
 """`<*.txt>`: the files that a pattern names."""
 _RULES = table("""
@@ -80,7 +81,7 @@ def read_perl(text: str, found: Found) -> None:
         found.network(Operation.FETCH if method == "get" else Operation.SEND, address)
     text = _DIAMOND.sub(r'glob("\1")', text)
     text = _HOME_FOLDER.sub(lambda home: f"{home[1]}{HOME}", text)
-    scan(text, found, _LANGUAGE)
+    scan(_BARE_HOME.sub(r'\1"$ENV{HOME}"', text), found, _LANGUAGE)
 
 
 def _calls(scan: Scan, call: Call) -> None:

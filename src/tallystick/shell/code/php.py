@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE
 from tallystick.shell.code.found import HOME, Found
+from tallystick.shell.code.indirect import plain_names
 from tallystick.shell.code.scanning import Call, Language, Scan, scan
 from tallystick.shell.code.tables import apply, operation_of, table, writes
 from tallystick.shell.code.tokens import Dialect, Token, unescaped
@@ -49,7 +50,7 @@ signal 0: posix_kill
 def read_php(text: str, found: Found) -> None:
     """Note what a PHP program does, as far as its calls tell."""
     text = _HOME_FOLDER.sub("getenv('HOME')", text)
-    scan(text, found, _LANGUAGE)
+    scan(plain_names(text), found, _LANGUAGE)
 
 
 def _calls(scan: Scan, call: Call) -> None:

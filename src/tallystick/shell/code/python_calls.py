@@ -43,6 +43,7 @@ _METHODS = {
     "iterdir": Operation.LIST,
 }
 """Methods of path objects that do one thing to the path. Nothing else has methods of these names, or hardly."""
+_MOST_MAPPED = 50
 _SAVING = ("PIL", "openpyxl", "docx", "pptx")
 _ENDINGS = {"zip": ".zip", "tar": ".tar", "gztar": ".tar.gz", "bztar": ".tar.bz2", "xztar": ".tar.xz"}
 
@@ -73,6 +74,7 @@ class Calls:
 
     def function(self, name: str, call: Call) -> Value:
         """A call of something of a module; what it gives."""
+        name = name.removeprefix("__builtins__.").removeprefix("builtins.")
         made = text_given(name, call)
         if made is not None:
             return made
@@ -246,6 +248,31 @@ class Calls:
         if module is None or module.split(".")[0] not in INERT:
             self.found.is_unknown = True
         return UNKNOWN if module is None else values.name(module)
+
+    def imports_outermost(self, call: Call) -> Value:
+        """`__import__('a.b')` gives `a`, unless names are asked for from it."""
+        module = self.imports(call)
+        given = call.at(3, "fromlist")
+        name = call.path(0, "name")
+        return module if name is None or given is not None else values.name(name.partition(".")[0])
+
+    def member(self, call: Call) -> Value:
+        """`getattr(os, 'system')`: what a module has under a name that is told."""
+        owner, name = call.at(0), call.path(1)
+        return UNKNOWN if owner is None or name is None else values.member(owner, name)
+
+    def members(self, call: Call) -> Value:
+        """`vars(os)`: all that a module has."""
+        owner = call.at(0)
+        return UNKNOWN if owner is None else values.member(owner, "__dict__")
+
+    def maps(self, call: Call) -> Value:
+        """`map(os.system, […])`: a call for each of what is told."""
+        function, through = call.at(0), call.at(1)
+        if function is not None and function.kind is Kind.NAME and through is not None and through.kind is Kind.ITEMS:
+            for item in through.items[:_MOST_MAPPED]:
+                self.function(function.text, Call([item], {}, call.depth))
+        return UNKNOWN
 
     def log_file(self, call: Call) -> Value:
         """`logging.basicConfig(filename=…)`."""
@@ -427,8 +454,11 @@ _SPECIAL = {
     "exec": Calls.runs_text,
     "eval": Calls.runs_text,
     "print": Calls.printed,
-    "__import__": Calls.imports,
+    "__import__": Calls.imports_outermost,
     "importlib.import_module": Calls.imports,
+    "getattr": Calls.member,
+    "vars": Calls.members,
+    "map": Calls.maps,
     "logging.basicConfig": Calls.log_file,
     "socket.create_connection": Calls.connects,
 }

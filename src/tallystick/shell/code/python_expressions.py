@@ -42,8 +42,13 @@ _BUILTIN = frozenset(
         "zip",
         "enumerate",
         "__import__",
+        "__builtins__",
+        "getattr",
+        "vars",
     )
 )
+_NAMED = (".__dict__", "sys.modules")
+"""Tables of what has a name."""
 _MOST_VISITS = 5_000
 _MOST_DEPTH = 60
 
@@ -171,7 +176,9 @@ class Expressions(abc.ABC):
         if owner.kind is Kind.NAME and owner.text == "os.environ":
             is_home = isinstance(node.slice, ast.Constant) and node.slice.value == "HOME"
             return values.text(HOME if is_home else HOLE)
-        self.value(node.slice)
+        key = self.value(node.slice)
+        if owner.kind is Kind.NAME and key.kind is Kind.TEXT and owner.text.endswith(_NAMED):
+            return values.member(owner, key.text)
         return values.indexed(owner, node.slice)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
@@ -251,6 +258,8 @@ class Expressions(abc.ABC):
             return self.calls.of_file(owner, method, call)
         self.calls.given_away(call)
         if owner.kind is Kind.NAME:
+            if method in ("__getattribute__", "__getattr__"):
+                return values.member(owner, call.path(0) or HOLE)
             return self.calls.function(f"{owner.text}.{method}", call)
         if owner.kind is Kind.PATH:
             return self.calls.of_path(owner, method, call)

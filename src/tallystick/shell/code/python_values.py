@@ -84,6 +84,13 @@ def name(dotted: str) -> Value:
     return Value(Kind.NAME, dotted[:500])
 
 
+def member(owner: Value, key: str) -> Value:
+    """What a module has under a name: `getattr(os, key)`, `vars(os)[key]`, `sys.modules[key]`."""
+    if owner.kind is not Kind.NAME or HOLE in key:
+        return UNKNOWN
+    return name(key if owner.text == "sys.modules" else f"{owner.text.removesuffix('.__dict__')}.{key}")
+
+
 def items(values: Sequence[Value]) -> Value:
     """A list; one of many items is cut, and what it holds is not known."""
     return Value(Kind.ITEMS, items=tuple(values)) if len(values) <= MOST_ITEMS else UNKNOWN

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE
 from tallystick.shell.code.found import HOME, Found
+from tallystick.shell.code.indirect import plain_sends
 from tallystick.shell.code.scanning import Call, Language, Scan, scan
 from tallystick.shell.code.tables import apply, operation_of, table, writes
 from tallystick.shell.code.tokens import Dialect, Token, unescaped
@@ -66,7 +67,7 @@ _INERT = frozenset(_LIBRARIES.split())
 
 def read_ruby(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
-    scan(_HOME_FOLDER.sub("Dir.home", text), found, _LANGUAGE)
+    scan(plain_sends(_HOME_FOLDER.sub("Dir.home", text)), found, _LANGUAGE)
 
 
 def _calls(scan: Scan, call: Call) -> None:
