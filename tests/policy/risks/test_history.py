@@ -61,11 +61,6 @@ git clean -xdf .
 git clean -fd src
 git checkout -f main
 git checkout --force main
-git checkout -- .
-git checkout .
-git checkout HEAD~5 -- :/
-git restore .
-git restore --source=HEAD~3 --worktree --staged :/
 git switch --discard-changes main
 git switch -f main
 git stash drop

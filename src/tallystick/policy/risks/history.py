@@ -19,7 +19,6 @@ from tallystick.shell.programs.git_call import GitCall
 
 _REWRITES = "rewrites-history"
 _DISCARDS = "discards-work"
-_WHOLE_TREE = frozenset((".", "./", ":/", ":/*", ":(top)", "*"))
 _SHARED = re.compile(
     r"(?:main|master|trunk|dev|devel|develop|development|staging|stable|next|prod|production|live|release|releases|gh-pages"
     r"|head|@|default|integration|qa|uat|(?:release|releases|hotfix|support|v\d[\w.]*|stable|prod|maint)[-/].*|v?\d+(?:\.[\dx]+)+.*)",
@@ -111,20 +110,6 @@ def _when(word: str, *options: str) -> Callable[[GitCall], str | None]:
     return lambda call: word if call.line.has(*options) else None
 
 
-def _checkout(call: GitCall) -> str | None:
-    return _DISCARDS if call.line.has("-f", "--force") or _is_all(call) else None
-
-
-def _restore(call: GitCall) -> str | None:
-    is_index_only = call.line.has("-S", "--staged") and not call.line.has("-W", "--worktree")
-    return _DISCARDS if _is_all(call) and not is_index_only else None
-
-
-def _is_all(call: GitCall) -> bool:
-    """Whether the whole working tree is meant: as `reset --hard`, that leaves nothing of what is in no commit."""
-    return any(word.text in _WHOLE_TREE for word in call.line.operands)
-
-
 def _verbs(word: str, *verbs: str) -> Callable[[GitCall], str | None]:
     return lambda call: word if call.line.operand(0) in verbs else None
 
@@ -162,8 +147,7 @@ _RULES: dict[str, Callable[[GitCall], str | None]] = {
     "branch": _branch,
     "clean": _clean,
     "reset": _when(_DISCARDS, "--hard"),
-    "checkout": _checkout,
-    "restore": _restore,
+    "checkout": _when(_DISCARDS, "-f", "--force"),
     "switch": _when(_DISCARDS, "-f", "--force", "--discard-changes"),
     "checkout-index": _when(_DISCARDS, "-f", "--force"),
     "read-tree": _when(_DISCARDS, "--reset"),
