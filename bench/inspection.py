@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Iterator
@@ -49,6 +50,7 @@ def figures(folder: Path) -> Iterator[Figure]:
                 (project / path).write_text(f"# {number}\n{text}")
             decider = Decider(Home(home / ".tally"), home)
             decider.decide(_call(home, "true", "warming"))
+            gc.freeze()  # as the recorder does when all is loaded
             first.append(_took(decider, _call(home, command, "first")))
             again += [_took(decider, _call(home, command, f"agent-{n}")) for n in range(_ROUNDS // _COPIES)]
         yield Figure(f"a decision that reads {name}, first, p50", statistics.median(first), "ms")
