@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,18 +25,10 @@ from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.line import seal_line
 from tallystick.seal.merkle import Frontier
 from tallystick.seal.note import sign_note
-from tests.redteam.forging import Edit, Forged, Thief, Values, journals, lines_of, same
+from tests.redteam.forging import Edit, Forged, Register, Thief, Values, journals, lines_of, same
 
-ATTACKS: dict[str, Callable[[Thief], None]] = {}
-
-
-def attack(function: Callable[[Thief], None]) -> Callable[[Thief], None]:
-    ATTACKS[function.__name__] = function
-    return function
-
-
-def told(name: str) -> str:
-    return (ATTACKS[name].__doc__ or "").strip().rstrip(".")
+ATTACKS = attack = Register()
+told = ATTACKS.told
 
 
 def _prompt(values: Values) -> Values:

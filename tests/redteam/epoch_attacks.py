@@ -21,18 +21,10 @@ from tallystick.seal.epochs import Epoch, end_epoch, epoch_of
 from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.line import parse_line
 from tallystick.seal.merkle import Frontier
-from tests.redteam.forging import Edit, Forged, Thief, Values, journals, lines_of, same
+from tests.redteam.forging import Edit, Forged, Register, Thief, Values, journals, lines_of, same
 
-ATTACKS: dict[str, Callable[[Thief], None]] = {}
-
-
-def attack(function: Callable[[Thief], None]) -> Callable[[Thief], None]:
-    ATTACKS[function.__name__] = function
-    return function
-
-
-def told(name: str) -> str:
-    return (ATTACKS[name].__doc__ or "").strip().rstrip(".")
+ATTACKS = attack = Register()
+told = ATTACKS.told
 
 
 def _signer() -> Path:

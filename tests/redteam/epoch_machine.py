@@ -7,14 +7,13 @@ import subprocess
 from pathlib import Path
 
 from tallystick.journal.archive import system_clock
-from tallystick.journal.home import Home
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require
 from tallystick.operations.anchors import Target, anchor
 from tallystick.operations.outlook import outlook
 from tallystick.operations.scribe import Scribe
 from tallystick.operations.signer_program import interpreter
-from tallystick.operations.signer_setup import Places, plan, set_up, start
+from tallystick.operations.signer_setup import plan, set_up, start
 from tallystick.operations.verify import verify_store
 from tallystick.operations.verify_named import live_epoch
 from tests.redteam.machine import AGENT, SIGNER, Found, Machine, _found, give
@@ -42,20 +41,9 @@ class EpochMachine(Machine):
     ATTACKS = "tests.redteam.epoch_attacks"
 
     def __init__(self, base: Path, library: Path) -> None:
-        self.base, self.library, self.is_guarded = base, library, True
-        base.chmod(0o755)
+        self.library, self.is_guarded = library, True
+        self._lay_out(base)
         user = base / "user"
-        user.mkdir()
-        self.home = Home(user / "store")
-        self.places = Places(
-            program=base / "program",
-            folder=base / "signer",
-            socket=base / "run" / "socket",
-            pins=base / "etc",
-            unit=base / "unit",
-            systemd=base / "no-systemd",
-        )
-        self.remote = base / "anchor.git"
         self._record("an old plan")
         self.noted = set_up(plan(self.home, user=str(SIGNER), places=self.places, epochs=3_600)).key
         self._make_remote()

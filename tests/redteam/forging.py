@@ -139,3 +139,14 @@ class Thief:
     @property
     def signed_size(self) -> int:
         return parse_note(self.home.note.read_bytes()).size
+
+
+class Register(dict[str, Callable[[Thief], None]]):
+    """Attacks by name: it decorates each, and knows what its first line says."""
+
+    def __call__(self, function: Callable[[Thief], None]) -> Callable[[Thief], None]:
+        self[function.__name__] = function
+        return function
+
+    def told(self, name: str) -> str:
+        return (self[name].__doc__ or "").strip().rstrip(".")

@@ -5,13 +5,16 @@ Everything is below one folder of its own; what runs is stopped by its id.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import msgspec
 
+from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require, Verdict
@@ -29,6 +32,30 @@ AGENT, SIGNER = 64_102, 64_101 + 2 * (os.getpid() % 400)
 """Users of these numbers need not be known by name. Each process of tests has a signer's user of its own, to end it by."""
 CODE = Path(__file__).parent
 LEVELS = ("A1", "A2", "A3", "A4")
+
+
+Table = dict[str, dict[str, object]]
+
+
+def missing() -> str | None:
+    """What a machine to attack needs and this one does not have."""
+    if os.getuid() != 0:
+        return "only root can be another user"
+    if shutil.which("git") is None:
+        return "git is not installed"
+    try:
+        interpreter()
+    except JournalError as error:
+        return str(error)
+    return None
+
+
+def kept_table(path: Path, attacks: Collection[str]) -> Iterator[Table]:
+    """What was found, written down where somebody asks for it: REDTEAM_TABLE=1."""
+    found: Table = {}
+    yield found
+    if os.environ.get("REDTEAM_TABLE") and found.keys() == set(attacks):
+        path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -63,20 +90,9 @@ class Machine:
     ATTACKS = "tests.redteam.running"
 
     def __init__(self, base: Path, library: Path, *, is_guarded: bool) -> None:
-        self.base, self.library, self.is_guarded = base, library, is_guarded
-        base.chmod(0o755)
+        self.library, self.is_guarded = library, is_guarded
+        self._lay_out(base)
         user = base / "user"
-        user.mkdir()
-        self.home = Home(user / "store")
-        self.places = Places(
-            program=base / "program",
-            folder=base / "signer",
-            socket=base / "run" / "socket",
-            pins=base / "etc",
-            unit=base / "unit",
-            systemd=base / "no-systemd",
-        )
-        self.remote = base / "anchor.git"
         record(self.home, 3, 4)
         give(user, AGENT)
         if is_guarded:
@@ -91,6 +107,21 @@ class Machine:
             anchor(self.home, Target(kind="git", target=str(self.remote)), clock=lambda: "2026-11-22T01:00:00.000000Z")
         give(user, AGENT)
         self._keep()
+
+    def _lay_out(self, base: Path) -> None:
+        self.base = base
+        base.chmod(0o755)
+        (base / "user").mkdir()
+        self.home = Home(base / "user" / "store")
+        self.places = Places(
+            program=base / "program",
+            folder=base / "signer",
+            socket=base / "run" / "socket",
+            pins=base / "etc",
+            unit=base / "unit",
+            systemd=base / "no-systemd",
+        )
+        self.remote = base / "anchor.git"
 
     def _keep(self) -> None:
         """Remember everything as it is, the signer's memory too."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
 import tempfile
@@ -13,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import JournalError
-from tallystick.operations.signer_program import interpreter
 from tallystick.operations.signer_setup import start
-from tests.redteam.machine import AGENT, LEVELS, SIGNER, Machine, library, record
+from tests.redteam.machine import AGENT, LEVELS, SIGNER, Machine, Table, kept_table, library, missing, record
 from tests.redteam.running import ATTACKS, BY_ROOT, told
 
 TABLE = Path(__file__).parents[2] / "docs" / "attacks.json"
@@ -29,19 +26,7 @@ NEVER = {
 """What no level up to A4 calls tampering, and why."""
 
 
-def _missing() -> str | None:
-    if os.getuid() != 0:
-        return "only root can be another user"
-    if shutil.which("git") is None:
-        return "git is not installed"
-    try:
-        interpreter()
-    except JournalError as error:
-        return str(error)
-    return None
-
-
-pytestmark = pytest.mark.skipif(_missing() is not None, reason=_missing() or "")
+pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +46,8 @@ def machines() -> Iterator[dict[bool, Machine]]:
 
 
 @pytest.fixture(scope="module")
-def table() -> Iterator[dict[str, dict[str, object]]]:
-    """What was found, written down where somebody asks for it: REDTEAM_TABLE=1."""
-    found: dict[str, dict[str, object]] = {}
-    yield found
-    if os.environ.get("REDTEAM_TABLE") and found.keys() == ATTACKS.keys():
-        TABLE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+def table() -> Iterator[Table]:
+    yield from kept_table(TABLE, ATTACKS)
 
 
 def test_a_store_that_nobody_attacked_is_sound_at_every_level(machines: dict[bool, Machine]) -> None:
@@ -75,9 +56,7 @@ def test_a_store_that_nobody_attacked_is_sound_at_every_level(machines: dict[boo
 
 
 @pytest.mark.parametrize("name", sorted(ATTACKS))
-def test_what_a_level_finds_the_levels_above_find_too(
-    machines: dict[bool, Machine], table: dict[str, dict[str, object]], name: str
-) -> None:
+def test_what_a_level_finds_the_levels_above_find_too(machines: dict[bool, Machine], table: Table, name: str) -> None:
     row: dict[str, object] = {"does": told(name)}
     for is_guarded, levels in ((False, ("A1", "A2")), (True, ("A3", "A4"))):
         machine = machines[is_guarded]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,13 +11,12 @@ import pytest
 
 from tests.redteam.epoch_attacks import ATTACKS, NOT_AT_A3F, NOT_AT_A4, told
 from tests.redteam.epoch_machine import EpochMachine
-from tests.redteam.machine import library
-from tests.redteam.test_attacks import _missing
+from tests.redteam.machine import Table, kept_table, library, missing
 
 TABLE = Path(__file__).parents[2] / "docs" / "attacks_by_root.json"
 LEVELS = ("A3f", "A4")
 
-pytestmark = pytest.mark.skipif(_missing() is not None, reason=_missing() or "")
+pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +31,8 @@ def machine() -> Iterator[EpochMachine]:
 
 
 @pytest.fixture(scope="module")
-def table() -> Iterator[dict[str, dict[str, object]]]:
-    """What was found, written down where somebody asks for it: REDTEAM_TABLE=1."""
-    found: dict[str, dict[str, object]] = {}
-    yield found
-    if os.environ.get("REDTEAM_TABLE") and found.keys() == ATTACKS.keys():
-        TABLE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+def table() -> Iterator[Table]:
+    yield from kept_table(TABLE, ATTACKS)
 
 
 def test_a_store_that_nobody_attacked_is_sound_with_all_epochs(machine: EpochMachine) -> None:
@@ -47,9 +40,7 @@ def test_a_store_that_nobody_attacked_is_sound_with_all_epochs(machine: EpochMac
 
 
 @pytest.mark.parametrize("name", sorted(ATTACKS))
-def test_who_has_the_live_key_cannot_tell_another_past(
-    machine: EpochMachine, table: dict[str, dict[str, object]], name: str
-) -> None:
+def test_who_has_the_live_key_cannot_tell_another_past(machine: EpochMachine, table: Table, name: str) -> None:
     machine.restore()
     done = machine.attack(name, seed=1, user=0)
     assert done.returncode == 0, done.stderr
