@@ -73,7 +73,7 @@ lock: .venv/ready
 	$(LOCK) --group lock -o requirements/lock.lock
 
 clean:
-	rm -rf .venv mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info
+	rm -rf .venv mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info src/tallystick/catalog/compiled.json
 
 .venv/ready: pyproject.toml requirements/dev.lock
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || { \
