@@ -90,7 +90,7 @@ def test_kinds_are_read_off_the_code() -> None:
     assert kinds_in(text) == {"a_b", "d", "e", "g-h"}
     assert kinds_in('Loss(kind=f"{kind}_again", detail="at")') == set()
     assert kinds_in('unknown(name, at); self._lose("j", offset); kind = "unknown_k"') == {ANY_UNKNOWN, "j", "unknown_k"}
-    assert modules_of("headless_legacy")[:2] == ["headless_legacy", "headless"]
+    assert {"headless_legacy", "headless"} <= set(modules_of("headless_legacy"))
     assert "_opencode_parts" in modules_of("opencode")
     assert {"original_file", "progress", "summary_again", ANY_UNKNOWN} <= kinds_of("claude_code")
 

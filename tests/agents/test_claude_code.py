@@ -219,7 +219,8 @@ def test_no_input_makes_it_raise(lines: list[bytes]) -> None:
 )
 def test_it_knows_its_own_files(path: Path) -> None:
     head = path.read_bytes()[: 64 * 1024]
-    assert claude_code.recognises(str(path), head) is (path.relative_to(RECORDINGS).parts[0] == "claude-code")
+    is_ours = path.relative_to(RECORDINGS).parts[0] == "claude-code"
+    assert bool(claude_code.recognises(str(path), head)) is is_ours
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,7 @@ def test_it_knows_its_own_files(path: Path) -> None:
     ],
 )
 def test_it_knows_a_transcript_by_its_first_lines(head: bytes, *, is_ours: bool) -> None:
-    assert claude_code.recognises("x.jsonl", head) is is_ours
+    assert bool(claude_code.recognises("x.jsonl", head)) is is_ours
 
 
 # Sessions of real people ----------------------------------------------------------------------------------------------

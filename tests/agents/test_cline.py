@@ -151,7 +151,8 @@ def test_what_is_not_known_is_reported() -> None:
 def test_a_session_is_known_by_its_ending() -> None:
     head = RECORDING.read_bytes()[:4096]
     assert cline.recognises("/x/s1.messages.json", head)
-    assert not cline.recognises("/x/s1.json", head)
+    assert cline.recognises("/x/copy.jsonl", head)
+    assert not cline.recognises("/x/s1.json", b'{"messages": []}')
     assert not cline.recognises("/x/s1.messages.json", b"[]")
 
 

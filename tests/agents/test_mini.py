@@ -161,7 +161,7 @@ def test_a_run_that_goes_on_has_no_end() -> None:
 
 def test_a_trajectory_is_known_by_what_it_says() -> None:
     assert mini.recognises("/x/trajectory.json", RECORDING.read_bytes()[: 64 * 1024])
-    assert not mini.recognises("/x/trajectory.txt", RECORDING.read_bytes()[: 64 * 1024])
+    assert mini.recognises("/x/copy.jsonl", RECORDING.read_bytes()[: 64 * 1024])
     assert not mini.recognises("/x/trajectory.json", b'{"messages": []}')
 
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
-from tallystick.agents import Adapter, adapters
+from tallystick.agents import Adapter, Reader, Shape, SourceFile, adapters
 from tallystick.capture.discover import Found, Refused, discover, first_time, reading_order, recognise
 
 SAMPLES = Path(__file__).parents[2] / "src" / "tallystick" / "samples" / "home"
@@ -70,3 +71,45 @@ def test_files_are_read_parents_first_then_by_time_then_by_path() -> None:
 def test_the_first_time_in_a_file_is_found_and_normalised() -> None:
     assert first_time(b'{"x":1,"timestamp":"2026-01-02T03:04:05+01:00"}') == "2026-01-02T02:04:05.000000Z"
     assert first_time(b"no time here") == ""
+
+
+class Sure:
+    """An adapter that says of every file how sure it is."""
+
+    SHAPE = Shape.LINES
+    GLOBAL_IDS = False
+    COMPANIONS: tuple[str, ...] = ()
+
+    def __init__(self, name: str, sure: int) -> None:
+        self.NAME = name
+        self._sure = sure
+
+    def locate(self) -> tuple[str, ...]:
+        return ()
+
+    def recognises(self, path: str, head: bytes) -> int:
+        return self._sure
+
+    def reader(self, file: SourceFile) -> Reader:
+        raise AssertionError("nothing is read here")
+
+
+def test_the_surest_agent_is_given_the_file_whatever_the_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("{}")
+    agents: list[Adapter] = [Sure("a", 2), Sure("b", 3), Sure("c", 0)]
+    for order in permutations(agents):
+        (found,) = recognise([path], {each.NAME: each for each in order})
+        assert isinstance(found, Found)
+        assert found.agent == "b"
+
+
+def test_between_agents_that_are_as_sure_a_person_must_choose(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("{}")
+    agents: list[Adapter] = [Sure("a", 2), Sure("b", 2), Sure("c", 1)]
+    for paths in ([path], [tmp_path]):
+        (refused,) = recognise(paths, {each.NAME: each for each in agents})
+        assert isinstance(refused, Refused)
+        assert "can be read as a or b" in refused.why
+        assert "--agent" in refused.why

@@ -63,8 +63,12 @@ class Adapter(Protocol):
         """Globs below the home folder that match this agent's history files."""
         ...
 
-    def recognises(self, path: str, head: bytes) -> bool:
-        """Whether a file with this path and these first bytes (up to 64 KiB) is one of this agent's."""
+    def recognises(self, path: str, head: bytes) -> int:
+        """How surely a file with this path and these first bytes (up to 64 KiB) is one of this agent's.
+
+        0: it is not. Else how many of the members that make out the agent's format were seen, and `IN_ITS_PLACE` more for
+        a name or folder that only this agent uses: the adapter that says most is given the file (recognition.py).
+        """
         ...
 
     def reader(self, file: SourceFile) -> Reader:
@@ -93,7 +97,7 @@ NAMES: tuple[str, ...] = (
     "aider",
     "gensee",
 )
-"""The modules of this package that are adapters, in the order in which they are asked whether a file is theirs."""
+"""The modules of this package that are adapters."""
 
 
 def adapters() -> dict[str, Adapter]:

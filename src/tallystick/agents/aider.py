@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._aider_blocks import Block, Kind, blocks_of
 from tallystick.agents._columns import known
+from tallystick.agents.recognition import IN_ITS_PLACE
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "aider"
@@ -46,11 +47,11 @@ def locate() -> tuple[str, ...]:
     return tuple(f"{folders}{_FILE}" for folders in ("", "*/", "*/*/", "*/*/*/"))
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is a chat history: by its name, or as Markdown that begins with the start of a chat."""
     if posixpath.basename(path.replace("\\", "/")) == _FILE:
-        return bool(head.strip())
-    return path.endswith(".md") and head.lstrip().startswith(_HEAD)
+        return IN_ITS_PLACE if head.strip() else 0
+    return 1 if path.endswith(".md") and head.lstrip().startswith(_HEAD) else 0
 
 
 def reader(file: SourceFile) -> Reader:

@@ -9,7 +9,8 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._claude_lines import BOOKKEEPING, TITLES
 from tallystick.agents._claude_reader import ClaudeReader
 from tallystick.agents._claude_tree import AGENT, META
-from tallystick.agents.reading import BadJson, dict_of, loads, text_of
+from tallystick.agents.reading import dict_of, text_of
+from tallystick.agents.recognition import count_members, objects
 from tallystick.model.step import Json
 
 NAME = AGENT
@@ -18,6 +19,7 @@ GLOBAL_IDS = True
 COMPANIONS: tuple[str, ...] = (META,)
 
 _HEAD_LINES = 20
+_MEMBERS = ("type", "sessionId", "uuid", "parentUuid", "isSidechain", "message.content", "leafUuid", "messageId")
 
 
 def locate() -> tuple[str, ...]:
@@ -25,25 +27,19 @@ def locate() -> tuple[str, ...]:
     return (".claude/projects/**/*.jsonl", ".config/claude/projects/**/*.jsonl")
 
 
-def recognises(path: str, head: bytes) -> bool:
-    """Whether the first line that says so is a line of a transcript."""
-    for text in head.split(b"\n", _HEAD_LINES)[:_HEAD_LINES]:
-        try:
-            verdict = _is_ours(loads(text.strip(b"\0")).value) if text.strip(b"\0 \r\t") else None
-        except BadJson:
-            continue
+def recognises(path: str, head: bytes) -> int:
+    """How much the first line that says whose it is has of a transcript's line."""
+    for line in objects(head)[:_HEAD_LINES]:
+        verdict = _is_ours(line)
         if verdict is not None:
-            return verdict
-    # A first line that is longer than the head cannot be parsed.
-    return b"\n" not in head and b'"isSidechain":' in head and b'"sessionId":' in head and b'"parts":' not in head
+            return count_members(line, also=_MEMBERS) if verdict else 0
+    return 0
 
 
-def _is_ours(line: Json) -> bool | None:
+def _is_ours(line: dict[str, Json]) -> bool | None:
     """Whether a line is of a transcript, None if it could be of another agent's too."""
-    if not isinstance(line, dict):
-        return False
     kind = text_of(line.get("type"))
-    if kind in ("user", "assistant"):
+    if kind in ("user", "assistant") or (kind is None and "isSidechain" in line):
         # Qwen Code writes the same lines with another model's messages in them.
         return ("isSidechain" in line or "sessionId" in line) and "content" in dict_of(line.get("message"))
     named_by = {"summary": "leafUuid", "file-history-snapshot": "messageId", "attachment": "attachment"}.get(kind or "")

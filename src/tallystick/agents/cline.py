@@ -18,6 +18,7 @@ from tallystick.agents._losses import unknown
 from tallystick.agents._media import take_out
 from tallystick.agents._trail import Trail
 from tallystick.agents.reading import dict_of, events_of_object, int_of, list_of, text_of
+from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "cline"
@@ -40,9 +41,11 @@ def locate() -> tuple[str, ...]:
     return (".cline/data/sessions/*/*.messages.json",)
 
 
-def recognises(path: str, head: bytes) -> bool:
-    """Whether a file is a session of Cline: by its ending and its first members."""
-    return path.endswith(_ENDING) and head.lstrip().startswith(b"{") and b'"messages"' in head
+def recognises(path: str, head: bytes) -> int:
+    """Whether a file is a session of Cline: by its ending and messages, or by members that only such a document has."""
+    first = first_object(head)
+    members = count_members(first, "messages", "sessionId", "origin", also=("agent", "system_prompt", "updated_at"))
+    return members + (IN_ITS_PLACE if path.endswith(_ENDING) and "messages" in first else 0)
 
 
 def reader(file: SourceFile) -> Reader:

@@ -21,6 +21,7 @@ from tallystick.agents._codex_line import Line, known, parse
 from tallystick.agents._codex_thread import AGENT, Thread
 from tallystick.agents._losses import unknown
 from tallystick.agents.reading import dict_of, events_of_object, text_of
+from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.model.step import Event, Json, Loss, SessionKind
 
 NAME = AGENT
@@ -29,8 +30,7 @@ GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
 
 _FILE = re.compile(r"rollout-\d{4}-\d\d-\d\dT[\d-]{8}-(.+)\.jsonl\Z", re.ASCII)
-_LINE = re.compile(rb'"type"\s*:\s*"(?:session_meta|turn_context|response_item|event_msg|compacted)"')
-_OLD_HEADER = re.compile(rb'\s*\{"id"\s*:\s*"[^"]+"\s*,\s*"timestamp"\s*:\s*"[^"]+"\s*,\s*"instructions"')
+_LINES = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
 _BOOKKEEPING = frozenset({"state", "world_state", "inter_agent_communication_metadata"})
 """What Codex needs to go on, in words that messages and settings have, too."""
 _PASSING = frozenset({"turn_id", "root_turn_id", "trace_id", "current_date", "cwd"})
@@ -42,12 +42,17 @@ def locate() -> tuple[str, ...]:
     return (".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl")
 
 
-def recognises(path: str, head: bytes) -> bool:
-    """Whether a file is a rollout: by its name and first character, else by its first line."""
-    if _FILE.search(posixpath.basename(path)) and head.lstrip()[:1] in (b"{", b""):
-        return True
-    line = head.partition(b"\n")[0]
-    return bool(_OLD_HEADER.match(line)) or (bool(_LINE.search(line)) and b'"payload"' in line)
+def recognises(path: str, head: bytes) -> int:
+    """Whether a file is a rollout: by its name and first character, and by its first line."""
+    in_place = bool(_FILE.search(posixpath.basename(path))) and head.lstrip()[:1] in (b"{", b"")
+    first = first_object(head)
+    if text_of(first.get("type")) in _LINES:
+        members = count_members(
+            first, "type", "payload", also=("timestamp", "payload.cli_version", "payload.originator")
+        )
+    else:
+        members = count_members(first, "id", "timestamp", "instructions")
+    return members + (IN_ITS_PLACE if in_place else 0)
 
 
 def reader(file: SourceFile) -> Reader:

@@ -10,7 +10,6 @@ leaves out what the cache gave. Native ids are unique in a session only: call id
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
@@ -18,7 +17,8 @@ from tallystick.agents import _copilot_tools as tools
 from tallystick.agents._copilot_chat import ChatLog
 from tallystick.agents._copilot_events import event
 from tallystick.agents._copilot_session import AGENT, Conversation, parse
-from tallystick.agents.reading import events_of_object
+from tallystick.agents.reading import BadJson, dict_of, events_of_object, loads, text_of
+from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.model.step import Event, Loss
 
 NAME = AGENT
@@ -26,8 +26,7 @@ SHAPE = Shape.LINES
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
 
-_CHAT = re.compile(rb'\s*\{"kind"\s*:\s*0\s*,\s*"v"\s*:\s*\{')
-_FIRST = re.compile(rb'\s*\{"type"\s*:\s*"session\.start"\s*,\s*"data"\s*:')
+_MEMBERS = ("id", "timestamp", "parentId", "data.sessionId", "data.copilotVersion")
 
 
 def locate() -> tuple[str, ...]:
@@ -38,12 +37,18 @@ def locate() -> tuple[str, ...]:
     return (".copilot/session-state/*/events.jsonl", *chats)
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is one of Copilot's, by its first line."""
-    line = head.partition(b"\n")[0]
-    if _FIRST.match(line):
-        return b'"copilotVersion"' in line or b'"copilot-agent"' in line or "/.copilot/" in path
-    return bool(_CHAT.match(line)) and (b'"requests"' in line or "/chatSessions/" in path)
+    first = first_object(head)
+    if text_of(first.get("type")) == "session.start":
+        data = dict_of(first.get("data"))
+        is_ours = "copilotVersion" in data or data.get("producer") == "copilot-agent"
+        in_place = IN_ITS_PLACE if "/.copilot/" in path else 0
+        return count_members(first, "data", also=_MEMBERS) + in_place if is_ours or in_place else 0
+    if first.get("kind") != 0:
+        return 0
+    in_place = IN_ITS_PLACE if "/chatSessions/" in path else 0
+    return count_members(first, "kind", "v.requests", also=("v.version", "v.sessionId")) + in_place
 
 
 def reader(file: SourceFile) -> Reader:
@@ -63,7 +68,7 @@ class _Either:
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events of one line."""
         if self._reader is None:
-            is_chat = _CHAT.match(data) is not None
+            is_chat = _begins_chat(data)
             self._reader = ChatLog(self._name, AGENT) if is_chat else _EventLog(self._name)
         yield from self._reader.feed(data, offset)
 
@@ -71,6 +76,14 @@ class _Either:
         """What was held back."""
         if self._reader is not None:
             yield from self._reader.finish()
+
+
+def _begins_chat(line: bytes) -> bool:
+    try:
+        first = dict_of(loads(line).value)
+    except BadJson:
+        return False
+    return first.get("kind") == 0 and isinstance(first.get("v"), dict)
 
 
 class _EventLog:

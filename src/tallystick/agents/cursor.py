@@ -20,6 +20,7 @@ from tallystick.agents._losses import unknown
 from tallystick.agents._media import take_out
 from tallystick.agents._trail import Trail
 from tallystick.agents.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads, text_of
+from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "cursor"
@@ -27,7 +28,6 @@ SHAPE = Shape.LINES
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
 _PLACE = re.compile(r"/\.cursor/projects/([^/]+)/agent-transcripts/")
-_FIRST_LINE = re.compile(rb'\s*\{"role": ?"(?:user|assistant)", ?"message": ?\{"content": ?[\["]')
 _QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>", re.DOTALL)
 _TAG = re.compile(r"\s*<[a-z_]+>")
 
@@ -37,9 +37,14 @@ def locate() -> tuple[str, ...]:
     return (".cursor/projects/*/agent-transcripts/**/*.jsonl",)
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is a transcript: by its place, or by a first line that is nothing but a role and a message."""
-    return path.endswith(".jsonl") and (_PLACE.search(path) is not None or _FIRST_LINE.match(head) is not None)
+    if not path.endswith(".jsonl"):
+        return 0
+    first = first_object(head)
+    is_ours = first.keys() == {"role", "message"} and text_of(first["role"]) in ("user", "assistant")
+    members = count_members(first, "role", "message.content") if is_ours else 0
+    return members + (IN_ITS_PLACE if _PLACE.search(path) else 0)
 
 
 def reader(file: SourceFile) -> Reader:

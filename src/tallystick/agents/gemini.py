@@ -10,13 +10,13 @@ edited files are left out; `tokens.input` leaves out what the cache gave. Native
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._gemini_chat import AGENT, Chat
 from tallystick.agents._losses import unknown
 from tallystick.agents.reading import dict_of, events_of_object, list_of, text_of
+from tallystick.agents.recognition import count_members, first_object
 from tallystick.model.step import Event, Json, Loss
 
 NAME = AGENT
@@ -24,10 +24,7 @@ SHAPE = Shape.LINES
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
 
-_HEADER = re.compile(rb'\s*\{"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
-_MESSAGE = re.compile(
-    rb'\s*\{"id"\s*:\s*"[^"]*"\s*,\s*"timestamp"\s*:\s*"[^"]*"\s*,\s*"type"\s*:\s*"(?:user|gemini)"\s*,'
-)
+_TIMES = ("startTime", "lastUpdated", "kind")
 
 
 def locate() -> tuple[str, ...]:
@@ -35,12 +32,13 @@ def locate() -> tuple[str, ...]:
     return (".gemini/tmp/*/chats/session-*.jsonl", ".gemini/tmp/*/chats/*/*.jsonl")
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is a chat, by its first line."""
-    line = head.partition(b"\n")[0]
-    if _HEADER.match(line):
-        return b'"messages"' not in line
-    return _MESSAGE.match(line) is not None
+    first = first_object(head)
+    if "projectHash" in first:
+        return 0 if "messages" in first else count_members(first, "sessionId", "projectHash", also=_TIMES)
+    is_message = text_of(first.get("type")) in ("user", "gemini")
+    return count_members(first, "id", "timestamp", "type", "content") if is_message else 0
 
 
 def reader(file: SourceFile) -> Reader:

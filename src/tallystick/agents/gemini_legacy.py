@@ -7,12 +7,12 @@ goes on with such a chat, it writes the same messages again as lines.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._gemini_chat import Chat
 from tallystick.agents.reading import dict_of, events_of_object, list_of, text_of
+from tallystick.agents.recognition import count_members, first_object
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "gemini-legacy"
@@ -20,17 +20,18 @@ SHAPE = Shape.DOCUMENT
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
 
-_DOCUMENT = re.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
-
 
 def locate() -> tuple[str, ...]:
     """Where Gemini CLI kept its chats, below the home folder."""
     return (".gemini/tmp/*/chats/session-*.json",)
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is a chat in one document, by its first members."""
-    return bool(_DOCUMENT.match(head)) and (path.endswith(".json") or b'"messages"' in head.partition(b"\n")[0])
+    first = first_object(head)
+    if "messages" not in first and not path.endswith(".json"):
+        return 0
+    return count_members(first, "sessionId", "projectHash", also=("messages", "startTime", "lastUpdated"))
 
 
 def reader(file: SourceFile) -> Reader:

@@ -15,6 +15,7 @@ import msgspec
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._columns import known, moment_ms, number, parsed, word
 from tallystick.agents.reading import BadJson, bad_line, dict_of, loads, text_of
+from tallystick.agents.recognition import IN_ITS_PLACE
 from tallystick.agents.tables import Table, Tables
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, Source, Step
 
@@ -60,11 +61,13 @@ def locate() -> tuple[str, ...]:
     return (".gensee/gensee.db",)
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is such a database, in plain: by its tables. An index of ours has the same, and a mark of its own."""
     if not head.startswith(_MAGIC) or head[_APPLICATION_AT : _APPLICATION_AT + 4].strip(b"\0"):
-        return False
-    return path.endswith("/gensee.db") or sum(mark in head for mark in _MARKS) >= len(_MARKS) - 1
+        return 0
+    seen = sum(mark in head for mark in _MARKS)
+    in_place = IN_ITS_PLACE if path.endswith("/gensee.db") else 0
+    return in_place + (seen if seen >= len(_MARKS) - 1 else 0)
 
 
 def reader(file: SourceFile) -> Reader:

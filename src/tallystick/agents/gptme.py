@@ -29,6 +29,7 @@ from tallystick.agents.reading import (
     loads,
     text_of,
 )
+from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
 
 NAME = "gptme"
@@ -40,6 +41,7 @@ _ROLES = ("system", "user", "assistant")
 _HEAD = re.compile(rb'"role"\s*:\s*"(?:system|user|assistant)"')
 _DIGESTED = ("role", "content", "files", "file_hashes", "ui_only", "ephemeral_ttl", "call_id")
 _INPUT_LOG = ("input_log_messages", "input_log_digest", "input_log_model")
+_KNOWN_FLAGS = ("files", "pinned", "hide", "metadata")
 _KNOWN_MEMBERS = frozenset((*_DIGESTED, "timestamp", "pinned", "hide", "metadata"))
 _KNOWN_METADATA = frozenset(
     (*_INPUT_LOG, "model", "served_model", "resolved_model", "cost", "usage", "timings", "tool")
@@ -51,12 +53,14 @@ def locate() -> tuple[str, ...]:
     return (".local/share/gptme/logs/*/conversation.jsonl",)
 
 
-def recognises(path: str, head: bytes) -> bool:
-    """Whether a file is a conversation log: its name, or messages with a role and content at top level."""
-    if posixpath.basename(path) == "conversation.jsonl":
-        return _HEAD.search(head[:65536]) is not None
-    line = head.lstrip().split(b"\n", 1)[0]
-    return path.endswith(".jsonl") and line.startswith(b'{"role": "') and b'"content": ' in line
+def recognises(path: str, head: bytes) -> int:
+    """Whether a file is a conversation log: its name, and messages with a role and content at top level."""
+    if posixpath.basename(path) == "conversation.jsonl" and _HEAD.search(head) is not None:
+        return IN_ITS_PLACE
+    first = first_object(head)
+    if not path.endswith(".jsonl") or text_of(first.get("role")) not in _ROLES or "type" in first:
+        return 0
+    return count_members(first, "role", "content", also=("timestamp", *_KNOWN_FLAGS))
 
 
 def reader(file: SourceFile) -> _Reader:

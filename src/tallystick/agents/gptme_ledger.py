@@ -13,6 +13,7 @@ from hashlib import blake2b
 
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.reading import events_of_object, int_of, text_of
+from tallystick.agents.recognition import count_members, objects
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Source, Step
 
 NAME = "gptme-ledger"
@@ -35,10 +36,10 @@ def locate() -> tuple[str, ...]:
     return (".local/share/gptme/provenance/sessions/*.jsonl",)
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether one of a file's first lines is a record of such a ledger; others may be damaged."""
-    keys = (b'"step_id"', b'"self_hash"', b'"context_hash"')
-    return any(line.lstrip().startswith(b"{") and all(key in line for key in keys) for line in head.split(b"\n")[:20])
+    records = (count_members(record, "step_id", "self_hash", "context_hash") for record in objects(head)[:20])
+    return max(records, default=0)
 
 
 def reader(file: SourceFile) -> _Reader:

@@ -7,7 +7,6 @@ document, is headless_legacy.py; events are _headless_event.py and _headless_ste
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
@@ -17,6 +16,7 @@ from tallystick.agents._headless_event import happening
 from tallystick.agents._headless_order import Duplicates, InOrder
 from tallystick.agents._headless_steps import Weaver, time_of
 from tallystick.agents.reading import dict_of, events_of_object, text_of
+from tallystick.agents.recognition import count_members, objects
 from tallystick.errors import FormatError
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 
@@ -25,7 +25,8 @@ SHAPE = Shape.LINES
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
 
-_RECORD = re.compile(rb'^\s*\{[^\n]{0,200}?"_type"\s*:\s*"(?:header|event|footer)"', re.MULTILINE)
+_RECORDS = ("header", "event", "footer")
+_MEMBERS = ("id", "workflow_name", "created_at", "updated_at", "seq", "status")
 _SNIFFED_BYTES = 256
 _STATUSES = {"complete": "completed", "completed": "completed", "failed": "failed"}
 
@@ -39,9 +40,12 @@ def locate() -> tuple[str, ...]:
     )
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file holds records of such a log; its first lines may be damaged."""
-    return not path.endswith(".json") and _RECORD.search(head) is not None
+    if path.endswith(".json"):
+        return 0
+    records = (record for record in objects(head) if text_of(record.get("_type")) in _RECORDS)
+    return max((count_members(record, "_type", also=_MEMBERS) for record in records), default=0)
 
 
 def reader(file: SourceFile) -> _Reader:

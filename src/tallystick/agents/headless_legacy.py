@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.headless import SessionLog, folded, mended, session_name
 from tallystick.agents.reading import dict_of, events_of_object, list_of
+from tallystick.agents.recognition import count_members, first_object
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "headless-legacy"
@@ -44,10 +45,11 @@ def locate() -> tuple[str, ...]:
     )
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a document begins as such sessions do: an id and a workflow, and no record of the newer form."""
     is_object = head.lstrip().startswith(b"{") and not path.endswith(".jsonl")
-    return is_object and b'"id"' in head and b'"workflow_name"' in head and b'"_type"' not in head[:256]
+    is_ours = is_object and b'"id"' in head and b'"workflow_name"' in head and b'"_type"' not in head[:256]
+    return 2 + count_members(first_object(head), "id", "workflow_name") if is_ours else 0
 
 
 def reader(file: SourceFile) -> _Reader:

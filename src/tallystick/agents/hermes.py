@@ -22,6 +22,7 @@ from tallystick.agents._hermes_steps import answered, delegated_goals, delegatio
 from tallystick.agents._hermes_tree import Relation, parent_id, relation
 from tallystick.agents._trail import Trail
 from tallystick.agents.reading import BadJson, bad_line, dict_of, loads, text_of
+from tallystick.agents.recognition import IN_ITS_PLACE
 from tallystick.agents.tables import Table, Tables
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
@@ -54,12 +55,13 @@ def locate() -> tuple[str, ...]:
     return (".hermes/state.db", ".hermes/profiles/*/state.db")
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is a Hermes database: by its place, or by tables that only Hermes has."""
     if not head.startswith(b"SQLite format 3\0"):
-        return False
-    is_at_home = path.endswith("/state.db") and "/.hermes/" in path
-    return is_at_home or (b"TABLE messages" in head and b"TABLE session_model_usage" in head)
+        return 0
+    in_place = path.endswith("/state.db") and "/.hermes/" in path
+    has_tables = b"TABLE messages" in head and b"TABLE session_model_usage" in head
+    return (IN_ITS_PLACE if in_place else 0) + (2 if has_tables else 0)
 
 
 def reader(file: SourceFile) -> Reader:

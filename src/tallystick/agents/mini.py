@@ -16,6 +16,7 @@ from tallystick.agents._columns import known, micros, moment, number, parsed, wi
 from tallystick.agents._media import take_out
 from tallystick.agents._trail import Trail
 from tallystick.agents.reading import dict_of, events_of_object, int_of, list_of, text_of
+from tallystick.agents.recognition import count_members, first_object
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "mini-swe-agent"
@@ -30,11 +31,15 @@ def locate() -> tuple[str, ...]:
     return (".config/mini-swe-agent/*.traj.json", ".config/mini-swe-agent/*.traj")
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is such a trajectory: it says so, at its end; at its beginning it has settings that only it has."""
-    if not path.endswith((".json", ".traj")) or not head.lstrip().startswith(b"{"):
-        return False
-    return b'"mini-swe-agent-' in head or b'"mini_version"' in head or b'"minisweagent.' in head
+    if not head.lstrip().startswith(b"{"):
+        return 0
+    settings = b'"minisweagent.' in head and path.endswith((".json", ".traj"))
+    first = first_object(head)
+    is_named = (text_of(first.get("trajectory_format")) or "").startswith("mini-swe-agent-")
+    members = count_members(first, "info.mini_version", also=("messages",))
+    return members + (3 if is_named else 0) + (3 if settings else 0)
 
 
 def reader(file: SourceFile) -> Reader:

@@ -29,6 +29,7 @@ from tallystick.agents._opencode_parts import (
 )
 from tallystick.agents._trail import Trail
 from tallystick.agents.reading import BadJson, bad_line, dict_of, loads, text_of
+from tallystick.agents.recognition import IN_ITS_PLACE
 from tallystick.agents.tables import Table, Tables
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
@@ -76,12 +77,13 @@ def locate() -> tuple[str, ...]:
     return (".local/share/opencode/opencode.db", ".local/share/opencode/opencode-*.db")
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is an opencode database: by its place, or by its tables."""
     if not head.startswith(b"SQLite format 3\0"):
-        return False
-    is_at_home = "/opencode/" in path and path.rpartition("/")[2].startswith("opencode")
-    return is_at_home or sum(name in head for name in _MARKS) > 1
+        return 0
+    in_place = "/opencode/" in path and path.rpartition("/")[2].startswith("opencode")
+    seen = sum(name in head for name in _MARKS)
+    return (IN_ITS_PLACE if in_place else 0) + (seen if seen > 1 else 0)
 
 
 def reader(file: SourceFile) -> Reader:

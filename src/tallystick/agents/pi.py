@@ -27,6 +27,7 @@ from tallystick.agents.reading import (
     loads,
     text_of,
 )
+from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "pi"
@@ -41,13 +42,13 @@ def locate() -> tuple[str, ...]:
     return (".pi/agent/sessions/*/*.jsonl",)
 
 
-def recognises(path: str, head: bytes) -> bool:
-    """Whether a file is a session of pi: by its place, or by its first line."""
-    if not path.endswith(".jsonl"):
-        return False
-    first = head.lstrip().split(b"\n", 1)[0]
-    is_header = first.startswith((b'{"type":"session",', b'{"type": "session",'))
-    return is_header and (b'"cwd"' in first or "/.pi/" in path)
+def recognises(path: str, head: bytes) -> int:
+    """Whether a file is a session of pi: by its place, and by its first line."""
+    first = first_object(head)
+    if not path.endswith(".jsonl") or text_of(first.get("type")) != "session":
+        return 0
+    in_place = IN_ITS_PLACE if "/.pi/" in path else 0
+    return count_members(first, "type", "cwd", also=("id", "timestamp", "version")) + in_place
 
 
 def reader(file: SourceFile) -> Reader:

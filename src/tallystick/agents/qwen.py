@@ -11,13 +11,13 @@ are the model provider's.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents._qwen_records import steps
 from tallystick.agents._qwen_session import AGENT, QwenChat, Record, parse
 from tallystick.agents.reading import BadJson, dict_of, events_of_object, loads
+from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.model.step import Event, Json, Loss
 
 NAME = AGENT
@@ -25,8 +25,7 @@ SHAPE = Shape.LINES
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ("{stem}.meta.json",)
 
-_RECORD = re.compile(rb'\s*\{"uuid"\s*:\s*"[^"]*"\s*,\s*"parentUuid"\s*:\s*(?:null|"[^"]*")\s*,\s*"sessionId"\s*:')
-_OURS = (b'"parts"', b'"systemPayload"', b'"provenance"')
+_OURS = ("message.parts", "systemPayload", "provenance")
 
 
 def locate() -> tuple[str, ...]:
@@ -34,10 +33,13 @@ def locate() -> tuple[str, ...]:
     return (".qwen/projects/*/chats/*.jsonl", ".qwen/projects/*/subagents/*/agent-*.jsonl")
 
 
-def recognises(path: str, head: bytes) -> bool:
+def recognises(path: str, head: bytes) -> int:
     """Whether a file is a chat, by its first line."""
-    line = head.partition(b"\n")[0]
-    return bool(_RECORD.match(line)) and (any(mark in line for mark in _OURS) or "/.qwen/" in path)
+    first = first_object(head)
+    in_place = IN_ITS_PLACE if "/.qwen/" in path else 0
+    marks = sum(count_members(first, mark) for mark in _OURS)
+    members = count_members(first, "uuid", "parentUuid", "sessionId", also=("timestamp", "type"))
+    return members + marks + in_place if members and (marks or in_place) else 0
 
 
 def reader(file: SourceFile) -> Reader:

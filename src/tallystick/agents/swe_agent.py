@@ -19,6 +19,7 @@ from tallystick.agents._columns import known, micros, number, parsed, without_en
 from tallystick.agents._media import take_out
 from tallystick.agents._trail import Trail
 from tallystick.agents.reading import dict_of, events_of_object, int_of, list_of, text_of
+from tallystick.agents.recognition import count_members, first_object
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "swe-agent"
@@ -35,10 +36,12 @@ def locate() -> tuple[str, ...]:
     return ("SWE-agent/trajectories/*/*/*.traj", "SWE-agent/trajectories/*/*/*/*.traj")
 
 
-def recognises(path: str, head: bytes) -> bool:
-    """Whether a file is a trajectory: by its ending and one of its two lists."""
-    is_object = head.lstrip().startswith(b"{")
-    return path.endswith(".traj") and is_object and (b'"history"' in head or b'"trajectory"' in head)
+def recognises(path: str, head: bytes) -> int:
+    """Whether a file is a trajectory: by its ending and its two lists."""
+    if not path.endswith(".traj"):
+        return 0
+    first = first_object(head)
+    return count_members(first, "history") + count_members(first, "trajectory", also=("environment", "info"))
 
 
 def reader(file: SourceFile) -> Reader:

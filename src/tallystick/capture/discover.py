@@ -100,14 +100,27 @@ def _recognised(path: Path, adapters: Mapping[str, Adapter], *, is_named: bool) 
         if is_named or not isinstance(error, SourceError) or "cannot be read" in str(error):
             yield Refused(path, str(error))
         return
-    for adapter in adapters.values():
-        if adapter.recognises(str(path), head):
-            yield Found(path, adapter.NAME, size, first_time(head))
-            return
-    if is_named and path.suffix in _DATABASES and not head.startswith(_MAGIC):
+    names = best_matches(str(path), head, adapters)
+    if len(names) == 1:
+        yield Found(path, names[0], size, first_time(head))
+    elif names:
+        yield Refused(path, f"can be read as {' or '.join(names)}: say which with --agent")
+    elif is_named and path.suffix in _DATABASES and not head.startswith(_MAGIC):
         yield Refused(path, "is encrypted, or no SQLite database: export it in plain first")
     elif is_named:
         yield Refused(path, f"is no history of {', '.join(adapters)}")
+
+
+def best_matches(path: str, head: bytes, adapters: Mapping[str, Adapter]) -> list[str]:
+    """The agents whose format a file has most of: none, one, or several between which a person must choose."""
+    surest, names = 0, list[str]()
+    for name, adapter in adapters.items():
+        sure = int(adapter.recognises(path, head))
+        if sure > surest:
+            surest, names = sure, [name]
+        elif sure == surest and sure:
+            names.append(name)
+    return names
 
 
 def first_time(head: bytes) -> str:
