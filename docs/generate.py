@@ -18,7 +18,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from tallystick.capture.installation import Installation, Kind
 from tallystick.journal.archive import Archive
+from tallystick.operations import install
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "src" / "tallystick" / "samples" / "home"
@@ -36,6 +38,9 @@ def home() -> Path:
             shutil.copy(path, target)
     return folder
 
+
+install.installation_of = lambda _: Installation(kind=Kind.UV_TOOL, folder=Path("/opt/tallystick"))
+"""The pages are made from a checkout; their readers have installed the program."""
 
 _DEFAULTS = (Archive.__init__.__kwdefaults__, Archive.make.__func__.__kwdefaults__)  # type: ignore[attr-defined]
 _OWN = tuple(dict(defaults) for defaults in _DEFAULTS)

@@ -32,6 +32,15 @@ def test_an_agent_is_hooked_and_let_go(tally: Tally, user: Path) -> None:
     assert tally("uninstall", "--all").stdout == "nothing of ours is there\n"
 
 
+def test_an_installation_that_may_go_is_warned_of(tally: Tally, user: Path) -> None:
+    done = tally("install", "claude-code")
+    assert "runs from a checkout" in done.stderr
+    assert "uv tool install" in done.stderr
+    (warning,) = json.loads(tally("up", "--dry-run", "--json").stdout)["warnings"]
+    assert "runs from a checkout" in warning
+    assert "checkout" not in tally("uninstall", "claude-code").stderr
+
+
 def test_a_dry_run_shows_a_diff_and_changes_nothing(tally: Tally, user: Path) -> None:
     shown = tally("install", "gemini", "--dry-run")
     assert shown.stdout.startswith("--- /dev/null\n+++ ")

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from tallystick.capture import recorder
+from tallystick.capture.installation import Installation, Kind
 from tallystick.capture.loopback import Loopback, wait_for_loopback
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.model.step import Source, Step
+from tallystick.operations import install as installing
 from tallystick.operations.alarms import Alarms
 from tallystick.operations.doctor import Check, State, _guard, examine
 from tallystick.operations.install import Surroundings, install
@@ -30,6 +32,13 @@ def home(tmp_path: Path) -> Iterator[Home]:
         pass
     yield store
     recorder.stop(store.folder)
+
+
+@pytest.fixture(autouse=True)
+def installed_for_daily_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests run from a checkout, which is a fault of its own."""
+    tool = Installation(kind=Kind.UV_TOOL, folder=Path("/opt/tallystick"))
+    monkeypatch.setattr(installing, "installation_of", lambda _: tool)
 
 
 @pytest.fixture
@@ -73,6 +82,21 @@ def test_a_hook_that_reaches_nobody_is_found_by_running_it(home: Home, where: Su
     check = found(home, where)["claude-code"][-1]
     assert check.state is State.BAD
     assert "does not reach" in check.found
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [(Kind.CHECKOUT, State.WARN), (Kind.TEMPORARY, State.WARN), (Kind.VENV, State.NOTE), (Kind.MISSING, State.BAD)],
+)
+def test_a_hook_that_may_go_or_is_gone_is_found(
+    home: Home, where: Surroundings, monkeypatch: pytest.MonkeyPatch, kind: Kind, state: State
+) -> None:
+    install(home, "claude-code", where)
+    place = Installation(kind=kind, folder=Path("/home/dev/clone"))
+    monkeypatch.setattr(installing, "installation_of", lambda _: place)
+    check = found(home, where)["claude-code"][0]
+    assert (check.state, "/home/dev/clone" in check.found) == (state, True)
+    assert check.mend is not None
 
 
 def test_settings_that_call_a_port_of_another_time_are_found(home: Home, where: Surroundings) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tallystick.agents.hooks import hook_adapters
 from tallystick.capture import recorder, settings_files
+from tallystick.capture.installation import Kind
 from tallystick.capture.loopback import Loopback, read_loopback
 from tallystick.capture.place import Place as Files
 from tallystick.capture.settings_files import write_settings
@@ -15,7 +16,16 @@ from tallystick.errors import FormatError, SourceError, UsageError
 from tallystick.journal.home import Home
 from tallystick.operations import install as operation
 from tallystick.operations.config import set_setting
-from tallystick.operations.install import Surroundings, hook_command, hooked_events, install, uninstall
+from tallystick.operations.install import (
+    Surroundings,
+    called_installations,
+    hook_command,
+    hooked_events,
+    install,
+    own_installation,
+    passing_installation,
+    uninstall,
+)
 
 AGENTS = tuple(hook_adapters())
 
@@ -339,3 +349,28 @@ def test_the_recorder_is_started_if_it_never_had_a_port(place: Place) -> None:
         assert f"{known.url}/hook/qwen" in (place.user / ".qwen" / "settings.json").read_text()
     finally:
         recorder.stop(place.home.folder)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_installation_that_an_agent_calls_is_read_off_its_settings(place: Place, agent: str) -> None:
+    assert called_installations(agent, place.where) == ()
+    install(place.home, agent, place.where)
+    (called,) = called_installations(agent, place.where)
+    assert called == own_installation()
+    assert called.kind is Kind.CHECKOUT
+    assert "uv tool install" in str(passing_installation(called))
+
+
+@pytest.mark.parametrize("folder", ["venv", "with spaces/venv"])
+def test_a_hook_that_is_no_more_is_noticed(place: Place, folder: str) -> None:
+    path = _claude(place, b"{}")
+    install(place.home, "claude-code", place.where)
+    hook = hook_command(place.home, place.user).hook
+    gone = place.user / folder / "tallystick" / "hook.py"
+    path.write_bytes(path.read_bytes().replace(hook.encode(), str(gone).encode()))
+    (called,) = called_installations("claude-code", place.where)
+    assert called.kind is Kind.MISSING
+    gone.parent.mkdir(parents=True)
+    gone.touch()
+    (called,) = called_installations("claude-code", place.where)
+    assert called.kind is not Kind.MISSING

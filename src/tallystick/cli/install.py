@@ -15,7 +15,15 @@ from tallystick.display.text import one_line
 from tallystick.errors import TallystickError, UsageError
 from tallystick.operations.agents import Agent, find_agents
 from tallystick.operations.agents import agents as known_agents
-from tallystick.operations.install import AFTERWARDS, FileReport, Report, Surroundings, can_http
+from tallystick.operations.install import (
+    AFTERWARDS,
+    FileReport,
+    Report,
+    Surroundings,
+    can_http,
+    own_installation,
+    passing_installation,
+)
 from tallystick.operations.install import install as do_install
 from tallystick.operations.install import uninstall as do_uninstall
 
@@ -56,6 +64,8 @@ def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_ru
         wanted = None if http and all_agents and not can_http(name) else http
         return do_install(run.home, name, where, dry_run=dry_run, http=wanted)
 
+    if names and (remark := passing_installation(own_installation())) is not None:
+        run.warn(remark)
     _each(run, names, do, "install", dry_run=dry_run)
 
 

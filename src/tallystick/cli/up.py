@@ -12,7 +12,7 @@ from tallystick.cli.frame import FAILED, Command
 from tallystick.cli.progress import progress_bar
 from tallystick.cli.run import Run, counted, pass_run, path_text
 from tallystick.display.text import one_line
-from tallystick.operations.install import Surroundings
+from tallystick.operations.install import Surroundings, own_installation, passing_installation
 from tallystick.operations.up import Connected, Up, bring_up
 
 
@@ -28,6 +28,8 @@ def up(run: Run, dry_run: bool) -> None:
     where = Surroundings(user=Path.home(), environment=dict(os.environ))
     with progress_bar(run, None) as advance:
         done = bring_up(run.home, where, dry_run=dry_run, progress=lambda size: advance("", size))
+    if done.agents and (remark := passing_installation(own_installation())) is not None:
+        run.warn(remark)
     run.answer("up", done, _text(done, dry_run=dry_run))
     if done.recorder_error is not None or any(agent.error for agent in done.agents):
         raise SystemExit(FAILED)

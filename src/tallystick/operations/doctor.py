@@ -20,6 +20,7 @@ import msgspec
 from tallystick.agents.hooks import HookAdapter, hook_adapters
 from tallystick.agents.hooks.ours import is_ours
 from tallystick.capture import recorder
+from tallystick.capture.installation import Installation, Kind
 from tallystick.capture.place import Place
 from tallystick.capture.probe import Probed, probe
 from tallystick.capture.settings_files import read_settings
@@ -35,7 +36,13 @@ from tallystick.operations.alarms import open_alarms
 from tallystick.operations.anchors import targets
 from tallystick.operations.as_root import as_root
 from tallystick.operations.decide import Decider
-from tallystick.operations.install import Surroundings, calls_old_port, hook_command
+from tallystick.operations.install import (
+    Surroundings,
+    called_installations,
+    calls_old_port,
+    hook_command,
+    own_installation,
+)
 from tallystick.operations.outlook import outlook
 from tallystick.operations.own_session import RECORDER
 from tallystick.operations.store_identity import read_store
@@ -326,8 +333,23 @@ def _hooked(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
     if calls_old_port(home, name, where):
         found = "its settings call a port, or bear a token, that is not the recorder's: such events reach nobody"
         yield Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}")
+    for called in called_installations(name, where):
+        yield from _lasting(name, called)
     for command in _commands(home, hook_adapters()[name], where):
         yield _probed(name, agent, probe(command, where.environment, where.user))
+
+
+def _lasting(name: str, called: Installation) -> Iterator[Check]:
+    """Whether the copy of the program that an agent calls is there, and will be."""
+    if called.kind is Kind.MISSING:
+        found = f"its hook calls {called.folder}, which is not there: nothing of it is recorded"
+        yield Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}")
+    elif not called.is_stable:
+        found = f"its hook calls a {called.kind}, {called.folder}: when that goes, nothing more is recorded"
+        state = State.NOTE if called.kind is Kind.VENV else State.WARN
+        own = own_installation()
+        mend = f"tally install {name}" if own.is_stable else called.daily_use
+        yield Check(name=name, state=state, found=found, mend=mend)
 
 
 def _probed(name: str, agent: Agent, answer: Probed) -> Check:

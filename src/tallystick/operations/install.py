@@ -17,9 +17,10 @@ from typing import TypeVar
 import msgspec
 
 from tallystick.agents.hooks import HookAdapter, HookCommand, SettingsFile, hook_adapter, hook_adapters
-from tallystick.agents.hooks.ours import calls_by_http
+from tallystick.agents.hooks.ours import calls_by_http, module_paths
 from tallystick.agents.hooks.switches import switched_off
 from tallystick.capture import recorder
+from tallystick.capture.installation import Installation, installation_of
 from tallystick.capture.loopback import Loopback, read_loopback, wait_for_loopback
 from tallystick.capture.place import Place
 from tallystick.capture.settings_files import (
@@ -132,6 +133,24 @@ def hook_command(home: Home, user: Path) -> HookCommand:
     hook = Path(tallystick.hook.__file__).resolve()
     is_default = home.folder.resolve() == (user / ".tally").resolve()
     return HookCommand(python=sys.executable, hook=str(hook), home=None if is_default else str(home.folder.resolve()))
+
+
+def own_installation() -> Installation:
+    """The installation that runs now, which is the one that agents would call."""
+    import tallystick.hook
+
+    return installation_of(Path(tallystick.hook.__file__).resolve())
+
+
+def passing_installation(found: Installation) -> str | None:
+    """What is wrong with having agents call an installation that may be removed while they do; None: nothing."""
+    if found.is_stable:
+        return None
+    place = {"temporary": "a temporary folder"}.get(found.kind, f"a {found.kind}")
+    return (
+        f"this Tallystick runs from {place}, {found.folder}: when that goes, agents are no longer recorded. "
+        f"For daily use: {found.daily_use}"
+    )
 
 
 # Installing -----------------------------------------------------------------------------------------------------------
@@ -313,6 +332,16 @@ def hooked_events(agent: str, where: Surroundings) -> tuple[str, ...]:
     """The events of an agent that call our hook, in the adapter's order. Raises what `install` raises."""
     adapter = adapter_of(agent)
     return _events(adapter, _files(adapter, where), where, {})
+
+
+def called_installations(agent: str, where: Surroundings) -> tuple[Installation, ...]:
+    """The installations that an agent's settings name, each once. Raises what `install` raises."""
+    found: dict[Installation, None] = {}
+    for file in _files(adapter_of(agent), where):
+        for paths in module_paths(read_settings(where.path(file)) or b""):
+            path = next((each for each in map(Path, paths) if each.exists()), Path(paths[-1]))
+            found.setdefault(installation_of(path))
+    return tuple(found)
 
 
 def calls_old_port(home: Home, agent: str, where: Surroundings) -> bool:

@@ -1,6 +1,6 @@
-"""How a command of ours, or the address of our port, is known in settings that people keep.
+"""How a command of ours, a module of ours or the address of our port is known in settings that people keep.
 
-Owns these marks. Must not know where they stand.
+Owns these marks. Must not know which settings they are in, nor whether a file is there.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import shlex
 
 _URL = re.compile(r"http://127\.0\.0\.1:\d{1,5}/hook/[a-z][a-z-]*")
 _SCRIPT = "/tallystick/hook.py"
+_MODULE = re.compile(
+    r"""/[^"'`\n]*?/tallystick/(?:hook\.py|plugins/hermes\.py|plugins/gptme/tallystick_gptme)(?![\w.])"""
+)
 
 
 def is_ours(command: str) -> bool:
@@ -29,3 +32,18 @@ def is_our_url(url: str) -> bool:
 def calls_by_http(settings: bytes) -> bool:
     """Whether settings call a recorder's port, whatever their format."""
     return _URL.search(settings.decode("utf-8", "replace")) is not None
+
+
+def module_paths(settings: bytes) -> tuple[tuple[str, ...], ...]:
+    """The modules of ours that settings name, whatever their format: the hook, or the plugin that an agent loads.
+
+    Returns:
+        A tuple a place, each with the paths that may be meant there, the longest first: a path may hold spaces, and words
+        of a command may stand before it.
+    """
+    found: dict[tuple[str, ...], None] = {}
+    for match in _MODULE.finditer(settings.decode("utf-8", "replace")):
+        text = match[0]
+        starts = [0, *(at.end() - 1 for at in re.finditer(r"[\s\[(,=]/", text))]
+        found.setdefault(tuple(text[start:] for start in starts))
+    return tuple(found)
