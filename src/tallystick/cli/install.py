@@ -69,15 +69,33 @@ def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_ru
     _each(run, names, do, "install", dry_run=dry_run)
 
 
-@click.command("uninstall", cls=Command, example="tally uninstall claude-code\ntally uninstall --all")
+@click.command(
+    "uninstall",
+    cls=Command,
+    example="tally uninstall claude-code\ntally uninstall --all\ntally uninstall --purge --dry-run",
+)
 @_options
+@click.option("--purge", "all_of_it", is_flag=True, help="Remove everything of Tallystick's, the record included.")
+@click.option("--yes", is_flag=True, help="With --purge: do not ask.")
 @pass_run
-def uninstall(run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool) -> None:
+def uninstall(
+    run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool, all_of_it: bool, yes: bool
+) -> None:
     """Take our hook out of an agent's settings: of the user's and of all projects', or with --project of this one's.
 
-    A file that nobody else has changed since is as it was before, to the byte. What was recorded stays.
+    A file that nobody else has changed since is as it was before, to the byte. What was recorded stays, but with --purge:
+    that ends the recorder and removes the hooks of all agents, units and completions of ours, and the store.
     """
     where = _surroundings(project)
+    if all_of_it:
+        if agent is not None or project:
+            raise UsageError("--purge removes everything: it takes no agent and no --project")
+        from tallystick.cli.purge import purge_all
+
+        purge_all(run, where, dry_run=dry_run, yes=yes)
+        return
+    if yes:
+        raise UsageError("--yes confirms --purge only")
     names = _asked(agent, all_agents, [each.agent for each in find_agents(where) if each.can_be_hooked])
     _each(run, names, lambda name: do_uninstall(run.home, name, where, dry_run=dry_run), "uninstall", dry_run=dry_run)
 

@@ -285,6 +285,42 @@ def command(places: Places) -> list[str]:
     return [str(interpreter()), "-I", "-S", "-c", code, str(places.folder), str(places.socket)]
 
 
+def left_for_root(store: str, *, places: Places | None = None) -> tuple[str, ...]:
+    """The commands with which root removes the signer of a store that goes: all of it, unless other stores use it too."""
+    places = places or usual_places()
+    pin, vault = places.pins / f"{store}.json", places.folder / f"{store}{SUFFIX}"
+    if not pin.exists():
+        return ()
+    own = (f"sudo rm -f {pin} {vault} {epochs_path(vault)}",)
+    if any(path != pin for path in places.pins.glob("*.json")):
+        return own
+    user = _signer_user(pin)
+    ending = {
+        places.unit: f"sudo systemctl disable --now {places.unit.name}; sudo rm {places.unit}",
+        places.plist: f"sudo launchctl bootout system/{LABEL}; sudo rm {places.plist}",
+    }
+    stop = [command for path, command in ending.items() if path.exists()] or _kill(places)
+    return (*stop, *own, f"sudo rm -r {places.program} {places.folder}", *([f"sudo userdel {user}"] if user else ()))
+
+
+def _kill(places: Places) -> list[str]:
+    try:
+        _, said = ask_status(places.socket)
+    except TallystickError:
+        return []
+    pid = said.get("pid")
+    return [f"sudo kill {pid}"] if isinstance(pid, int) else []
+
+
+def _signer_user(pin: Path) -> str | None:
+    """The name of the signer's user, where it is one that `init` makes; None for a user of the administrator's own."""
+    try:
+        name = pwd.getpwuid(msgspec.json.decode(pin.read_bytes(), type=Pin).signer).pw_name
+    except (OSError, KeyError, msgspec.MsgspecError):
+        return None
+    return name if name == USER else None
+
+
 # The key and the process -----------------------------------------------------------------------------------------------
 
 
