@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.agents.settings import managed, project, user
+from tallystick.capture.surroundings import Surroundings
 from tallystick.operations.agent_files import named_folder, path_of
-from tallystick.operations.install import Surroundings
 
 WHERE = Surroundings(user=Path("/home/dev"), environment={"CODEX_HOME": "~/x", "EMPTY": ""}, project=Path("/w/p"))
 

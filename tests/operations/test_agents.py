@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tallystick.agents.hooks import hook_adapters
+from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
 from tallystick.operations.agents import TRACES, agents, find_agent, find_agents
-from tallystick.operations.install import Surroundings, hook_command, install
+from tallystick.operations.install import hook_command, install
 from tallystick.operations.scribe import Scribe
 
 _CODEX = """#!{python} -IS

@@ -13,9 +13,9 @@ import pytest
 
 from tallystick.agents.hooks import HookCommand, hook_adapters
 from tallystick.agents.settings import Severity, settings_adapters
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import UsageError
 from tallystick.operations.audit_config import ENVIRONMENT, Audit, Finding, audit_config
-from tallystick.operations.install import Surroundings
 from tests.agents.settings.cases import TOKEN
 
 RULES_TRIED = {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tallystick.agents.hooks import HookCommand, hook_adapter
 from tallystick.agents.settings.inputs import reads
+from tallystick.capture.surroundings import Surroundings
 from tallystick.operations.configured import Gathered, gather, plain
-from tallystick.operations.install import Surroundings
 from tallystick.operations.stamps import stamp_of
 from tallystick.sessions.configuration import Configuration, configuration, differences, in_words
 

@@ -15,12 +15,13 @@ from tallystick.capture import recorder
 from tallystick.capture.installation import Installation, Kind
 from tallystick.capture.loopback import Loopback, wait_for_loopback
 from tallystick.capture.place import Place
+from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.model.step import Source, Step
 from tallystick.operations import install as installing
 from tallystick.operations.alarms import Alarms
 from tallystick.operations.doctor import Check, State, _guard, examine
-from tallystick.operations.install import Surroundings, install
+from tallystick.operations.install import install
 from tallystick.operations.own_session import RECORDER
 from tallystick.operations.scribe import Scribe
 

@@ -12,12 +12,12 @@ from tallystick.capture.installation import Kind
 from tallystick.capture.loopback import Loopback, read_loopback
 from tallystick.capture.place import Place as Files
 from tallystick.capture.settings_files import write_settings
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import FormatError, SourceError, UsageError
 from tallystick.journal.home import Home
 from tallystick.operations import install as operation
 from tallystick.operations.config import set_setting
 from tallystick.operations.install import (
-    Surroundings,
     called_installations,
     hook_command,
     hooked_events,

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Opening, Source, Step
 from tallystick.operations.config import set_setting
 from tallystick.operations.configured import Gathered
-from tallystick.operations.install import Surroundings
 from tallystick.operations.live_configuration import LiveConfiguration, environment_of_hook
 from tallystick.operations.scribe import Scribe
 

@@ -12,8 +12,9 @@ import pytest
 from tallystick.capture import recorder
 from tallystick.capture.completion_files import MARK, completion_file, completion_files, write_completion
 from tallystick.capture.place import Place
+from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
-from tallystick.operations.install import Surroundings, install
+from tallystick.operations.install import install
 from tallystick.operations.prices import FILE as PRICES
 from tallystick.operations.purge import _OF_THE_STORE, Item, State, losses, purge
 from tallystick.operations.rates_kept import FILE as RATES

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.capture.surroundings import Surroundings
 from tallystick.operations.configured import Gathered
-from tallystick.operations.install import Surroundings
 from tallystick.operations.stamps import stamp_of
 from tallystick.operations.watched_places import Found, Place, Places, working_folder
 from tallystick.sessions.configuration import Given

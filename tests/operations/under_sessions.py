@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
 from tallystick.operations.configured import gather
-from tallystick.operations.install import Surroundings
 from tallystick.operations.live_configuration import LiveConfiguration
 from tallystick.operations.scribe import Scribe
 

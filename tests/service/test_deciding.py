@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from tallystick.capture import recorder
+from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.operations.doctor import State, examine
-from tallystick.operations.install import Surroundings
 from tests.service.faults import before, send, wait_for
 
 

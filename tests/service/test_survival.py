@@ -22,11 +22,11 @@ import pytest
 
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json
 from tallystick.operations.doctor import State, examine
-from tallystick.operations.install import Surroundings
 from tests.service import faults
 from tests.service.faults import (
     SmallDisk,

@@ -51,8 +51,8 @@ def audit_config(run: Run, agents: tuple[str, ...], project: Path | None, fail_o
     project's. Nothing is started or changed, and no secret is shown.
     """
     from tallystick.agents.settings import Severity
+    from tallystick.capture.surroundings import Surroundings
     from tallystick.operations.audit_config import audit_config as do_audit
-    from tallystick.operations.install import Surroundings
 
     folder = None if project is None else Path.cwd() / project
     where = Surroundings(user=Path.home(), environment=os.environ, project=folder)

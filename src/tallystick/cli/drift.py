@@ -15,8 +15,8 @@ from tallystick.display.facts import short
 from tallystick.display.text import first_line, one_line
 
 if TYPE_CHECKING:
+    from tallystick.capture.surroundings import Surroundings
     from tallystick.operations.drift import Drift, Matched
-    from tallystick.operations.install import Surroundings
     from tallystick.operations.under import Under
     from tallystick.sessions.configuration import Configuration
 
@@ -88,7 +88,7 @@ def _drift(run: Run, first: str, second: str | None, folder: Path | None) -> Dri
 
 
 def _where(folder: Path | None) -> Surroundings:
-    from tallystick.operations.install import Surroundings
+    from tallystick.capture.surroundings import Surroundings
 
     return Surroundings(
         user=Path.home(), environment=os.environ, project=None if folder is None else Path.cwd() / folder

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from tallystick.capture.surroundings import Surroundings
 from tallystick.cli.frame import Command
 from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
 from tallystick.display.text import one_line
@@ -19,7 +20,6 @@ from tallystick.operations.install import (
     AFTERWARDS,
     FileReport,
     Report,
-    Surroundings,
     can_http,
     own_installation,
     passing_installation,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import click
 
+from tallystick.capture.surroundings import Surroundings
 from tallystick.cli.frame import FAILED
 from tallystick.cli.run import Run, counted, path_text
 from tallystick.display.text import one_line
 from tallystick.errors import UsageError
-from tallystick.operations.install import Surroundings
 from tallystick.operations.purge import Item, Losses, State, losses, purge
 
 _MARKS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from tallystick.agents.settings import Base, Place
-from tallystick.operations.install import Surroundings
+from tallystick.capture.surroundings import Surroundings
 
 
 def path_of(place: Place, where: Surroundings, root: Path) -> tuple[Path, Path] | None:

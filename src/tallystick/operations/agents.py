@@ -16,10 +16,11 @@ from tallystick.agents.blind_spots import BLIND_SPOTS
 from tallystick.agents.hooks import hook_adapters
 from tallystick.agents.hooks.ours import is_ours
 from tallystick.capture.programs import codex_hooks, find_program, program_version
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.step import Source
-from tallystick.operations.install import Surroundings, hooked_events, switched_off_by
+from tallystick.operations.install import hooked_events, switched_off_by
 from tallystick.operations.project import open_index
 from tallystick.store.newest import newest_time
 

@@ -33,12 +33,12 @@ from tallystick.agents.settings.commands import files_in
 from tallystick.agents.settings.hooks import commands
 from tallystick.agents.settings.parsed import Document, bad_line, parse
 from tallystick.agents.settings.secret_values import IN_SERVER, IN_SETTINGS, REDACTED
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import FormatError, UsageError
 from tallystick.model.step import Json
 from tallystick.operations.agent_files import named_folder, path_of
 from tallystick.operations.agents import TRACES, find_agent
 from tallystick.operations.audit_files import AuditedFile, files_below, linked_folder, others_may_change, read_file
-from tallystick.operations.install import Surroundings
 from tallystick.operations.nearest import nearest
 from tallystick.scrubbing.finding import scrub_text
 from tallystick.scrubbing.json_values import scrub_json

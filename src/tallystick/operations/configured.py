@@ -19,11 +19,11 @@ from tallystick.agents.settings import Base, Kind, Place
 from tallystick.agents.settings.handlers import handlers
 from tallystick.agents.settings.inputs import Parts, Reads, parts, reads, slug
 from tallystick.agents.settings.parsed import parse_value
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tallystick.operations.agent_files import path_of
 from tallystick.operations.audit_files import files_below, read_bounded
-from tallystick.operations.install import Surroundings
 from tallystick.operations.stamps import Stamp, stamp
 from tallystick.sessions import configuration as sections
 from tallystick.sessions.configuration import Digested, Given, digested

@@ -24,6 +24,7 @@ from tallystick.capture.installation import Installation, Kind
 from tallystick.capture.place import Place
 from tallystick.capture.probe import Probed, probe
 from tallystick.capture.settings_files import read_settings
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
@@ -36,13 +37,7 @@ from tallystick.operations.alarms import open_alarms
 from tallystick.operations.anchors import targets
 from tallystick.operations.as_root import as_root
 from tallystick.operations.decide import Decider
-from tallystick.operations.install import (
-    Surroundings,
-    called_installations,
-    calls_old_port,
-    hook_command,
-    own_installation,
-)
+from tallystick.operations.install import called_installations, calls_old_port, hook_command, own_installation
 from tallystick.operations.outlook import outlook
 from tallystick.operations.own_session import RECORDER
 from tallystick.operations.store_identity import read_store

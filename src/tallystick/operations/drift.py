@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import FormatError, NotFoundError, UsageError
 from tallystick.journal.home import Home
 from tallystick.journal.keys import configuration_key
 from tallystick.model.ids import parse_step_reference
 from tallystick.operations.configured import ROOT, gather
-from tallystick.operations.install import Surroundings
 from tallystick.operations.project import Index
 from tallystick.operations.under import Under, session_under
 from tallystick.operations.watched_places import working_folder

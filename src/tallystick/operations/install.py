@@ -30,6 +30,7 @@ from tallystick.capture.settings_files import (
     remove_settings,
     write_settings,
 )
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import FormatError, JournalError, SourceError, UsageError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
@@ -52,26 +53,6 @@ AFTERWARDS = {
     "gptme": "it is loaded by the next gptme that starts",
 }
 """What the user must do besides, by agent."""
-
-
-class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where agents' settings are looked for."""
-
-    user: Path
-    """The user's home folder."""
-    environment: Mapping[str, str] = {}
-    """What may name other folders."""
-    project: Path | None = None
-    """The project whose settings are meant, instead of the user's."""
-
-    def path(self, file: SettingsFile) -> Path:
-        """Where a settings file is."""
-        if self.project is not None:
-            return self.project / file.path
-        named = self.environment.get(file.variable) if file.variable else None
-        if named:
-            return Path(named).expanduser() / Path(*Path(file.path).parts[1:])
-        return self.user / file.path
 
 
 class FileReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,8 +41,8 @@ from tallystick.sessions.configuration import (
 from tallystick.sessions.told import Told, carried, told_inputs
 
 if TYPE_CHECKING:
+    from tallystick.capture.surroundings import Surroundings
     from tallystick.operations.configured import Gathered
-    from tallystick.operations.install import Surroundings
 
 _LOG = logging.getLogger(__name__)
 _MOST_SESSIONS = 128

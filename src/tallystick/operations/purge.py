@@ -19,10 +19,11 @@ from tallystick.capture import recorder
 from tallystick.capture.completion_files import completion_files, remove_completion
 from tallystick.capture.place import Place
 from tallystick.capture.supervisor import remove_unit, units
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import JournalError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.operations.anchors import targets
-from tallystick.operations.install import Surroundings, own_installation, uninstall
+from tallystick.operations.install import own_installation, uninstall
 from tallystick.operations.signer_setup import left_for_root
 from tallystick.operations.store_identity import read_store
 

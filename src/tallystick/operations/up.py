@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 
 from tallystick.capture import recorder
+from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.operations.agents import Agent, find_agents
 from tallystick.operations.backtest import Backtest, hold_against_record
-from tallystick.operations.install import AFTERWARDS, Surroundings, install
+from tallystick.operations.install import AFTERWARDS, install
 from tallystick.operations.store import init_store
 
 

@@ -23,8 +23,8 @@ from tallystick.operations.stamps import Stamp, stamp_of
 from tallystick.sessions.configuration import Digested
 
 if TYPE_CHECKING:  # what reads the files is loaded in the thread: the recorder's start does not wait for it
+    from tallystick.capture.surroundings import Surroundings
     from tallystick.operations.configured import Gathered
-    from tallystick.operations.install import Surroundings
 
 _LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 2.0
@@ -52,7 +52,7 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def where(self) -> Surroundings:
         """The same, for who reads the files."""
-        from tallystick.operations.install import Surroundings
+        from tallystick.capture.surroundings import Surroundings
 
         project = None if self.folder is None else Path(self.folder)
         return Surroundings(user=self.user, environment=dict(self.variables), project=project)
