@@ -15,13 +15,13 @@ from pathlib import Path
 from bench.measure import Figure, best_seconds
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
-from tallystick.operations.marking import Mark, mark
-from tallystick.operations.project import open_index
-from tallystick.operations.record import SessionRecord
-from tallystick.operations.retention import due, prune
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.verify import verify_store
+from tallystick.recording.checkpoints.write import Mark, mark
+from tallystick.recording.record import SessionRecord
+from tallystick.recording.session_writer import Scribe
+from tallystick.review.retention import due, prune
 from tallystick.sessions.checkpoints import Trigger
+from tallystick.trust.verify import verify_store
+from tallystick.workspace.indexing import open_index
 
 SESSIONS = 10_000
 _MARKS = 90

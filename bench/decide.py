@@ -12,9 +12,9 @@ from pathlib import Path
 from msgspec import structs
 
 from bench.measure import Figure
+from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
-from tallystick.operations.decide import Decider
 
 CALLS = {
     "writing a file": ("Write", {"file_path": "src/main.py", "content": "x" * 4000}),

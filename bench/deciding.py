@@ -11,14 +11,14 @@ from pathlib import Path
 
 from bench.measure import Figure
 from bench.policy import files_everywhere, tables_of
+from tallystick.guard.decide import Decider
+from tallystick.guard.policies import schema, shipped_policies
+from tallystick.guard.policy_quality import Machine, read_cases
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.operations.decide import Decider
-from tallystick.operations.index_live import index_sessions
-from tallystick.operations.policies import schema, shipped_policies
-from tallystick.operations.policy_quality import Machine, read_cases
 from tallystick.policy.engine import load
 from tallystick.policy.settings import Profile
+from tallystick.workspace.index_live import index_sessions
 
 ARTIFACTS = 200_000
 _WARMING = 100

@@ -15,11 +15,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 from bench.measure import Figure
+from tallystick.ask.impact import impact
+from tallystick.ask.why import why
+from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
-from tallystick.operations.impact import impact
-from tallystick.operations.project import Index
-from tallystick.operations.why import why
-from tallystick.store.graph import Graph, Mode
+from tallystick.workspace.indexing import Index
 
 RELATIONS = 1_000_000
 QUESTIONS = 1_000

@@ -13,12 +13,12 @@ import orjson
 
 from bench.corpus import claude_sample, lengthened_sample, write_claude
 from bench.measure import Figure, best_seconds, peak_megabytes
-from tallystick.agents import claude_code
+from tallystick.agents.claude_code import transcript as claude_code
 from tallystick.capture.discover import recognise
+from tallystick.ingest.import_ import Importer
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.operations.import_ import Importer
 from tallystick.seal.canonical import canonical
 
 CORPUS_BYTES = 40_000_000

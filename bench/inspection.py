@@ -11,9 +11,9 @@ from pathlib import Path
 from msgspec import structs
 
 from bench.measure import Figure
+from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
-from tallystick.operations.decide import Decider
 
 _ROUNDS = 60
 _COPIES = 12

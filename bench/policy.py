@@ -21,12 +21,7 @@ import msgspec
 from bench.corpus import SAMPLES
 from bench.imports import PUBLISHED
 from tallystick.agents import adapters
-from tallystick.journal.home import Home
-from tallystick.journal.read import read_session
-from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json
-from tallystick.operations.histories import find_histories, import_histories
-from tallystick.operations.policy_quality import (
+from tallystick.guard.policy_quality import (
     HOME_FOLDER,
     Case,
     CaseCall,
@@ -40,8 +35,13 @@ from tallystick.operations.policy_quality import (
     summed,
     tallies,
 )
+from tallystick.ingest.histories import find_histories, import_histories
+from tallystick.intent.tools import uses_of
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
 from tallystick.policy.guarded import kind_of
-from tallystick.tools import uses_of
 
 CORPUS = Path(__file__).parents[1] / "tests" / "policy" / "corpus"
 HELD_OUT = {

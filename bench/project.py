@@ -14,13 +14,13 @@ from pathlib import Path
 
 from bench.corpus import lengthened_sample, write_claude
 from bench.measure import Figure
-from tallystick.agents import claude_code
+from tallystick.agents.claude_code import transcript as claude_code
 from tallystick.capture.discover import recognise
+from tallystick.graph.graph import Graph, empty_graph
+from tallystick.ingest.import_ import Importer
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
-from tallystick.operations.import_ import Importer
-from tallystick.operations.project import bring_up_to_date, journals_of
-from tallystick.store.graph import Graph, empty_graph
+from tallystick.workspace.indexing import bring_up_to_date, journals_of
 
 _STEPS = 100_000
 _BYTES = 40_000_000

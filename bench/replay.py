@@ -13,16 +13,16 @@ from pathlib import Path
 
 from bench.measure import Figure, best_seconds, process_seconds
 from tallystick import Recorder
+from tallystick.ask.log_graph import read_graph
 from tallystick.cli.timeline import View
 from tallystick.display.lanes import Node, drawn
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.step import Json, Source, Step
-from tallystick.operations.filters import StepFilter
-from tallystick.operations.log_graph import read_graph
-from tallystick.operations.project import open_index
-from tallystick.operations.replay import Asked, replay
-from tallystick.operations.replay_sources import find_spot, open_cast
+from tallystick.review.replay import Asked, replay
+from tallystick.review.replay_sources import find_spot, open_cast
+from tallystick.workspace.filters import StepFilter
+from tallystick.workspace.indexing import open_index
 
 STEPS = 100_000
 _GRAPH = 10_000

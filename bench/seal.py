@@ -13,10 +13,10 @@ from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.model.step import Json
-from tallystick.operations.verify import verify_store
 from tallystick.seal.line import parse_line
 from tallystick.seal.redact import Redaction, line_text, redact
 from tallystick.seal.verify import check_lone
+from tallystick.trust.verify import verify_store
 
 STEPS = 20_000
 START: dict[str, Json] = {"type": "session_start", "source": "sdk", "agent": "bench", "kind": "root"}
@@ -96,7 +96,7 @@ _VERIFY = """
 import sys
 from pathlib import Path
 from tallystick.journal.home import Home
-from tallystick.operations.verify import verify_store
+from tallystick.trust.verify import verify_store
 home = Home(Path(sys.argv[1]))
 largest = max(home.sessions(), key=lambda found: found[1].stat().st_size)[0]
 assert verify_store(home, sessions=[largest]).exit_code == 0

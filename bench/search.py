@@ -13,16 +13,16 @@ from pathlib import Path
 
 from bench.corpus import claude_sample, lengthened_sample, variants
 from bench.measure import Figure
-from tallystick.agents import claude_code
+from tallystick.agents.claude_code import transcript as claude_code
+from tallystick.ask.search import search
 from tallystick.capture.discover import recognise
+from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.project import Depth
+from tallystick.graph.search import Order, SearchFilter
+from tallystick.ingest.import_ import Importer
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
-from tallystick.operations.import_ import Importer
-from tallystick.operations.project import Index, bring_up_to_date, open_index
-from tallystick.operations.search import search
-from tallystick.store.graph import Graph, Mode
-from tallystick.store.project import Depth
-from tallystick.store.search import Order, SearchFilter
+from tallystick.workspace.indexing import Index, bring_up_to_date, open_index
 
 _STEPS = 500_000
 _FEW_STEPS = 50_000

@@ -15,12 +15,12 @@ from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.signing import SignerAt, SignerPlace, write_signer_place
 from tallystick.model.step import Step
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.signer import ask_status
-from tallystick.operations.store import open_archive
-from tallystick.operations.store_identity import read_store
+from tallystick.recording.session_writer import Scribe
+from tallystick.recording.store import open_archive
+from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import SigningKey, did_key
 from tallystick.signer.vault import make_vault
+from tallystick.trust.signer import ask_status
 
 _CALLS = 600
 _AT_ONCE = 8

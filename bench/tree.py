@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.measure import Figure, process_seconds
+from tallystick.graph.graph import Graph
 from tallystick.journal.archive import Archive, system_clock, system_seeds
 from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json
-from tallystick.operations.project import open_index
-from tallystick.store.graph import Graph
+from tallystick.workspace.indexing import open_index
 
 SESSIONS = 10_000
 _MOST_MS = 500

@@ -24,9 +24,9 @@ from pathlib import Path
 from bench.measure import Figure, best_seconds, process_seconds
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Step
-from tallystick.operations.browse import Reader, window
-from tallystick.operations.project import open_index
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
+from tallystick.review.browse import Reader, window
+from tallystick.workspace.indexing import open_index
 
 _STEPS, _FEW_STEPS = 100_000, 10_000
 _SESSIONS = 2_000

@@ -13,9 +13,9 @@ from generate import anew, count_up, home
 from tallystick.cli import drift
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
-from tallystick.operations.configured import gather
-from tallystick.operations.live_configuration import LiveConfiguration
-from tallystick.operations.scribe import Scribe
+from tallystick.recording.run_config.gathered import gather
+from tallystick.live.configuration import LiveConfiguration
+from tallystick.recording.session_writer import Scribe
 from tallystick.sessions.fingerprint import section_key
 
 _AGENT = "claude-code"

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.agents.blind_spots import BLIND_SPOTS
-from tallystick.agents.hooks import HookAdapter, HookCommand, Payload, Reply, SettingsFile, hook_adapter, hook_adapters
+from tallystick.agents.hooks import (
+    HookAdapter,
+    HookCommand,
+    Payload,
+    Reply,
+    SettingsFile,
+    hook_adapter,
+    hook_adapters,
+)
 from tallystick.model.decision import Call, Decision, Effect
 
 _HOOK = HookCommand(python="/usr/bin/python3", hook="/usr/lib/python3/dist-packages/tallystick/hook.py")

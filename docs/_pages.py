@@ -30,8 +30,8 @@ from tallystick.exports._ledger_check import CANNOT_PROVE, WITHOUT_CONTENT
 from tallystick.exports._ledger_forms import PRIMARY, Escapes, Genesis, HashText, KeyOrder, Nulls, Root, Separators
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
-from tallystick.operations.demo import lay_out_samples
-from tallystick.operations.import_ import Importer
+from tallystick.setup.demo import lay_out_samples
+from tallystick.ingest.import_ import Importer
 
 _RECORDINGS = Path(__file__).parent.parent / "tests" / "recordings"
 _FOLDERS = {"copilot": "copilot-cli", "gemini": "gemini-cli", "qwen": "qwen-code"}

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from tallystick.capture.installation import Installation, Kind
 from tallystick.journal.archive import Archive
-from tallystick.operations import install
+from tallystick.setup import install
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "src" / "tallystick" / "samples" / "home"

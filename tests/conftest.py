@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.ingest.adapters import adapters
+from tallystick.ingest.histories import find_histories, import_histories
 from tallystick.journal.home import Home
-from tallystick.operations.adapters import adapters
-from tallystick.operations.demo import lay_out_samples
-from tallystick.operations.histories import find_histories, import_histories
+from tallystick.setup.demo import lay_out_samples
 
 for _name in ("CI", "TALLY_NONINTERACTIVE"):
     os.environ.pop(

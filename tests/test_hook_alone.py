@@ -22,7 +22,7 @@ import pytest
 
 from tallystick import hook_alone
 from tallystick.agents.hooks import NAMES, Payload, hook_adapter
-from tallystick.agents.hooks._asks import ASKS, Asking
+from tallystick.agents.hooks.asks import ASKS, Asking
 from tallystick.capture import recorder
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect

@@ -15,7 +15,7 @@ import pytest
 from tallystick import agents, exports
 from tallystick.agents import Adapter, Shape, SourceFile
 from tallystick.agents.hooks import hook_adapters
-from tallystick.agents.tables import Table
+from tallystick.agents.kit.tables import Table
 from tallystick.capture.sqlite_rows import read_rows
 from tallystick.exports import _headless_members
 from tallystick.exports.jsonl import write
@@ -28,7 +28,7 @@ FORMATS = ROOT / "docs" / "exports"
 RECORDINGS = ROOT / "tests" / "recordings"
 CODE = ROOT / "src" / "tallystick"
 
-SHARED = ("agents/reading.py", "agents/_losses.py", "capture/history.py", "operations/import_.py")
+SHARED = ("agents/kit/reading.py", "agents/kit/losses.py", "capture/history.py", "ingest/import_.py")
 """Code that makes losses whatever the agent is: the index explains their kinds."""
 ANY_UNKNOWN = "unknown_…"
 """How a page names the kinds that hold a name from the source."""
@@ -39,7 +39,7 @@ _WORD = re.compile(r'(?<!f)"([a-z][\w-]*)"')
 _UNKNOWN = re.compile(r'(?<!f)"(unknown_\w+)"')
 _NAMED_UNKNOWN = re.compile(r'(?<![\w."])unknown\(|f"unknown_\{')
 _TABLES_OF_KINDS = re.compile(r"_?BOOKKEEPING|_HIDDEN_REASONING")
-_IMPORT = re.compile(r"^from tallystick\.agents(?:\.(\w+))? import \(?\s*(\w+)", re.MULTILINE)
+_IMPORT = re.compile(r"^from tallystick\.agents\.([\w.]+) import \(?\s*(\w+)", re.MULTILINE)
 
 
 def adapter_of(module: str) -> Adapter:
@@ -51,16 +51,21 @@ def page_of(module: str) -> Path:
     return PAGES / f"{adapter_of(module).NAME.removesuffix('-legacy')}.md"
 
 
+def file_of(module: str) -> Path:
+    return (CODE / "agents").joinpath(*module.split(".")).with_suffix(".py")
+
+
 def modules_of(module: str) -> list[str]:
     """An adapter's module, and those beside it that it is made of."""
     found, todo = [], [module]
     while todo:
         name = todo.pop()
-        if name in found or not (CODE / "agents" / f"{name}.py").is_file() or f"agents/{name}.py" in SHARED:
+        file = file_of(name)
+        if name in found or not file.is_file() or file.relative_to(CODE).as_posix() in SHARED:
             continue
         found.append(name)
-        text = (CODE / "agents" / f"{name}.py").read_text("utf-8")
-        todo += [inner or imported for inner, imported in _IMPORT.findall(text)]
+        for inner, imported in _IMPORT.findall(file.read_text("utf-8")):
+            todo += [inner, f"{inner}.{imported}"]
     return found
 
 
@@ -76,7 +81,7 @@ def kinds_of(module: str) -> frozenset[str]:
     """The kinds of loss that an adapter's own code can yield, as far as that can be read off it."""
     kinds: set[str] = set()
     for name in modules_of(module):
-        kinds |= kinds_in((CODE / "agents" / f"{name}.py").read_text("utf-8"))
+        kinds |= kinds_in(file_of(name).read_text("utf-8"))
         for variable, value in vars(import_module(f"tallystick.agents.{name}")).items():
             if _TABLES_OF_KINDS.fullmatch(variable):
                 kinds |= set(value)
@@ -90,9 +95,9 @@ def test_kinds_are_read_off_the_code() -> None:
     assert kinds_in(text) == {"a_b", "d", "e", "g-h"}
     assert kinds_in('Loss(kind=f"{kind}_again", detail="at")') == set()
     assert kinds_in('unknown(name, at); self._lose("j", offset); kind = "unknown_k"') == {ANY_UNKNOWN, "j", "unknown_k"}
-    assert {"headless_legacy", "headless"} <= set(modules_of("headless_legacy"))
-    assert "_opencode_parts" in modules_of("opencode")
-    assert {"original_file", "progress", "summary_again", ANY_UNKNOWN} <= kinds_of("claude_code")
+    assert {"headless.legacy", "headless.transcript"} <= set(modules_of("headless.legacy"))
+    assert "opencode.parts" in modules_of("opencode.transcript")
+    assert {"original_file", "progress", "summary_again", ANY_UNKNOWN} <= kinds_of("claude_code.transcript")
 
 
 # What readers really lose ---------------------------------------------------------------------------------------------
@@ -183,7 +188,7 @@ def test_a_page_names_where_the_history_lies(module: str) -> None:
 @pytest.mark.parametrize("module", agents.NAMES)
 def test_a_page_shows_the_facts_of_its_own_adapter(module: str) -> None:
     shown = re.findall(r"_pages\.facts\(([^)]*)\)", page_of(module).read_text("utf-8"))
-    assert [module in re.findall(r"\w+", names) for names in shown] == [True]
+    assert [module in re.findall(r"[\w.]+", names) for names in shown] == [True]
 
 
 @pytest.mark.parametrize("module", agents.NAMES)

@@ -28,14 +28,14 @@ TESTS_WITHOUT_SOURCE = {
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
-    "shell/test_corpus.py": "the commands of tests/shell/corpus, which take the whole package",
-    "shell/test_fuzz.py": "the fuzzing target, which takes the whole package",
+    "intent/shell/test_corpus.py": "the commands of tests/intent/shell/corpus, which take the whole package",
+    "intent/shell/test_fuzz.py": "the fuzzing target, which takes the whole package",
     "policy/risks/test_near_misses.py": "all risks, held against commands that look like one",
     "redteam/test_attacks.py": "the whole trust chain, under attack by a second user",
     "redteam/test_epoch_attacks.py": "the whole trust chain, under attack by root",
-    "operations/test_signer_epochs_set_up.py": "a signer with epochs, from its setting up on",
-    "operations/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
-    "operations/test_published_queries.py": "the graph, asked as the reference's pages ask it",
+    "trust/test_signer_epochs_set_up.py": "a signer with epochs, from its setting up on",
+    "review/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
+    "ask/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_signing.py": "the recorder against signers that are down, hang, refuse or talk nonsense",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
@@ -62,14 +62,13 @@ CORE = (
         "display",
         "errors.py",
         "exports",
+        "intent",
         "lineage",
         "model",
         "policy",
         "scrubbing",
         "seal",
         "sessions",
-        "shell",
-        "tools",
     ),
 )
 
@@ -185,7 +184,7 @@ HARMLESS = {
     "the home folder of the administrator": ("codex", "tests/policy/", "tui.svg", "tests/tui/"),
     # Which registries are public is what policies and their tests are about, and so is what names another one.
     "a package registry": ("src/tallystick/policy/", "tests/policy/"),
-    "an index of packages": ("shell/programs/packages.py", "src/tallystick/policy/", "tests/policy/"),
+    "an index of packages": ("intent/programs/packages.py", "src/tallystick/policy/", "tests/policy/"),
 }
 
 

@@ -10,18 +10,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tallystick.ask.dag import context_hash, input_hash, output_hash, walk_dag
     from tallystick.capture.hermes_store import HermesStore
-    from tallystick.operations.dag import context_hash, input_hash, output_hash, walk_dag
-    from tallystick.operations.follow import follow
-    from tallystick.operations.instrument import model_call, request, subagent, tool_call
-    from tallystick.operations.recorder import Recorder, Session
-    from tallystick.operations.runs_under import LangoInputs, RunsUnder
-    from tallystick.operations.strands import current_session
-    from tallystick.operations.verify_named import verify, verify_session
     from tallystick.plugins.anthropic import record_anthropic
     from tallystick.plugins.openai import record_openai
+    from tallystick.recording.context import current_session
+    from tallystick.recording.decorators import model_call, request, subagent, tool_call
+    from tallystick.recording.recorder import Recorder, Session
+    from tallystick.recording.run_config.declared import LangoInputs, RunsUnder
+    from tallystick.review.follow import follow
     from tallystick.sessions.fingerprint import Hook, fingerprint
     from tallystick.sessions.hermes_provenance import session_provenance, session_provenance_meta
+    from tallystick.trust.verify_named import verify, verify_session
 
 __all__ = [
     "HermesStore",
@@ -52,27 +52,27 @@ __all__ = [
 _HOMES = {
     "HermesStore": "tallystick.capture.hermes_store",
     "Hook": "tallystick.sessions.fingerprint",
-    "LangoInputs": "tallystick.operations.runs_under",
-    "Recorder": "tallystick.operations.recorder",
-    "RunsUnder": "tallystick.operations.runs_under",
-    "Session": "tallystick.operations.recorder",
-    "context_hash": "tallystick.operations.dag",
-    "current_session": "tallystick.operations.strands",
+    "LangoInputs": "tallystick.recording.run_config.declared",
+    "Recorder": "tallystick.recording.recorder",
+    "RunsUnder": "tallystick.recording.run_config.declared",
+    "Session": "tallystick.recording.recorder",
+    "context_hash": "tallystick.ask.dag",
+    "current_session": "tallystick.recording.context",
     "fingerprint": "tallystick.sessions.fingerprint",
-    "follow": "tallystick.operations.follow",
-    "input_hash": "tallystick.operations.dag",
-    "model_call": "tallystick.operations.instrument",
-    "output_hash": "tallystick.operations.dag",
+    "follow": "tallystick.review.follow",
+    "input_hash": "tallystick.ask.dag",
+    "model_call": "tallystick.recording.decorators",
+    "output_hash": "tallystick.ask.dag",
     "record_anthropic": "tallystick.plugins.anthropic",
     "record_openai": "tallystick.plugins.openai",
-    "request": "tallystick.operations.instrument",
+    "request": "tallystick.recording.decorators",
     "session_provenance": "tallystick.sessions.hermes_provenance",
     "session_provenance_meta": "tallystick.sessions.hermes_provenance",
-    "subagent": "tallystick.operations.instrument",
-    "tool_call": "tallystick.operations.instrument",
-    "verify": "tallystick.operations.verify_named",
-    "verify_session": "tallystick.operations.verify_named",
-    "walk_dag": "tallystick.operations.dag",
+    "subagent": "tallystick.recording.decorators",
+    "tool_call": "tallystick.recording.decorators",
+    "verify": "tallystick.trust.verify_named",
+    "verify_session": "tallystick.trust.verify_named",
+    "walk_dag": "tallystick.ask.dag",
 }
 
 

@@ -54,7 +54,7 @@ _ASKING = {
     "copilot": "{" + _PERMISSION + "}",
     "hermes": '{"ask":"%s"}',
 }
-"""How an agent is made to ask its user; who is not here cannot be (agents/hooks/_asks.py), and is refused the call."""
+"""How an agent is made to ask its user; who is not here cannot be (agents/hooks/asks.py), and is refused the call."""
 _REFUSING = {"cline": '{"cancel":true,"errorMessage":"%s"}'}
 """How an agent is refused a call that heeds no exit code. All others take 2, and words on stderr."""
 _REASON = "Tallystick could not decide on this call. `tally doctor` says why."

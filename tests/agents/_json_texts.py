@@ -6,7 +6,7 @@ import json
 
 from hypothesis import strategies as st
 
-from tallystick.agents._json_text import Dialect
+from tallystick.agents.kit.json_text import Dialect
 
 _SPACES = ("", "", " ", "\n", "\n  ", "\t", "\r\n    ", " \n\n ")
 _COMMENTS = (" // theirs\n", "/* theirs */", "  /* two\n   lines */ ", "\n// , } ]\n\t", '//"hooks": {  \n')

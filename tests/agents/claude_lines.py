@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from tallystick.agents import claude_code
+from tallystick.agents.claude_code import transcript as claude_code
 from tallystick.model.step import Event, Json, Opening, Step
 from tests.agents.conftest import events_of_lines
 from tests.agents.mutations import steps_of

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tallystick.agents import SourceFile, hermes
+from tallystick.agents import SourceFile
+from tallystick.agents.hermes import transcript as hermes
 from tallystick.model.step import Event, Loss, Opening, Step
 
 BANNER = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tallystick.agents.reading import loads
-from tallystick.agents.tables import Table, Tables
+from tallystick.agents.kit.reading import loads
+from tallystick.agents.kit.tables import Table, Tables
 from tallystick.capture.sqlite_rows import read_rows
 from tallystick.errors import SourceError
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tallystick.cli.frame import Main
+from tallystick.cli.command import Main
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
-from tallystick.operations.alert_chain import AlertChain, known_head
-from tallystick.operations.scribe import Scribe
-from tests.operations.alerting import bring_alerts_up_to_date, refuse, tamper
+from tallystick.recording.alert_chain import AlertChain, known_head
+from tallystick.recording.session_writer import Scribe
+from tests.support.alerting import bring_alerts_up_to_date, refuse, tamper
 
 Tally = Callable[..., Result]
 PROGRAM = Main(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Tally, TallyJson
 from tests.cli.test_why import told as told  # the sessions to ask about
-from tests.operations.asking import DATA, REPORT, REPORT_TEXT, SUMMARY, SUMMARY_TEXT, Told
+from tests.support.asking import DATA, REPORT, REPORT_TEXT, SUMMARY, SUMMARY_TEXT, Told
 
 
 def test_a_thing_is_shown_with_its_versions_and_relations(tally: Tally, told: Told) -> None:
@@ -78,8 +78,8 @@ def test_every_file_that_an_agent_wrote_leads_to_a_prompt(tally: Tally, tally_js
 
 
 def test_a_file_that_leads_to_no_prompt_is_named_with_the_reason(tally: Tally, user: Path, told: Told) -> None:
-    from tallystick.operations.recorder import Recorder
-    from tests.operations.asking import call
+    from tallystick.recording.recorder import Recorder
+    from tests.support.asking import call
 
     with Recorder(user / ".tally") as recorder:
         alone = recorder.session("demo", "alone", cwd="/w")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
 

@@ -10,7 +10,7 @@ import pytest
 from tallystick.cli import drift
 from tallystick.journal.home import Home
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
-from tests.operations.under_sessions import watched
+from tests.support.under_sessions import watched
 
 
 @pytest.fixture(autouse=True)

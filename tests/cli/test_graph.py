@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Tally, TallyJson
 from tests.cli.test_why import told as told  # the sessions to ask about
-from tests.operations.asking import DATA, REPORT, SUMMARY, Told
+from tests.support.asking import DATA, REPORT, SUMMARY, Told
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.operations.demo import lay_out_samples
+from tallystick.setup.demo import lay_out_samples
 from tests.cli.conftest import Tally, TallyJson
 
 

@@ -35,7 +35,7 @@ def test_a_session_and_a_prompt_of_it(tally_json: TallyJson, tally: Tally, full:
 
 
 def test_what_was_recorded_meanwhile_is_shown(tally: Tally, user: Path) -> None:
-    from tallystick.operations.recorder import Recorder
+    from tallystick.recording.recorder import Recorder
 
     with Recorder(user / ".tally") as recorder:
         session = recorder.session("demo", "one")

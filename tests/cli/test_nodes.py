@@ -8,15 +8,15 @@ from pathlib import Path
 import click
 import pytest
 
+from tallystick.ask.impact import impact
+from tallystick.ask.why import why
 from tallystick.cli.nodes import answer_text, cut_text, moment, surety
 from tallystick.display.text import width_of
+from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind
-from tallystick.operations.impact import impact
-from tallystick.operations.project import Index
-from tallystick.operations.why import why
-from tallystick.store.graph import Graph, Mode
-from tests.store.weaving import Weave
+from tallystick.workspace.indexing import Index
+from tests.graph.weaving import Weave
 
 NODE = NodeId(NodeKind.STEP, 1)
 

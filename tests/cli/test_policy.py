@@ -7,8 +7,8 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Step
-from tallystick.operations.scribe import Scribe
 from tallystick.policy.settings import Profile
+from tallystick.recording.session_writer import Scribe
 from tests.cli.conftest import Tally, TallyJson
 
 NO_CURL = (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.cli.context import Run
 from tallystick.cli.prices import prices_for
-from tallystick.cli.run import Run
 from tallystick.errors import FormatError, UsageError
 
 

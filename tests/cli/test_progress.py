@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tallystick.operations.demo import lay_out_samples
+from tallystick.setup.demo import lay_out_samples
 from tests.cli.conftest import Tally
-from tests.cli.test_run import on_a_terminal
+from tests.cli.test_context import on_a_terminal
 
 LABELLED = """
 import time

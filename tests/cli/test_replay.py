@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import Tally, TallyJson
-from tests.cli.test_frame import environment
-from tests.operations.tainting import bring_in
+from tests.cli.test_command import environment
+from tests.support.tainting import bring_in
 
 
 def rows(text: str) -> list[str]:

@@ -1,152 +1,89 @@
-"""How answers leave the program: JSON or text, colours, pages, warnings."""
+"""`tally run`, as people use it: with a terminal, in a pipe, with the words of another command behind it."""
 
-import fcntl
+from __future__ import annotations
+
 import json
-import os
-import pty
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
-import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tallystick.cli.run import counted, envelope, labelled, table
-from tests.cli.conftest import Tally
+from tests.cli.conftest import Tally, TallyJson
+from tests.cli.test_command import environment
 
-TALLY = ("-m", "tallystick")
-
-
-def on_a_terminal(user: Path, *words: str, rows: int = 10, program: tuple[str, ...] = TALLY, **environment: str) -> str:
-    """What a terminal of some rows and 100 columns receives from a command."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
-    clean = {"HOME": str(user), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm", **environment}
-    process = subprocess.Popen(
-        [sys.executable, *program, *words], env=clean, stdin=follower, stdout=follower, stderr=follower
-    )
-    os.close(follower)
-    received = b""
-    while True:
-        try:
-            chunk = os.read(leader, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not chunk:
-            break
-        received += chunk
-    os.close(leader)
-    process.wait(timeout=10)
-    return received.decode().replace("\r\n", "\n")
+TALLY = [sys.executable, "-m", "tallystick"]
 
 
 @pytest.fixture
-def pager(tmp_path: Path) -> str:
-    """A pager that numbers its lines, so that it can be told from none."""
-    script = tmp_path / "pager"
-    script.write_text("#!/bin/sh\necho PAGED\ncat\n")
-    script.chmod(0o755)
-    return str(script)
+def work(tmp_path: Path) -> Path:
+    work = tmp_path / "work"
+    work.mkdir()
+    return work
 
 
-def test_long_text_on_a_terminal_goes_through_the_pager(full: Path, pager: str) -> None:
-    shown = on_a_terminal(full, "log", PAGER=pager)
-    assert shown.startswith("PAGED\n")
-    assert len(shown.splitlines()) > 50
+def run(user: Path, work: Path, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
+    options: dict[str, object] = {"capture_output": True, "text": True, "timeout": 60, "check": False, **more}
+    return subprocess.run([*TALLY, "run", *words], cwd=work, env=environment(user), **options)  # type: ignore[call-overload,no-any-return]
 
 
-def test_short_text_does_not(full: Path, pager: str) -> None:
-    assert "PAGED" not in on_a_terminal(full, "log", "--limit", "3", PAGER=pager)
+def test_input_output_and_exit_code_are_the_commands(user: Path, work: Path) -> None:
+    done = run(user, work, "--", "sh", "-c", "cat; echo oops >&2; exit 9", input="typed")
+    assert (done.stdout, done.returncode) == ("typed", 9)
+    assert done.stderr.startswith("oops\ntally: recorded as session ")
 
 
-def test_nor_does_anything_else_than_text_on_a_terminal(full: Path, tally: Tally, pager: str) -> None:
-    assert "PAGED" not in on_a_terminal(full, "log", "--json", PAGER=pager)
-    assert "PAGED" not in tally("log", env={"PAGER": pager}).stdout
-    assert tally("config", "set", "output.pager", "never").exit_code == 0
-    assert "PAGED" not in on_a_terminal(full, "log", PAGER=pager)
+def test_words_after_the_command_are_the_commands(user: Path, work: Path, tally_json: TallyJson) -> None:
+    done = run(user, work, "sh", "-c", 'echo "$@"', "-", "--json", "--help", "-q")
+    assert done.stdout == "--json --help -q\n"
+    (session,) = tally_json("session", "list")["sessions"]
+    assert (session["agent"], session["status"], session["cwd"]) == ("run", "completed", str(work))
 
 
-def test_a_pager_that_is_left_early_is_no_error(full: Path, tmp_path: Path) -> None:
-    quitter = tmp_path / "quitter"
-    quitter.write_text("#!/bin/sh\nhead -1\n")
-    quitter.chmod(0o755)
-    shown = on_a_terminal(full, "log", "--limit", "5000", PAGER=str(quitter))
-    assert "Traceback" not in shown
-    assert "tally:" not in shown
+def test_a_report_in_json_follows_the_output(user: Path, work: Path) -> None:
+    done = run(user, work, "--json", "--", "touch", "made")
+    report = json.loads(done.stdout)
+    assert report["schema"] == "tally.run"
+    assert (report["data"]["exit_code"], report["data"]["effects"]) == (0, {"created": 1})
+    assert done.stderr == ""
 
 
-def test_colours_are_for_terminals_that_want_them(full: Path, tally: Tally) -> None:
-    few = ("log", "--limit", "3")
-    assert "\x1b[" in on_a_terminal(full, *few)
-    assert "\x1b[" not in on_a_terminal(full, *few, NO_COLOR="1")
-    assert "\x1b[" in on_a_terminal(full, *few, NO_COLOR="")
-    assert "\x1b[" not in on_a_terminal(full, *few, "--no-color")
-    assert "\x1b[" not in on_a_terminal(full, *few, TERM="dumb")
-    assert "\x1b[" not in tally(*few).stdout
+def test_files_need_not_be_looked_at(user: Path, work: Path) -> None:
+    report = json.loads(run(user, work, "--json", "--no-files", "--", "touch", "made").stdout)
+    assert report["data"]["effects"] == {}
 
 
-def test_lines_fit_the_terminal(full: Path) -> None:
-    shown = on_a_terminal(full, "log", "--limit", "5", NO_COLOR="1")
-    assert all(len(line) <= 100 for line in shown.splitlines())
-    assert "11-21 22:40:38" in shown
-    assert "2026-11-21" not in shown
+def test_quiet_says_nothing(user: Path, work: Path) -> None:
+    done = run(user, work, "-q", "--", "echo", "hi")
+    assert (done.stdout, done.stderr) == ("hi\n", "")
 
 
-def test_quiet_keeps_the_answer_and_drops_the_rest(full: Path, tally: Tally) -> None:
-    loud, quiet = tally("log", "--limit", "3"), tally("-q", "log", "--limit", "3")
-    assert loud.stdout == quiet.stdout
-    assert "there are more" in loud.stderr
-    assert quiet.stderr == ""
+def test_a_command_that_is_not_there_is_told(user: Path, work: Path) -> None:
+    done = run(user, work, "--", "no-such-command")
+    assert done.returncode == 127
+    assert "no-such-command: No such file or directory" in done.stderr
 
 
-def test_a_warning_is_on_stderr_or_in_the_envelope(full: Path, tally: Tally) -> None:
-    (full / ".tally" / "config.toml").write_text("[odd]\nkey = 1\n")
-    told = tally("config", "show")
-    assert told.stderr.startswith("tally: ")
-    assert "nothing reads 'odd.key'" in told.stderr
-    quiet = tally("config", "show", "--json")
-    assert quiet.stderr == ""
-    assert "nothing reads 'odd.key'" in json.loads(quiet.stdout)["warnings"][0]
+def test_without_a_command_it_is_a_mistake(tally: Tally) -> None:
+    assert tally("run").exit_code == 64
 
 
-class Value(msgspec.Struct):
-    """One of ours, as operations answer."""
-
-    path: Path
-    raw: bytes
+TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
 
 
-@given(st.text(st.characters(codec=None, exclude_categories=())))
-def test_an_envelope_is_ascii_and_says_the_same(text: str) -> None:
-    written = envelope("x", {"text": text}, [text])
-    assert written.isascii()
-    assert all(character == "\n" or character.isprintable() for character in written)
-    assert json.loads(written) == {"schema": "tally.x", "version": 1, "data": {"text": text}, "warnings": [text]}
-
-
-def test_an_envelope_takes_values_of_ours() -> None:
-    found = json.loads(envelope("x", [Value(Path("/a"), b"\x00\xff")], []))
-    assert found["data"] == [{"path": "/a", "raw": "AP8="}]
-
-
-def test_a_table_is_aligned_by_columns_as_they_are_drawn() -> None:
-    rows = list(table([("世界", "1", "x"), ("a", "12", "")], head=("A", "NR", "B"), right=frozenset((1,))))
-    assert rows[1:] == ["世界   1  x", "a     12"]
-
-
-def test_labels_without_a_value_are_left_out() -> None:
-    assert [
-        line.replace("\x1b[2m", "").replace("\x1b[0m", "") for line in labelled([("a", "1"), ("bc", ""), ("d", "2")])
-    ] == [
-        "a  1",
-        "d  2",
-    ]
-
-
-def test_numbers_have_their_nouns() -> None:
-    assert counted(1, "step") == "1 step"
-    assert counted(2000, "entry", "entries") == "2,000 entries"
+def test_the_command_has_the_terminal_and_ctrl_c_is_its_own(user: Path, work: Path) -> None:
+    script = "trap 'echo caught; exit 4' INT; test -t 0 && test -t 1 && echo ready; while :; do sleep 0.05; done"
+    words = [sys.executable, "-c", TERMINAL, *TALLY, "run", "--", "sh", "-c", script]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=work, env=environment(user), stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        said = b""
+        while b"ready" not in said:
+            said += process.stdout.readline() or pytest.fail(f"ended: {said!r}")
+        process.stdin.write(b"\x03")
+        process.stdin.flush()
+        said += process.stdout.read()
+        assert process.wait(timeout=60) == 4, said
+    assert said.count(b"caught") == 1
+    assert b"recorded as session" in said

@@ -30,7 +30,7 @@ def test_filters_fields_and_order(tally_json: TallyJson, full: Path) -> None:
 
 
 def test_common_words_are_said_to_be_common(tally: Tally, full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallystick.store.search.MOST_RANKED", 1)
+    monkeypatch.setattr("tallystick.graph.search.MOST_RANKED", 1)
     assert "the newest come first, not the best" in tally("search", "receipt").stderr
     assert "the newest come first" not in tally("search", "receipt", "--newest").stderr
     assert "the newest come first" not in tally("search", "zzzqqq").stderr

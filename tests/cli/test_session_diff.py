@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Ref, SessionKind, Step
-from tallystick.operations.scribe import Scribe
+from tallystick.recording.session_writer import Scribe
 from tests.cli.conftest import Tally, TallyJson
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.model.step import Ref, SessionKind
-from tallystick.operations.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder, Session
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
 PRICES = '"cheap" = "1,2"\n'

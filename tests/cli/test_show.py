@@ -42,7 +42,7 @@ def test_what_a_model_was_given(tally: Tally, tally_json: TallyJson, full: Path)
 
 def test_what_the_source_does_not_show(tally: Tally, user: Path) -> None:
     from tallystick.model.step import Input
-    from tallystick.operations.recorder import Recorder
+    from tallystick.recording.recorder import Recorder
 
     with Recorder(user / ".tally") as recorder, recorder.session("demo", "hidden-input") as session:
         session.step("model_call", input=Input.HIDDEN)

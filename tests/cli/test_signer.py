@@ -1,4 +1,4 @@
-"""`tally signer` on the command line. What it does to a machine is tried in tests/operations/test_signer_setup.py."""
+"""`tally signer` on the command line. What it does to a machine is tried in tests/trust/test_signer_setup.py."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.test_headless import GOLDEN, event
+from tests.agents.headless.test_transcript import GOLDEN, event
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
 SONNET = "claude-sonnet-4-20250514"

@@ -11,7 +11,7 @@ from tallystick.cli.steps import step_line
 from tallystick.display.text import width_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import Tally
 
 # A colour that no command uses, the clipboard, the title, the cursor, a hyperlink, text from right to left, and lines that

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tally, TallyJson
-from tests.operations.tainting import PAGE, Tainted, bring_in
+from tests.support.tainting import PAGE, Tainted, bring_in
 
 
 @pytest.fixture

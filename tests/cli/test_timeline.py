@@ -8,9 +8,9 @@ import pytest
 
 from tallystick.cli.timeline import View
 from tallystick.journal.home import Home
-from tallystick.operations.recorder import Recorder
-from tallystick.operations.replay import Asked, replay
-from tallystick.operations.replay_sources import Cast, open_cast
+from tallystick.recording.recorder import Recorder
+from tallystick.review.replay import Asked, replay
+from tallystick.review.replay_sources import Cast, open_cast
 from tallystick.sessions.timeline import Below, Counts, Track
 from tests.cli.test_steps import EVIL
 from tests.sessions.stepping import sid, track

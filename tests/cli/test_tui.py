@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tally
-from tests.cli.test_frame import modules_of
+from tests.cli.test_command import modules_of
 from tests.tui.hostile import make_hostile
 
 PROGRAM = [sys.executable, "-m", "tallystick", "tui"]

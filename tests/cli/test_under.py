@@ -1,7 +1,7 @@
 """What a session ran under, as lines."""
 
 from tallystick.cli.under import change_lines, facts, fingerprint_text
-from tallystick.operations.under import Changed, Under
+from tallystick.recording.run_config.recorded import Changed, Under
 from tallystick.sessions.configuration import Configuration, Known
 from tallystick.sessions.fingerprint import Hook
 

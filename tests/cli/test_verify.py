@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import Tally, TallyJson
 
 CALL = b"toolu_1e05ef29a1da40a58a42c595"

@@ -19,7 +19,7 @@ import tallystick.hook
 from tallystick.capture import recorder
 from tests.capture.watching import wait_for
 from tests.cli.conftest import Tally, TallyJson
-from tests.cli.test_frame import environment
+from tests.cli.test_command import environment
 from tests.service.conftest import pre_tool_use
 
 TALLY = [sys.executable, "-m", "tallystick"]

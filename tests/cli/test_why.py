@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tally, TallyJson
-from tests.operations.asking import DATA, REPORT, SUMMARY, Told, read_and_write
+from tests.support.asking import DATA, REPORT, SUMMARY, Told, read_and_write
 
 
 @pytest.fixture
@@ -119,8 +119,8 @@ def test_a_name_that_means_nothing_says_what_was_looked_for_and_what_is_near(tal
 
 
 def test_text_of_agents_cannot_forge_lines(tally: Tally, user: Path, told: Told) -> None:
-    from tallystick.operations.recorder import Recorder
-    from tests.operations.asking import call
+    from tallystick.recording.recorder import Recorder
+    from tests.support.asking import call
 
     with Recorder(user / ".tally") as recorder:
         session = recorder.session("demo", "hostile", cwd=str(told.folder))

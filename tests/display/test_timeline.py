@@ -15,8 +15,8 @@ from tallystick.journal.home import Home
 from tallystick.lineage.taint import Trust
 from tallystick.lineage.taint_tree import TaintNode
 from tallystick.model.recorded import Recorded
-from tallystick.operations.replay import Asked, replay
-from tallystick.operations.replay_sources import open_cast
+from tallystick.review.replay import Asked, replay
+from tallystick.review.replay_sources import open_cast
 from tallystick.sessions.timeline import Below
 from tests.display.telling import step
 

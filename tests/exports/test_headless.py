@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.agents import claude_code, gptme, headless, headless_legacy
+from tallystick.agents.claude_code import transcript as claude_code
+from tallystick.agents.gptme import transcript as gptme
+from tallystick.agents.headless import legacy as headless_legacy
+from tallystick.agents.headless import transcript as headless
 from tallystick.exports import headless as export
 from tallystick.exports._go_json import go_json, go_line
 from tallystick.model.recorded import Recorded
@@ -17,9 +20,9 @@ from tallystick.model.step import Event, Json, Step
 from tallystick.seal.go_json import sorted_keys
 from tallystick.seal.tagged import tag
 from tests.agents.conftest import events_of, events_of_lines
+from tests.agents.gptme.test_transcript import RECEIPTS
+from tests.agents.headless.test_transcript import GOLDEN, LEGACY, SESSION, event
 from tests.agents.mutations import losses_of, steps_of
-from tests.agents.test_gptme import RECEIPTS
-from tests.agents.test_headless import GOLDEN, LEGACY, SESSION, event
 from tests.exports.conftest import Record
 
 CLAUDE = Path(__file__).parents[1] / "recordings" / "claude-code"

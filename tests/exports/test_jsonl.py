@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from tallystick.agents import headless
+from tallystick.agents.headless import transcript as headless
 from tallystick.exports import jsonl
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
 from tests.agents.conftest import events_of
-from tests.agents.test_headless import GOLDEN
+from tests.agents.headless.test_transcript import GOLDEN
 from tests.exports.conftest import Record
 
 

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.agents import gptme, gptme_ledger, headless
+from tallystick.agents.gptme import ledger as gptme_ledger
+from tallystick.agents.gptme import transcript as gptme
+from tallystick.agents.headless import transcript as headless
 from tallystick.exports import ledger
 from tallystick.exports._ledger_forms import (
     PRIMARY,
@@ -28,9 +30,9 @@ from tallystick.exports.ledger import Check, LedgerVerdict, summary, verify_ledg
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Ref, Step
 from tests.agents.conftest import events_of, events_of_lines
+from tests.agents.gptme.test_transcript import RECEIPTS
+from tests.agents.headless.test_transcript import GOLDEN
 from tests.agents.mutations import steps_of
-from tests.agents.test_gptme import RECEIPTS
-from tests.agents.test_headless import GOLDEN
 from tests.exports.conftest import Record, recorded_steps
 
 ELEVEN = (

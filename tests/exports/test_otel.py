@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tallystick.agents import claude_code, gptme, headless
+from tallystick.agents.claude_code import transcript as claude_code
+from tallystick.agents.gptme import transcript as gptme
+from tallystick.agents.headless import transcript as headless
 from tallystick.exports import _genai_names as names
 from tallystick.exports import otel
 from tallystick.journal.home import Home
@@ -17,8 +19,8 @@ from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
 from tests.agents.conftest import events_of
-from tests.agents.test_gptme import RECEIPTS
-from tests.agents.test_headless import GOLDEN
+from tests.agents.gptme.test_transcript import RECEIPTS
+from tests.agents.headless.test_transcript import GOLDEN
 from tests.exports.conftest import Record, recorded_steps
 from tests.exports.spans import attributes, decoded, spans_of
 

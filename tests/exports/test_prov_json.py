@@ -27,12 +27,12 @@ from prov.model import (
 
 from tallystick.exports import prov_json
 from tallystick.exports.lineage import ArtifactVersion, Edge, Lineage, Node
+from tallystick.graph.exported import session_lineage
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
-from tallystick.operations.project import open_index
-from tallystick.store.exported import session_lineage
+from tallystick.workspace.indexing import open_index
 from tests.exports.conftest import recorded_steps
 
 

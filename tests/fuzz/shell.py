@@ -1,6 +1,6 @@
 """A target for atheris: any text is read, quickly, and what comes of it is sound.
 
-Run it by hand, or by `make soak` (tests/shell/test_fuzz.py):
+Run it by hand, or by `make soak` (tests/intent/shell/test_fuzz.py):
 
     python -m tests.fuzz.shell -max_len=4096 -runs=100000 [CORPUS_FOLDER]
 """
@@ -11,8 +11,8 @@ import sys
 
 import atheris  # type: ignore[import-untyped]
 
-with atheris.instrument_imports(include=["tallystick.shell", "tallystick.model"]):
-    from tests.shell.soundness import check
+with atheris.instrument_imports(include=["tallystick.intent.shell", "tallystick.model"]):
+    from tests.intent.shell.soundness import check
 
 
 def one(data: bytes) -> None:

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 from tallystick.errors import TallystickError
-from tallystick.operations.erase import erase
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
+from tallystick.trust.erase import erase
 
 
 def main(store: str, name: str, steps: int, mode: str) -> int:

@@ -8,7 +8,7 @@ from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.model.ids import SessionId
-from tallystick.operations.verify import verify_store
+from tallystick.trust.verify import verify_store
 from tests.journal.conftest import START, say
 
 

@@ -18,8 +18,8 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.operations.recorder import Recorder
-from tallystick.operations.verify import verify_store
+from tallystick.recording.recorder import Recorder
+from tallystick.trust.verify import verify_store
 
 WRITER = Path(__file__).with_name("crash_writer.py")
 STRACE = shutil.which("strace")

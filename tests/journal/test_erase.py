@@ -10,8 +10,8 @@ from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.ids import SessionId
-from tallystick.operations.ledger import ledger_entries
-from tallystick.operations.verify import verify_store
+from tallystick.trust.verify import verify_store
+from tallystick.workspace.ledger import ledger_entries
 from tests.journal.conftest import say
 
 SECRET = "the secret word"

@@ -14,7 +14,7 @@ from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_file
 from tallystick.model.ids import SessionId
-from tallystick.operations.verify import verify_store
+from tallystick.trust.verify import verify_store
 from tests.journal.conftest import counting_seeds, say, ticking_clock
 
 

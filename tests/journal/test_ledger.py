@@ -9,7 +9,7 @@ from tallystick.errors import JournalError
 from tallystick.journal.archive import Archive, system_clock, system_seeds
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import Watermark, make_ledger, read_note, root_of
-from tallystick.operations.verify import verify_store
+from tallystick.trust.verify import verify_store
 from tests.journal.conftest import counting_seeds, ticking_clock
 
 

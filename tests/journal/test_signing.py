@@ -20,16 +20,16 @@ from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note, root_of
 from tallystick.journal.signing import RefusedBySigner, signer_of, write_signer_place
 from tallystick.model.step import Step
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.store import open_archive
-from tallystick.operations.store_identity import read_store
-from tallystick.operations.verify import verify_store
+from tallystick.recording.session_writer import Scribe
+from tallystick.recording.store import open_archive
+from tallystick.recording.store_identity import read_store
 from tallystick.seal.extension import Code, parse_answer
 from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.note import verify_note
 from tallystick.signer.server import Server, Signer
 from tallystick.signer.vault import make_vault
-from tests.operations.sealed import record
+from tallystick.trust.verify import verify_store
+from tests.support.sealed import record
 
 SECRET = bytes(range(1, 33))
 KEY = SigningKey(SECRET).public

@@ -11,7 +11,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from tallystick.operations.undecided import UNDECIDED
+from tallystick.guard.fallback_decision import UNDECIDED
 from tests.live import install, matrix
 from tests.live.conftest import Runs
 from tests.live.evidence import Event, answer, compare_calls, events, files_with, steps_told_once, tally

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tallystick import Recorder, verify
+from tallystick.ask.show import given_to
 from tallystick.model.recorded import Recorded
-from tallystick.operations.recorder import Session
-from tallystick.operations.show import given_to
+from tallystick.recording.recorder import Session
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from tallystick.operations.recorder import Session
 from tallystick.plugins.anthropic import record_anthropic
+from tallystick.recording.recorder import Session
 from tests.plugins.clients import a_session, given, of_type
 from tests.plugins.conftest import ModelServer, Turn
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import tallystick.plugins.gptme
-from tallystick.agents.hooks import HookCommand, gptme
+from tallystick.agents.gptme import hooks as gptme
+from tallystick.agents.hooks import HookCommand
 from tallystick.capture import recorder
 from tallystick.journal.home import Home
 from tests.live import install

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tallystick.plugins.hermes
-from tallystick.agents.hooks import hermes as adapter
+from tallystick.agents.hermes import hooks as adapter
 from tallystick.capture import recorder
 from tallystick.journal.home import Home
 from tests.live import install

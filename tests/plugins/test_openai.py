@@ -10,8 +10,8 @@ from typing import Any
 import openai
 import pytest
 
-from tallystick.operations.recorder import Session
 from tallystick.plugins.openai import record_openai
+from tallystick.recording.recorder import Session
 from tests.plugins.clients import a_session, given, of_type
 from tests.plugins.conftest import ModelServer, Turn
 

@@ -14,9 +14,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Status, StatusCode
 
 from tallystick import Recorder, verify
+from tallystick.ask.show import given_to
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
-from tallystick.operations.show import given_to
 from tallystick.plugins.opentelemetry import SpanRecorder
 
 Attributes = dict[str, Any]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 
+from tallystick.guard.decide import Decider
+from tallystick.guard.policy_quality import Machine
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.operations.decide import Decider
-from tallystick.operations.policy_quality import Machine
 from tallystick.policy.settings import OutsideWrites, Settings
 
 LAYOUT = Path(__file__).parent / "corpus" / "machine.toml"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.model.decision import Effect
-from tests.operations.working import Work
+from tests.support.working import Work
 
 FOREIGN = "provenance.other-session"
 OUTSIDE = "provenance.changed-outside"

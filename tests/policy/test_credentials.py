@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.operations.world import Machine
+from tallystick.guard.live_world import Machine
 from tallystick.policy.credentials import TAGS, credentials_in
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

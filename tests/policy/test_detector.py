@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 import pytest
 
+from tallystick.guard.historical_world import Then
 from tallystick.model.decision import Call
-from tallystick.operations.then import Then
 from tallystick.policy.detector import FAILED, Detector, detected
 from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.risks import Risk

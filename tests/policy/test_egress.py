@@ -10,7 +10,7 @@ import pytest
 from tallystick.model.decision import Effect
 from tallystick.policy.egress import CARRIES
 from tallystick.policy.hosts import HostFacts
-from tests.operations.working import Work
+from tests.support.working import Work
 
 KEY = "k3J9sQ2vXwLm0pZr7TbY4cN8"
 SECRET, SENSITIVE = "exfiltration.secret", "exfiltration.sensitive"
@@ -50,7 +50,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Work]:
 
 def carried(work: Work, command: str) -> set[str]:
     from tallystick.model.decision import Call
-    from tests.operations.working import AGENT
+    from tests.support.working import AGENT
 
     call = Call(agent=AGENT, session="now", tool="Bash", args={"command": command}, cwd=str(work.project))
     hosts = [act.resource for act in work.decider.facts(call).acts if isinstance(act.resource, HostFacts)]

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tallystick.guard.policy_quality import HOME_FOLDER, Case, CaseCall, Wants, judge
 from tallystick.model.step import Json
-from tallystick.operations.policy_quality import HOME_FOLDER, Case, CaseCall, Wants, judge
 
 FOLLOWED = "flows.injected_instruction_followed"
 EXEC = "flows.tool_output_to_exec"

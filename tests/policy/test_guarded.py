@@ -1,4 +1,4 @@
-"""What a call does to the places that protect the record; what is decided on it is in tests/operations/test_decide.py."""
+"""What a call does to the places that protect the record; what is decided on it is in tests/guard/test_decide.py."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallystick.intent.tools import uses_of
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
 from tallystick.policy.guarded import Guarded, guarded, kind_of
 from tallystick.policy.places import Kind, Places, Protected
 from tallystick.policy.reading import read_call
 from tallystick.policy.recorder import Recorder
-from tallystick.tools import uses_of
 from tests.policy.risks.readings import FOLDER, HOME, Bare
 
 STORE = f"{HOME}/.tally"

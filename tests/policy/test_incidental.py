@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.guard.live_world import Machine
 from tallystick.model.decision import Call
-from tallystick.operations.world import Machine
 from tallystick.policy.incidental import Incidental
 from tallystick.policy.reading import read_call
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Effect
-from tallystick.operations.decide import Decider
-from tallystick.policy.grave import GRAVE
+from tallystick.policy.high_impact import GRAVE
 from tallystick.policy.inspection import TAGS, content_tags, language_in
 from tallystick.policy.risks import RISKS
 

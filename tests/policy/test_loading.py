@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
-from tallystick.operations.decide import Decider
 
 Files = dict[str, str]
 SEC = "cat ~/.ssh/id_rsa"

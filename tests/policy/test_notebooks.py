@@ -10,7 +10,7 @@ import pytest
 from tallystick.model.decision import Effect
 from tallystick.model.step import Json
 from tallystick.policy.notebooks import is_notebook
-from tests.operations.working import Work
+from tests.support.working import Work
 
 RULE = "inspection.writes-dangerous"
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.policy.origins import Origins
-from tallystick.shell import Environment
-from tallystick.shell.effects import effects
 
 
 def read(command: str) -> Effects:

@@ -87,7 +87,7 @@ def test_commands_that_read_are_not(text: str) -> None:
     ("code", "expected"),
     [
         ("from tallystick.cli import main; main(['erase', 's1'])", True),
-        ("import tallystick.operations.erase as e; e.erase()", True),
+        ("import tallystick.trust.erase as e; e.erase()", True),
         ("import runpy; runpy.run_module('tallystick', 'erase'); 'erase'", True),
         ("import tallystick; print(tallystick.__version__)", False),
         ("print('tally erase s1')", False),

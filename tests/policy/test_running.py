@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from tallystick.guard.live_world import Machine
 from tallystick.model.decision import Call
 from tallystick.model.intent import Operation
 from tallystick.model.step import Json
-from tallystick.operations.world import Machine
 from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.running import also_run, is_tested
 from tallystick.policy.world import Content, Unread

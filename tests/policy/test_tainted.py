@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from tallystick.model.decision import Call
-from tallystick.policy.hearing import Hearing
 from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.tainted import (
     CARRIES,
@@ -20,6 +19,7 @@ from tallystick.policy.tainted import (
     run_from_outside,
     written,
 )
+from tallystick.policy.untrusted_input import Hearing
 from tallystick.policy.world import Content, Maker, Provenance, Tracking, Trust, Unread
 
 KEY = "k3J9sQ2vXwLm0pZr7TbY4cN8"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallystick.intent.shell import Environment
 from tallystick.model.intent import Operation
 from tallystick.policy.typed import read_typed
-from tallystick.shell import Environment
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev"}, folder="/w")
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import read_argv_effects, read_effects
 from tallystick.model.step import Json
 from tallystick.policy.windows import windows_texts
-from tallystick.shell import Environment
-from tallystick.shell.effects import read_argv_effects, read_effects
 from tests.policy.laid_out import Laid
 
 DENIED_IN_POWERSHELL = (

@@ -18,7 +18,7 @@ from typing import Any
 
 from tallystick.journal.archive import Archive
 from tallystick.model.step import Step
-from tallystick.operations.scribe import Scribe
+from tallystick.recording.session_writer import Scribe
 from tallystick.seal.canonical import canonical
 from tallystick.seal.extension import Request, request_text
 from tallystick.seal.keys import SigningKey, did_key

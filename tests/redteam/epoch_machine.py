@@ -9,13 +9,13 @@ from pathlib import Path
 from tallystick.journal.archive import system_clock
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require
-from tallystick.operations.anchors import Target, anchor
-from tallystick.operations.outlook import outlook
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.signer_program import interpreter
-from tallystick.operations.signer_setup import plan, set_up, start
-from tallystick.operations.verify import verify_store
-from tallystick.operations.verify_named import live_epoch
+from tallystick.recording.session_writer import Scribe
+from tallystick.trust.anchors import Target, anchor
+from tallystick.trust.external_evidence import outlook
+from tallystick.trust.signer_program import interpreter
+from tallystick.trust.signer_setup import plan, set_up, start
+from tallystick.trust.verify import verify_store
+from tallystick.trust.verify_named import live_epoch
 from tests.redteam.machine import AGENT, SIGNER, Found, Machine, _found, give
 
 _END = """

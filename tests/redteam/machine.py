@@ -18,13 +18,13 @@ from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require, Verdict
-from tallystick.operations.anchors import Target, anchor
-from tallystick.operations.not_files import verdict_on_no_files
-from tallystick.operations.outlook import outlook
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.signer_program import copy_program, interpreter
-from tallystick.operations.signer_setup import Places, plan, set_up, start
-from tallystick.operations.verify import verify_file, verify_store
+from tallystick.recording.session_writer import Scribe
+from tallystick.trust.anchors import Target, anchor
+from tallystick.trust.external_evidence import outlook
+from tallystick.trust.signer_program import copy_program, interpreter
+from tallystick.trust.signer_setup import Places, plan, set_up, start
+from tallystick.trust.verify import verify_file, verify_store
+from tallystick.workspace.file_guards import verdict_on_no_files
 from tests.anchors.remotes import bare
 from tests.redteam.running import RESTARTED
 
@@ -228,7 +228,7 @@ def _worst(verdicts: list[Verdict]) -> Found:
 
 def library(folder: Path) -> Path:
     """The attacker's copy of the program, with the attacks beside it."""
-    copy_program(folder, "tallystick.operations.scribe")
+    copy_program(folder, "tallystick.recording.session_writer")
     beside = folder / "tests" / "redteam"
     beside.mkdir(parents=True)
     for name in (

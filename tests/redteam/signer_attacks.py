@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tallystick.errors import TallystickError
 from tallystick.journal.archive import Archive, system_clock
-from tallystick.operations.signer_setup import leave
+from tallystick.trust.signer_setup import leave
 from tests.redteam.attacks import _request, _take, _yesterday, attack, edit_and_sign
 from tests.redteam.forging import Thief, journals, lines_of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import JournalError
-from tallystick.operations.signer_setup import start
+from tallystick.trust.signer_setup import start
 from tests.redteam.machine import AGENT, LEVELS, SIGNER, Machine, Table, kept_table, library, missing, record
 from tests.redteam.running import ATTACKS, BY_ROOT, told
 

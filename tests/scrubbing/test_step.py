@@ -18,10 +18,10 @@ from hypothesis import given
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.step import Json, Opening, Source, Step
-from tallystick.operations.config import set_setting
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.tellings import Outcome
+from tallystick.recording.event_dedup import Outcome
+from tallystick.recording.session_writer import Scribe
 from tallystick.scrubbing.step import scrub_opening, scrub_step
+from tallystick.workspace.settings import set_setting
 from tests.scrubbing.labelled_set import remains, secrets_of_every_kind
 from tests.scrubbing.test_json_values import VALUES
 

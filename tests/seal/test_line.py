@@ -13,7 +13,16 @@ from tallystick.seal import limits
 from tallystick.seal import line as line_module
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import commitment, entry_hash, fields_hash, genesis, salt
-from tallystick.seal.line import BlobRef, check_content, field_commitments, hash_of, parse_line, seal_line, sid_of, skim
+from tallystick.seal.line import (
+    BlobRef,
+    check_content,
+    field_commitments,
+    hash_of,
+    parse_line,
+    seal_line,
+    sid_of,
+    skim,
+)
 from tallystick.seal.redact import Redaction, line_text, redact
 from tests.seal.made_lines import (
     BARE,

@@ -23,7 +23,7 @@ from tallystick.hook import VERSION
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
-from tallystick.operations.verify import verify_store
+from tallystick.trust.verify import verify_store
 
 HOOK = Path(tallystick.hook.__file__)
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot")

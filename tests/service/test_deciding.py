@@ -10,7 +10,7 @@ from tallystick.capture import recorder
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.operations.doctor import State, examine
+from tallystick.setup.doctor import State, examine
 from tests.service.faults import before, send, wait_for
 
 
@@ -42,7 +42,7 @@ def _reasons(home: Home) -> list[object]:
 
 def test_the_recorder_listens_before_policies_are_loaded() -> None:
     code = "import sys, tallystick.service.start; print([name for name in sys.modules if name in sys.argv])"
-    late = ("cedarpy", "tallystick.policy.engine", "tallystick.shell.programs", "tallystick.operations.decide")
+    late = ("cedarpy", "tallystick.policy.engine", "tallystick.intent.programs", "tallystick.guard.decide")
     done = subprocess.run([sys.executable, "-c", code, *late], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

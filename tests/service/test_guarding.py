@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tallystick.journal.home import Home
-from tallystick.operations.anchors import Target, anchor, targets
-from tallystick.operations.store_identity import read_store
+from tallystick.recording.store_identity import read_store
 from tallystick.service.guarding import Guarding
+from tallystick.trust.anchors import Target, anchor, targets
 from tests.anchors.remotes import bare
-from tests.operations.sealed import record
+from tests.support.sealed import record
 
 OLD = "2026-01-01T00:00:00.000000Z"
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tallystick.graph.graph import Graph
 from tallystick.journal.home import Home
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 from tallystick.service.indexing import Indexing
-from tallystick.store.graph import Graph
 
 
 def test_what_was_sealed_is_indexed_a_few_sessions_at_a_time(tmp_path: Path) -> None:

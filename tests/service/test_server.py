@@ -19,8 +19,8 @@ from tallystick.hook import VERSION
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
-from tallystick.operations.verify import verify_store
 from tallystick.service.start import run
+from tallystick.trust.verify import verify_store
 from tests.service.conftest import Deliver, pre_tool_use
 
 

@@ -24,14 +24,14 @@ from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import SignerAt, SignerPlace, write_signer_place
-from tallystick.operations.signer import ask_status
-from tallystick.operations.store import open_archive
-from tallystick.operations.store_identity import read_store
-from tallystick.operations.verify import verify_store
+from tallystick.recording.store import open_archive
+from tallystick.recording.store_identity import read_store
 from tallystick.seal.extension import Code, RefusedError, refusal_text
 from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.note import verify_note
 from tallystick.signer.vault import make_vault
+from tallystick.trust.signer import ask_status
+from tallystick.trust.verify import verify_store
 from tests.service.faults import before, call_ids, run_hook, wait_for
 
 DEADLINE_SECONDS = 2.0

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick.agents import headless
+from tallystick.agents.headless import transcript as headless
 from tallystick.model.recorded import Recorded
 from tallystick.sessions.anomalies import Anomaly, Kind, anomalies, together
 from tallystick.sessions.figures import figures
 from tests.agents.conftest import events_of, events_of_lines
-from tests.agents.test_headless import GOLDEN, event
+from tests.agents.headless.test_transcript import GOLDEN, event
 from tests.exports.conftest import recorded_steps
 from tests.sessions.test_figures import SID, entry
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.agents import headless
+from tallystick.agents.headless import transcript as headless
 from tallystick.model.step import Json
 from tallystick.sessions.figures import figures
 from tallystick.sessions.funnel import Funnel, Phases, Stage, funnel, phases
 from tallystick.sessions.reported import Timing
 from tests.agents.conftest import events_of
-from tests.agents.test_headless import GOLDEN
+from tests.agents.headless.test_transcript import GOLDEN
 from tests.exports.conftest import recorded_steps
 from tests.sessions.test_figures import entry
 

@@ -14,12 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.capture.hermes_store import HermesStore
-from tallystick.sessions.hermes_provenance import (
-    Rule,
-    SessionRows,
-    session_provenance,
-    session_provenance_meta,
-)
+from tallystick.sessions.hermes_provenance import Rule, SessionRows, session_provenance, session_provenance_meta
 
 Store = Mapping[str, Mapping[str, Any]]
 

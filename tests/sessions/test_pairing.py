@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.agents import headless, swe_agent
+from tallystick.agents.headless import transcript as headless
+from tallystick.agents.swe_agent import transcript as swe_agent
 from tallystick.model.recorded import Recorded
 from tallystick.sessions.figures import figures
 from tallystick.sessions.pairing import Exchange, exchanges
 from tests.agents.conftest import events_of
-from tests.agents.test_headless import GOLDEN
+from tests.agents.headless.test_transcript import GOLDEN
 from tests.exports.conftest import recorded_steps
 from tests.sessions.test_figures import entry
 

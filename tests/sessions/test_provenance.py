@@ -7,16 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.sessions.provenance import (
-    Entry,
-    Kind,
-    Link,
-    Rotation,
-    Sealed,
-    Way,
-    provenance,
-    way_up,
-)
+from tallystick.sessions.provenance import Entry, Kind, Link, Rotation, Sealed, Way, provenance, way_up
 
 
 def chain(count: int) -> dict[str, Link]:

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.agents import Adapter, headless, headless_legacy
+from tallystick.agents import Adapter
+from tallystick.agents.headless import legacy as headless_legacy
+from tallystick.agents.headless import transcript as headless
 from tallystick.sessions.figures import figures
 from tallystick.sessions.reported import ModelTokens, Reported, Timing, reported
 from tests.agents.conftest import events_of, events_of_lines
-from tests.agents.test_headless import GOLDEN, LEGACY, event
+from tests.agents.headless.test_transcript import GOLDEN, LEGACY, event
 from tests.exports.conftest import recorded_steps
 
 SONNET, HAIKU = "claude-sonnet-4-20250514", "claude-3-5-haiku-20241022"

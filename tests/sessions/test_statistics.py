@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.agents import gptme, headless, headless_legacy
+from tallystick.agents.gptme import transcript as gptme
+from tallystick.agents.headless import legacy as headless_legacy
+from tallystick.agents.headless import transcript as headless
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
 from tallystick.sessions.figures import figures
@@ -15,8 +17,8 @@ from tallystick.sessions.rates import Rates
 from tallystick.sessions.reported import Timing
 from tallystick.sessions.statistics import IDLE_MS, Counted, Durations, ToolFigures, durations, statistics, summary
 from tests.agents.conftest import events_of, events_of_lines
-from tests.agents.test_gptme import RECEIPTS
-from tests.agents.test_headless import GOLDEN, LEGACY, event
+from tests.agents.gptme.test_transcript import RECEIPTS
+from tests.agents.headless.test_transcript import GOLDEN, LEGACY, event
 from tests.exports.conftest import recorded_steps
 from tests.sessions.test_figures import entry
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.operations.signer import ask_status
 from tallystick.signer.__main__ import main
 from tallystick.signer.vault import make_vault
+from tallystick.trust.signer import ask_status
 
 
 def test_it_serves_until_a_signal_comes_and_takes_its_socket_away(tmp_path: Path) -> None:

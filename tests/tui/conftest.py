@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 import pytest
 from textual.pilot import Pilot
 
+from tallystick.ingest.adapters import adapters
+from tallystick.ingest.histories import find_histories, import_histories
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
-from tallystick.operations.adapters import adapters
-from tallystick.operations.demo import lay_out_samples
-from tallystick.operations.histories import find_histories, import_histories
+from tallystick.setup.demo import lay_out_samples
 from tallystick.tui.app import Browser
 
 _T = TypeVar("_T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 
 HOSTILE = (
     "\x1b]0;another title\x07",

@@ -12,9 +12,9 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 
 from tallystick.journal.home import Home
-from tallystick.operations import config
-from tallystick.operations.recorder import Recorder
+from tallystick.recording.recorder import Recorder
 from tallystick.tui.keys import bindings
+from tallystick.workspace import settings
 from tests.tui.conftest import LARGE, SMALL, VERIFYING, app_of, counting, lines, play, press, seen, settled
 from tests.tui.hostile import make_hostile
 
@@ -51,8 +51,8 @@ def test_help(store: Home, snap: Snap, size: tuple[int, int]) -> None:
 def test_settings_refuse_a_bad_value(
     store: Home, snap: Snap, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = tuple(one for one in config.SETTINGS if one.key in ("journal.fsync", "output.limit", "policy.hosts"))
-    monkeypatch.setattr(config, "SETTINGS", few)  # whatever other settings there are
+    few = tuple(one for one in settings.SETTINGS if one.key in ("journal.fsync", "output.limit", "policy.hosts"))
+    monkeypatch.setattr(settings, "SETTINGS", few)  # whatever other settings there are
     snap(store, "s", "enter", "=perhaps", "enter", size=size)
 
 

@@ -6,7 +6,7 @@ import re
 from textual.app import App, ComposeResult
 
 from tallystick.tui.bars import Bar, Prompt, hint_pieces
-from tallystick.tui.look import PLAIN
+from tallystick.tui.theme import PLAIN
 
 
 class Host(App[None]):

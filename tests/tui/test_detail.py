@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from tallystick.ask.show import Erasure, Shown
+from tallystick.graph.steps import StepEntry
+from tallystick.graph.timeline import Spot
 from tallystick.model.recorded import Recorded
-from tallystick.operations.browse import Line, Whole
-from tallystick.operations.show import Erasure, Shown
-from tallystick.store.steps import StepEntry
-from tallystick.store.timeline import Spot
+from tallystick.review.browse import Line, Whole
 from tallystick.tui.detail import whole_text
 
 HASH = "ab" * 32

@@ -8,7 +8,7 @@ import pytest
 
 from tallystick.errors import NotFoundError
 from tallystick.journal.home import Home
-from tallystick.operations.browse import Reader
+from tallystick.review.browse import Reader
 from tallystick.tui.lanes import Lane, StoppedError
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 
 from tallystick.journal.home import Home
-from tallystick.operations.browse import Reader
+from tallystick.review.browse import Reader
 from tallystick.tui.marks import Marked, mark_pieces, marks_of
 
 

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from textual.app import App
 
-from tallystick.tui.look import PLAIN
 from tallystick.tui.pages import Choice, Page
+from tallystick.tui.theme import PLAIN
 
 LINES = [[(f"line {n}", PLAIN)] for n in range(100)]
 

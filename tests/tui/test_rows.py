@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
-from tallystick.tui.look import PLAIN, Piece
 from tallystick.tui.rows import Rows
+from tallystick.tui.theme import PLAIN, Piece
 
 MANY = 1_000_000
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import UsageError
-from tallystick.store.timeline import Wanted
+from tallystick.graph.timeline import Wanted
 from tallystick.tui.search import as_beginnings, filter_text, parse_filter
 
 word = st.text(st.characters(codec="utf-8", exclude_characters=",\0"), min_size=1, max_size=12)

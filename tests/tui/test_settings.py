@@ -3,8 +3,8 @@
 from textual.pilot import Pilot
 
 from tallystick.journal.home import Home
-from tallystick.operations.config import SETTINGS, read_setting, set_setting
-from tallystick.operations.project import open_index
+from tallystick.workspace.indexing import open_index
+from tallystick.workspace.settings import SETTINGS, read_setting, set_setting
 from tests.tui.conftest import play, press, seen, write
 
 KEYS = [setting.key for setting in SETTINGS]

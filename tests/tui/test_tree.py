@@ -6,9 +6,9 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from tallystick.operations.browse import SessionLine
+from tallystick.graph.queries import SessionRow
+from tallystick.review.browse import SessionLine
 from tallystick.sessions.tree import Forest, Node
-from tallystick.store.queries import SessionRow
 from tallystick.tui.tree import Tree
 
 

@@ -1,7 +1,7 @@
 """Putting the vectors' files before our verifier.
 
-Owns reading a vector's folder and handing lines, notes and blobs to `tallystick.seal`, independent of `operations`, so
-that what is tested are the pure functions.
+Owns reading a vector's folder and handing lines, notes and blobs to `tallystick.seal`, independent of the packages above
+it, so that what is tested are the pure functions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Agents: what each one's files say, as steps. One file an agent, pure functions over bytes.
 
 Owns the list of agents and the two Protocols every one of them satisfies. Nothing here opens a file: `capture` finds and
-reads them, `operations.import_` records what the readers yield. Identity rules: docs/format.md 13.
+reads them, `ingest.import_` records what the readers yield. Identity rules: docs/format.md 13.
 """
 
 from __future__ import annotations
@@ -77,31 +77,31 @@ class Adapter(Protocol):
 
 
 NAMES: tuple[str, ...] = (
-    "claude_code",
-    "codex",
-    "gptme",
-    "gptme_ledger",
-    "headless",
-    "headless_legacy",
-    "hermes",
-    "copilot",
-    "gemini",
-    "gemini_legacy",
-    "qwen",
-    "opencode",
-    "cursor",
-    "swe_agent",
-    "pi",
-    "cline",
-    "mini",
-    "aider",
-    "gensee",
+    "claude_code.transcript",
+    "codex.transcript",
+    "gptme.transcript",
+    "gptme.ledger",
+    "headless.transcript",
+    "headless.legacy",
+    "hermes.transcript",
+    "copilot.transcript",
+    "gemini.transcript",
+    "gemini.legacy",
+    "qwen.transcript",
+    "opencode.transcript",
+    "cursor.transcript",
+    "swe_agent.transcript",
+    "pi.transcript",
+    "cline.transcript",
+    "mini_swe_agent.transcript",
+    "aider.transcript",
+    "gensee.transcript",
 )
 """The modules of this package that are adapters."""
 
 
 def adapters() -> dict[str, Adapter]:
-    """Our adapters by name. Those of other packages are `operations.adapters`' to find."""
+    """Our adapters by name. Those of other packages are `ingest.adapters`' to find."""
     found: dict[str, Adapter] = {}
     for module in NAMES:
         adapter = cast("Adapter", import_module(f"tallystick.agents.{module}"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tallystick.agents.reading import BadJson, loads
+from tallystick.agents.kit.reading import BadJson, loads
 from tallystick.model.step import Json
 
 IN_ITS_PLACE = 8

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tallystick.agents.tables import Table
+from tallystick.agents.kit.tables import Table
 from tallystick.capture.sqlite_rows import read_rows, stamps
 from tallystick.errors import SourceError
 from tallystick.model.step import Json

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import msgspec
 import orjson
 
-from tallystick.agents.tables import Table, Tables
+from tallystick.agents.kit.tables import Table, Tables
 from tallystick.errors import SourceError
 
 _MAGIC = b"SQLite format 3\0"

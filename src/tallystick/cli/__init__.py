@@ -6,7 +6,7 @@ This module has the table of commands; each group of them has a module, loaded w
 
 from __future__ import annotations
 
-from tallystick.cli.frame import Main
+from tallystick.cli.command import Main
 
 _COMMANDS = {
     "init": ("start:init", "Make a store."),
@@ -16,7 +16,7 @@ _COMMANDS = {
     "status": ("start:status", "What the store holds, and whether anything is pending."),
     "version": ("start:version", "The versions of the program and of the record format."),
     "config": ("config:config", "Show and change settings."),
-    "run": ("run_command:run", "Run a command and record it: its processes, its effects on files, its end."),
+    "run": ("run:run", "Run a command and record it: its processes, its effects on files, its end."),
     "watch": ("watch:watch", "Record what happens to files, until Ctrl-C."),
     "import": ("import_:import_", "Take in the histories that agents keep on this machine."),
     "ingest": ("ingest:ingest", "Record events that a program writes as lines of JSON."),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, pass_run
 
 _EXAMPLE = """tally acp -- claude-agent-acp
 tally acp --decide -- gemini --acp"""
@@ -41,7 +41,7 @@ def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, herme
     or continue a session get one member of `_meta`, "tallystick.dev/provenance". The exit code is the agent's.
     """
     from tallystick.capture.relay import end_as
-    from tallystick.operations.acp import policy, tap
+    from tallystick.ingest.acp import policy, tap
     from tallystick.sessions.hermes_provenance import Rule
 
     decider = policy(run.home, Path.home(), os.environ) if decide else None

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import TAMPERED, Command, Group
+from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.cli.filters import limit_option, time_option
-from tallystick.cli.frame import TAMPERED, Command, Group
 from tallystick.cli.nodes import answer_data, answer_text, moment
-from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
 from tallystick.cli.steps import short
 from tallystick.display.text import first_line, lines, one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.alerts import Told
-    from tallystick.operations.verify_log import LogVerdict
-    from tallystick.store.alerts import AlertEntry
+    from tallystick.graph.alerts import AlertEntry
+    from tallystick.trust.alerts import Told
+    from tallystick.trust.verify_log import LogVerdict
 
 SEVERITIES = ("info", "low", "medium", "high", "critical")
 VERDICTS = ("confirmed", "false-positive", "false-negative")
@@ -57,9 +57,9 @@ def alerts(
     run: Run, severity: str | None, session: str | None, rule: str | None, since: str | None, limit: int | None
 ) -> None:
     """What the rules found, newest first: number, time (UTC), severity, effect, rule, step, message."""
-    from tallystick.operations.alerts import read_alerts
-    from tallystick.operations.project import open_index
-    from tallystick.store.alerts import AlertFilter
+    from tallystick.graph.alerts import AlertFilter
+    from tallystick.trust.alerts import read_alerts
+    from tallystick.workspace.indexing import open_index
 
     most = run.limit(limit)
     with open_index(run.home) as index:
@@ -105,8 +105,8 @@ def show(run: Run, alert_name: str) -> None:
 
     ID is the number that `tally alerts` shows, or the alert's step.
     """
-    from tallystick.operations.alerts import tell_alert
-    from tallystick.operations.project import open_index
+    from tallystick.trust.alerts import tell_alert
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)
@@ -197,8 +197,8 @@ def feedback(run: Run, alert_name: str, verdict: str, note: str | None) -> None:
 
 
 def _review(run: Run, alert_name: str, verdict: str, note: str | None) -> None:
-    from tallystick.operations.alerts import find_alert, review_alert
-    from tallystick.operations.project import open_index
+    from tallystick.trust.alerts import find_alert, review_alert
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)
@@ -229,7 +229,7 @@ def verify_log(run: Run, database: Path | None) -> None:
     Exits with 0 if the log is intact, with 2 on tampering (the first break and its reason are named), and with 1 if it could
     not be checked.
     """
-    from tallystick.operations import verify_log as operation
+    from tallystick.trust import verify_log as operation
 
     verdict = operation.verify_log(run.home) if database is None else operation.verify_database(database)
     data = {"outcome": "intact" if verdict.is_intact else "tampered", "verdict": verdict}

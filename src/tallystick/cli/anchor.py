@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command, Group
-from tallystick.cli.run import Run, counted, pass_run, table
+from tallystick.cli.command import Command, Group
+from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.display.text import cut, one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.anchor_answers import Answer
-    from tallystick.operations.anchors import Target
+    from tallystick.trust.anchor_answers import Answer
+    from tallystick.trust.anchors import Target
 
 anchor = Group(
     "anchor",
@@ -41,7 +41,7 @@ def git(run: Run, remote: str, ref: str | None) -> None:
     The first time it tries, on a ref beside it, whether the server refuses to have one rewritten and deleted, and says so.
     Called again, and by the recorder every hour, it adds the newest head.
     """
-    from tallystick.operations.anchors import Target
+    from tallystick.trust.anchors import Target
 
     _put(run, Target(kind="git", target=remote, ref=ref or _known_ref(run, "git", remote)))
 
@@ -56,7 +56,7 @@ def git(run: Run, remote: str, ref: str | None) -> None:
 @pass_run
 def tsa(run: Run, url: str, ca: Path | None) -> None:
     """Have a time-stamping authority say when a head was there (RFC 3161). The authority gets a hash of the head."""
-    from tallystick.operations.anchors import Target, targets
+    from tallystick.trust.anchors import Target, targets
 
     known = next((each for each in targets(run.home) if each.kind == "tsa" and each.target == url), None)
     given = ca.read_text("utf-8") if ca is not None else known.ca if known is not None else None
@@ -69,14 +69,14 @@ def tsa(run: Run, url: str, ca: Path | None) -> None:
 @pass_run
 def nats(run: Run, url: str, subject: str | None) -> None:
     """Keep heads in a JetStream subject of a NATS server elsewhere. A stream that deletes nothing is made if need be."""
-    from tallystick.operations.anchors import Target
+    from tallystick.trust.anchors import Target
 
     _put(run, Target(kind="nats", target=url, ref=subject or _known_ref(run, "nats", url)))
 
 
 def _known_ref(run: Run, kind: str, target: str) -> str | None:
     """The ref or subject that is used at a place already, where it is one."""
-    from tallystick.operations.anchors import targets
+    from tallystick.trust.anchors import targets
 
     known = [each.ref for each in targets(run.home) if (each.kind, each.target) == (kind, target)]
     return known[0] if len(known) == 1 else None
@@ -84,7 +84,7 @@ def _known_ref(run: Run, kind: str, target: str) -> str | None:
 
 def _put(run: Run, target: Target) -> None:
     from tallystick.journal.archive import system_clock
-    from tallystick.operations.anchors import anchor as put
+    from tallystick.trust.anchors import anchor as put
 
     found = put(run.home, target, clock=system_clock)
     if found.guarded is False:
@@ -98,7 +98,7 @@ def _put(run: Run, target: Target) -> None:
 @pass_run
 def list_(run: Run) -> None:
     """The places where the store is anchored, as its ledger says. Asks none of them: `tally anchor verify` does."""
-    from tallystick.operations.anchors import targets
+    from tallystick.trust.anchors import targets
 
     found = targets(run.home)
     run.answer("anchors", found, _list_text(found))
@@ -125,8 +125,8 @@ def status(run: Run) -> None:
     import time
 
     from tallystick.capture import recorder
-    from tallystick.operations.anchors import targets, too_old
-    from tallystick.operations.config import read_setting
+    from tallystick.trust.anchors import targets, too_old
+    from tallystick.workspace.settings import read_setting
 
     found = targets(run.home)
     hours = int(str(read_setting(run.home, "anchors.too_old_hours")))
@@ -157,8 +157,8 @@ def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str |
 def verify(run: Run) -> None:
     """Hold the store against what the places keep. The same as `tally verify --require A4`, with what each place says."""
     from tallystick.cli.verify import verify as verify_store
-    from tallystick.operations.anchor_answers import ask
-    from tallystick.operations.anchors import keys_of
+    from tallystick.trust.anchor_answers import ask
+    from tallystick.trust.anchors import keys_of
 
     if not run.json:
         for line in _answers_text(ask(run.home, keys_of(run.home))):
@@ -180,8 +180,8 @@ def _answers_text(found: tuple[Answer, ...]) -> Iterator[str]:
 @pass_run
 def stop(run: Run, kind: str, target: str | None, ref: str | None) -> None:
     """Use a place no more. What it keeps stays there, and what the ledger says of it stays in the ledger."""
-    from tallystick.operations.anchors import find_target
-    from tallystick.operations.anchors import stop as stop_using
+    from tallystick.trust.anchors import find_target
+    from tallystick.trust.anchors import stop as stop_using
 
     found = find_target(run.home, kind, target, ref)
     stop_using(run.home, found)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import Command, Group
+from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
-from tallystick.cli.frame import Command, Group
 from tallystick.cli.nodes import edge_data, moment, name_of, node_data, relation_words, step_ref, tail
-from tallystick.cli.run import Run, counted, labelled, pass_run, table
 from tallystick.display.text import cut, first_line, one_line
 from tallystick.lineage.walk import Edge, NodeId, NodeKind
 
 if TYPE_CHECKING:
-    from tallystick.operations.answers import Known
-    from tallystick.operations.artifact import ThingHistory
-    from tallystick.operations.unexplained import Report
-    from tallystick.store.things import ListedThing, VersionRow
+    from tallystick.ask.artifact import ThingHistory
+    from tallystick.ask.graph_walk import Known
+    from tallystick.ask.unexplained import Report
+    from tallystick.graph.resources import ListedThing, VersionRow
 
 KINDS = ("file", "url", "mcp_resource", "commit", "search")
 
@@ -55,8 +55,8 @@ _FLAGS = {
 @pass_run
 def show(run: Run, path: str, limit: int | None) -> None:
     """One thing: its versions, facts, relations and risk tags. PATH may be a URL or a resource too."""
-    from tallystick.operations.artifact import thing_history
-    from tallystick.operations.project import open_index
+    from tallystick.ask.artifact import thing_history
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)
@@ -170,8 +170,8 @@ def _relation(edge: Edge, own: NodeId, far: Known, version: int, width: int) -> 
 @pass_run
 def list_(run: Run, kinds: tuple[str, ...], prefix: str | None, limit: int | None) -> None:
     """The files, pages and resources that agents touched."""
-    from tallystick.operations.artifact import list_known
-    from tallystick.operations.project import open_index
+    from tallystick.ask.artifact import list_known
+    from tallystick.workspace.indexing import open_index
 
     most = run.limit(limit)
     with open_index(run.home) as index:
@@ -207,8 +207,8 @@ def _list_text(things: tuple[ListedThing, ...], width: int) -> Iterator[str]:
 @pass_run
 def unexplained(run: Run) -> None:
     """Files that an agent wrote and that lead to no prompt. `tally why` ends at a prompt for all others."""
-    from tallystick.operations.project import open_index
-    from tallystick.operations.unexplained import report
+    from tallystick.ask.unexplained import report
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run
 from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.audit_config import Audit, Finding
+    from tallystick.setup.audit_config import Audit, Finding
 
 ROOT = Path("/")
 """Below it are administrators' settings."""
@@ -52,7 +52,7 @@ def audit_config(run: Run, agents: tuple[str, ...], project: Path | None, fail_o
     """
     from tallystick.agents.settings import Severity
     from tallystick.capture.surroundings import Surroundings
-    from tallystick.operations.audit_config import audit_config as do_audit
+    from tallystick.setup.audit_config import audit_config as do_audit
 
     folder = None if project is None else Path.cwd() / project
     where = Surroundings(user=Path.home(), environment=os.environ, project=folder)

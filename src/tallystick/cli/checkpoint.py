@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli.command import Command, Group
+from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
-from tallystick.cli.frame import Command, Group
-from tallystick.cli.run import Run, counted, labelled, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.outcome import tokens_text
 from tallystick.display.text import cut, one_line, width_of
 from tallystick.sessions.checkpoints import Trigger
 
 if TYPE_CHECKING:
-    from tallystick.operations.checkpoints import CheckpointDetail, CheckpointDiff, Made
-    from tallystick.operations.retention import Due
-    from tallystick.operations.verify_checkpoints import Checked
-    from tallystick.store.checkpoints import CheckpointEntry
+    from tallystick.graph.checkpoints import CheckpointEntry
+    from tallystick.review.checkpoints import CheckpointDetail, CheckpointDiff, Made
+    from tallystick.review.retention import Due
+    from tallystick.trust.verify_checkpoints import Checked
 
 BROKEN = 2
 _ID_DIGITS = 12
@@ -45,7 +45,7 @@ checkpoint = Group(
 
 
 def _check_enabled(run: Run) -> None:
-    from tallystick.operations.marking import check_enabled, read_rules
+    from tallystick.recording.checkpoints.write import check_enabled, read_rules
 
     check_enabled(read_rules(run.home))
 
@@ -90,7 +90,7 @@ def create(
     The mark is a sealed step of the session: it holds the hash of what it marks, the tokens used so far, and where the git
     repository of the session's folder stands.
     """
-    from tallystick.operations.checkpoints import Wanted, create_checkpoint
+    from tallystick.review.checkpoints import Wanted, create_checkpoint
 
     wanted = Wanted(
         label=label, session=session, run=run_id, at=at, keep=keep, metadata=metadata, folder=str(Path.cwd())
@@ -126,10 +126,10 @@ def list_(
     run: Run, session: str | None, run_id: str | None, triggers: tuple[str, ...], is_all: bool, limit: int | None
 ) -> None:
     """List checkpoints, the newest first; of a run in journal order."""
-    from tallystick.operations.checkpoints import listed_checkpoints
-    from tallystick.operations.names import find_session
-    from tallystick.operations.project import open_index
-    from tallystick.store.checkpoints import CheckpointFilter
+    from tallystick.graph.checkpoints import CheckpointFilter
+    from tallystick.review.checkpoints import listed_checkpoints
+    from tallystick.workspace.indexing import open_index
+    from tallystick.workspace.names import find_session
 
     _check_enabled(run)
     most = run.limit(limit)
@@ -210,8 +210,8 @@ def _git(git: Any) -> str:
 @pass_run
 def show(run: Run, name: str) -> None:
     """Everything about one checkpoint. 4 digits of its id will do."""
-    from tallystick.operations.checkpoints import show_checkpoint
-    from tallystick.operations.project import open_index
+    from tallystick.review.checkpoints import show_checkpoint
+    from tallystick.workspace.indexing import open_index
 
     _check_enabled(run)
     with open_index(run.home) as index:
@@ -275,8 +275,8 @@ def _hook(hook: Any) -> str:
 @pass_run
 def diff(run: Run, first: str, second: str) -> None:
     """What lies between two checkpoints. Steps, changed files and tokens, git, and the configuration."""
-    from tallystick.operations.checkpoints import diff_checkpoints
-    from tallystick.operations.project import open_index
+    from tallystick.review.checkpoints import diff_checkpoints
+    from tallystick.workspace.indexing import open_index
 
     _check_enabled(run)
     with open_index(run.home) as index:
@@ -324,7 +324,7 @@ def verify(run: Run, name: str | None, session: str | None) -> None:
     Exit code 2: one does not hold, or a session that the ledger knows is gone.
     """
     from tallystick.errors import UsageError
-    from tallystick.operations.verify_checkpoints import verify_checkpoints
+    from tallystick.trust.verify_checkpoints import verify_checkpoints
 
     _check_enabled(run)
     if name is not None and session is not None:
@@ -374,8 +374,8 @@ def prune(run: Run, is_dry: bool, older_than: int | None) -> None:
     from datetime import UTC, datetime
 
     from tallystick.cli.progress import progress_bar
-    from tallystick.operations.retention import due
-    from tallystick.operations.retention import prune as do_prune
+    from tallystick.review.retention import due
+    from tallystick.review.retention import prune as do_prune
 
     found = due(run.home, now=datetime.now(UTC), older_than_days=older_than)
     if is_dry:

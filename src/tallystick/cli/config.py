@@ -1,14 +1,14 @@
-"""`tally config`: settings, one table of them in `operations.config`."""
+"""`tally config`: settings, one table of them in `workspace.settings`."""
 
 from __future__ import annotations
 
 import click
 
-from tallystick.cli.frame import Command, Group
-from tallystick.cli.run import Run, pass_run, path_text, table
+from tallystick.cli.command import Command, Group
+from tallystick.cli.context import Run, pass_run, path_text, table
 from tallystick.display.text import one_line
-from tallystick.operations import config as settings
-from tallystick.operations.config import Set, Value
+from tallystick.workspace import settings
+from tallystick.workspace.settings import Set, Value
 
 config = Group(
     "config",
@@ -73,7 +73,7 @@ def get(run: Run, key: str) -> None:
 @pass_run
 def set_(run: Run, key: str, value: str) -> None:
     """Change a setting. Comments in the file stay, and the record says that it was changed."""
-    from tallystick.operations.configure import set_setting
+    from tallystick.setup.change_setting import set_setting
 
     changed = set_setting(run.home, key, value)
     run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)}"])
@@ -84,7 +84,7 @@ def set_(run: Run, key: str, value: str) -> None:
 @pass_run
 def unset(run: Run, key: str) -> None:
     """Give a setting its default back."""
-    from tallystick.operations.configure import unset_setting
+    from tallystick.setup.change_setting import unset_setting
 
     changed = unset_setting(run.home, key)
     run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)} (the default)"])

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from tallystick.cli import spending
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, pass_run, table
 from tallystick.cli.filters import limit_option, time_option
-from tallystick.cli.frame import Command
 from tallystick.cli.prices import price_option, prices_for
 from tallystick.cli.progress import opened_index
-from tallystick.cli.run import Run, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.text import counted, cut, first_line, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.operations.cost import CostRow, Costs
+    from tallystick.ask.cost import CostRow, Costs
 
 
 _WAYS = ("model", "session", "agent", "day", "project", "request")
@@ -49,9 +49,9 @@ def cost(
     Prices are those of a table in the program, nothing is fetched; the store's prices.toml and --cost go first. A model that
     none of them knows is named and not counted. With --json each line has the statement that lists the steps behind it.
     """
-    from tallystick.operations.cost import costs, with_sub_agents
-    from tallystick.operations.names import find_session
-    from tallystick.store.spending import By, UsedFilter
+    from tallystick.ask.cost import costs, with_sub_agents
+    from tallystick.graph.spending import By, UsedFilter
+    from tallystick.workspace.names import find_session
 
     prices = prices_for(run, specs)
     with opened_index(run) as index:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option, time_option
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, labelled, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.text import cut, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.operations.coverage import Alone, Coverage, StepName
+    from tallystick.ask.coverage import Alone, Coverage, StepName
 
 _COLORS = {"complete": "blue", "partial": "yellow", "degraded": "red"}
 _LISTED = 20
@@ -42,11 +42,11 @@ def coverage(
     partial    only one did, or something that one of them should have told is missing
     degraded   something is known to be lost, or was taken from under us
     """
-    from tallystick.operations.coverage import State, coverage_of
-    from tallystick.operations.names import find_session
-    from tallystick.operations.project import open_index
-    from tallystick.operations.sessions import list_sessions
-    from tallystick.store.queries import SessionFilter
+    from tallystick.ask.coverage import State, coverage_of
+    from tallystick.graph.queries import SessionFilter
+    from tallystick.review.sessions import list_sessions
+    from tallystick.workspace.indexing import open_index
+    from tallystick.workspace.names import find_session
 
     with open_index(run.home) as index:
         run.take(index.remarks)

@@ -17,8 +17,8 @@ from typing import TypedDict
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, pass_run
 from tallystick.display.text import one_line
 
 
@@ -71,7 +71,7 @@ def _home_at(folder: Path) -> Iterator[None]:
 
 def _play(folder: Path, run: Run) -> Iterator[Scene]:
     from tallystick.journal.home import Home
-    from tallystick.operations.demo import forge, lay_out_samples, refused_call
+    from tallystick.setup.demo import forge, lay_out_samples, refused_call
 
     lay_out_samples(folder)
     stage = _Stage(folder, run)

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from tallystick.capture.surroundings import Surroundings
-from tallystick.cli.frame import FAILED, Command
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.command import FAILED, Command
+from tallystick.cli.context import Run, pass_run
 from tallystick.display.text import one_line
-from tallystick.operations.doctor import Check, State, examine
+from tallystick.setup.doctor import Check, State, examine
 
 _MARKS = {
     State.OK: ("✓", "green"),

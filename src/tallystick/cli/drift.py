@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, pass_run, table
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.display.facts import short
 from tallystick.display.text import first_line, one_line
 
 if TYPE_CHECKING:
     from tallystick.capture.surroundings import Surroundings
-    from tallystick.operations.drift import Drift, Matched
-    from tallystick.operations.under import Under
+    from tallystick.recording.run_config.recorded import Under
+    from tallystick.review.drift import Drift, Matched
     from tallystick.sessions.configuration import Configuration
 
 ROOT = Path("/")
@@ -76,9 +76,9 @@ def drift(
 
 
 def _drift(run: Run, first: str, second: str | None, folder: Path | None) -> Drift:
-    from tallystick.operations.drift import drift as compare
-    from tallystick.operations.drift import drift_from_now
-    from tallystick.operations.project import open_index
+    from tallystick.review.drift import drift as compare
+    from tallystick.review.drift import drift_from_now
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)
@@ -154,7 +154,7 @@ def _described(name: str, problem: str | None) -> str:
 
 def _disclose(run: Run, section: str) -> None:
     from tallystick.errors import UsageError
-    from tallystick.operations.drift import disclosed_key
+    from tallystick.review.drift import disclosed_key
     from tallystick.sessions.configuration import SECTIONS
 
     if section not in SECTIONS:
@@ -169,8 +169,8 @@ def _disclose(run: Run, section: str) -> None:
 
 def _match(run: Run, first: str, keys: tuple[str, ...], folder: Path | None) -> bool:
     """Compare with what stands here by disclosed keys; whether anything differs."""
-    from tallystick.operations.drift import match_now
-    from tallystick.operations.project import open_index
+    from tallystick.review.drift import match_now
+    from tallystick.workspace.indexing import open_index
 
     given = dict(_given_key(text) for text in keys)
     with open_index(run.home) as index:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, pass_run
 from tallystick.cli.steps import short
 from tallystick.display.outcome import names_text
 
@@ -32,10 +32,10 @@ def erase(run: Run, step: str, fields: tuple[str, ...], reason: str, basis: str)
     The erasure is sealed in the ledger first. What stays is that the step was there, its commitment to the value, and
     that it was erased, when and why. Copies and backups of the store are not reached.
     """
-    from tallystick.operations.erase import erase as erase_values
-    from tallystick.operations.names import find_step
-    from tallystick.operations.project import open_index
-    from tallystick.store.project import Depth
+    from tallystick.graph.project import Depth
+    from tallystick.trust.erase import erase as erase_values
+    from tallystick.workspace.indexing import open_index
+    from tallystick.workspace.names import find_step
 
     with open_index(run.home) as index:
         found = find_step(index, step)

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, pass_run, path_text
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run, path_text
 from tallystick.display.text import lines
 
 
@@ -38,10 +38,10 @@ def export(run: Run, session: str, format_: str, with_content: bool, output: Pat
     otel       spans of OpenTelemetry, by the GenAI conventions, in OTLP's JSON
     prov-json  W3C PROV: what came from what, and who did it
     """
-    from tallystick.operations.export import export as export_session
-    from tallystick.operations.export import format_named
-    from tallystick.operations.names import find_session
-    from tallystick.operations.project import open_index
+    from tallystick.review.export import export as export_session
+    from tallystick.review.export import format_named
+    from tallystick.workspace.indexing import open_index
+    from tallystick.workspace.names import find_session
 
     chosen = format_named(format_)
     with open_index(run.home) as index:

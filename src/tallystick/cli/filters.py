@@ -1,6 +1,6 @@
 """The filters that `log` and `replay` have in common, as options; and times as people type them.
 
-Owns the words. What they mean for a step is operations.filters'.
+Owns the words. What they mean for a step is workspace.filters'.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def time_option(name: str, text: str) -> Callable[[Callable[..., Any]], Callable
 
 
 def step_filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the filters to a command, which takes them by the names of `operations.filters.StepFilter`."""
+    """Add the filters to a command, which takes them by the names of `workspace.filters.StepFilter`."""
     options = (
         click.option(
             "--type", "types", multiple=True, metavar="T", help="Steps of this type; may be repeated, as the next two."

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run, path_text
 from tallystick.cli.nodes import answer_data, answer_text
-from tallystick.cli.run import Run, counted, pass_run, path_text
 from tallystick.cli.why import limits_of, walk_options
 from tallystick.display.text import lines
 
 if TYPE_CHECKING:
-    from tallystick.operations.answers import Answer
+    from tallystick.ask.graph_walk import Answer
 
 FORMATS = ("text", "json", "dot", "svg", "mermaid")
 
@@ -49,9 +49,9 @@ def graph(
     least: float | None,
 ) -> None:
     """Draw the graph around something. START is a path, a URL, a step or a session; several are drawn together."""
-    from tallystick.operations.answers import Direction
-    from tallystick.operations.graph import graph_around
-    from tallystick.operations.project import open_index
+    from tallystick.ask.graph import graph_around
+    from tallystick.ask.graph_walk import Direction
+    from tallystick.workspace.indexing import open_index
 
     limits, folder = limits_of(depth, limit, fan_out, least), str(Path.cwd())
     ways = [direction] if direction != "both" or form != "text" or run.json else ["up", "down"]
@@ -92,10 +92,10 @@ def _trees(answers: list[Answer], width: int) -> Iterator[str]:
 
 def _drawn(answers: list[Answer], form: str, width: int) -> str:
     """The answers in a form for a file or another program."""
-    from tallystick.cli.run import envelope
+    from tallystick.ask.picture import picture_of
+    from tallystick.cli.context import envelope
     from tallystick.lineage.drawing_svg import svg
     from tallystick.lineage.drawing_text import dot, mermaid
-    from tallystick.operations.picture import picture_of
 
     found = answers[0]
     match form:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, pass_run
 
 
 @click.command("hook", cls=Command, example="tally hook claude-code < payload.json")

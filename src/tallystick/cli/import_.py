@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import FAILED, TAMPERED, Command
+from tallystick.cli.command import FAILED, TAMPERED, Command
+from tallystick.cli.context import Run, counted, pass_run, path_text, table
 from tallystick.cli.progress import progress_bar
-from tallystick.cli.run import Run, counted, pass_run, path_text, table
 from tallystick.display.text import first_line, one_line
 
 if TYPE_CHECKING:
     from tallystick.exports.ledger import Variant
-    from tallystick.operations.histories import Imported, LedgerReport
-    from tallystick.operations.import_ import FileReport, LossCount
+    from tallystick.ingest.histories import Imported, LedgerReport
+    from tallystick.ingest.import_ import FileReport, LossCount
 
 
 _FAULTS = 20
@@ -36,8 +36,8 @@ def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: b
     the others are imported, and the exit code is 1. A hash-chain ledger that does not hold by its own hashes is imported
     too, and the exit code is 2.
     """
-    from tallystick.operations.adapters import adapters, only
-    from tallystick.operations.histories import count_passed_over, find_histories, import_histories
+    from tallystick.ingest.adapters import adapters, only
+    from tallystick.ingest.histories import count_passed_over, find_histories, import_histories
 
     known = only(adapters(), agents)
     below = Path(os.environ.get("HOME", "~")).expanduser()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from tallystick.cli.frame import FAILED, Command
-from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.command import FAILED, Command
+from tallystick.cli.context import Run, counted, pass_run
 
 if TYPE_CHECKING:
-    from tallystick.operations.ingest import Ingested
+    from tallystick.ingest.json_lines import Ingested
 
 _MOST_TOLD = 100
 
@@ -59,8 +59,8 @@ def _record(run: Run, stream: BinaryIO, agent: str | None, session: str | None) 
     import os
 
     from tallystick.agents.protocols.ingest import AGENT, Defaults
-    from tallystick.operations.ingest import Ingested, Refused, ingest
-    from tallystick.operations.scribe import Scribe
+    from tallystick.ingest.json_lines import Ingested, Refused, ingest
+    from tallystick.recording.session_writer import Scribe
 
     defaults = Defaults(agent or AGENT, session, os.environ.get("TALLY_SESSION") or None)
     counts = Ingested()
@@ -75,7 +75,7 @@ def _record(run: Run, stream: BinaryIO, agent: str | None, session: str | None) 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
     """The lines of a stream as they come; of one that is too long its beginning, which is refused for its length."""
-    from tallystick.operations.ingest import MOST_BYTES
+    from tallystick.ingest.json_lines import MOST_BYTES
 
     while line := stream.readline(MOST_BYTES + 1):
         rest = line

@@ -1,4 +1,4 @@
-"""`tally install`, `tally uninstall`, `tally agents`: parse, ask `operations.install` and `operations.agents`, render."""
+"""`tally install`, `tally uninstall`, `tally agents`: parse, ask `setup.install` and `setup.agents`, render."""
 
 from __future__ import annotations
 
@@ -10,22 +10,15 @@ from typing import Any
 import click
 
 from tallystick.capture.surroundings import Surroundings
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.display.text import one_line
 from tallystick.errors import TallystickError, UsageError
-from tallystick.operations.agents import Agent, find_agents
-from tallystick.operations.agents import agents as known_agents
-from tallystick.operations.install import (
-    AFTERWARDS,
-    FileReport,
-    Report,
-    can_http,
-    own_installation,
-    passing_installation,
-)
-from tallystick.operations.install import install as do_install
-from tallystick.operations.install import uninstall as do_uninstall
+from tallystick.setup.agents import Agent, find_agents
+from tallystick.setup.agents import agents as known_agents
+from tallystick.setup.install import AFTERWARDS, FileReport, Report, can_http, own_installation, passing_installation
+from tallystick.setup.install import install as do_install
+from tallystick.setup.install import uninstall as do_uninstall
 
 _NOT_RUN = {"cursor": "what Cursor does with hooks is taken from its documentation: it was never run here"}
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.filters import limit_option, step_filters
-from tallystick.cli.frame import Command
 from tallystick.cli.progress import opened_index
-from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import ID_DIGITS, short, step_line
 from tallystick.display.outcome import outcome_of
 from tallystick.display.text import width_of
 from tallystick.model.recorded import Recorded
 
 if TYPE_CHECKING:
+    from tallystick.ask.log import LogRow, LogRows
+    from tallystick.ask.log_graph import GraphRow, GraphRows
     from tallystick.display.lanes import Drawn
-    from tallystick.operations.log import LogRow, LogRows
-    from tallystick.operations.log_graph import GraphRow, GraphRows
 
 
 _NUMBER = 5
@@ -39,10 +39,10 @@ def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **f
     One line a step: time (UTC), where it is, type, name, duration, and what came of it. With --graph each stands in a lane,
     below what follows from it.
     """
-    from tallystick.operations.filters import StepFilter
-    from tallystick.operations.log import read_log
-    from tallystick.operations.log_graph import read_graph
-    from tallystick.operations.names import find_session
+    from tallystick.ask.log import read_log
+    from tallystick.ask.log_graph import read_graph
+    from tallystick.workspace.filters import StepFilter
+    from tallystick.workspace.names import find_session
 
     with opened_index(run) as index:
         run.take(index.remarks)
@@ -76,7 +76,7 @@ def _members(row: LogRow | GraphRow) -> dict[str, object]:
 
 def step_of(row: LogRow) -> Recorded:
     """The step of a row; if it is not in the journal, what the index knows of it."""
-    from tallystick.store.steps import from_index
+    from tallystick.graph.steps import from_index
 
     return row.step if row.step is not None else from_index(row.entry)
 

@@ -10,8 +10,8 @@ import sys
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, pass_run
 
 _EXAMPLE = """tally mcp -- npx -y @modelcontextprotocol/server-everything
 claude mcp add notes -- tally mcp --name notes -- notes-server --stdio"""
@@ -33,7 +33,7 @@ def mcp(run: Run, command: tuple[str, ...], name: str | None) -> None:
     exit code is the server's. Each run is a session of its own.
     """
     from tallystick.capture.relay import end_as
-    from tallystick.operations.mcp import proxy
+    from tallystick.ingest.mcp import proxy
 
     proxied = proxy(run.home, command, name=name, within=os.environ.get("TALLY_SESSION") or None)
     for fault in proxied.faults:

@@ -13,12 +13,12 @@ import click
 
 from tallystick.cli.steps import short
 from tallystick.display.text import first_line, one_line, width_of
+from tallystick.graph.nodes import ArtifactNode, SessionNode, StepNode
 from tallystick.lineage.drawing_tree import Row, rows
 from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind
-from tallystick.store.nodes import ArtifactNode, SessionNode, StepNode
 
 if TYPE_CHECKING:
-    from tallystick.operations.answers import Answer, Known
+    from tallystick.ask.graph_walk import Answer, Known
 
 
 _NARROW = 110

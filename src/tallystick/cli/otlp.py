@@ -1,6 +1,6 @@
 """`tally otlp`: receive the telemetry that agents export.
 
-Parses, lends `operations.otlp` an HTTP server, renders.
+Parses, lends `ingest.otlp` an HTTP server, renders.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run
 from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
     from tallystick.capture.http import Handler, Listener
-    from tallystick.operations.otlp import Counts, Receiver
+    from tallystick.ingest.otlp import Counts, Receiver
 
 PORT = 4318
 
@@ -40,8 +40,8 @@ def otlp(run: Run, host: str, port: int, token_file: Path | None) -> None:
     """
     import asyncio
 
-    from tallystick.operations.otlp import Receiver
-    from tallystick.operations.scribe import Scribe
+    from tallystick.ingest.otlp import Receiver
+    from tallystick.recording.session_writer import Scribe
 
     token = _token(token_file)
     with Scribe(run.home) as scribe:

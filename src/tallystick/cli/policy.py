@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import FAILED, Command, Group
+from tallystick.cli.context import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.filters import time_option
-from tallystick.cli.frame import FAILED, Command, Group
 from tallystick.cli.progress import progress_bar
-from tallystick.cli.run import Run, counted, labelled, pass_run, path_text, table
 from tallystick.display.text import first_line, lines, one_line
 
 if TYPE_CHECKING:
+    from tallystick.guard.backtest import Backtest, Counts, Differing
+    from tallystick.guard.explain import Explained
+    from tallystick.guard.policy_quality import Judged
+    from tallystick.guard.policy_rules import InForce, ShownRule
+    from tallystick.guard.suggest import Suggestion
     from tallystick.model.step import Json
-    from tallystick.operations.backtest import Backtest, Counts, Differing
-    from tallystick.operations.explain import Explained
-    from tallystick.operations.policy_quality import Judged
-    from tallystick.operations.policy_rules import InForce, ShownRule
-    from tallystick.operations.suggest import Suggestion
 
 _COLORS = {"deny": "red", "ask": "yellow", "warn": "cyan", "allow": "green"}
 _MOST_SHOWN = 20
@@ -50,7 +50,7 @@ policy = Group(
 
 def _root(folder: str) -> str | None:
     """The repository that a folder is in."""
-    from tallystick.operations.world import Machine
+    from tallystick.guard.live_world import Machine
 
     return Machine().tracking(folder).root
 
@@ -65,7 +65,7 @@ def list_(run: Run, effect: str | None) -> None:
     """The rules in force here: shipped ones, those of plugins, yours, and those of this repository."""
     from msgspec.structs import replace
 
-    from tallystick.operations.policy_rules import rules_in_force
+    from tallystick.guard.policy_rules import rules_in_force
 
     found = rules_in_force(run.home, _root(str(Path.cwd())))
     found = replace(found, rules=tuple(row for row in found.rules if effect in (None, row.effect.value)))
@@ -88,7 +88,7 @@ def _rules_text(found: InForce) -> Iterator[str]:
 @pass_run
 def show(run: Run, rule: str) -> None:
     """One rule: what it says, where it stands, its text. RULE is its id, or a part that no other has."""
-    from tallystick.operations.policy_rules import show_rule
+    from tallystick.guard.policy_rules import show_rule
 
     found = show_rule(run.home, _root(str(Path.cwd())), rule)
     run.answer("policy.rule", found, _rule_text(found))
@@ -118,7 +118,7 @@ def _rule_text(found: ShownRule) -> Iterator[str]:
 @pass_run
 def words(run: Run) -> None:
     """The words that policies can ask for: what a path is, what content holds, what a call does as a whole."""
-    from tallystick.operations.policy_rules import words as all_words
+    from tallystick.guard.policy_rules import words as all_words
 
     found = all_words()
     rows = [(one.member, one.word, one.meaning) for one in found]
@@ -129,7 +129,7 @@ def words(run: Run) -> None:
 @pass_run
 def schema(run: Run) -> None:
     """What policies can look at: the schema, as Cedar reads it, with a comment for each member."""
-    from tallystick.operations.policies import schema as text
+    from tallystick.guard.policies import schema as text
 
     run.answer("policy.schema", {"schema": text()}, text().splitlines())
 
@@ -139,7 +139,7 @@ def schema(run: Run) -> None:
 @pass_run
 def check(run: Run, files: tuple[Path, ...]) -> None:
     """Whether files of policies could be used, beside the shipped ones. Nothing comes into force."""
-    from tallystick.operations.policy_rules import check_files
+    from tallystick.guard.policy_rules import check_files
 
     found = check_files(run.home, files)
     names = {str(path) for path in files}
@@ -169,7 +169,7 @@ def test(run: Run, tables: tuple[Path, ...], candidates: tuple[Path, ...]) -> No
 
     Nothing of a case is ever run. Exit code 1 says that a case did not get what it wants.
     """
-    from tallystick.operations.policy_cases import Tested, run_cases
+    from tallystick.guard.policy_cases import Tested, run_cases
 
     tested = Tested(judged=tuple(run_cases(run.home, tables, candidates)))
     run.answer("policy.test", {"cases": tested.judged, "failed": len(tested.failed)}, _tested_text(tested.judged))
@@ -206,8 +206,8 @@ def explain(run: Run, what: str, tool: str, agent: str, folder: Path | None) -> 
 
     Nothing is run. A step of the record is judged by the policies and files of now; what was decided then is shown too.
     """
-    from tallystick.operations.explain import explain_command, explain_step
-    from tallystick.operations.project import open_index
+    from tallystick.guard.explain import explain_command, explain_step
+    from tallystick.workspace.indexing import open_index
 
     if _is_step(what):
         with open_index(run.home) as index:
@@ -283,7 +283,7 @@ def backtest(run: Run, files: tuple[Path, ...], profile: str | None, since: str 
 
     FILES stand for your own policies; without any, the set in force is held against the record.
     """
-    from tallystick.operations.backtest import hold_against_record
+    from tallystick.guard.backtest import hold_against_record
 
     with progress_bar(run, None) as advance:
         found = hold_against_record(
@@ -326,7 +326,7 @@ def _differing(one: Differing) -> str:
 @pass_run
 def suggest(run: Run, since: str | None) -> None:
     """The narrowest exceptions that would have covered the asks that you said yes to. Nothing comes into force."""
-    from tallystick.operations.suggest import suggest as suggested
+    from tallystick.guard.suggest import suggest as suggested
 
     found = suggested(run.home, since=since)
     run.answer("policy.suggestions", found, _suggestions_text(found, str(path_text(run.home.folder / "policy"))))

@@ -1,6 +1,6 @@
 """`--cost MODEL:IN,OUT`: what a model costs, as an option, and the prices that hold with it.
 
-Owns the words. What a model costs is operations.prices'.
+Owns the words. What a model costs is ask.prices'.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.run import Run
+from tallystick.cli.context import Run
 
 if TYPE_CHECKING:
-    from tallystick.operations.prices import Prices
+    from tallystick.ask.prices import Prices
 
 price_option = click.option(
     "--cost",
@@ -25,7 +25,7 @@ price_option = click.option(
 
 def prices_for(run: Run, specs: tuple[str, ...]) -> Prices:
     """The prices of the store, with what was given by the option before them. Raises UsageError, FormatError."""
-    from tallystick.operations.prices import read_prices
+    from tallystick.ask.prices import read_prices
     from tallystick.sessions.rates import parse_model_rates
 
     return read_prices(run.home).plus(dict(map(parse_model_rates, specs)))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.run import Run
+from tallystick.cli.context import Run
 from tallystick.display.text import cut, one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.project import Index
-    from tallystick.store.project import Depth
+    from tallystick.graph.project import Depth
+    from tallystick.workspace.indexing import Index
 
 _LABEL = 32
 _SILENT_S, _EVERY_S = 1.0, 0.2
@@ -79,8 +79,8 @@ def opened_index(run: Run, *, depth: Depth | None = None) -> Iterator[Index]:
 
     Raises what `open_index` raises.
     """
-    from tallystick.operations.project import open_index
-    from tallystick.store.project import Depth
+    from tallystick.graph.project import Depth
+    from tallystick.workspace.indexing import open_index
 
     with ExitStack() as stack:
         with index_line(run) as told:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import click
 
 from tallystick.capture.surroundings import Surroundings
-from tallystick.cli.frame import FAILED
-from tallystick.cli.run import Run, counted, path_text
+from tallystick.cli.command import FAILED
+from tallystick.cli.context import Run, counted, path_text
 from tallystick.display.text import one_line
 from tallystick.errors import UsageError
-from tallystick.operations.purge import Item, Losses, State, losses, purge
+from tallystick.setup.purge import Item, Losses, State, losses, purge
 
 _MARKS = {
     State.PLANNED: ("-", "yellow"),

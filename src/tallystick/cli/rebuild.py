@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.progress import progress_bar
-from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import short
 from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.rebuild import Rebuilt
+    from tallystick.trust.rebuild import Rebuilt
 
 
 @click.command(cls=Command, example="tally rebuild")
 @pass_run
 def rebuild(run: Run) -> None:
     """Make the index anew from the journals. Nothing of the record is in it that is not in them."""
-    from tallystick.operations.rebuild import rebuild as rebuild_index
+    from tallystick.trust.rebuild import rebuild as rebuild_index
 
     with progress_bar(run, None) as advance:
         done = rebuild_index(run.home, progress=lambda size: advance("", size))

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from tallystick.cli.command import FAILED, Command
+from tallystick.cli.context import Run, counted, envelope, pass_run
 from tallystick.cli.filters import step_filters
-from tallystick.cli.frame import FAILED, Command
 from tallystick.cli.prices import price_option, prices_for
 from tallystick.cli.progress import index_line, progress_bar
-from tallystick.cli.run import Run, counted, envelope, pass_run
 from tallystick.cli.timeline import View
 
 if TYPE_CHECKING:
     from tallystick.lineage.taint_tree import TaintNode
-    from tallystick.operations.replay import Asked
-    from tallystick.operations.replay_sources import Cast
+    from tallystick.review.replay import Asked
+    from tallystick.review.replay_sources import Cast
     from tallystick.sessions.timeline import Beat
 
 _FILTERS = ("types", "agents", "tools", "since", "until", "failed", "request")
@@ -89,7 +89,7 @@ def replay(run: Run, /, **options: Any) -> None:
     Each row has the step's number, its time (UTC), how long after the row above, and what happened. What could not be read
     is said at the end, and the exit code is then 1. With --json and --follow each step is a document on one line.
     """
-    from tallystick.operations.replay_sources import open_cast
+    from tallystick.review.replay_sources import open_cast
 
     given = _Options(
         filters={name: options.pop(name) for name in _FILTERS}, **{name: options[name] for name in options}
@@ -137,7 +137,7 @@ class _Options(msgspec.Struct, frozen=True, kw_only=True):
     specs: tuple[str, ...]
     """What models cost: `MODEL:IN,OUT`."""
     filters: dict[str, Any]
-    """Those that the log has too, by the names of operations.filters.StepFilter."""
+    """Those that the log has too, by the names of workspace.filters.StepFilter."""
 
     @property
     def chooses_steps(self) -> bool:
@@ -147,8 +147,8 @@ class _Options(msgspec.Struct, frozen=True, kw_only=True):
 
     def asked(self, cast: Cast) -> Asked:
         """The question, now that it is known which sessions it is about."""
-        from tallystick.operations.replay import Asked, Wanted
-        from tallystick.operations.replay_sources import find_spot
+        from tallystick.review.replay import Asked, Wanted
+        from tallystick.review.replay_sources import find_spot
         from tallystick.sessions.timeline import Below
 
         own: dict[str, Any] = {"goals": self.goals, "texts": self.texts, "errors": self.errors}
@@ -175,8 +175,8 @@ def _reading_index(run: Run) -> Iterator[Callable[[str, int], None]]:
 
 
 def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
-    from tallystick.operations.replay import paced
-    from tallystick.operations.replay import replay as replay_sessions
+    from tallystick.review.replay import paced
+    from tallystick.review.replay import replay as replay_sessions
     from tallystick.sessions.timeline import Below
 
     is_styled = run.uses_color if run.uses_color is not None else sys.stdout.isatty()
@@ -184,7 +184,7 @@ def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
     is_mixed = given.merge or (given.follow and asked.below is Below.INLINE)
     view = View(run.width, given.verbose, cast, is_mixed=is_mixed, is_styled=is_styled, taints=taints)
     if given.follow:
-        from tallystick.operations.replay_live import follow_cast
+        from tallystick.review.replay_live import follow_cast
 
         _live(run, view, follow_cast(cast, asked))
         if run.json and (told := [*cast.remarks, *cast.failures]):
@@ -208,8 +208,8 @@ def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
 
 def _taints(run: Run, cast: Cast) -> dict[tuple[str, int], tuple[TaintNode, ...]]:
     """By call, what is known of where its content came from; of sessions in the store."""
-    from tallystick.operations.project import open_index
-    from tallystick.operations.taint import taint_tree
+    from tallystick.ask.taint import taint_tree
+    from tallystick.workspace.indexing import open_index
 
     found: dict[tuple[str, int], tuple[TaintNode, ...]] = {}
     sessions = [track.session for track, _ in cast.family() if track.session not in cast.origins]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.filters import limit_option, time_option
-from tallystick.cli.frame import Command
 from tallystick.cli.progress import opened_index
-from tallystick.cli.run import Run, counted, pass_run
 from tallystick.cli.steps import short
 from tallystick.display.text import cut, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.store.search import Hit, SearchResult
+    from tallystick.graph.search import Hit, SearchResult
 
 _SNIPPET_COLUMNS = 400
 _SPACES = re.compile(r"\s+")
@@ -58,10 +58,10 @@ def search(
     limit: int | None,
 ) -> None:
     """Find steps by the words in them. All must stand in the step; "a phrase" and the beginning* of a word will do too."""
-    from tallystick.operations.names import find_session
-    from tallystick.operations.search import search as search_steps
-    from tallystick.store.project import Depth
-    from tallystick.store.search import MOST_RANKED, Order, SearchFilter
+    from tallystick.ask.search import search as search_steps
+    from tallystick.graph.project import Depth
+    from tallystick.graph.search import MOST_RANKED, Order, SearchFilter
+    from tallystick.workspace.names import find_session
 
     with opened_index(run, depth=Depth.TEXT) as index:
         run.take(index.remarks)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import click
 
-from tallystick.cli.frame import Command, Group
-from tallystick.cli.run import Run, labelled, pass_run
+from tallystick.cli.command import Command, Group
+from tallystick.cli.context import Run, labelled, pass_run
 from tallystick.display.text import one_line
 
 service = Group(

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.cli.filters import limit_option
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, short_count
 from tallystick.display.outcome import duration_text
 from tallystick.display.text import cut, first_line, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.operations.session_diff import SessionDiff, Side
+    from tallystick.review.session_diff import SessionDiff, Side
     from tallystick.sessions.differing import Aligned, Divergence, FileDifference, Move
 
 _WIDE = 120
@@ -35,8 +35,8 @@ def diff(run: Run, left: str, right: str, limit: int | None) -> None:
     Calls go together where the tool and its arguments are the same, told in the session's own folder. A file counts with what
     a session left in it.
     """
-    from tallystick.operations.project import open_index
-    from tallystick.operations.session_diff import session_diff
+    from tallystick.review.session_diff import session_diff
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         found = session_diff(run.home, index, left, right)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, labelled, pass_run, table
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.text import cut, first_line, one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.provenance import Account
+    from tallystick.review.provenance import Account
     from tallystick.sessions.compactions import Compaction
     from tallystick.sessions.provenance import Link
 
@@ -46,9 +46,9 @@ def provenance(run: Run, handle: str, hermes: bool, rule: str, store: Path | Non
     continuation.
     """
     from tallystick.capture.hermes_store import default_store
-    from tallystick.operations.project import open_index
-    from tallystick.operations.provenance import account_of, in_hermes_words
+    from tallystick.review.provenance import account_of, in_hermes_words
     from tallystick.sessions.hermes_provenance import Rule
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.cli.progress import opened_index
-from tallystick.cli.run import Run, counted, pass_run, table
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, short_count
 from tallystick.display.text import cut, first_line, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.operations.sessions import Branch, Total, Tree
+    from tallystick.review.sessions import Branch, Total, Tree
 
 _HEAD = ("SESSION", "STATUS", "AGENT", "TOKENS", "COST", "STEPS", "CALLS", "FAILED", "MARKS", "GOAL OR TITLE")
 _NUMBERS = frozenset(("TOKENS", "COST", "STEPS", "CALLS", "FAILED", "MARKS"))
@@ -50,7 +50,7 @@ def tree(run: Run, name: str | None, depth: int, limit: int | None) -> None:
     SESSION's own tree: the path up to its root, and what hangs on it; without SESSION the trees of all. MARKS counts
     checkpoints. A cost is what the tokens come to at the prices of their models; unknown where a model has no known price.
     """
-    from tallystick.operations.sessions import session_tree
+    from tallystick.review.sessions import session_tree
 
     with _unswept():
         with opened_index(run) as index:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli.command import Command, Group
+from tallystick.cli.context import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.filters import limit_option, time_option
-from tallystick.cli.frame import Command, Group
 from tallystick.cli.progress import opened_index
-from tallystick.cli.run import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text
 from tallystick.display.outcome import tokens_text
 from tallystick.display.text import cut, first_line, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.operations.sessions import About, SessionDetail
-    from tallystick.store.queries import RequestRow, SessionRow
+    from tallystick.graph.queries import RequestRow, SessionRow
+    from tallystick.review.sessions import About, SessionDetail
 
 
 STATUSES = ("active", "merged", "discarded", "completed", "failed")
@@ -65,8 +65,8 @@ session = Group(
 @pass_run
 def list_(run: Run, /, limit: int | None, **wanted: Any) -> None:
     """List sessions, the one with the newest step first."""
-    from tallystick.operations.sessions import describe, list_sessions
-    from tallystick.store.queries import SessionFilter
+    from tallystick.graph.queries import SessionFilter
+    from tallystick.review.sessions import describe, list_sessions
 
     most = run.limit(limit)
     with opened_index(run) as index:
@@ -133,7 +133,7 @@ def _time(text: str | None) -> str:
 @pass_run
 def show(run: Run, name: str) -> None:
     """One session: what it is, its prompts, what hangs on it. SESSION is our id, the agent's own, or a beginning of one."""
-    from tallystick.operations.sessions import session_detail
+    from tallystick.review.sessions import session_detail
 
     with opened_index(run) as index:
         found = session_detail(run.home, index, name)

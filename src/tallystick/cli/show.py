@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, labelled, pass_run
 from tallystick.cli.progress import opened_index
-from tallystick.cli.run import Run, counted, labelled, pass_run
 from tallystick.cli.steps import step_line
 from tallystick.display import outcome
 from tallystick.display.facts import WITHHELD, erased_text, facts, members, reference, short, value_lines, value_names
 from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
+    from tallystick.ask.show import Erasure, Given, Shown
     from tallystick.model.recorded import Recorded
-    from tallystick.operations.show import Erasure, Given, Shown
 
 
 @click.command(cls=Command, example="tally show a3f9:17\ntally show 4cdfe901 --input")
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 @pass_run
 def show(run: Run, step: str, is_input: bool) -> None:
     """Everything about one step. STEP is SESSION:N, SESSION#HASH or HASH; a unique beginning of each will do."""
-    from tallystick.operations.names import find_step
-    from tallystick.operations.show import given_to, show_step
+    from tallystick.ask.show import given_to, show_step
+    from tallystick.workspace.names import find_step
 
     with opened_index(run) as index:
         run.take(index.remarks)

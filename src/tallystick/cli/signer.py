@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import Command, Group
+from tallystick.cli.context import Run, labelled, pass_run
 from tallystick.cli.filters import read_seconds
-from tallystick.cli.frame import Command, Group
-from tallystick.cli.run import Run, labelled, pass_run
 from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.signer import SignerReport
-    from tallystick.operations.signer_setup import Plan
     from tallystick.signer.pins import Pin
+    from tallystick.trust.signer import SignerReport
+    from tallystick.trust.signer_setup import Plan
 
 signer = Group(
     "signer",
@@ -60,8 +60,8 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 @pass_run
 def init(call: Run, user: str, epochs: int | None, dry_run: bool) -> None:
     """Give the store a signer of another user. Needs root; says what it changes and how to undo it."""
-    from tallystick.operations.as_root import home_of_sudoer
-    from tallystick.operations.signer_setup import plan, set_up
+    from tallystick.trust.signer_setup import plan, set_up
+    from tallystick.trust.sudo_command import home_of_sudoer
 
     own = home_of_sudoer(os.environ) if call.folder is None else None
     found = plan(own or call.home, user=user, epochs=epochs)
@@ -103,7 +103,7 @@ def run(_: Run, folder: Path, socket: Path) -> None:
 @pass_run
 def status(call: Run) -> None:
     """Who signs this store, and what the signer remembers of it. Exit code 1 if it has none or it does not answer."""
-    from tallystick.operations.signer import signer_report
+    from tallystick.trust.signer import signer_report
 
     found = signer_report(call.home)
     call.answer("signer", found, labelled(_facts(found)))
@@ -143,10 +143,10 @@ def verify(call: Run) -> None:
 @pass_run
 def leave(call: Run) -> None:
     """Give the store a key of its own again. The signer signs that as its last; what it signed before keeps verifying."""
-    from tallystick.operations.signer import signer_report
-    from tallystick.operations.signer_setup import leave as leave_signer
     from tallystick.seal.keys import did_key
     from tallystick.signer.pins import PINS
+    from tallystick.trust.signer import signer_report
+    from tallystick.trust.signer_setup import leave as leave_signer
 
     key = did_key(leave_signer(call.home, seeds=lambda: os.urandom(32)))
     said = [f"the store signs with its own key again: {key}", "level A2; the signer's folder and user are still there"]

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, labelled, pass_run, table
 from tallystick.display.text import cut, lines, one_line
 
 if TYPE_CHECKING:
-    from tallystick.store.examples import Example
-    from tallystick.store.glossary import TableMeaning
-    from tallystick.store.sql import Answer, Value
+    from tallystick.graph.examples import Example
+    from tallystick.graph.glossary import TableMeaning
+    from tallystick.graph.sql import Answer, Value
 
 _CELL_COLUMNS = 80
 _ONLY_CELL_COLUMNS = 2000
@@ -69,7 +69,7 @@ def sql(
     limit: int | None,
 ) -> None:
     """Ask the index in SQL. It can only be read."""
-    from tallystick.operations.sql import all_examples, all_tables, ask_sql, example_named
+    from tallystick.ask.sql import all_examples, all_tables, ask_sql, example_named
 
     if [query is not None, name is not None, wants_examples, wants_tables].count(True) != 1:
         raise click.UsageError("give one of QUERY, --example, --examples and --tables")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, labelled, pass_run, path_text
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.cli.version import FORMAT, VERSION
 from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.status import LiveSession, Status
+    from tallystick.setup.status import LiveSession, Status
 
 _MOST_LIVE = 20
 
@@ -33,8 +33,8 @@ def version(run: Run) -> None:
 @pass_run
 def init(run: Run) -> None:
     """Make a store. It gets a key of its own; a store that is there already is left as it is."""
-    from tallystick.operations.store import init_store
-    from tallystick.operations.store_identity import read_store
+    from tallystick.recording.store import init_store
+    from tallystick.recording.store_identity import read_store
 
     made = init_store(run.home)
     store = read_store(run.home)
@@ -43,7 +43,7 @@ def init(run: Run) -> None:
 
 
 def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
-    from tallystick.operations.as_root import as_root
+    from tallystick.trust.sudo_command import as_root
 
     where = path_text(run.home.folder)
     signer = one_line(as_root("signer init", run.home))
@@ -64,7 +64,7 @@ def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
 @pass_run
 def status(run: Run) -> None:
     """What the store holds, and whether anything is pending. It checks nothing: `tally verify` does."""
-    from tallystick.operations.status import store_status
+    from tallystick.setup.status import store_status
 
     found = store_status(run.home)
     run.answer("status", found, labelled(_facts(found)))

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import click
 
 from tallystick.cli import spending
+from tallystick.cli.context import Run, counted, labelled, table
 from tallystick.cli.prices import prices_for
-from tallystick.cli.run import Run, counted, labelled, table
 from tallystick.cli.steps import short
 from tallystick.display.bars import bar
 from tallystick.display.outcome import duration_text
 from tallystick.display.text import cut, first_line, one_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.replay_sources import Cast
-    from tallystick.operations.statistics import Report, SessionStatistics
+    from tallystick.review.replay_sources import Cast
+    from tallystick.review.statistics import Report, SessionStatistics
     from tallystick.sessions.anomalies import Anomaly
     from tallystick.sessions.funnel import Funnel, Phases, Stage
     from tallystick.sessions.statistics import PartFigures, Statistics
@@ -34,7 +34,7 @@ _HEADLESS = ("headless", "headless-legacy")
 
 def show_statistics(run: Run, cast: Cast, specs: tuple[str, ...], *, without_sub_agents: bool) -> None:
     """Answer with the statistics of what is to be replayed."""
-    from tallystick.operations.statistics import SubAgents, statistics_of
+    from tallystick.review.statistics import SubAgents, statistics_of
 
     found = statistics_of(cast, prices_for(run, specs), SubAgents.WITHOUT if without_sub_agents else SubAgents.WITH)
     if run.json:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.steps import short
 from tallystick.display.text import one_line, width_of
 
 if TYPE_CHECKING:
+    from tallystick.ask.taint import TaintTree
     from tallystick.lineage.taint_tree import TaintNode
-    from tallystick.operations.taint import TaintTree
 
 _LEAST = 24
 _COLORS = {"untrusted": "red", "vetted": "yellow", "trusted": "green"}
@@ -41,8 +41,8 @@ def taint(run: Run, start: str) -> None:
     or carry a secret on. Each line has what it is, how far it is trusted, the block that it came in with (b and the number
     of the entry), and the step. What is trusted is left out.
     """
-    from tallystick.operations.project import open_index
-    from tallystick.operations.taint import taint_tree
+    from tallystick.ask.taint import taint_tree
+    from tallystick.workspace.indexing import open_index
 
     with open_index(run.home) as index:
         run.take(index.remarks)

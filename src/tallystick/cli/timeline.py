@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.run import counted
+from tallystick.cli.context import counted
 from tallystick.cli.steps import short
 from tallystick.display.outcome import outcome_of
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of
@@ -21,7 +21,7 @@ from tallystick.sessions.timeline import Adding, Beat, Counts, Track
 
 if TYPE_CHECKING:
     from tallystick.lineage.taint_tree import TaintNode
-    from tallystick.operations.replay_sources import Cast
+    from tallystick.review.replay_sources import Cast
 
 # The theme's own colours, by name; faint where the reference has grey, which some themes show as nothing.
 _STYLES: Mapping[Tone, Mapping[str, object]] = {

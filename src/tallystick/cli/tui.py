@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, pass_run
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, pass_run
 
 
 @click.command(cls=Command, example="tally tui\ntally tui a3f9")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from tallystick.cli.run import counted
+from tallystick.cli.context import counted
 from tallystick.display.facts import short
 from tallystick.display.text import cut, first_line, one_line
-from tallystick.operations.under import Under
+from tallystick.recording.run_config.recorded import Under
 from tallystick.sessions.configuration import Configuration, ordered
 
 _FINGERPRINT_DIGITS = 12

@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 
 from tallystick.capture.surroundings import Surroundings
-from tallystick.cli.frame import FAILED, Command
+from tallystick.cli.command import FAILED, Command
+from tallystick.cli.context import Run, counted, pass_run, path_text
 from tallystick.cli.progress import progress_bar
-from tallystick.cli.run import Run, counted, pass_run, path_text
 from tallystick.display.text import one_line
-from tallystick.operations.install import own_installation, passing_installation
-from tallystick.operations.up import Connected, Up, bring_up
+from tallystick.setup.install import own_installation, passing_installation
+from tallystick.setup.up import Connected, Up, bring_up
 
 
 @click.command("up", cls=Command, example="tally up\ntally up --dry-run")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, labelled, pass_run
 from tallystick.cli.filters import read_ago
-from tallystick.cli.frame import Command
 from tallystick.cli.progress import progress_bar
-from tallystick.cli.run import Run, counted, labelled, pass_run
 from tallystick.display.axes import OUTCOMES, axes, defect_lines
 from tallystick.display.text import one_line
 from tallystick.model.verdict import Defect, Require, Verdict, report
@@ -84,8 +84,8 @@ def verify(
       4  malformed, or over limits
       1  could not run
     """
-    from tallystick.operations.anchors import Target
-    from tallystick.operations.verify_named import verify as verify_named
+    from tallystick.trust.anchors import Target
+    from tallystick.trust.verify_named import verify as verify_named
 
     with progress_bar(run, None) as advance:
         verdict = verify_named(

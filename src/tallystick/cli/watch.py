@@ -1,6 +1,6 @@
 """`tally watch`: record what happens to files.
 
-Parses, asks `operations.watch`, renders.
+Parses, asks `ingest.watch`, renders.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli.frame import Command
-from tallystick.cli.run import Run, counted, envelope, pass_run, path_text
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, envelope, pass_run, path_text
 from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
     import threading
 
     from tallystick.capture.watch import Batch
+    from tallystick.ingest.watch_steps import Watched
     from tallystick.model.effect import FileEffect
     from tallystick.model.ids import SessionId
-    from tallystick.operations.watch_steps import Watched
 
 
 @click.command(
@@ -42,7 +42,7 @@ def watch(run: Run, paths: tuple[Path, ...], pid: int | None, no_sensitive_roots
     the session of the agent that works there, if there is one and only one, else in a session of the watcher. With --json
     each effect is a document of its own on one line, and so is the report at the end.
     """
-    from tallystick.operations.watch import watch_folders, watched_roots
+    from tallystick.ingest.watch import watch_folders, watched_roots
 
     roots = watched_roots(paths or (Path.cwd(),), Path.home(), sensitive=not no_sensitive_roots)
 
@@ -94,7 +94,7 @@ def _line(effect: FileEffect) -> str:
 
 
 def _effect_json(effect: FileEffect) -> str:
-    from tallystick.operations.watch_steps import effect_step
+    from tallystick.ingest.watch_steps import effect_step
 
     step = effect_step(effect)
     return envelope("watch-effect", {"ts": step.ts, "meta": step.meta, "values": step.values}, [], on_one_line=True)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tallystick.cli.frame import Command
+from tallystick.cli.command import Command
+from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.nodes import answer_data, answer_text, step_ref
 from tallystick.cli.progress import opened_index
-from tallystick.cli.run import Run, counted, pass_run
 from tallystick.display.text import first_line
 
 if TYPE_CHECKING:
-    from tallystick.operations.answers import Limits
-    from tallystick.operations.why import LineOrigin, Why
+    from tallystick.ask.graph_walk import Limits
+    from tallystick.ask.why import LineOrigin, Why
 
 
 _LEAST = 0.4
@@ -65,7 +65,7 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def limits_of(depth: int, limit: int, fan_out: int, least: float | None, default: float = _LEAST) -> Limits:
     """The same as the operations take them; `default` is how sure edges are to be where nobody said."""
-    from tallystick.operations.answers import Limits
+    from tallystick.ask.graph_walk import Limits
 
     return Limits(depth=depth, nodes=limit, edges_a_node=fan_out, least_confidence=default if least is None else least)
 
@@ -83,7 +83,7 @@ def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float
     START is a path, PATH:LINE, a URL, a step (SESSION:N, a hash) or a session. A path may be from here, absolute, of another
     machine, or the end of one recorded path.
     """
-    from tallystick.operations.why import why as ask
+    from tallystick.ask.why import why as ask
 
     with opened_index(run) as index:
         run.take(index.remarks)
@@ -128,7 +128,7 @@ def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: fl
 
     START is a path, a URL, a step (SESSION:N, a hash) or a session.
     """
-    from tallystick.operations.impact import impact as ask
+    from tallystick.ask.impact import impact as ask
 
     with opened_index(run) as index:
         run.take(index.remarks)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from tallystick.agents import headless
+from tallystick.agents.headless import transcript as headless
 from tallystick.errors import FormatError, NotFoundError, SourceError
 from tallystick.exports.headless import line
 from tallystick.journal.lines import LineFile

@@ -1,6 +1,6 @@
 """Reading recorded steps back.
 
-Owns turning lines into Recorded values, quickly and without verifying: whoever reports on integrity asks operations.verify.
+Owns turning lines into Recorded values, quickly and without verifying: whoever reports on integrity asks trust.verify.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What was seen to happen to files, whoever did it.
 
-Owns EffectKind, FileEffect and Holder: what `capture.watch` sees and `operations.watch` records. Must not know how it was
+Owns EffectKind, FileEffect and Holder: what `capture.watch` sees and `ingest.watch` records. Must not know how it was
 seen, nor which call caused it: `lineage.correlate` says that.
 """
 

@@ -15,11 +15,11 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from tallystick.model.step import Json
-from tallystick.operations.calls import ModelCall, said_error
-from tallystick.operations.given import Said
-from tallystick.operations.plain import is_omitted, plain
-from tallystick.operations.recorder import Session
-from tallystick.operations.strands import current_session
+from tallystick.recording.context import current_session
+from tallystick.recording.jsonify import is_omitted, plain
+from tallystick.recording.model_inputs import Said
+from tallystick.recording.recorder import Session
+from tallystick.recording.spans import ModelCall, said_error
 
 Client = TypeVar("Client")
 _SECRETS = ("api_key", "auth_token", "admin_api_key", "webhook_secret", "webhook_key")

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from tallystick.journal.headless import FileStore
 from tallystick.journal.headless_read import detect_format, read_log
-from tallystick.operations.session_journal import JournalStore
-from tallystick.operations.session_log import FileManager, Session, SessionManager
-from tallystick.operations.session_store import Store
-from tallystick.operations.session_times import now_text
+from tallystick.recording.session_journal import JournalStore
+from tallystick.recording.session_log import FileManager, Session, SessionManager
+from tallystick.recording.session_store import Store
+from tallystick.recording.session_times import now_text
 from tallystick.sessions.session_log import Event, EventMeta, JSONLRecord, Log, Message, TaintNode, ToolCall
 from tallystick.sessions.session_reading import Problem, ReadLog
 from tallystick.sessions.session_words import (

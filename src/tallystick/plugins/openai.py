@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from tallystick.model.step import Json
-from tallystick.operations.calls import ModelCall
-from tallystick.operations.given import Said
-from tallystick.operations.messages import parsed, plain_text, said_of, tool_call, tool_result, words
-from tallystick.operations.recorder import Session
 from tallystick.plugins._clients import Answer, Asked, recorded, settings_of, tools_of, without_secrets
+from tallystick.recording.messages import parsed, plain_text, said_of, tool_call, tool_result, words
+from tallystick.recording.model_inputs import Said
+from tallystick.recording.recorder import Session
+from tallystick.recording.spans import ModelCall
 
 Client = TypeVar("Client")
 _CHAT, _RESPONSES = "/chat/completions", "/responses"

@@ -22,12 +22,12 @@ from msgspec.structs import replace
 
 from tallystick.errors import TallystickError
 from tallystick.model.step import Json, Source, Step
-from tallystick.operations.calls import ModelCall, Subagent, ToolCall
-from tallystick.operations.given import Said
-from tallystick.operations.messages import parsed, tool_call, tool_result, words
-from tallystick.operations.plain import plain
-from tallystick.operations.record import sealable
-from tallystick.operations.recorder import Recorder, Session
+from tallystick.recording.jsonify import plain
+from tallystick.recording.messages import parsed, tool_call, tool_result, words
+from tallystick.recording.model_inputs import Said
+from tallystick.recording.record import sealable
+from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.spans import ModelCall, Subagent, ToolCall
 
 _log = logging.getLogger("tallystick")
 _MODEL = frozenset(("chat", "generate_content", "text_completion", "embeddings"))

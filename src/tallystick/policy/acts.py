@@ -12,30 +12,30 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from tallystick.intent.tools.paths import absolute
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.authors import Authors
+from tallystick.policy.call_progress import SoFar
 from tallystick.policy.credentials import credentials_in
 from tallystick.policy.egress import Egress
 from tallystick.policy.facts import Act, Action, FileFacts, Place, ProgramFacts
-from tallystick.policy.in_use import in_use
 from tallystick.policy.incidental import Incidental
 from tallystick.policy.inspection import run_tags, written_tags
+from tallystick.policy.irrecoverable import NOTHING, OWN, Loss, beginning, loss, loss_of
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.kinds.secrets import is_exempt
+from tallystick.policy.legitimate_use import in_use
 from tallystick.policy.listed import listed, wholes
-from tallystick.policy.losing import NOTHING, OWN, Loss, beginning, loss, loss_of
+from tallystick.policy.listing_only import is_shallow
 from tallystick.policy.notebooks import cell_tags, is_notebook
-from tallystick.policy.phrases import tags_of
+from tallystick.policy.prompt_injection import tags_of
 from tallystick.policy.reading import CallReading
 from tallystick.policy.repositories import changed_repositories
 from tallystick.policy.selfrun import may_run, runs_of
 from tallystick.policy.settings import Settings
-from tallystick.policy.shallow import is_shallow
-from tallystick.policy.so_far import SoFar
 from tallystick.policy.switches import switches_of
 from tallystick.policy.world import Content, FileKind, FileState, Maker, Provenance, Tracking, World
 from tallystick.policy.written import news, told
-from tallystick.tools.paths import absolute
 
 _MOST_ACTS = 2500
 _MOST_ASKED = 400

@@ -12,17 +12,17 @@ from itertools import pairwise
 import msgspec
 import orjson
 
+from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
-from tallystick.policy.betrayed import betrayed, may_betray
 from tallystick.policy.hosts import HostFacts, host_of
-from tallystick.policy.in_use import in_use
 from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.legitimate_use import in_use
 from tallystick.policy.origins import TAKES, Origins
 from tallystick.policy.reading import CallReading, is_archive
+from tallystick.policy.secret_leak import betrayed, may_betray
 from tallystick.policy.sent_variables import is_meant_for, variables_sent
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Trust, World
-from tallystick.shell.names import canonical
 
 CARRIES: dict[str, str] = {
     "secret": "the content of a file that holds secrets",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tallystick.policy import following, tainted
-from tallystick.policy.hearing import Hearing
+from tallystick.policy import injected_instructions, tainted
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.tainted import BEFORE, Record, Sources
+from tallystick.policy.untrusted_input import Hearing
 
-RISKS: dict[str, str] = {**following.RISKS, **tainted.RISKS}
+RISKS: dict[str, str] = {**injected_instructions.RISKS, **tainted.RISKS}
 """Every finding and what it means."""
 
 _GOES_ON = "< "
@@ -28,8 +28,8 @@ def findings(reading: CallReading, record: Record, heard: Hearing | None) -> Ite
     sources = Sources(reading, record, hearing)
     found: dict[Risk, None] = {}
     if hearing.texts:
-        found |= dict.fromkeys(following.followed(reading, hearing, sources))
-        found |= dict.fromkeys(following.relayed(reading, hearing))
+        found |= dict.fromkeys(injected_instructions.followed(reading, hearing, sources))
+        found |= dict.fromkeys(injected_instructions.relayed(reading, hearing))
     found |= dict.fromkeys(tainted.run_from_outside(reading, sources))
     found |= dict.fromkeys(tainted.carried(reading, sources))
     if reading.snippets:

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from tallystick.intent.programs import actions_of
+from tallystick.intent.programs.files import Finding, finding_of
+from tallystick.intent.shell.actions import Action, Actions
+from tallystick.intent.shell.effects import Done, Snippet
+from tallystick.intent.tools import Uses
+from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Role, Word
 from tallystick.policy.places import Kind, Places, matches_name
 from tallystick.policy.reading import CallReading
 from tallystick.policy.recorder import Recorder, names_process, stops, weakens, weakens_by_code
-from tallystick.shell.actions import Action, Actions
-from tallystick.shell.effects import Done, Snippet
-from tallystick.shell.programs import actions_of
-from tallystick.shell.programs.files import Finding, finding_of
-from tallystick.tools import Uses
-from tallystick.tools.arguments import strings
 
 _MAY_BE_PATH = re.compile(f"[/.{STAR}{ANY_ONE}{CLASS}]|(?i:key)")
 """What a word must have for the signing key to be meant: most options and names have none of it."""

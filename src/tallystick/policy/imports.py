@@ -12,7 +12,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from tallystick.shell.code.python_names import INERT
+from tallystick.intent.code.python_names import INERT
 
 _MOST_NAMES = 60
 _MOST_CHARACTERS = 256 << 10

@@ -14,19 +14,19 @@ from hashlib import sha256
 
 from ahocorasick_rs import AhoCorasick
 
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import Reading, read_effects, read_file_effects
+from tallystick.intent.shell.files import language_of
+from tallystick.intent.shell.recipes import package_scripts
+from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
+from tallystick.intent.tools import Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Intent
-from tallystick.policy.grave import GRAVE, grave
+from tallystick.policy.high_impact import GRAVE, grave
 from tallystick.policy.reading import CallReading
-from tallystick.policy.risks import Risk, bombs, concealed, defences, disks, machine, sockets
+from tallystick.policy.risks import Risk, bombs, concealed, defences, disks, machine, reverse_shell_net
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, Unread, World
-from tallystick.shell import Environment
-from tallystick.shell.effects import Reading, read_effects, read_file_effects
-from tallystick.shell.files import language_of
-from tallystick.shell.recipes import package_scripts
-from tallystick.shell.tasks import shell_of_makefile, task_texts
-from tallystick.tools import Uses
 
 TAGS: dict[str, str] = {
     "too-large": "It has more than 256 KiB, so it was not inspected.",
@@ -43,7 +43,7 @@ decodes-and-runs
 """
 GRAVE_RISKS = frozenset(_WORDS.split())
 """Of `risks.RISKS` those that are tags as well."""
-_MODULES = (bombs, concealed, defences, disks, machine, sockets)
+_MODULES = (bombs, concealed, defences, disks, machine, reverse_shell_net)
 _SIGNS = """
 .ssh .aws .env .netrc .gnupg .kube .docker .npmrc .pypirc .pgpass .my.cnf id_rsa id_ed25519 id_ecdsa credentials /secrets
 secrets. passwd /shadow .pem .key keychain -token _history /cookies gcloud /gh/ .azure wallet.dat .vault

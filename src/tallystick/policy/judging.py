@@ -22,7 +22,7 @@ from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.recorder import Recorder
 from tallystick.policy.risks import Risk, risks_of
 from tallystick.policy.settings import Settings
-from tallystick.policy.strangers import strangers
+from tallystick.policy.unknown_packages import strangers
 from tallystick.policy.world import FileKind, Past, World
 
 

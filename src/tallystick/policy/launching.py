@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from tallystick.intent.shell.names import canonical
 from tallystick.model.script import Command, Role
-from tallystick.shell.names import canonical
 
 _HOOKS = {
     "commit": "pre-commit prepare-commit-msg commit-msg post-commit",

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.intent.programs.arguments import names
+from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Loop, Role
 from tallystick.policy.reading import CallReading
 from tallystick.policy.settings import Limits
 from tallystick.policy.world import Past, World
-from tallystick.shell.names import canonical
-from tallystick.shell.programs.arguments import names
 
 _CHANGES = frozenset(
     (

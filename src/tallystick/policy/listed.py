@@ -13,11 +13,11 @@ from itertools import pairwise, takewhile
 
 from msgspec.structs import replace
 
+from tallystick.intent.shell.targets import path_of
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Role
 from tallystick.policy.reading import CallReading
 from tallystick.policy.world import Files
-from tallystick.shell.targets import path_of
 
 _MOST_ROOTS = 16
 _MOST_PATTERNS = 50

@@ -14,20 +14,20 @@ import msgspec
 from ahocorasick_rs import AhoCorasick
 from msgspec.structs import replace
 
+from tallystick.intent.code.notebooks import cells
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import Reading, Snippet, read_effects, read_file_effects
+from tallystick.intent.shell.files import language_of
+from tallystick.intent.shell.names import canonical
+from tallystick.intent.shell.recipes import package_scripts
+from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.script import HOLE, Command, Role
 from tallystick.policy import launching
-from tallystick.policy.grave import grave
+from tallystick.policy.high_impact import grave
 from tallystick.policy.imports import imported
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, Files
-from tallystick.shell import Environment
-from tallystick.shell.code.notebooks import cells
-from tallystick.shell.effects import Reading, Snippet, read_effects, read_file_effects
-from tallystick.shell.files import language_of
-from tallystick.shell.names import canonical
-from tallystick.shell.recipes import package_scripts
-from tallystick.shell.tasks import shell_of_makefile, task_texts
 
 _MOST_FILES = 32
 _MOST_CHARACTERS = 400 << 10

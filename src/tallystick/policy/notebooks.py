@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tallystick.intent.code.notebooks import cells, in_cell
+from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.model.intent import Intent
 from tallystick.model.step import Json
 from tallystick.policy.inspection import content_tags
 from tallystick.policy.reading import CallReading
-from tallystick.shell.code.notebooks import cells, in_cell
-from tallystick.tools.arguments import plain_name, strings
 
 _OLD = frozenset(("oldstring", "oldtext", "oldstr", "oldsource", "search", "description", "explanation"))
 _MOST_TEXTS = 50

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import Done, Reading, Snippet, read_argv_effects, read_effects
+from tallystick.intent.tools import Code, Uses, uses_of
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.script import Script
@@ -20,9 +23,6 @@ from tallystick.policy.scripted import calls_in
 from tallystick.policy.typed import read_typed
 from tallystick.policy.windows import windows_texts
 from tallystick.policy.world import Content, Files
-from tallystick.shell import Environment
-from tallystick.shell.effects import Done, Reading, Snippet, read_argv_effects, read_effects
-from tallystick.tools import Code, Uses, uses_of
 
 
 class CallReading(msgspec.Struct, frozen=True, kw_only=True):

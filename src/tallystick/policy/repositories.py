@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tallystick.intent.programs.arguments import names
+from tallystick.intent.programs.git_call import GitCall
+from tallystick.intent.shell.names import canonical
+from tallystick.intent.shell.targets import path_of, spelled
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Role, Word
 from tallystick.policy.reading import CallReading
-from tallystick.shell.names import canonical
-from tallystick.shell.programs.arguments import names
-from tallystick.shell.programs.git_call import GitCall
-from tallystick.shell.targets import path_of, spelled
 
 _CHANGING = names(
     "commit add stage merge rebase cherry-pick revert reset stash am update-ref tag branch notes replace gc prune reflog "

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice, pairwise
 
+from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command
 from tallystick.policy.imports import imported
@@ -18,7 +19,6 @@ from tallystick.policy.launching import hooks
 from tallystick.policy.origins import TAKES
 from tallystick.policy.reading import CallReading
 from tallystick.policy.world import Files
-from tallystick.shell.names import canonical
 
 _RUNNING_TESTS = """
 pytest py.test nosetests nose2 unittest trial jest vitest mocha ava tap jasmine karma cypress playwright qunit rspec

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tallystick.policy.phrases import tags_of
+from tallystick.policy.prompt_injection import tags_of
 
 TAG = "runs-unseen"
 """What a text is tagged with that makes a project run such a thing by itself."""

@@ -5,10 +5,10 @@ Owns the list, for those who write policies. Which content gets a tag, the modul
 
 from __future__ import annotations
 
-from tallystick.policy import credentials, inspection, phrases
+from tallystick.policy import credentials, inspection, prompt_injection
+from tallystick.policy.call_progress import LOSES_ROWS
 from tallystick.policy.risks import RISKS
 from tallystick.policy.selfrun import TAG as RUNS_UNSEEN
-from tallystick.policy.so_far import LOSES_ROWS
 from tallystick.policy.switches import TAG as ACTS_UNASKED
 from tallystick.policy.written import FETCHED
 
@@ -16,7 +16,7 @@ TAGS: dict[str, str] = {
     **{name: meaning for name, meaning in RISKS.items() if name in inspection.GRAVE_RISKS},
     **inspection.TAGS,
     **credentials.TAGS,
-    **phrases.TAGS,
+    **prompt_injection.TAGS,
     FETCHED: "A host sends it.",
     RUNS_UNSEEN: "It makes a project run code of a host, or code that hides or sends secrets, by itself.",
     ACTS_UNASKED: "It lets agents or tasks act unasked in an editor.",

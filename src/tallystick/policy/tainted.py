@@ -12,14 +12,14 @@ from typing import Protocol
 
 import msgspec
 
+from tallystick.intent.tools.arguments import strings
 from tallystick.lineage.quoting import holds_key
 from tallystick.lineage.taint import CLEAN, Taint, Trust, trust_of_target
 from tallystick.model.intent import Domain, Intent, Operation
-from tallystick.policy.hearing import Hearing
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.risk import Risk
+from tallystick.policy.untrusted_input import Hearing
 from tallystick.policy.world import Maker, Provenance, Tracking
-from tallystick.tools.arguments import strings
 
 RUNS = "runs-outside-content"
 CARRIES = "carries-sensitive-data"

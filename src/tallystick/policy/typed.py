@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from tallystick.intent.programs import known_programs
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import Reading, read_argv_effects, read_effects
 from tallystick.model.intent import Domain
-from tallystick.shell import Environment
-from tallystick.shell.effects import Reading, read_argv_effects, read_effects
-from tallystick.shell.programs import known_programs
 
 _MOST_TEXTS = 20
 _MOST_PYTHON = 64 << 10

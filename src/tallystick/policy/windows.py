@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from tallystick.intent.shell.effects import Reading
 from tallystick.model.script import Command
-from tallystick.shell.effects import Reading
 
 _MOST_TEXT = 48 << 10
 _MOST_TEXTS = 20

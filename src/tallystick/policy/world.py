@@ -1,6 +1,6 @@
 """What policy asks of the machine and of the record: the questions, and the form of the answers.
 
-Owns the protocol World and its values. Whoever implements it (`operations.world`) opens files, the index and journals; each
+Owns the protocol World and its values. Whoever implements it (`guard.live_world`) opens files, the index and journals; each
 answer is found only when it is asked for, and a question that cannot be answered has an answer that says so.
 """
 
@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from tallystick.lineage.taint import Trust
-from tallystick.policy.hearing import Hearing
+from tallystick.policy.untrusted_input import Hearing
 
 __all__ = [
     "Content",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tallystick.intent.tools.arguments import plain_name
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.step import Json
 from tallystick.policy.reading import CallReading
 from tallystick.policy.world import Content, World
-from tallystick.tools.arguments import plain_name
 
 FETCHED = "fetched"
 """What is told of a file that a host sends the text of."""

@@ -1,5 +1,5 @@
 """The resident recorder: one process a store that answers hooks while agents work.
 
 Owns the process: one instance, its socket and its port, starting, idling and ending. What is recorded and answered is
-`operations.live`'s.
+`live.hook_pipeline`'s.
 """

@@ -1,6 +1,6 @@
 """Decisions while the recorder runs: what cannot be decided never leaves a call without an answer.
 
-Owns when policies are loaded and what is said when something is wrong. What is decided is `operations.decide`'s.
+Owns when policies are loaded and what is said when something is wrong. What is decided is `guard.decide`'s.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.errors import PolicyError, TallystickError
+from tallystick.guard.fallback_decision import undecided
+from tallystick.guard.policy_change import Change
 from tallystick.journal.home import Home
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.intent import Operation
-from tallystick.operations.config import read_setting
-from tallystick.operations.policy_change import Change
-from tallystick.operations.undecided import undecided
+from tallystick.workspace.settings import read_setting
 
 if TYPE_CHECKING:
-    from tallystick.operations.decide import Decider
+    from tallystick.guard.decide import Decider
 
 _LOG = logging.getLogger(__name__)
 
@@ -77,9 +77,7 @@ class Deciding:
 
     def _loaded(self) -> Decider:
         if self._decider is None:
-            from tallystick.operations.decide import (
-                Decider,  # half of all modules: the recorder listens before they are there
-            )
+            from tallystick.guard.decide import Decider
 
             self._decider = Decider(self._home, Path.home(), environment=os.environ)
             if self._changed is not None:
@@ -97,7 +95,7 @@ class Deciding:
 
 def _only_looks(call: Call) -> bool:
     """Whether a call changes nothing, as far as its tool and arguments tell: it reads or lists files."""
-    from tallystick.tools import uses_of
+    from tallystick.intent.tools import uses_of
 
     try:
         uses = uses_of(call.tool, call.args, folder=call.cwd)

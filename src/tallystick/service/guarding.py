@@ -55,7 +55,7 @@ class Guarding:
         self._due = time.monotonic() + _EVERY_SECONDS
         try:
             has_asked = self._anchor()
-            from tallystick.operations.alarms import Alarms
+            from tallystick.trust.tamper_signals import Alarms
 
             refused = self._refused()
             found = Alarms(self._home).new(
@@ -71,8 +71,8 @@ class Guarding:
 
     def _anchor(self) -> bool:
         """Give the newest head to the places that are due; whether one was given."""
-        from tallystick.operations.anchors import anchor, is_due, targets
-        from tallystick.operations.config import read_setting
+        from tallystick.trust.anchors import anchor, is_due, targets
+        from tallystick.workspace.settings import read_setting
 
         self.problem, given = None, False
         every = 60.0 * int(str(read_setting(self._home, "anchors.every_minutes")))

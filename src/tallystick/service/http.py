@@ -22,7 +22,7 @@ from tallystick.capture.http import Listener, Request, Response, serve
 from tallystick.capture.loopback import Loopback, read_loopback
 from tallystick.errors import SourceError
 from tallystick.journal.durable import replace_file
-from tallystick.operations.delivery import Delivery
+from tallystick.live.delivery import Delivery
 from tallystick.service.wire import moment
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class _Routes:
         return Response(headers=_JSON, body=reply.stdout)
 
     def _otlp(self, request: Request) -> Response:
-        from tallystick.operations.otlp import receiver_of
+        from tallystick.ingest.otlp import receiver_of
 
         kind, encoding = request.headers.get("content-type", ""), request.headers.get("content-encoding", "")
         self._server.used()

@@ -33,7 +33,7 @@ class Indexing:
 
     def work(self) -> None:
         """Project a few of them. Never raises."""
-        from tallystick.operations.index_live import index_sessions
+        from tallystick.workspace.index_live import index_sessions
 
         if not self._is_loaded:
             gc.freeze()  # it is much, and stays: looking through it again and again halved what a busy recorder takes in

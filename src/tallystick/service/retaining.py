@@ -45,7 +45,7 @@ class Retaining:
         """Drop what is due, of very much a part, and soon the rest. Never raises: the next day it is tried again."""
         self._next = self._now() + _DAY_SECONDS
         try:
-            from tallystick.operations.retention import due, prune
+            from tallystick.review.retention import due, prune
 
             self._stamp.touch(mode=0o600)
             found = due(self._home, now=datetime.fromtimestamp(self._now(), UTC))

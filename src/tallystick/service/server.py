@@ -1,4 +1,4 @@
-"""The recorder's process: connections in, deliveries one after another to `operations.live`, answers out.
+"""The recorder's process: connections in, deliveries one after another to `live.hook_pipeline`, answers out.
 
 Owns the socket, what is checked of whoever connects, idling and ending. Deliveries are worked on in the thread that reads
 them, in the order in which they came: a second thread costs more in waiting for the interpreter's lock than it saves. Only
@@ -27,8 +27,8 @@ from tallystick.capture.place import SOCKET, Place
 from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
-from tallystick.operations.delivery import Delivery
-from tallystick.operations.live import Live, Settle, Unfinished
+from tallystick.live.delivery import Delivery
+from tallystick.live.hook_pipeline import Live, Settle, Unfinished
 from tallystick.service.connection import Connection, Gate
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing

@@ -14,8 +14,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tallystick.errors import FormatError
+from tallystick.live.delivery import Delivery
 from tallystick.model.decision import Decision, Effect
-from tallystick.operations.delivery import Delivery
 from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
 
 _FORGOTTEN_SECONDS = 60.0

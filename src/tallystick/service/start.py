@@ -17,20 +17,20 @@ from pathlib import Path
 
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
+from tallystick.ingest.adapters import adapters
+from tallystick.ingest.transcript_follower import Witness
 from tallystick.journal.archive import system_clock
 from tallystick.journal.home import Home
-from tallystick.operations.adapters import adapters
-from tallystick.operations.config import read_setting
-from tallystick.operations.live import Decide, Live
-from tallystick.operations.live_alerts import LookAfter
-from tallystick.operations.live_configuration import LiveConfiguration
-from tallystick.operations.scribe import Scribe
-from tallystick.operations.witness import Witness
+from tallystick.live.alerts import LookAfter
+from tallystick.live.configuration import LiveConfiguration
+from tallystick.live.hook_pipeline import Decide, Live
+from tallystick.recording.session_writer import Scribe
 from tallystick.service.deciding import Deciding
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.retaining import Retaining
 from tallystick.service.server import Server
+from tallystick.workspace.settings import read_setting
 
 _LOG_BYTES = 1 << 20
 _ENDING_SECONDS = 5.0
@@ -118,7 +118,7 @@ def make_live(
 def _warm(deciding: Deciding) -> None:
     """Load what the first call and the first session would otherwise wait for."""
     deciding.warm()
-    from tallystick.operations import configured  # noqa: F401
+    from tallystick.recording.run_config import gathered  # noqa: F401
 
 
 def _log_to(place: Place) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tallystick.journal.durable import replace_file
-from tallystick.operations.live import Unfinished
+from tallystick.live.hook_pipeline import Unfinished
 
 
 def read_unfinished(path: Path) -> list[Unfinished]:

@@ -16,7 +16,7 @@ import msgspec
 
 from tallystick.agents.hooks import Reply
 from tallystick.errors import FormatError
-from tallystick.operations.delivery import Delivery
+from tallystick.live.delivery import Delivery
 
 MOST_HEADER = 4096
 MOST_DATA = 64 << 20

@@ -10,12 +10,12 @@ import asyncio
 from tallystick.display.facts import short
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.operations import browse
+from tallystick.review import browse
 from tallystick.tui.badge import verdict_text
 from tallystick.tui.finding import Finding
 from tallystick.tui.frame import FOLLOWING
 from tallystick.tui.help import help_text
-from tallystick.tui.look import GOOD, LINK, NOTE, Piece
+from tallystick.tui.theme import GOOD, LINK, NOTE, Piece
 
 _EVERY_S = 1.0
 

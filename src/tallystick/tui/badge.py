@@ -8,7 +8,7 @@ from __future__ import annotations
 from tallystick.display.axes import OUTCOMES, axes, defect_lines
 from tallystick.display.text import counted, one_line
 from tallystick.model.verdict import Authenticity, Completeness, Level, Verdict
-from tallystick.tui.look import BAD, BOLD, DIM, GOOD, NOTE, PLAIN, Piece
+from tallystick.tui.theme import BAD, BOLD, DIM, GOOD, NOTE, PLAIN, Piece
 
 WORDS = ("integrity", "completeness", "authenticity", "anchoring", "disclosure")
 _MOST_LISTED = 200

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from tallystick.tui.keys import hints
-from tallystick.tui.look import BOLD, DIM, Piece, strip_of
+from tallystick.tui.theme import BOLD, DIM, Piece, strip_of
 
 
 class Bar(Widget):

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 
 from rich.style import Style
 
+from tallystick.ask.show import Shown
 from tallystick.display import outcome
 from tallystick.display.facts import WITHHELD, erased_text, facts, members, reference, short, value_lines, value_names
 from tallystick.display.text import counted, one_line
 from tallystick.model.recorded import Recorded
-from tallystick.operations.browse import Line, Whole
-from tallystick.operations.show import Shown
-from tallystick.tui.look import BAD, BOLD, DIM, LINK, PLAIN, Piece, wrapped
+from tallystick.review.browse import Line, Whole
 from tallystick.tui.rows import Rows
+from tallystick.tui.theme import BAD, BOLD, DIM, LINK, PLAIN, Piece, wrapped
 
 _MOST_LINES = 2_000
 _MOST_CHARACTERS = 200_000

@@ -14,12 +14,12 @@ from textual.widgets import Input
 
 from tallystick.display.text import counted
 from tallystick.errors import UsageError
-from tallystick.operations.browse import Reader
-from tallystick.store.timeline import Spot, Wanted, matching
+from tallystick.graph.timeline import Spot, Wanted, matching
+from tallystick.review.browse import Reader
 from tallystick.tui.bars import Prompt
 from tallystick.tui.jumping import Jumping
-from tallystick.tui.look import BOLD, DIM, NOTE, PLAIN, Piece
 from tallystick.tui.search import HOW, as_beginnings, filter_text, parse_filter
+from tallystick.tui.theme import BOLD, DIM, NOTE, PLAIN, Piece
 
 _TYPED_S = 0.2
 """Nobody typed for so long: then the store is asked."""

@@ -30,7 +30,7 @@ from tallystick.tui.bars import Bar, Prompt, hint_pieces
 from tallystick.tui.detail import Text
 from tallystick.tui.keys import bindings
 from tallystick.tui.lanes import Lane, StoppedError
-from tallystick.tui.look import BAD, BOLD, NOTE, PLAIN, Piece
+from tallystick.tui.theme import BAD, BOLD, NOTE, PLAIN, Piece
 from tallystick.tui.timeline import Timeline
 from tallystick.tui.tree import Tree
 

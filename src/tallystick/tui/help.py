@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tallystick.tui.keys import PANES, SIGNS
-from tallystick.tui.look import BOLD, DIM, PLAIN, Piece
+from tallystick.tui.theme import BOLD, DIM, PLAIN, Piece
 
 _FIRST = "All that is shown is read from the journals. Of what is seen here only settings change anything."
 

@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 from tallystick.display.facts import short
 from tallystick.errors import NotFoundError, UsageError
-from tallystick.operations import browse
-from tallystick.operations.browse import Reader
-from tallystick.operations.names import find_session, find_step
-from tallystick.operations.project import Index
-from tallystick.store.timeline import Spot, began_at, matching, nearest, size_of
-from tallystick.tui.look import NOTE
-from tallystick.tui.opened import Opened
+from tallystick.graph.timeline import Spot, began_at, matching, nearest, size_of
+from tallystick.review import browse
+from tallystick.review.browse import Reader
+from tallystick.tui.model import Opened
+from tallystick.tui.theme import NOTE
+from tallystick.workspace.indexing import Index
+from tallystick.workspace.names import find_session, find_step
 
 _MOST_PLACES = 100
 _KINDS = {"failed": browse.FAILED, "decided": browse.DECIDED, "prompt": browse.PROMPTS}

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from tallystick.journal.home import Home
-from tallystick.operations.browse import Reader
+from tallystick.review.browse import Reader
 
 _T = TypeVar("_T")
 _PATIENCE_S = 0.3

@@ -8,10 +8,10 @@ from __future__ import annotations
 import msgspec
 
 from tallystick.display.text import one_line
-from tallystick.operations.browse import Reader
-from tallystick.store.checkpoints import CheckpointEntry, CheckpointFilter, list_checkpoints
-from tallystick.store.timeline import by_hash
-from tallystick.tui.look import BAD, BOLD, DIM, GOOD, PLAIN, Piece, fitted
+from tallystick.graph.checkpoints import CheckpointEntry, CheckpointFilter, list_checkpoints
+from tallystick.graph.timeline import by_hash
+from tallystick.review.browse import Reader
+from tallystick.tui.theme import BAD, BOLD, DIM, GOOD, PLAIN, Piece, fitted
 
 _MOST = 1_000
 

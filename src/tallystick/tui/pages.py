@@ -11,8 +11,8 @@ from textual.screen import Screen
 
 from tallystick.tui.bars import Bar
 from tallystick.tui.detail import Text
-from tallystick.tui.look import BOLD, DIM, Piece
 from tallystick.tui.rows import Rows
+from tallystick.tui.theme import BOLD, DIM, Piece
 
 
 class Page(Screen[None]):

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tallystick.tui.look import CHOSEN, DIM, KEPT, Piece, strip_of
+from tallystick.tui.theme import CHOSEN, DIM, KEPT, Piece, strip_of
 
 
 class Rows(ScrollView, can_focus=True):

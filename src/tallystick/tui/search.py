@@ -9,7 +9,7 @@ import re
 import shlex
 
 from tallystick.errors import UsageError
-from tallystick.store.timeline import Wanted
+from tallystick.graph.timeline import Wanted
 
 _KEYS = {"type": "types", "tool": "tools", "agent": "agents"}
 HOW = "type:T tool:T agent:A failed WORDS"

@@ -1,6 +1,6 @@
 """The screen of settings: what each is, what it means, and changing it.
 
-Owns how they are shown and typed. What a setting may be says operations.config, which checks before anything is written.
+Owns how they are shown and typed. What a setting may be says workspace.settings, which checks before anything is written.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from textual.widgets import Input
 from tallystick.display.text import one_line
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.operations import config
-from tallystick.operations.config import Set, Value
 from tallystick.tui.bars import Bar, Prompt
-from tallystick.tui.look import BAD, BOLD, DIM, GOOD, PLAIN, Piece, fitted, wrapped
 from tallystick.tui.rows import Rows
+from tallystick.tui.theme import BAD, BOLD, DIM, GOOD, PLAIN, Piece, fitted, wrapped
+from tallystick.workspace import settings
+from tallystick.workspace.settings import Set, Value
 
 _MEANING_LINES = 3
 
@@ -104,7 +104,7 @@ class Settings(Screen[None]):
 
     def _read(self) -> None:
         try:
-            self._rows.found, unknown = config.read_settings(self._home)
+            self._rows.found, unknown = settings.read_settings(self._home)
         except (TallystickError, OSError) as error:
             self._tell_error(error)
             return
@@ -149,10 +149,12 @@ class Settings(Screen[None]):
         item = self._chosen
         if item is None:
             return
-        from tallystick.operations import configure  # it brings the recorder along
+        from tallystick.setup import change_setting  # it brings the recorder along
 
         try:
-            changed = await asyncio.to_thread(configure.set_setting, self._home, item.setting.key, event.value.strip())
+            changed = await asyncio.to_thread(
+                change_setting.set_setting, self._home, item.setting.key, event.value.strip()
+            )
         except (TallystickError, OSError) as error:
             self._tell_error(error)
             return
@@ -163,10 +165,10 @@ class Settings(Screen[None]):
         item = self._chosen
         if item is None:
             return
-        from tallystick.operations import configure
+        from tallystick.setup import change_setting
 
         try:
-            changed = await asyncio.to_thread(configure.unset_setting, self._home, item.setting.key)
+            changed = await asyncio.to_thread(change_setting.unset_setting, self._home, item.setting.key)
         except (TallystickError, OSError) as error:
             self._tell_error(error)
             return

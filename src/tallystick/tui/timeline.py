@@ -17,10 +17,10 @@ from rich.style import Style
 
 from tallystick.display import outcome
 from tallystick.display.text import cut, one_line
-from tallystick.operations.browse import Line
-from tallystick.store.steps import from_index
-from tallystick.tui.look import BAD, BOLD, DIM, HIT, LINK, PLAIN, Piece, fitted
+from tallystick.graph.steps import from_index
+from tallystick.review.browse import Line
 from tallystick.tui.rows import Rows
+from tallystick.tui.theme import BAD, BOLD, DIM, HIT, LINK, PLAIN, Piece, fitted
 
 BLOCK = 64
 """Steps that are read at once."""

@@ -12,9 +12,9 @@ from textual.binding import Binding, BindingType
 
 from tallystick.display.facts import short
 from tallystick.display.text import cut, first_line, one_line
-from tallystick.operations.browse import SessionLine
-from tallystick.tui.look import BAD, BOLD, DIM, PLAIN, Piece
+from tallystick.review.browse import SessionLine
 from tallystick.tui.rows import Rows
+from tallystick.tui.theme import BAD, BOLD, DIM, PLAIN, Piece
 
 STATUS_MARKS = {"active": "●", "completed": "✔", "merged": "⊕", "discarded": "⊖", "failed": "✕"}
 """A session's status in one column. The help says what they mean."""

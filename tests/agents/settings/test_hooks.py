@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tallystick.agents.claude_code import hooks as claude
 from tallystick.agents.hooks import HookCommand, hook_adapters
-from tallystick.agents.hooks import claude_code as claude
 from tallystick.agents.settings import Base
 from tallystick.agents.settings.hooks import commands
 from tallystick.agents.settings.parsed import parse

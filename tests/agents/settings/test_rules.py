@@ -23,7 +23,7 @@ def cases() -> list[Case]:
 
 
 def test_each_rule_has_a_risky_case_and_an_innocent_one() -> None:
-    from tests.operations.test_audit_config import RULES_TRIED
+    from tests.setup.test_audit_config import RULES_TRIED
 
     tried = {case.rule for case in cases()} | RULES_TRIED
     assert {rule.id for rule in all_rules()} == tried

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallystick.guard.decide import Decider
+from tallystick.guard.policy_quality import Machine
 from tallystick.model.decision import Call, Decision, Effect
-from tallystick.operations.decide import Decider
-from tallystick.operations.policy_quality import Machine
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.secrets import KINDS, is_exempt, is_secret, kind_of, kinds
 from tallystick.policy.settings import Settings

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tallystick.guard.policy_quality import Case, CaseCall, Wants, judge
 from tallystick.model.step import Json
-from tallystick.operations.policy_quality import Case, CaseCall, Wants, judge
 from tests.policy.laid_out import LAYOUT, Laid
 
 

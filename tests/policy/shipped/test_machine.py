@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json
-from tallystick.operations.decide import Decider
 from tallystick.policy.engine import load
 from tallystick.policy.risks import bombs, defences, disks, machine, privilege
 

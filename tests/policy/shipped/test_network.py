@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
-from tallystick.operations.decide import Decider
 from tallystick.policy.risks import metadata
 from tallystick.policy.settings import Settings
 from tests.policy.laid_out import Laid

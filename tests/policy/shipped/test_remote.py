@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tallystick.operations.policy_quality import Case, CaseCall, Wants, judge
-from tallystick.policy.risks import packages, remote, sockets, tunnels
+from tallystick.guard.policy_quality import Case, CaseCall, Wants, judge
+from tallystick.policy.risks import packages, remote, reverse_shell_net, tunnels
 from tests.policy.laid_out import LAYOUT, Laid
 
 TEXT = (resources.files("tallystick.policy") / "shipped" / "remote.cedar").read_text("utf-8")
@@ -426,7 +426,7 @@ def test_a_download_is_not_run_in_a_later_command_of_the_same_call(laid: Laid, t
 
 
 def test_each_risk_is_asked_for_by_a_policy() -> None:
-    words = {word for module in (packages, remote, sockets, tunnels) for word in module.RISKS}
+    words = {word for module in (packages, remote, reverse_shell_net, tunnels) for word in module.RISKS}
     assert {word for word in words if f'"{word}"' not in TEXT} == set()
 
 

@@ -1,7 +1,7 @@
 """Hooks: what agents tell a hook while they work, how they are answered, and how they are made to call it.
 
 Owns the values and the Protocol that each agent's module satisfies, and the list of these modules. Nothing here opens a
-file or a socket: `operations.live` records and answers, `operations.install` reads and writes settings. Facts about each
+file or a socket: `live.hook_pipeline` records and answers, `setup.install` reads and writes settings. Facts about each
 agent's hooks are in its module and on its page in docs/agents.
 """
 
@@ -164,7 +164,7 @@ NAMES: tuple[str, ...] = (
     "opencode",
     "pi",
 )
-"""The modules of this package that are adapters."""
+"""The agents whose folder has a module `hooks`."""
 
 
 def hook_adapters() -> dict[str, HookAdapter]:
@@ -179,4 +179,4 @@ def hook_adapter(agent: str) -> HookAdapter | None:
 
 
 def _load(module: str) -> HookAdapter:
-    return cast("HookAdapter", import_module(f"tallystick.agents.hooks.{module}"))
+    return cast("HookAdapter", import_module(f"tallystick.agents.{module}.hooks"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tallystick.agents import _json_text as json_text
+from tallystick.agents.kit import json_text
 from tallystick.model.step import Json
 
 _SWITCHES: Mapping[str, tuple[tuple[str, ...], Json]] = {

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tallystick.agents._claude_results import added_by
+from tallystick.agents.claude_code.results import added_by
 from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.protocols._acp_words import (
     arguments,
     exit_code,
@@ -22,7 +23,6 @@ from tallystick.agents.protocols._acp_words import (
     told_arguments,
     tool_name,
 )
-from tallystick.agents.reading import dict_of, list_of, text_of
 from tallystick.model.step import Json, Ref, Source, Step
 
 _RUNNING = ("in_progress", "completed", "failed")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.protocols._acp_calls import Call
 from tallystick.agents.protocols._acp_session import Session
-from tallystick.agents.reading import dict_of, int_of, list_of, text_of
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Json
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from tallystick.agents._claude_blocks import Parts
+from tallystick.agents.claude_code.blocks import Parts
 from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.protocols._acp_calls import Call, Calls, call_step, is_ready, result_step
 from tallystick.agents.protocols._acp_words import WITH_HISTORIES
-from tallystick.agents.reading import dict_of, int_of, list_of, text_of
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
 

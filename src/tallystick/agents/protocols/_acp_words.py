@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tallystick.agents.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.model.step import Json
 
 _AGENTS = {

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tallystick.agents._media import take_out
-from tallystick.agents.reading import dict_of, int_of, text_of
+from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.reading import dict_of, int_of, text_of
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Input, Json, Ref, Source, Step
 

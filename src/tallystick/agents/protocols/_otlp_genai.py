@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 
 from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.protocols._otlp_read import Record
 from tallystick.agents.protocols._otlp_steps import Case, Told, parsed, without_cache
-from tallystick.agents.reading import dict_of, list_of, text_of
 from tallystick.model.step import Event, Json
 
 COPILOT = "copilot"

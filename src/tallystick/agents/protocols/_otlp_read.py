@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from tallystick.agents.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Json
 from tallystick.seal.tagged import tag

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.kit.reading import BadJson, loads
 from tallystick.agents.protocols._otlp_read import Record
-from tallystick.agents.reading import BadJson, loads
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Source, Step
 
 Told: TypeAlias = Iterator[tuple[str, Event]]

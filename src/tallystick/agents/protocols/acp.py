@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 import msgspec
 
+from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads, text_of
 from tallystick.agents.protocols._acp_calls import Call as SeenCall
 from tallystick.agents.protocols._acp_calls import Calls
 from tallystick.agents.protocols._acp_effects import permitted, ran, touched
 from tallystick.agents.protocols._acp_session import Session, known, moment
 from tallystick.agents.protocols._acp_words import agent_name
-from tallystick.agents.reading import BadJson, dict_of, int_of, list_of, loads, text_of
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from tallystick.agents.reading import BadJson, loads
+from tallystick.agents.kit.reading import BadJson, loads
 from tallystick.errors import FormatError
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Event, Input, Json, Opening, Ref, SessionKind, Source, Step

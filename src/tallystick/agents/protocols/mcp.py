@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from tallystick.agents.kit.reading import BadJson, dict_of, list_of, loads, text_of
 from tallystick.agents.protocols._mcp_steps import BETWEEN_MACHINES, Request, Voice
-from tallystick.agents.reading import BadJson, dict_of, list_of, loads, text_of
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from tallystick.agents.protocols import _otlp_claude, _otlp_codex, _otlp_gemini, _otlp_genai
+from tallystick.agents.claude_code import telemetry as otlp_claude
+from tallystick.agents.codex import telemetry as otlp_codex
+from tallystick.agents.gemini import telemetry as otlp_gemini
+from tallystick.agents.protocols import _otlp_genai
 from tallystick.agents.protocols._otlp_read import Record, Signal, records
 from tallystick.agents.protocols._otlp_steps import Case, Memory, Names, Told
 from tallystick.model.step import Json, Loss, Opening, Ref, Step
@@ -20,20 +23,20 @@ OTHER = "otel"
 """The agent of telemetry that does not say what sent it."""
 
 _LOGS: dict[str, Callable[[Case], Told]] = {
-    _otlp_claude.AGENT: _otlp_claude.log,
-    _otlp_codex.AGENT: _otlp_codex.log,
-    _otlp_gemini.GEMINI: _otlp_gemini.log,
-    _otlp_gemini.QWEN: _otlp_gemini.log,
+    otlp_claude.AGENT: otlp_claude.log,
+    otlp_codex.AGENT: otlp_codex.log,
+    otlp_gemini.GEMINI: otlp_gemini.log,
+    otlp_gemini.QWEN: otlp_gemini.log,
 }
 _FAMILIES = {
-    _otlp_claude.AGENT: _otlp_claude.family,
-    _otlp_codex.AGENT: _otlp_codex.family,
-    _otlp_gemini.QWEN: _otlp_gemini.family,
+    otlp_claude.AGENT: otlp_claude.family,
+    otlp_codex.AGENT: otlp_codex.family,
+    otlp_gemini.QWEN: otlp_gemini.family,
 }
 _SERVICES = {
-    "claude-code": _otlp_claude.AGENT,
-    "gemini-cli": _otlp_gemini.GEMINI,
-    "qwen-code": _otlp_gemini.QWEN,
+    "claude-code": otlp_claude.AGENT,
+    "gemini-cli": otlp_gemini.GEMINI,
+    "qwen-code": otlp_gemini.QWEN,
     "github-copilot": _otlp_genai.COPILOT,
 }
 _SESSION = ("gen_ai.conversation.id", "session.id", "conversation.id")
@@ -123,8 +126,8 @@ def agent_of(record: Record) -> str:
     if known is not None:
         return known
     if record.name.startswith("codex.") or record.scope.startswith("codex"):
-        return _otlp_codex.AGENT
+        return otlp_codex.AGENT
     if record.name.startswith("claude_code."):  # a service name of the user's own
-        return _otlp_claude.AGENT
+        return otlp_claude.AGENT
     names = (service if not str(service).startswith("unknown_service") else None, record.at.get("gen_ai.agent.name"))
     return next((name for name in names if isinstance(name, str) and _NAME.match(name)), OTHER)

@@ -2,7 +2,7 @@
 
 Owns the values of an audit and the list of the agents whose settings are known. A module an agent says where its files are
 and which of their values are risky; `mcp`, `hooks`, `environment`, `secret_values`, `instructions` and `skills` say what is
-risky whoever reads it. Nothing here opens a file: `operations.audit_config` reads them. Keys are those that the agents
+risky whoever reads it. Nothing here opens a file: `setup.audit_config` reads them. Keys are those that the agents
 document; a key that could not be confirmed has no rule.
 """
 
@@ -117,12 +117,12 @@ class SettingsAdapter(Protocol):
 
 
 NAMES: tuple[str, ...] = ("claude_code", "codex", "gemini", "qwen", "copilot", "cursor", "opencode", "cline")
-"""The modules of this package that are adapters."""
+"""The agents whose folder has a module `settings`."""
 
 
 def settings_adapters() -> dict[str, SettingsAdapter]:
     """All adapters by the agent's name."""
-    modules = (cast("SettingsAdapter", import_module(f"tallystick.agents.settings.{name}")) for name in NAMES)
+    modules = (cast("SettingsAdapter", import_module(f"tallystick.agents.{name}.settings")) for name in NAMES)
     return {module.NAME: module for module in modules}
 
 

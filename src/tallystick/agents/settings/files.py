@@ -1,6 +1,6 @@
 """Risks of settings as files, and of our own hook: the rules, whose facts only the file system and the adapters have.
 
-Owns the rules. `operations.audit_config` finds what they are about.
+Owns the rules. `setup.audit_config` finds what they are about.
 """
 
 from __future__ import annotations

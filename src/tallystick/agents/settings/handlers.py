@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tallystick.agents.hooks.ours import is_our_url, is_ours
+from tallystick.agents.hooks.hook_identity import is_our_url, is_ours
 from tallystick.agents.settings.commands import words_of
 from tallystick.model.step import Json
 

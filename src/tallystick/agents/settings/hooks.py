@@ -1,7 +1,7 @@
 """Hooks that are not ours: commands and addresses that an agent calls by itself while it works.
 
 Owns finding them in settings, whatever the agent's form of them, and the rules on what they do. Whether ours is among them is
-for the agent's hook adapter to say. Must not know files: who may write a hook's script, `operations.audit_config` sees.
+for the agent's hook adapter to say. Must not know files: who may write a hook's script, `setup.audit_config` sees.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tallystick.agents.hooks.ours import is_our_url, is_ours
+from tallystick.agents.hooks.hook_identity import is_our_url, is_ours
 from tallystick.agents.settings import Base, Confidence, Hit, Rule, Severity, Where
 from tallystick.agents.settings.commands import downloads_and_runs, sends, temporary_program
 from tallystick.agents.settings.mcp import host_of, is_loopback

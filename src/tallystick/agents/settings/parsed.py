@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from tallystick.agents import _json_text as json_text
+from tallystick.agents.kit import json_text
 from tallystick.agents.settings import Base, Where
 from tallystick.errors import FormatError
 from tallystick.model.step import Json

@@ -14,6 +14,7 @@ _SHARED = ("files", "environment", "secret_values", "mcp", "hooks", "instruction
 
 def all_rules() -> tuple[Rule, ...]:
     """Every rule once, by its id."""
-    modules = [import_module(f"tallystick.agents.settings.{name}") for name in (*_SHARED, *NAMES)]
+    modules = [import_module(f"tallystick.agents.settings.{name}") for name in _SHARED]
+    modules += [import_module(f"tallystick.agents.{name}.settings") for name in NAMES]
     found = {value.id: value for module in modules for value in vars(module).values() if isinstance(value, Rule)}
     return tuple(found[id] for id in sorted(found))

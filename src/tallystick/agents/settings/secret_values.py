@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tallystick.agents.hooks.ours import is_our_url
+from tallystick.agents.hooks.hook_identity import is_our_url
 from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
 from tallystick.agents.settings.parsed import Document
 from tallystick.model.step import Json

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tallystick.intent.programs.arguments import names
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs.arguments import names
 
 KINDS: dict[str, str] = {
     "root": "The root of a file system or of a drive.",

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.policy.phrases import tags_of
+from tallystick.intent.tools.arguments import strings
+from tallystick.policy.prompt_injection import tags_of
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.tools.arguments import strings
 
 RISKS: dict[str, str] = {
     "unguarded-agent": "An agent is started that asks nobody, or without its sandbox or its hooks.",

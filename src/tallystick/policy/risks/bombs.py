@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from tallystick.intent.programs.arguments import names
+from tallystick.intent.shell.names import canonical
 from tallystick.model.script import Command, Loop, Role, Script
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.forking import fills, multiplies
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.names import canonical
-from tallystick.shell.programs.arguments import names
 
 RISKS = {
     "fork-bomb": "It starts itself or other programs again and again, without end and without waiting.",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.intent.tools.arguments import plain_name
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.tools.arguments import plain_name
 
 _TOOL = re.compile(r"docker|podman|container|nerdctl|kubernetes|k8s|\bpod\b", re.IGNORECASE)
 _SHARED = frozenset(

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from tallystick.intent.programs.arguments import names
+from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
-from tallystick.shell.programs.arguments import names
-from tallystick.tools.arguments import strings
 
 _DROPS = "drops-data"
 _MOST_SQL = 64 << 10

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from tallystick.intent.programs.arguments import names
 from tallystick.policy.risks.programs import Started
-from tallystick.shell.programs.arguments import names
 
 _Rule = Callable[[Started], str | None]
 

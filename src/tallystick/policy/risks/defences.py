@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.defence_programs import RULES
@@ -16,7 +17,6 @@ from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.risks.services import stopped
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs.arguments import names
 
 RISKS = {
     "disables-firewall": "A firewall is switched off, emptied, or opened as a whole.",

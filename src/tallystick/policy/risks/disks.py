@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs.arguments import names
 
 RISKS = {
     "writes-disk": "A disk, partition or volume is written, formatted or removed: what it holds is lost.",

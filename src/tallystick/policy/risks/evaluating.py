@@ -10,7 +10,7 @@ import base64
 import binascii
 import re
 
-from tallystick.policy.risks.joined import runs_named
+from tallystick.policy.risks.reverse_shell_code import runs_named
 
 _MOST_CHARACTERS = 64 << 10
 _FLAGS = re.VERBOSE | re.IGNORECASE

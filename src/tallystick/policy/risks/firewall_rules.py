@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Role, Script
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import name_of
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs.arguments import names
 
 RISKS: dict[str, str] = {
     "disables-firewall": "A firewall is switched off, emptied, or opened as a whole.",

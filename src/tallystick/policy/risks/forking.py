@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import islice
 
-from tallystick.shell.programs.arguments import names
+from tallystick.intent.programs.arguments import names
 
 _MOST_TEXT = 16 << 10
 _MOST_BODY = 2000

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.intent.programs.git_call import GitCall
 from tallystick.model.script import HOLE, Command, Role
 from tallystick.policy.kinds.system import is_build_output
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import name_of, shown
 from tallystick.policy.risks.risk import Risk
-from tallystick.shell.programs.git_call import GitCall
 
 _REWRITES = "rewrites-history"
 _DISCARDS = "discards-work"

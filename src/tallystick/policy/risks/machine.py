@@ -12,12 +12,12 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs.arguments import names
 
 RISKS = {
     "stops-machine": "The machine is shut down, restarted or put to another state.",

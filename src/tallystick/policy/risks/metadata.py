@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.intent.programs import known_programs
+from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain
 from tallystick.policy.addresses import addresses_of, clear
 from tallystick.policy.hosts import host_of
@@ -15,8 +17,6 @@ from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs import known_programs
-from tallystick.tools.arguments import strings
 
 RISKS: dict[str, str] = {
     "metadata-asked": "A program that asks the cloud's metadata service is run.",

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.hosts import host_of
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs.packages import RUNNERS
 
 RISKS: dict[str, str] = {
     "remote-package": "A package is installed or run from a URL or a repository, not from a registry.",

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.intent.programs.arguments import names
+from tallystick.intent.shell.effects import Snippet
 from tallystick.model.intent import Domain, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.containers_given import machine_asked_for
 from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
-from tallystick.policy.risks.talk import without_talk
 from tallystick.policy.settings import Settings
-from tallystick.shell.effects import Snippet
-from tallystick.shell.programs.arguments import names
 
 RISKS = {
     "elevates": "It runs with the rights of another account.",

@@ -11,10 +11,10 @@ from itertools import islice
 
 from msgspec import Struct
 
+from tallystick.intent.shell.names import canonical
+from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.model.script import Role, Script, Word
 from tallystick.policy.reading import CallReading
-from tallystick.shell.names import canonical
-from tallystick.tools.arguments import plain_name, strings
 
 _MOST_PROGRAMS = 2000
 _MOST_WORDS = 200

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from tallystick.intent.programs.network import ssh_line
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import Reading, read_effects
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.script import Command, Role, Word
 from tallystick.policy.hosts import host_of
@@ -22,12 +25,9 @@ from tallystick.policy.risks.evaluating import (
     url_that_runs,
 )
 from tallystick.policy.risks.programs import Started, inner_texts, name_of, own_scripts, programs
+from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
-from tallystick.policy.risks.talk import without_talk
 from tallystick.policy.settings import Settings
-from tallystick.shell import Environment
-from tallystick.shell.effects import Reading, read_effects
-from tallystick.shell.programs.network import ssh_line
 
 RISKS: dict[str, str] = {
     "remote-code": "What a host sends runs at once, before anybody can look at it.",

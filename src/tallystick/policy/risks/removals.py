@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
+from tallystick.intent.programs.arguments import names
+from tallystick.intent.shell import Environment, read_script
 from tallystick.model.intent import Domain
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, name_of
 from tallystick.policy.risks.risk import Risk
-from tallystick.shell import Environment, read_script
-from tallystick.shell.programs.arguments import names
 
 _REMOTE = "deletes-remote"
 _VOLUMES = "deletes-volumes"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from tallystick.intent.programs.arguments import names
 from tallystick.policy.risks.programs import Started
-from tallystick.shell.programs.arguments import names
 
 _STOPS = names("stop disable mask kill unload bootout remove delete off zap")
 _SCRIPTS = ("/etc/init.d/", "/etc/rc.d/", "/usr/local/etc/rc.d/", "/lib/systemd/")

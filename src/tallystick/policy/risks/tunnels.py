@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tallystick.intent.programs.network import ssh_line
+from tallystick.intent.programs.packages import RUNNERS
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, name_of, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
-from tallystick.shell.programs.network import ssh_line
-from tallystick.shell.programs.packages import RUNNERS
 
 RISKS: dict[str, str] = {
     "tunnel": "A port of this machine is opened to the network outside: ssh -R, ngrok, cloudflared and their like.",

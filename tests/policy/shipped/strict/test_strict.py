@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
-from tallystick.operations.decide import Decider
 from tallystick.policy.settings import Profile, Settings
 
 

@@ -1,0 +1,1 @@
+"""aider: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""Claude Code: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,174 @@
+"""Claude Code's lines and blocks as steps, one by one.
+
+Owns the type, source id, members and values of each step. Must not know which steps come before or after it, beyond the
+parent that the line names.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tallystick.agents.claude_code.blocks import Parts, output_of, prompt_values, texts_of
+from tallystick.agents.claude_code.lines import (
+    attachment_members,
+    origin_of,
+    present,
+    prompt_meta,
+    queued_origin,
+    system_members,
+)
+from tallystick.agents.claude_code.results import added_by, result_meta
+from tallystick.agents.claude_code.thread import Draft, Place, Thread
+from tallystick.agents.claude_code.tree import where
+from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.model.step import Json
+
+CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
+class Line:
+    """A line of a conversation, and what all its steps share."""
+
+    __slots__ = ("id", "json", "parent", "size", "thread", "ts")
+
+    def __init__(self, json: dict[str, Json], line_id: str, thread: Thread, parent: Place | None, size: int) -> None:
+        self.json = json
+        self.id = line_id
+        self.thread = thread
+        self.parent = parent
+        self.size = size
+        self.ts = text_of(json.get("timestamp"))
+
+    def draft(self, kind: str, source_id: str, meta: dict[str, Json], values: dict[str, Json]) -> Draft:
+        """A step that the line makes."""
+        draft = Draft(kind, source_id, self.id, self.ts, meta, values, parent=self.parent)
+        draft.follows = "parentUuid" not in self.json
+        return draft
+
+    def blocks(self) -> list[Json]:
+        """The blocks of its message; text alone is one block."""
+        content = dict_of(self.json.get("message")).get("content")
+        return [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
+
+
+class Call(msgspec.Struct):
+    """A call that has no result so far: where it is recorded, and what it was."""
+
+    session: str
+    tool: str | None
+    args: Json
+
+
+def prompt(line: Line, blocks: list[Json], source_id: str, *, beside_results: bool) -> Draft:
+    """What the model was told in the user's place."""
+    parts = Parts()
+    text = texts_of(blocks)
+    origin = origin_of(line.json, text, in_child=line.thread.is_child)
+    if origin is None and beside_results:
+        origin = "injected"
+    draft = line.draft("user", source_id, prompt_meta(line.json, origin, text), prompt_values(blocks, parts))
+    draft.raw = parts.raw
+    if origin is None:
+        _by_human(line, draft)
+    return draft
+
+
+def _by_human(line: Line, draft: Draft) -> None:
+    """A prompt opens a request; it says where it was given if that is another folder or branch than before."""
+    draft.opens_request = draft.branches = True
+    here = where(line.json)
+    if here and here != line.thread.where:
+        draft.values |= {key: value for key, value in here.items() if line.thread.where.get(key) != value}
+        line.thread.where = here
+
+
+def queued(line: Line, attachment: dict[str, Json]) -> Draft:
+    """A prompt or notification that was queued while the agent worked, and given to it between two calls."""
+    said = attachment.get("prompt")
+    blocks: list[Json] = [{"type": "text", "text": said}] if isinstance(said, str) else list_of(said)
+    parts = Parts()
+    origin = queued_origin(attachment)
+    meta: dict[str, Json] = {"origin": origin, "run": text_of(line.json.get("promptId")), "queued": True}
+    draft = line.draft("user", line.id, present(meta), prompt_values(blocks, parts))
+    draft.raw = parts.raw
+    draft.opens_request = origin is None
+    return draft
+
+
+def attachment(line: Line) -> Draft:
+    """What Claude Code put before the model besides the conversation."""
+    said = dict_of(line.json.get("attachment"))
+    if said.get("type") == "queued_command" and said.get("prompt"):
+        return queued(line, said)
+    parts = Parts()
+    meta, values = attachment_members(line.json, said, parts)
+    draft = line.draft("system", line.id, meta, values)
+    draft.raw = parts.raw
+    return draft
+
+
+def system(line: Line) -> Draft:
+    """What Claude Code noted for the person."""
+    return line.draft(*_with_id(line.id, system_members(line.json)))
+
+
+def _with_id(
+    line_id: str, members: tuple[str, dict[str, Json], dict[str, Json]]
+) -> tuple[str, str, dict[str, Json], dict[str, Json]]:
+    kind, meta, values = members
+    return kind, line_id, meta, values
+
+
+def result(line: Line, block: dict[str, Json], call: Call, source_id: str, *, is_first: bool) -> tuple[Draft, int]:
+    """A tool's result, and how many copies of whole files it came with. `toolUseResult` is of the line's first one."""
+    said = line.json if is_first else {}
+    parts = Parts()
+    content = block.get("content")
+    output = output_of(content, parts)
+    rest, originals = added_by(said.get("toolUseResult"), call.args, content)
+    failed = block.get("is_error") is True
+    called = text_of(block.get("tool_use_id"))
+    meta = {"corr": called, "tool": call.tool, **result_meta(said, block, output)}
+    values = {
+        "content.output": output,
+        "content.error": rest if failed and isinstance(rest, str) else None,
+        "content.result": parts.out_of(rest) if not (failed and isinstance(rest, str)) else None,
+        "content.mcp": said.get("mcpMeta"),
+    }
+    draft = line.draft("tool_result", source_id, present(meta), present(values))
+    draft.raw = parts.raw
+    draft.call = (call.session, called) if called is not None else None
+    draft.joins = text_of(meta.get("agent_id"))
+    return draft, originals
+
+
+def from_model(line: Line, block: dict[str, Json], source_id: str) -> Draft:
+    """One block of a model message."""
+    kind = text_of(block.get("type")) or ""
+    if kind == "text":
+        return line.draft("assistant", source_id, {}, {"content.text": block.get("text")})
+    if kind in ("thinking", "redacted_thinking"):
+        took = line.json.get("thinkingDurationMs")
+        meta: dict[str, Json] = {"duration_ms": took} if isinstance(took, int) and took is not True else {}
+        text = block.get("thinking")
+        values = {"content.thinking": text} if text else {}
+        return line.draft("assistant", source_id, meta if text else {**meta, "redacted": True}, values)
+    if kind in CALLS:
+        call = text_of(block.get("id"))
+        meta = present({"tool": text_of(block.get("name")), "corr": call})
+        return line.draft("tool_call", call or source_id, meta, {"content.args": block.get("input")})
+    parts = Parts()
+    draft = line.draft("assistant", source_id, {"block": kind}, {"content.block": parts.out_of(block)})
+    draft.raw = parts.raw
+    return draft
+
+
+def in_place_of_model(line: Line) -> Draft:
+    """What Claude Code wrote itself where a message of the model was due: an error, or a note that there was none."""
+    text = texts_of(dict_of(line.json.get("message")).get("content"))
+    if line.json.get("isApiErrorMessage") is not True:
+        return line.draft("assistant", line.id, {"synthetic": True}, {"content.text": text})
+    said = line.json.get("error")
+    meta = {"error": text_of(said), "status": line.json.get("apiErrorStatus"), "synthetic": True}
+    values = {"content.error": text, "content.details": said if isinstance(said, dict | list) else None}
+    return line.draft("warning", line.id, present(meta), present(values))

@@ -1,0 +1,1 @@
+"""Cline: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""Codex: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,264 @@
+"""The events that Codex writes beside its response items.
+
+Owns what only they say: how a call really ended, calls that a script made, sub-agents, warnings, approvals. The others
+repeat items and are counted. Must not know how items become steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from tallystick.agents.codex.line import Line, known
+from tallystick.agents.codex.outcomes import Outcome, from_event
+from tallystick.agents.codex.thread import Thread
+from tallystick.agents.kit.losses import unknown
+from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.reading import dict_of, int_of, text_of
+from tallystick.model.step import Event, Json, Loss, Ref
+
+_REPEATED = frozenset(
+    {
+        "AgentMessage",
+        "HookPrompt",
+        "Reasoning",
+        "UserMessage",
+        "agent_message",
+        "agent_reasoning",
+        "agent_reasoning_raw_content",
+        "agent_reasoning_section_break",
+        "item_started",
+        "raw_response_item",
+        "user_message",
+    }
+)
+"""What says again what a response item says."""
+
+_BOOKKEEPING = frozenset(
+    {
+        "Sleep",
+        "background_event",
+        "exec_command_begin",
+        "exec_command_output_delta",
+        "hook_completed",
+        "hook_started",
+        "mcp_startup_complete",
+        "mcp_startup_update",
+        "mcp_tool_call_begin",
+        "patch_apply_begin",
+        "plan_update",
+        "session_configured",
+        "shutdown_complete",
+        "task_complete",
+        "terminal_interaction",
+        "thread_settings_applied",
+        "turn_complete",
+        "turn_diff",
+        "web_search_begin",
+    }
+)
+"""Beginnings and ends that other lines imply."""
+
+_ENDS = {
+    "CollabAgentToolCall": "collab",
+    "CommandExecution": "exec_command",
+    "DynamicToolCall": "dynamic",
+    "FileChange": "apply_patch",
+    "ImageGeneration": "image_generation",
+    "ImageView": "view_image",
+    "McpToolCall": "mcp",
+    "WebSearch": "web_search",
+    "dynamic_tool_call_response": "dynamic",
+    "exec_command_end": "exec_command",
+    "image_generation_end": "image_generation",
+    "mcp_tool_call_end": "mcp",
+    "patch_apply_end": "apply_patch",
+    "view_image_tool_call": "view_image",
+    "web_search_end": "web_search",
+}
+"""Items and events that tell how a call ended, and the tool they are about."""
+
+_WARNINGS = ("deprecation_notice", "error", "guardian_warning", "stream_error", "turn_aborted", "warning")
+_APPROVALS = (
+    "apply_patch_approval_request",
+    "elicitation_request",
+    "exec_approval_request",
+    "guardian_assessment",
+    "request_permissions",
+    "request_user_input",
+)
+_NOTES = ("entered_review_mode", "exited_review_mode", "thread_goal_updated", "thread_name_updated")
+"""What no other line says, and a person may ask for."""
+
+
+def event(thread: Thread, line: Line) -> Iterator[Event]:
+    """The events that an `event_msg` line is."""
+    handle = _HANDLERS.get(line.name)
+    if handle is not None:
+        yield from handle(thread, line)
+    else:
+        yield _loss(line)
+
+
+def _loss(line: Line) -> Loss:
+    if line.name in _REPEATED:
+        return Loss(kind="duplicate_event", detail=f"{line.name} {line.at}")
+    return Loss(kind=line.name, detail=line.at) if line.name in _BOOKKEEPING else unknown(line.name, line.at)
+
+
+def _completed(thread: Thread, line: Line) -> Iterator[Event]:
+    """A turn item is done. It is an event of its own in all but name."""
+    inner = msgspec.structs.replace(line, payload=dict_of(line.payload.get("item")))
+    handle = _ITEM_HANDLERS.get(inner.name)
+    if handle is not None:
+        yield from handle(thread, inner)
+    else:
+        yield _loss(inner)
+
+
+def _ended(thread: Thread, line: Line) -> Iterator[Event]:
+    """How a call ended: told with its result, unless the model never saw the call or has its result already."""
+    call, outcome = line.call, from_event(line.payload)
+    if call not in thread.called:
+        yield from _made_by_script(thread, line, outcome)
+    elif call in thread.answered and outcome.exit_code is not None:
+        step = thread.step(line, "process", f"{call}/exit", {"corr": call, **outcome.meta()})
+        yield from thread.responses.beside(step, of=f"{call}/result")
+    else:
+        thread.outcomes[call] = outcome
+        yield Loss(kind="duplicate_event", detail=f"{line.name} {line.at}")
+
+
+def _made_by_script(thread: Thread, line: Line, outcome: Outcome) -> Iterator[Event]:
+    """A call that the model's script made, or a person: the model sees only what the script returns."""
+    call = line.call
+    thread.called[call] = line.text("tool") or _ENDS[line.name]
+    thread.answered.add(call)
+    within = None if thread.script is None else Ref(thread.script)
+    origin = "user" if line.payload.get("source") == "user_shell" else None
+    names = known(tool=thread.called[call], corr=call, origin=origin)
+    step = thread.step(line, "tool_call", call, names, {"content.args": _args(line.payload)})
+    yield from thread.responses.beside(msgspec.structs.replace(step, within=within), of=thread.script)
+    said = (line.payload.get(name) for name in ("aggregated_output", "stdout", "result"))
+    output, raw = take_out(next((value for value in said if value is not None), None))
+    values = {**known(**{"content.output": output}), **outcome.values()}
+    step = thread.step(line, "tool_result", f"{call}/result", {**names, **outcome.meta()}, values, raw)
+    yield from thread.responses.beside(msgspec.structs.replace(step, within=within), of=call)
+
+
+def _args(payload: dict[str, Json]) -> dict[str, Json]:
+    names = ("command", "cwd", "arguments", "query", "path")
+    args: dict[str, Json] = {name: payload[name] for name in names if name in payload}
+    if isinstance(payload.get("changes"), dict):
+        args["paths"] = list(payload["changes"])
+    return args
+
+
+def _sub_agent(thread: Thread, line: Line) -> Iterator[Event]:
+    """A sub-agent starts or ends. Its thread names only itself, not the call that started it: so does this step."""
+    child = line.text("agent_thread_id") or line.text("new_thread_id")
+    if child is None:
+        yield Loss(kind="unknown_sub_agent", detail=line.at)
+        return
+    status, label = line.text("kind") or "started", line.text("agent_path") or line.text("new_agent_nickname")
+    meta = known(status=status, model=line.text("model"), child=child)
+    values = known(**{"content.label": label})
+    if status == "started":
+        step = thread.step(line, "subagent_start", f"{child}/start", {**meta, "corr": line.call}, values)
+        yield from thread.responses.beside(step, of=line.call)
+    else:
+        step = thread.step(line, "subagent_end", line.id, meta, values)
+        ends = (Ref(f"{child}/start"), Ref(session=child))
+        yield from thread.responses.beside(msgspec.structs.replace(step, after=ends))
+
+
+def _plan(thread: Thread, line: Line) -> Iterator[Event]:
+    step = thread.step(line, "assistant", line.id, {"phase": "plan"}, known(**{"content.text": line.text("text")}))
+    yield from thread.responses.produced(thread.session, line.id, line.ts, step)
+
+
+def _compaction(thread: Thread, line: Line) -> Iterator[Event]:
+    """The announcement of a compaction: usually of the one just read."""
+    thread.announced += 1
+    if thread.announced > thread.windows:
+        yield from thread.compact(line, None)
+    else:
+        yield Loss(kind="duplicate_event", detail=f"compaction {line.at}")
+
+
+def _turn_started(thread: Thread, line: Line) -> Iterator[Event]:
+    thread.turn(line.payload)
+    yield Loss(kind="task_started", detail=line.at)
+
+
+def _rolled_back(thread: Thread, line: Line) -> Iterator[Event]:
+    turns = max(int_of(line.payload.get("num_turns")) or 0, 0)
+    yield from thread.responses.told(thread.step(line, "discard", line.at, {"turns": turns}))
+    thread.roll_back(turns)
+
+
+def _warning(thread: Thread, line: Line) -> Iterator[Event]:
+    meta = known(subtype=line.name, reason=line.text("reason"))
+    step = thread.step(line, "warning", line.at, meta, known(**{"content.error": line.text("message")}))
+    yield from thread.responses.beside(step)
+
+
+def _approval(thread: Thread, line: Line) -> Iterator[Event]:
+    meta = known(subtype=line.name, corr=line.text("call_id"), status=line.text("status"))
+    yield from thread.responses.beside(thread.step(line, "permission", line.at, meta, {"content.args": _rest(line)}))
+
+
+def _note(thread: Thread, line: Line) -> Iterator[Event]:
+    step = thread.step(line, "system", line.at, {"subtype": line.name}, {"content.raw": _rest(line)})
+    yield from thread.responses.beside(step)
+
+
+def _rest(line: Line) -> dict[str, Json]:
+    return {name: value for name, value in line.payload.items() if name not in ("type", "call_id")}
+
+
+def _token_count(thread: Thread, line: Line) -> Iterator[Event]:
+    info = dict_of(line.payload.get("info"))
+    if info:
+        yield from priced(thread, line, info.get("last_token_usage"), info.get("total_token_usage"))
+    else:
+        yield Loss(kind="rate_limits", detail=line.at)
+
+
+def usage_record(thread: Thread, line: Line) -> Iterator[Event]:
+    """The usage of one response, which newer versions write at once."""
+    response = text_of(line.payload.get("response_id"))
+    yield from priced(thread, line, line.payload.get("usage"), line.payload.get("thread_token_usage"), response)
+
+
+def priced(thread: Thread, line: Line, usage: Json, total: Json, response: str | None = None) -> Iterator[Event]:
+    """Usage of the last model call, unless it is known."""
+    meta = known(response=response)
+    steps = list(thread.responses.priced(thread.session, line, dict_of(usage), dict_of(total), meta))
+    yield from steps
+    if not steps:
+        yield Loss(kind="duplicate_event", detail=f"usage {line.at}")
+
+
+_Handler = Callable[[Thread, Line], Iterator[Event]]
+_ITEM_HANDLERS: dict[str, _Handler] = {
+    **{name: _ended for name in _ENDS if not name.islower()},
+    "SubAgentActivity": _sub_agent,
+    "ContextCompaction": _compaction,
+    "Plan": _plan,
+}
+_HANDLERS: dict[str, _Handler] = {
+    **{name: _ended for name in _ENDS if name.islower()},
+    **dict.fromkeys(_WARNINGS, _warning),
+    **dict.fromkeys(_APPROVALS, _approval),
+    **dict.fromkeys(_NOTES, _note),
+    "item_completed": _completed,
+    "sub_agent_activity": _sub_agent,
+    "collab_agent_spawn_end": _sub_agent,
+    "context_compacted": _compaction,
+    "task_started": _turn_started,
+    "turn_started": _turn_started,
+    "thread_rolled_back": _rolled_back,
+    "token_count": _token_count,
+}

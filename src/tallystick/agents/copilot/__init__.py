@@ -1,0 +1,1 @@
+"""Copilot CLI: its transcripts and, where they exist, hooks, settings and telemetry."""

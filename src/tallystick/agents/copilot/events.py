@@ -1,0 +1,241 @@
+"""The events of Copilot CLI's log: which are recorded and which are counted, and those about sessions and sub-agents.
+
+Owns the table of handlers. Must not know how one log becomes several sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from tallystick.agents.copilot import messages, tools
+from tallystick.agents.copilot.session import Conversation, CopilotEvent, known
+from tallystick.agents.kit.losses import unknown
+from tallystick.agents.kit.reading import dict_of, int_of, text_of
+from tallystick.model.step import Event, Loss, Ref
+
+_BOOKKEEPING = frozenset(
+    {
+        "assistant.idle",
+        "assistant.intent",
+        "assistant.message_delta",
+        "assistant.message_start",
+        "assistant.reasoning_delta",
+        "assistant.streaming_delta",
+        "assistant.tool_call_delta",
+        "assistant.turn_end",
+        "assistant.turn_start",
+        "capabilities.changed",
+        "command.completed",
+        "command.execute",
+        "command.queued",
+        "commands.changed",
+        "hook.progress",
+        "pending_messages.modified",
+        "session.background_tasks_changed",
+        "session.compaction_start",
+        "session.custom_agents_updated",
+        "session.extensions_loaded",
+        "session.idle",
+        "session.mcp_server_status_changed",
+        "session.mcp_servers_loaded",
+        "session.skills_loaded",
+        "session.todos_changed",
+        "session.tools_updated",
+        "session.usage_checkpoint",
+        "session.usage_info",
+        "subagent.configured",
+        "tool.execution_partial_result",
+        "tool.execution_progress",
+    }
+)
+"""Beginnings, ends and progress that other events imply."""
+
+_SETTINGS = (
+    "session.autopilot_objective_changed",
+    "session.context_changed",
+    "session.handoff",
+    "session.managed_settings_resolved",
+    "session.mode_changed",
+    "session.model_change",
+    "session.permissions_changed",
+    "session.remote_steerable_changed",
+    "session.resume",
+    "session.session_limits_changed",
+    "subagent.deselected",
+    "subagent.selected",
+)
+_WARNINGS = ("abort", "model.call_failure", "session.error", "session.warning")
+_NOTES = (
+    "session.info",
+    "session.plan_changed",
+    "session.task_complete",
+    "session.title_changed",
+    "session.workspace_file_changed",
+)
+_QUESTIONS = (
+    "elicitation.completed",
+    "elicitation.requested",
+    "exit_plan_mode.completed",
+    "exit_plan_mode.requested",
+    "external_tool.completed",
+    "external_tool.requested",
+    "user_input.completed",
+    "user_input.requested",
+)
+
+
+def event(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    """The events that a line of the log is."""
+    handle = _HANDLERS.get(line.type)
+    if handle is None:
+        yield Loss(kind=line.type, detail=line.id) if line.type in _BOOKKEEPING else unknown(line.type, line.id)
+        return
+    if handle is not _start:
+        yield from talk.open(line)
+    said = handle is tools.hook_started
+    for found in handle(talk, line):
+        said = True
+        yield found
+    if not said:  # an answer without words, whose usage was told before
+        yield Loss(kind="empty_event", detail=f"{line.type} {line.id}")
+
+
+def _start(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    about = {
+        "agent_version": line.text("copilotVersion"),
+        "originator": line.text("producer"),
+        "model": line.text("selectedModel"),
+    }
+    context = dict_of(line.data.get("context"))
+    names = {
+        "personal.cwd": "cwd",
+        "content.branch": "branch",
+        "content.commit": "headCommit",
+        "content.repository": "repository",
+    }
+    where = {name: text_of(context.get(member)) for name, member in names.items()}
+    talk.describe(line.text("sessionId"), known(about), known(where))
+    opened: list[Event] = list(talk.open(msgspec.structs.replace(line, ts=line.text("startTime") or line.ts)))
+    yield from opened or [Loss(kind="repeated_header", detail=line.id)]
+
+
+def _shutdown(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    kind = line.text("shutdownType")
+    meta = {
+        "status": "failed" if kind == "error" else "completed",
+        "reason": kind,
+        "duration_ms": int_of(line.data.get("totalApiDurationMs")),
+    }
+    values = {
+        "content.changes": line.data.get("codeChanges"),
+        "content.error": line.text("errorReason"),
+        "content.usage": line.data.get("modelMetrics"),
+    }
+    yield talk.trail.beside(talk.step(line, "session_end", line.id, meta, values))
+
+
+def _setting(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    model = line.text("newModel") or line.text("selectedModel")
+    meta = {"subtype": line.type, "model": model, "effort": line.text("reasoningEffort")}
+    context = dict_of(line.data.get("context"))
+    settings = {name: value for name, value in line.data.items() if name != "context"}
+    values = {"content.settings": settings, "personal.cwd": text_of(context.get("cwd"))}
+    yield talk.trail.beside(talk.step(line, "config_change", line.id, meta, values))
+
+
+def _warning(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    code = line.text("errorType") or line.text("warningType") or line.text("reason")
+    meta = {"subtype": line.type, "code": code, "status_code": int_of(line.data.get("statusCode"))}
+    error = line.text("message") or line.text("errorMessage")
+    yield talk.trail.beside(talk.step(line, "warning", line.id, meta, {"content.error": error}))
+
+
+def _note(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    values = {"content.title": line.text("title"), "content.raw": line.data}
+    yield talk.trail.beside(talk.step(line, "system", line.id, {"subtype": line.type}, values))
+
+
+def _compacted(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    numbers = {
+        "tokens_before": int_of(line.data.get("preCompactionTokens")),
+        "tokens_after": int_of(line.data.get("postCompactionTokens")),
+    }
+    if line.data.get("success") is False:
+        values = {"content.error": line.text("error")}
+        yield talk.trail.beside(talk.step(line, "warning", line.id, {"subtype": line.type, **numbers}, values))
+        return
+    step = talk.trail.along(
+        talk.step(line, "compaction", line.id, numbers, {"content.text": line.text("summaryContent")})
+    )
+    yield step
+    yield talk.trail.along(talk.step(line, "session_end", f"{line.id}/end", {"reason": "compaction"}))
+    yield from talk.continued(line, Ref(step.source_id, session=step.session))
+
+
+def _cut(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    """Copilot drops old messages; which ones, the log does not say."""
+    removed = int_of(line.data.get("messagesRemovedDuringTruncation"))
+    yield talk.trail.beside(talk.step(line, "discard", line.id, {"subtype": line.type, "messages": removed}))
+    talk.hide(line)
+
+
+def _rewound(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    meta = {"subtype": line.type, "events": int_of(line.data.get("eventsRemoved"))}
+    yield talk.trail.beside(talk.step(line, "discard", line.id, meta))
+    talk.rewind(line.text("upToEventId"))
+
+
+def _agent_started(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    """Stands in the session that made the call; the sub-agent's own session was opened just before."""
+    call = line.text("toolCallId")
+    meta = {"corr": call, "agent_role": line.text("agentName"), "model": line.text("model"), "child": line.agent}
+    values = {"content.label": line.text("agentDisplayName"), "content.goal": line.text("agentDescription")}
+    step = talk.step(line, "subagent_start", line.id, meta, values)
+    step = msgspec.structs.replace(step, session=talk.parent_session(call))
+    talk.starts[line.agent] = line.id
+    yield talk.trail.beside(step, of=call)
+
+
+def _agent_ended(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
+    call, child = line.text("toolCallId"), talk.session(line)
+    status = line.type.removeprefix("subagent.")
+    yield talk.trail.beside(talk.step(line, "session_end", f"{line.id}/end", {"status": status}))
+    meta = {"corr": call, "status": status, "duration_ms": int_of(line.data.get("durationMs")), "child": line.agent}
+    step = talk.step(line, "subagent_end", line.id, meta, {"content.error": line.text("error")})
+    ends = (Ref(talk.starts.get(line.agent, call)), Ref(session=child))
+    step = msgspec.structs.replace(step, session=talk.parent_session(call), after=ends)
+    yield talk.trail.beside(step)
+
+
+_HANDLERS: dict[str, Callable[[Conversation, CopilotEvent], Iterator[Event]]] = {
+    "session.start": _start,
+    "session.shutdown": _shutdown,
+    "session.compaction_complete": _compacted,
+    "session.truncation": _cut,
+    "session.context_cleared": _cut,
+    "session.snapshot_rewind": _rewound,
+    "session.usage_record": messages.usage,
+    "assistant.usage": messages.usage,
+    "assistant.message": messages.assistant,
+    "assistant.reasoning": messages.reasoning,
+    "user.message": messages.user,
+    "system.message": messages.system,
+    "system.notification": messages.notification,
+    "tool.execution_start": tools.started,
+    "tool.user_requested": tools.started,
+    "tool.execution_complete": tools.ended,
+    "skill.invoked": tools.skill,
+    "hook.start": tools.hook_started,
+    "hook.end": tools.hook_ended,
+    "permission.requested": tools.permission_asked,
+    "permission.completed": tools.permission_given,
+    "subagent.started": _agent_started,
+    "subagent.completed": _agent_ended,
+    "subagent.failed": _agent_ended,
+    **dict.fromkeys(_SETTINGS, _setting),
+    **dict.fromkeys(_WARNINGS, _warning),
+    **dict.fromkeys(_NOTES, _note),
+    **dict.fromkeys(_QUESTIONS, tools.question),
+}

@@ -1,0 +1,162 @@
+"""A Copilot CLI session while it is read: the sessions of its agents, and what later events need to know of earlier ones.
+
+Owns how one event log becomes a tree of sessions: sub-agents are children, a compaction begins a continuation. Must not
+know how events are spelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from tallystick.agents.kit.reading import dict_of, text_of
+from tallystick.agents.kit.trail import Trail
+from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
+
+AGENT = "copilot"
+LIVES = ("subagent.started", "subagent.completed", "subagent.failed")
+"""Events about a whole sub-agent."""
+
+
+class CopilotEvent(msgspec.Struct, frozen=True):
+    """One line of the log."""
+
+    type: str
+    data: dict[str, Json]
+    id: str
+    ts: str | None = None
+    agent: str | None = None
+    """The sub-agent that the event is about; None: the main agent."""
+
+    def text(self, member: str) -> str | None:
+        """A member of the data that should be text."""
+        return text_of(self.data.get(member))
+
+
+def parse(value: dict[str, Json], offset: int) -> CopilotEvent:
+    """The event that `value`, read at byte `offset`, is.
+
+    Older versions give sub-agents no id; there the call that started one stands for it.
+    """
+    data, type_ = dict_of(value.get("data")), text_of(value.get("type")) or "untyped"
+    starter = "toolCallId" if type_ in LIVES else "parentToolCallId"
+    return CopilotEvent(
+        type=type_,
+        data=data,
+        id=text_of(value.get("id")) or f"@{offset}",
+        ts=text_of(value.get("timestamp")),
+        agent=text_of(value.get("agentId")) or text_of(data.get(starter)),
+    )
+
+
+def known(members: Mapping[str, Json]) -> dict[str, Json]:
+    """The members that have a value."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+class Conversation:
+    """One event log."""
+
+    def __init__(self, name: str) -> None:
+        self.id = name
+        self.trail = Trail()
+        self.calls: dict[str, tuple[str, str | None, str | None]] = {}
+        """Of each call: the session that made it, the tool, and when it began to run."""
+        self.starts: dict[str | None, str] = {}
+        """The step that started each sub-agent."""
+        self.responses: dict[str, bool] = {}
+        """Model calls that are recorded, and whether their usage is."""
+        self.hooks: dict[str, CopilotEvent] = {}
+        """Hook runs that have begun."""
+        self.thoughts: dict[str, str] = {}
+        """The thinking last told in each session by an event of its own."""
+        self._about: dict[str, Json] = {}
+        self._where: dict[str, Json] = {}
+        self._current: dict[str | None, str] = {}
+        self._windows: dict[str | None, int] = {}
+        self._hidden: set[str] = set()
+        self._prompts: dict[str, tuple[str, str | None]] = {}
+
+    def open(self, event: CopilotEvent) -> Iterator[Opening]:
+        """Make sure that the session of `event` is open."""
+        if event.agent is None or event.agent in self._current:
+            if event.agent not in self._current:
+                yield self._begin(None, self.id, SessionKind.ROOT, None, event.ts)
+            return
+        if None not in self._current:
+            yield self._begin(None, self.id, SessionKind.ROOT, None, event.ts)
+        call = event.text("toolCallId") if event.type in LIVES else event.text("parentToolCallId")
+        parent = Ref(call, session=self.calls[call][0]) if call in self.calls else None
+        opening = self._begin(event.agent, f"{self.id}/{event.agent}", SessionKind.CHILD, parent, event.ts)
+        role = known({"agent_role": event.text("agentName"), "model": event.text("model")})
+        label = known({"content.label": event.text("agentDisplayName"), "content.goal": event.text("agentDescription")})
+        yield msgspec.structs.replace(opening, meta={**opening.meta, **role}, values={**opening.values, **label})
+
+    def describe(self, name: str | None, about: dict[str, Json], where: dict[str, Json]) -> None:
+        """What the first event says of the session, before it is opened."""
+        if None not in self._current:
+            self.id = name or self.id
+            self._about, self._where = about, where
+
+    def continued(self, event: CopilotEvent, cause: Ref) -> Iterator[Opening]:
+        """Open the continuation that begins after a compaction of the event's agent."""
+        count = self._windows[event.agent] = self._windows.get(event.agent, 0) + 1
+        base = self.id if event.agent is None else f"{self.id}/{event.agent}"
+        yield self._begin(event.agent, f"{base}~{count}", SessionKind.CONTINUATION, cause, event.ts)
+        self.hide(event)
+
+    def session(self, event: CopilotEvent) -> str:
+        """The session of the event's agent."""
+        return self._current.get(event.agent, self.id)
+
+    def parent_session(self, call: str | None) -> str:
+        """The session that made a call."""
+        return self.calls[call][0] if call in self.calls else self._current.get(None, self.id)
+
+    def hide(self, event: CopilotEvent) -> None:
+        """From here on the log does not show all that the model is given."""
+        self._hidden.add(self.session(event))
+
+    def prompted(self, event: CopilotEvent) -> None:
+        """Somebody gives a prompt: the place to which the session can be taken back."""
+        session = self.session(event)
+        self._prompts[event.id] = (session, self.trail.end(session))
+
+    def rewind(self, to: str | None) -> None:
+        """Take back a prompt and all that came after it."""
+        if to in self._prompts:
+            self.trail.turn_back(*self._prompts[to])
+
+    def step(
+        self,
+        event: CopilotEvent,
+        type_: str,
+        sid: str,
+        meta: Mapping[str, Json],
+        values: Mapping[str, Json] | None = None,
+        raw: Mapping[str, bytes] | None = None,
+    ) -> Step:
+        """A step in the session of `event`, at its time. Members and values that are None are left out."""
+        return Step(
+            session=self.session(event),
+            type=type_,
+            source_id=sid,
+            ts=event.ts,
+            meta=known(meta),
+            values=known(values or {}),
+            raw=raw or {},
+        )
+
+    def model_call(self, event: CopilotEvent, response: str, meta: Mapping[str, Json]) -> Iterator[Step]:
+        """The model call that gave `response`."""
+        step = self.step(event, "model_call", f"{response}/usage", meta)
+        given = Input.HIDDEN if step.session in self._hidden else Input.PATH
+        step, told = msgspec.structs.replace(step, input=given), response in self.responses
+        self.responses[response] = True
+        yield step if told else self.trail.along(step)
+
+    def _begin(self, agent: str | None, session: str, kind: SessionKind, parent: Ref | None, ts: str | None) -> Opening:
+        self._current[agent] = session
+        about, where = self._about, self._where
+        return Opening(session=session, agent=AGENT, kind=kind, parent=parent, ts=ts, meta=about, values=where)

@@ -1,0 +1,1 @@
+"""Cursor: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""Gemini CLI: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,282 @@
+"""The messages of a Gemini CLI chat, as steps.
+
+Owns what a message says: prompts, answers, tool calls with their results, sub-agents, and the compaction of a history.
+Must not know how messages stand in a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from tallystick.agents.kit import genai_parts as parts
+from tallystick.agents.kit.losses import unknown
+from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.trail import Trail
+from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
+
+AGENT = "gemini"
+
+_COUNTS = {
+    "input": "input",
+    "output": "output",
+    "cached": "cached",
+    "thoughts": "thoughts",
+    "tool": "tool",
+    "total": "total",
+}
+_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE | re.ASCII)
+_TAIL_CHARS = 200
+"""The shell tool reports after the output; further up they are the output's own words."""
+_STATUS = {"success": True, "error": False, "cancelled": False}
+_REFUSALS = (
+    ("Tool execution blocked: ", "hook"),
+    ("Tool execution denied by policy", "policy"),
+    ("[Operation Cancelled]", "user"),
+    ("User did not allow", "user"),
+)
+_INJECTED = ("<session_context>", "<hook_context>")
+
+
+class Chat:
+    """One chat while it is read."""
+
+    def __init__(self, session: str, parent: str | None = None) -> None:
+        self._base = self._session = session
+        self._parent = parent
+        self._trail = Trail()
+        self._is_open = self._is_child = False
+        self._about: dict[str, Json] = {}
+        self._windows = 0
+        self._history: dict[str, str | None] = {}
+        """The messages that the model is shown, and the end of the trail before each."""
+        self._answered: set[str] = set()
+
+    # Sessions
+
+    def header(self, record: dict[str, Json]) -> Iterator[Event]:
+        """The metadata that a chat begins with."""
+        if self._is_open:
+            yield Loss(kind="repeated_header", detail=self._session)
+            return
+        self._base = self._session = text_of(record.get("sessionId")) or self._session
+        self._is_child = record.get("kind") == "subagent"
+        self._about = _known({"content.paths": record.get("directories"), "content.title": record.get("summary")})
+        yield from self._open(text_of(record.get("startTime")))
+
+    def _open(self, ts: str | None) -> Iterator[Opening]:
+        if self._is_open:
+            return
+        self._is_open = True
+        kind = SessionKind.CHILD if self._is_child else SessionKind.ROOT
+        parent = Ref(f"{self._base}/start", session=self._parent) if self._is_child and self._parent else None
+        yield Opening(session=self._session, agent=AGENT, kind=kind, parent=parent, ts=ts, values=self._about)
+
+    def checkpoint(self, messages: list[Json], at: str, ts: str | None) -> Iterator[Event]:
+        """The history as it is from now on. If it has lost messages, it was compacted."""
+        yield from self._open(ts)
+        yield Loss(kind="checkpoint", detail=at)
+        records = [dict_of(message) for message in messages]
+        names = [text_of(record.get("id")) or f"{at}/{number}" for number, record in enumerate(records)]
+        compacted = bool(self._history) and not self._history.keys() <= set(names)
+        if compacted:
+            yield from self._compact(at, ts)
+        for name, record in zip(names, records, strict=True):
+            if name in self._history:
+                yield Loss(kind="retained_message", detail=name)
+            else:
+                yield from self.message(record, name, origin="summary" if compacted else "injected")
+        self._history = {name: self._history.get(name) for name in names}
+
+    def _compact(self, at: str, ts: str | None) -> Iterator[Event]:
+        compaction = self._step("compaction", at, ts, {}, {})
+        yield self._trail.along(compaction)
+        yield self._trail.along(self._step("session_end", f"{at}/end", ts, {"reason": "compaction"}, {}))
+        self._windows += 1
+        cause = Ref(compaction.source_id, session=self._session)
+        self._session = f"{self._base}~{self._windows}"
+        kind, about = SessionKind.CONTINUATION, self._about
+        yield Opening(session=self._session, agent=AGENT, kind=kind, parent=cause, ts=ts, values=about)
+
+    def rewind(self, to: str, at: str) -> Iterator[Event]:
+        """The person takes back a message and all that came after it; an unknown one means all."""
+        yield from self._open(None)
+        yield self._trail.beside(self._step("discard", at, None, {}, {}))
+        names = list(self._history)
+        first = names.index(to) if to in self._history else 0
+        if names:
+            self._trail.turn_back(self._session, self._history[names[first]])
+        for name in names[first:]:
+            del self._history[name]
+
+    def update(self, members: dict[str, Json], at: str) -> Iterator[Event]:
+        """Metadata that has changed."""
+        yield from self._open(text_of(members.get("lastUpdated")))
+        known = _known({"content.summary": members.get("summary"), "content.paths": members.get("directories")})
+        if known:
+            ts = text_of(members.get("lastUpdated"))
+            yield self._trail.beside(self._step("system", at, ts, {"subtype": "metadata"}, known))
+        else:
+            yield Loss(kind="metadata", detail=at)
+
+    # Messages
+
+    def message(self, record: dict[str, Json], name: str, *, origin: str | None = None) -> Iterator[Event]:
+        """The steps of one message. `origin` is given for words that nobody says now: they stand in a checkpoint."""
+        ts, type_ = text_of(record.get("timestamp")), record.get("type")
+        yield from self._open(ts)
+        if type_ in ("user", "gemini"):
+            self._history.setdefault(name, self._trail.end(self._session))
+        if type_ == "user":
+            yield from self._user(parts.split(record.get("content")), name, ts, origin)
+        elif type_ == "gemini":
+            said = list(self._gemini(record, name, ts))
+            yield from said or [Loss(kind="empty_message", detail=name)]
+        elif type_ in ("info", "warning", "error"):
+            yield self._trail.beside(self._notice(str(type_), record, name, ts))
+        else:
+            yield unknown(type_, name)
+
+    def _notice(self, type_: str, record: dict[str, Json], name: str, ts: str | None) -> Step:
+        field = "content.text" if type_ == "info" else "content.error"
+        values = {field: parts.split(record.get("content")).text}
+        return self._step("system" if type_ == "info" else "warning", name, ts, {"subtype": type_}, values)
+
+    def _user(self, said: parts.Message, name: str, ts: str | None, origin: str | None) -> Iterator[Event]:
+        for number, answer in enumerate(said.answers):
+            call = text_of(answer.get("id")) or f"{name}/call/{number}"
+            if call in self._answered:
+                yield Loss(kind="duplicate_event", detail=f"answer {call}")
+            else:
+                tool = text_of(answer.get("name"))
+                yield from self._result(call, {"tool": tool, "corr": call}, [{"functionResponse": answer}], ts)
+        if said.text is None and said.others is None and said.answers:
+            return
+        origin = origin or self._origin(said.text or "")
+        step = self._step("user", name, ts, {"origin": origin}, said.values(), said.raw)
+        yield self._trail.along(msgspec.structs.replace(step, opens_request=origin is None))
+
+    def _origin(self, text: str) -> str | None:
+        start = text.lstrip()
+        if start.startswith(_INJECTED):
+            return "injected"
+        if self._is_child:
+            return "parent"
+        return "command" if start.startswith("/") else None
+
+    def _gemini(self, record: dict[str, Json], name: str, ts: str | None) -> Iterator[Event]:
+        said = parts.split(record.get("content"))
+        calls = [dict_of(call) for call in list_of(record.get("toolCalls"))]
+        yield from self._model_call(record, name, ts)
+        # Newer versions put thoughts and calls into the content as well, which is then the better source.
+        thoughts = said.thoughts or tuple(_thought(dict_of(thought)) for thought in list_of(record.get("thoughts")))
+        for number, thought in enumerate(thoughts):
+            yield self._trail.along(self._step("assistant", f"{name}/{number}", ts, {}, {"content.thinking": thought}))
+        if said.text or said.others is not None:
+            yield self._trail.along(self._step("assistant", name, ts, {}, said.values(), said.raw))
+        known = {text_of(call.get("id")) for call in calls}
+        calls = [*(call for call in said.calls if text_of(call.get("id")) not in known), *calls]
+        yield from self._calls(
+            [(text_of(call.get("id")) or f"{name}/call/{n}", call) for n, call in enumerate(calls)], ts
+        )
+
+    def _model_call(self, record: dict[str, Json], name: str, ts: str | None) -> Iterator[Event]:
+        model, counts = text_of(record.get("model")), dict_of(record.get("tokens"))
+        if model is None and not counts:
+            return
+        meta = {"model": model, "tokens": parts.tokens(counts, _COUNTS) if counts else None}
+        given = Input.HIDDEN if self._windows else Input.PATH
+        step = self._step("model_call", f"{name}/usage", ts, meta, {})
+        yield self._trail.along(msgspec.structs.replace(step, input=given))
+
+    def _calls(self, calls: list[tuple[str, dict[str, Json]]], ts: str | None) -> Iterator[Event]:
+        for sid, call in calls:
+            meta = {"tool": text_of(call.get("name")), "corr": sid}
+            yield self._trail.along(self._step("tool_call", sid, ts, meta, {"content.args": call.get("args")}))
+        for sid, call in calls:
+            yield from self._ended(sid, call)
+
+    def _ended(self, sid: str, call: dict[str, Json]) -> Iterator[Event]:
+        ts, status = text_of(call.get("timestamp")), text_of(call.get("status"))
+        child = text_of(call.get("agentId"))
+        if child is not None:
+            yield from self._sub_agent(child, sid, call, ts)
+        if call.get("result") is None and status not in _STATUS:
+            return
+        meta = {"tool": text_of(call.get("name")), "corr": sid, "success": _STATUS.get(status or "")}
+        display = dict_of(call.get("resultDisplay"))
+        if "originalContent" in display or "newContent" in display:
+            yield Loss(kind="original_file", detail=sid)
+        yield from self._result(sid, meta, call.get("result"), ts, {"content.diff": display.get("fileDiff")})
+
+    def _sub_agent(self, child: str, sid: str, call: dict[str, Json], ts: str | None) -> Iterator[Event]:
+        """The sub-agent's own file names itself, not the call that started it: so does this step."""
+        role = text_of(dict_of(call.get("args")).get("agent_name"))
+        meta = {"corr": sid, "child": child, "agent_role": role}
+        yield self._trail.beside(self._step("subagent_start", f"{child}/start", None, meta, {}), of=sid)
+        step = self._step("subagent_end", f"{child}/end", ts, meta, {})
+        ends = (Ref(f"{child}/start"), Ref(session=child))
+        yield self._trail.beside(msgspec.structs.replace(step, after=ends))
+
+    def _result(
+        self, call: str, meta: dict[str, Json], result: Json, ts: str | None, values: Mapping[str, Json] = {}
+    ) -> Iterator[Event]:
+        said = parts.split(result)
+        output, failed = parts.answered(said.answers[0].get("response")) if said.answers else (said.text, False)
+        more = [dict_of(answer).get("response") for answer in said.answers[1:]]
+        if more or said.others is not None:
+            output = [output, *more, *list_of(said.others)]
+        inner, raw = take_out(output) if not said.raw else (output, said.raw)
+        self._answered.add(call)
+        outcome = _outcome(meta, inner, failed=failed)
+        step = self._step(
+            "tool_result",
+            f"{call}/result",
+            ts,
+            outcome,
+            {**values, "content.output": inner},
+            raw,
+        )
+        yield self._trail.along(step, answers=call)
+
+    def _step(
+        self,
+        type_: str,
+        sid: str,
+        ts: str | None,
+        meta: Mapping[str, Json],
+        values: Mapping[str, Json],
+        raw: Mapping[str, bytes] | None = None,
+    ) -> Step:
+        return Step(
+            session=self._session,
+            type=type_,
+            source_id=sid,
+            ts=ts,
+            meta=_known(meta),
+            values=_known(values),
+            raw=raw or {},
+        )
+
+
+def _known(members: Mapping[str, Json]) -> dict[str, Json]:
+    """The members that have a value."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _thought(thought: dict[str, Json]) -> str:
+    subject, description = text_of(thought.get("subject")), text_of(thought.get("description"))
+    return "\n".join(text for text in (subject, description) if text)
+
+
+def _outcome(meta: dict[str, Json], output: Json, *, failed: bool) -> dict[str, Json]:
+    """The members of a result: what the source says, the exit code its text tells, and who refused the call."""
+    text = text_of(output) or ""
+    codes = _EXIT.findall(text[-_TAIL_CHARS:]) if meta.get("tool") == "run_shell_command" else []
+    by = next((who for start, who in _REFUSALS if failed and text.startswith(start)), None)
+    refusal: dict[str, Json] = {} if by is None else {"success": False, "decision": "deny", "decided_by": by}
+    success = False if failed and meta.get("success") is None else meta.get("success")
+    return {**meta, "success": success, "exit_code": int(codes[-1]) if codes else None, **refusal}

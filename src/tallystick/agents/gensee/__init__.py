@@ -1,0 +1,1 @@
+"""Gensee: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""gptme: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""the headless agent: its transcripts and, where they exist, hooks, settings and telemetry."""

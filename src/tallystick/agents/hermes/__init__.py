@@ -1,0 +1,1 @@
+"""Hermes: its transcripts and, where they exist, hooks, settings and telemetry."""

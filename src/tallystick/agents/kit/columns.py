@@ -1,0 +1,62 @@
+"""Columns of an agent's database as values. Whatever type a column has, reading it never fails.
+
+Owns the few questions that readers of databases ask of a cell. Must not know any agent's tables.
+"""
+
+from __future__ import annotations
+
+from tallystick.agents.kit.reading import BadJson, loads
+from tallystick.model.moments import epoch_time
+from tallystick.model.step import Json
+
+_ENVIRONMENT = frozenset(("env", "env_variables", "propagate_env_variables", "forward_env"))
+_OLDEST_S = 946_684_800  # a time before the year 2000 is none of an agent's
+
+
+def word(value: Json) -> str | None:
+    """Text that says something."""
+    return value if isinstance(value, str) and value else None
+
+
+def number(value: Json) -> float | None:
+    """A number of any kind."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def parsed(value: Json) -> Json:
+    """What a cell of JSON text says; None if it holds none."""
+    try:
+        return loads(value.encode("utf-8", "surrogatepass")).value if isinstance(value, str) else None
+    except BadJson:
+        return None
+
+
+def moment(seconds: float | None) -> str | None:
+    """Seconds since 1970 as a time."""
+    return epoch_time(seconds) if seconds is not None and seconds >= _OLDEST_S else None
+
+
+def moment_ms(value: Json) -> str | None:
+    """Milliseconds since 1970, if that is what the cell holds, as a time."""
+    found = number(value)
+    return moment(found / 1000) if found is not None else None
+
+
+def micros(cost: Json) -> int | None:
+    """A cost in dollars, in millionths; None if there is none."""
+    found = number(cost)
+    return round(found * 1_000_000) or None if found is not None and abs(found) < 1e9 else None
+
+
+def known(values: dict[str, Json]) -> dict[str, Json]:
+    """The members that say something."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def without_environment(config: Json) -> Json:
+    """A configuration without the environment variables in it: they hold secrets, and are never recorded."""
+    if isinstance(config, list):
+        return [without_environment(item) for item in config]
+    if not isinstance(config, dict):
+        return config
+    return {key: without_environment(item) for key, item in config.items() if key not in _ENVIRONMENT}

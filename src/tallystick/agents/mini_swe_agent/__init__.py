@@ -1,0 +1,1 @@
+"""mini-SWE-agent: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""opencode: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""pi: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""Qwen Code: its transcripts and, where they exist, hooks, settings and telemetry."""

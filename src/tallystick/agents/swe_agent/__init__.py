@@ -1,0 +1,1 @@
+"""SWE-agent: its transcripts and, where they exist, hooks, settings and telemetry."""

@@ -1,0 +1,1 @@
+"""Questions about the record: why, impact, search, coverage, cost."""

@@ -1,0 +1,172 @@
+"""Answers about the graph: what a walk found, with what is known of each node.
+
+Owns joining the walk with the rows and, where the index has no words for a step, with the journals. Must not know who asks.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from tallystick.ask.labels import said_by, title_of
+from tallystick.ask.node_resolver import Start
+from tallystick.graph.downstream import Downstream
+from tallystick.graph.nodes import ArtifactNode, Node, RequestNode, SessionNode, StepNode, describe
+from tallystick.graph.upstream import Upstream
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_at
+from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind, Walked, walk
+from tallystick.workspace.indexing import Index
+
+DEPTH = 8
+MOST_NODES = 300
+MOST_EDGES_A_NODE = 50
+
+_MOST_READ = 60
+"""Steps whose line in the journal is read for the words in it."""
+
+
+class Direction(enum.StrEnum):
+    """Which way a walk goes."""
+
+    UP = "up"
+    """To what it came from."""
+    DOWN = "down"
+    """To what came of it."""
+    BOTH = "both"
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How much of the graph an answer may hold."""
+
+    depth: int = DEPTH
+    nodes: int = MOST_NODES
+    edges_a_node: int = MOST_EDGES_A_NODE
+    least_confidence: float = 0.0
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of an answer: its distance from the start, its row (None if it is not recorded), and what it is called.
+
+    `step` names the step that it is or that made it, as `SESSION:n`; `at_ms` is when it happened or was made.
+    """
+
+    node: NodeId
+    distance: int
+    about: Node | None
+    title: str
+    step: str | None
+    agent: str | None
+    at_ms: int | None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known around a start. `nodes` are in the order in which they were found, the start first."""
+
+    start: Start
+    direction: Direction
+    limits: Limits
+    nodes: tuple[Known, ...]
+    edges: tuple[Edge, ...]
+    cuts: tuple[Cut, ...]
+
+    def known(self) -> dict[NodeId, Known]:
+        """The nodes by id."""
+        return {known.node: known for known in self.nodes}
+
+
+def answer(home: Home, index: Index, start: Start, direction: Direction, limits: Limits) -> Answer:
+    """Walk from a start, and tell what was found. Raises GraphError."""
+    walked = _walked(index, start, direction, limits)
+    rows = describe(index.graph, walked.nodes)
+    makers = _makers(index, rows)
+    said = _said(home, rows)
+    nodes = tuple(
+        _known(node, distance, rows.get(node), makers, said.get(node)) for node, distance in walked.nodes.items()
+    )
+    return Answer(
+        start=start, direction=direction, limits=limits, nodes=nodes, edges=walked.edges, cuts=_cuts(start, walked)
+    )
+
+
+def _walked(index: Index, start: Start, direction: Direction, limits: Limits) -> Walked:
+    """One walk, or one up and one down, each with half of the nodes: nothing is reached by turning round on the way."""
+    if direction is not Direction.BOTH:
+        ways = Upstream if direction is Direction.UP else Downstream
+        return _walk(start, ways(index.graph, start.nodes), limits)
+    half = msgspec.structs.replace(limits, nodes=max(limits.nodes // 2, len(start.nodes)))
+    up = _walk(start, Upstream(index.graph, start.nodes), half)
+    down = _walk(start, Downstream(index.graph, start.nodes), half)
+    edges = {(edge.source, edge.target, edge.relation): edge for edge in (*down.edges, *up.edges)}
+    return Walked({**down.nodes, **up.nodes}, tuple(edges.values()), tuple(dict.fromkeys((*up.cuts, *down.cuts))))
+
+
+def _walk(start: Start, ways: Upstream | Downstream, limits: Limits) -> Walked:
+    return walk(
+        start.nodes,
+        ways,
+        depth=limits.depth,
+        most_nodes=limits.nodes,
+        most_edges_a_node=limits.edges_a_node,
+        least_confidence=limits.least_confidence,
+    )
+
+
+def _cuts(start: Start, walked: Walked) -> tuple[Cut, ...]:
+    """The cuts of the walk, and the versions of the start that it did not begin with."""
+    if not start.more_versions or len(start.nodes) < 2:
+        return walked.cuts
+    shown = len(start.nodes)
+    more = Cut(node=start.nodes[-1], why=CutReason.FAN_OUT, shown=shown, total=shown + start.more_versions)
+    return (more, *walked.cuts)
+
+
+def _makers(index: Index, rows: dict[NodeId, Node]) -> dict[int, StepNode]:
+    """The steps that made the versions among some nodes, by id."""
+    made = [row.made_by for row in rows.values() if isinstance(row, ArtifactNode) and row.made_by is not None]
+    found = describe(index.graph, [NodeId(NodeKind.STEP, id_) for id_ in made])
+    return {row.id: row for row in found.values() if isinstance(row, StepNode)}
+
+
+def _said(home: Home, rows: dict[NodeId, Node]) -> dict[NodeId, str]:
+    """What the journal says of steps for which the index has no words."""
+    wordless = [row for row in rows.values() if isinstance(row, StepNode) and not (row.asked or row.effect)]
+    found: dict[NodeId, str] = {}
+    for row in wordless[:_MOST_READ]:
+        path = home.journal(row.session)
+        step = read_at(home, path, row.offset) if path is not None else None
+        if step is not None and step.hash == row.hash:
+            found[NodeId(NodeKind.STEP, row.id)] = said_by(step)
+    return found
+
+
+def _known(node: NodeId, distance: int, about: Node | None, makers: dict[int, StepNode], said: str | None) -> Known:
+    step, agent, at_ms = _place(about, makers)
+    return Known(
+        node=node,
+        distance=distance,
+        about=about,
+        title=title_of(about, said),
+        step=step,
+        agent=agent,
+        at_ms=at_ms,
+    )
+
+
+def _place(about: Node | None, makers: dict[int, StepNode]) -> tuple[str | None, str | None, int | None]:
+    """Which step a node is or was made by, whose it is, and when."""
+    match about:
+        case ArtifactNode():
+            maker = makers.get(about.made_by) if about.made_by is not None else None
+            if maker is None:
+                return None, None, about.created_at_ms
+            return f"{maker.session}:{maker.n}", maker.agent, about.created_at_ms
+        case StepNode():
+            return f"{about.session}:{about.n}", about.agent, about.at_us // 1000
+        case RequestNode():
+            return f"{about.session}:{about.n}", about.agent, about.created_at_ms
+        case SessionNode():
+            return f"{about.session}:0", about.agent, about.began_at_ms
+        case None:
+            return None, None, None

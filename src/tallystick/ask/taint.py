@@ -1,0 +1,216 @@
+"""The taint of a step, a file or any other thing in the graph, as a tree: what it came from, down to what came from outside.
+
+Owns where such a question begins, and the tree's nodes. The walk is `store.taint`'s, its rules `lineage.taint`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from tallystick.ask.known_taint import taints_of
+from tallystick.ask.node_resolver import absolute, find_start
+from tallystick.ask.recorded_taint import Finding, agents_block, findings_in, first_reader, told_of, tree_of
+from tallystick.errors import NotFoundError
+from tallystick.graph.graph import Graph
+from tallystick.graph.steps import StepEntry
+from tallystick.graph.taint import (
+    Input,
+    Place,
+    VersionAt,
+    folder_made,
+    inputs_of,
+    made_by,
+    place_of,
+    taken_by,
+    version_at,
+)
+from tallystick.graph.upstream import call_of
+from tallystick.journal.home import Home
+from tallystick.lineage.taint import Taint, Trust, Via, lowest
+from tallystick.lineage.taint_tree import TaintNode, each_once
+from tallystick.lineage.walk import NodeKind
+from tallystick.workspace.indexing import Index
+
+_MOST_NODES = 400
+_DEEPEST = 12
+
+
+class TaintTree(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer about what `start` names."""
+
+    start: str
+    trust: Trust
+    is_sensitive: bool
+    roots: tuple[TaintNode, ...]
+
+
+def taint_tree(home: Home, index: Index, text: str, *, folder: str) -> TaintTree:
+    """The taint of the step, path or URL that `text` names.
+
+    Args:
+        folder: from which relative paths count.
+
+    Raises:
+        NotFoundError, AmbiguousError, UsageError: it names nothing, or several things.
+    """
+    builder = _Builder(home, index.graph)
+    try:
+        start = find_start(index, text, folder=folder)
+    except NotFoundError:
+        below = builder.of_path(absolute(text, folder))
+        if below is None:
+            raise
+        return TaintTree(start=text, trust=below.trust, is_sensitive=below.is_sensitive, roots=(below,))
+    if start.step is not None:
+        roots = tuple(builder.of_step(_call_of(index.graph, start.step, start.nodes[0].id), start.step.type))
+    elif start.thing is not None and start.nodes:
+        version = version_at(index.graph, start.nodes[0].id)
+        roots = (builder.of_version(version),) if version is not None else ()
+    else:
+        roots = tuple(builder.of_sessions(node.id for node in start.nodes if node.kind is NodeKind.SESSION))
+    return TaintTree(
+        start=start.text,
+        trust=lowest(node.trust for node in roots),
+        is_sensitive=any(node.is_sensitive for node in roots),
+        roots=roots,
+    )
+
+
+def _call_of(graph: Graph, step: StepEntry, id_: int) -> int:
+    """The call that a step gives the result of; the step itself where it is no result."""
+    if step.type != "tool_result" or step.corr is None:
+        return id_
+    found = call_of(graph, step.corr, first_id=id_ - step.n, before=id_)
+    return id_ if found is None else found
+
+
+class _Builder:
+    """Builds the nodes of one tree, each thing's sources once."""
+
+    def __init__(self, home: Home, graph: Graph) -> None:
+        self._home = home
+        self._graph = graph
+        self._taints = taints_of(home, graph)
+        self._seen: set[tuple[int, int]] = set()
+        self._count = 0
+
+    def of_step(self, step: int, type_: str) -> Iterator[TaintNode]:
+        """A step: what it took, and what it made of that."""
+        place = place_of(self._graph, step)
+        if place is None:
+            return
+        self._seen.add((0, step))
+        made = [self.of_version(version, depth=1) for version in made_by(self._graph, step)]
+        taken = [node for item in taken_by(self._graph, step) if (node := self._source(item, 1, None)) is not None]
+        told = told_of(self._home, self._graph, step, place)
+        inner = tuple(each_once([*made, *taken, *told]))
+        yield TaintNode(
+            block=None,
+            step=place.name,
+            session=place.session,
+            n=place.n,
+            kind="step",
+            source=place.tool or type_,
+            trust=lowest(node.trust for node in inner),
+            is_sensitive=any(node.is_sensitive for node in inner),
+            children=inner,
+        )
+
+    def of_sessions(self, first_steps: Iterable[int]) -> Iterator[TaintNode]:
+        """The calls of sessions about which something is found, each with it."""
+        for first in first_steps:
+            place = place_of(self._graph, first)
+            found: dict[int, list[Finding]] = {}
+            for finding in findings_in(self._home, self._graph, place.session) if place is not None else ():
+                found.setdefault(finding.call.n, []).append(finding)
+            for n, several in found.items():
+                call = several[0].call
+                tool = call.member("tool")
+                yield TaintNode(
+                    block=None,
+                    step=f"{call.session[:12]}:{n}",
+                    session=call.session,
+                    n=n,
+                    kind="step",
+                    source=tool if isinstance(tool, str) else "tool_call",
+                    trust=Trust.UNTRUSTED,
+                    children=tuple(tree_of(self._graph, one.text) for one in several),
+                )
+
+    def of_path(self, path: str) -> TaintNode | None:
+        """A file that no step has named, by the folder that it came with."""
+        made = folder_made(self._graph, path)
+        if made is None:
+            return None
+        folder = msgspec.structs.replace(self.of_version(made, depth=1), via=Via.COMMAND)
+        return TaintNode(
+            block=None,
+            step=None,
+            kind="file",
+            source=path,
+            trust=folder.trust,
+            is_sensitive=folder.is_sensitive,
+            children=(folder,),
+        )
+
+    def of_version(self, version: VersionAt, *, depth: int = 0) -> TaintNode:
+        """A version of a thing, made by whoever made it."""
+        step = version.made_by if version.made_by is not None else first_reader(self._graph, version.id)
+        place = (
+            place_of(self._graph, step) if step is not None and (version.kind != "file" or version.made_by) else None
+        )
+        return self._node(version, self._taints.of_version(version), place, depth, None, 1.0)
+
+    def _source(self, taken: Input, depth: int, above: VersionAt | None) -> TaintNode | None:
+        """What went into something, if it is tainted."""
+        taint = self._taints.of_input(taken)
+        if taint.is_clean:
+            return None
+        via = self._taints.via(above, taken, taint) if above is not None else taken.via
+        return self._node(taken.version, taint, place_of(self._graph, taken.step), depth, via, taken.confidence)
+
+    def _node(
+        self, version: VersionAt, taint: Taint, place: Place | None, depth: int, via: Via | None, confidence: float
+    ) -> TaintNode:
+        is_remote = version.kind != "file"
+        maker = place if is_remote or version.made_by is None else place_of(self._graph, version.made_by)
+        key = (version.id, maker.n if is_remote and maker is not None else 0)
+        is_repeat = key in self._seen
+        self._seen.add(key)
+        self._count += 1
+        children: tuple[TaintNode, ...] = ()
+        left_out = 0
+        if not is_repeat and not is_remote:
+            inputs = list(inputs_of(self._graph, version))
+            is_full = depth >= _DEEPEST or self._count >= _MOST_NODES
+            if is_full:
+                left_out = sum(not self._taints.of_input(item).is_clean for item in inputs)
+            else:
+                found = (self._source(item, depth + 1, version) for item in inputs)
+                children = tuple(each_once(node for node in found if node is not None))
+            folder = folder_made(self._graph, version.path) if version.made_by is None and version.path else None
+            if folder is not None and not taint.is_clean:
+                children = (msgspec.structs.replace(self.of_version(folder, depth=depth + 1), via=Via.COMMAND),)
+        return TaintNode(
+            block=self._block(maker, is_remote=is_remote) if maker is not None else None,
+            step=maker.name if maker is not None else None,
+            session=maker.session if maker is not None else None,
+            n=maker.n if maker is not None else None,
+            kind=version.kind,
+            source=version.path or version.uri,
+            trust=taint.trust,
+            is_sensitive=taint.is_sensitive,
+            depth=depth,
+            via=via,
+            confidence=confidence,
+            is_repeat=is_repeat and not is_remote,
+            children=children,
+            left_out=left_out,
+        )
+
+    def _block(self, place: Place, *, is_remote: bool) -> str:
+        """The id of what came in with a step: the agent's own, where it keeps blocks itself."""
+        own = agents_block(self._graph, place) if is_remote else None
+        return own if own is not None else f"b{place.n:04}"

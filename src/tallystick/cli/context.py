@@ -1,0 +1,200 @@
+"""How the program was called, and the way answers leave it.
+
+Owns the store that is meant, the choice between text and JSON, colour, paging and warnings. stdout carries the answer and
+nothing else; warnings, hints and progress go to stderr. Must not know any answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tallystick.display.text import counted as counted
+from tallystick.display.text import lines, one_line
+
+if TYPE_CHECKING:
+    from tallystick.journal.home import Home
+
+
+_LINES_A_WRITE = 100
+
+
+class Run:
+    """One call of `tally`. What the options that every command takes have said."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        self.json = False
+        self.quiet = False
+        self.no_color = False
+        self.colors_always = False
+        self.warnings: list[str] = []
+
+    @cached_property
+    def home(self) -> Home:
+        """The store: `--home`, else TALLY_HOME, else `~/.tally`."""
+        from tallystick.journal.home import Home, default_folder
+
+        return Home(self.folder if self.folder is not None else default_folder(os.environ))
+
+    # Saying it ------------------------------------------------------------------------------------------------------
+
+    def answer(self, schema: str, data: Any, text: Iterable[str], *, version: int = 1) -> None:
+        """Give the answer: `data` in the envelope with --json, else the lines of `text`, which must be safe to print.
+
+        `text` is not iterated with --json, so that it may be a generator that does the work of rendering.
+        """
+        if self.json:
+            self.write(envelope(schema, data, self.warnings, version=version) + "\n")
+        else:
+            self.page(text)
+
+    def page(self, text: Iterable[str]) -> None:
+        """Print lines, through a pager if stdout is a terminal and they do not fit on it."""
+        rest = iter(text)
+        if not self._may_page():
+            self.write_lines(rest)
+            return
+        first = list(islice(rest, os.get_terminal_size().lines - 1))
+        more = next(rest, None)
+        if more is None:
+            self.write("".join(f"{line}\n" for line in first))
+            return
+        click.echo_via_pager((f"{line}\n" for line in chain(first, [more], rest)), color=self.uses_color)
+
+    def write_lines(self, text: Iterable[str]) -> None:
+        """Print lines as they come, past any pager."""
+        rest = iter(text)
+        while some := list(islice(rest, _LINES_A_WRITE)):  # each write is flushed
+            self.write("".join(f"{line}\n" for line in some))
+
+    def write(self, text: str) -> None:
+        """Print text as it is, less its colours where there must be none."""
+        click.echo(text, nl=False, color=self.uses_color)
+
+    def warn(self, message: str) -> None:
+        """Say something that does not belong to the answer: on stderr, and in the envelope."""
+        self.warnings.append(message)
+        if not self.quiet and not self.json:
+            for line in lines(f"tally: {message}"):
+                click.echo(line, err=True, color=self.uses_color)
+
+    def take(self, remarks: Iterable[str]) -> None:
+        """Warn of what an operation remarked."""
+        for remark in remarks:
+            self.warn(remark)
+
+    def note(self, message: str) -> None:
+        """Tell a person something in passing, on stderr; nobody with --quiet or --json."""
+        if not self.quiet and not self.json:
+            for line in lines(message):
+                click.echo(line, err=True, color=self.uses_color)
+
+    # The terminal ---------------------------------------------------------------------------------------------------
+
+    @property
+    def uses_color(self) -> bool | None:
+        """False: no colours; None: if it is a terminal; True: whatever it is."""
+        if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+            return False
+        return True if self.colors_always else None
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a progress bar would be seen, and by a person."""
+        return not (self.quiet or self.json) and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def limit(self, asked: int | None) -> int:
+        """How many rows to show: as many as were asked for, else the setting."""
+        if asked is not None:
+            return asked
+        from tallystick.workspace.settings import read_setting
+
+        found = read_setting(self.home, "output.limit")
+        assert isinstance(found, int), "the table of settings says so"
+        return found
+
+    def _may_page(self) -> bool:
+        if self.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return False
+        from tallystick.workspace.settings import read_setting
+
+        return read_setting(self.home, "output.pager") == "auto"
+
+    @cached_property
+    def width(self) -> int:
+        """Columns for one line: of the terminal, else what COLUMNS says, else 160."""
+        if sys.stdout.isatty():
+            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 40)
+        named = os.environ.get("COLUMNS", "")
+        return max(int(named), 40) if named.isascii() and named.isdigit() and len(named) < 5 else 160
+
+
+pass_run = click.make_pass_decorator(Run, ensure=True)
+"""Gives a command the Run as its first argument."""
+
+
+def envelope(
+    schema: str,
+    data: Any,
+    warnings: list[str],
+    *,
+    version: int = 1,
+    error: Mapping[str, Any] | None = None,
+    on_one_line: bool = False,
+) -> str:
+    """What --json prints. All characters but ASCII's printable ones are escaped, so that a terminal obeys none of them."""
+    members: dict[str, Any] = {"schema": f"tally.{schema}", "version": version, "data": data, "warnings": warnings}
+    if error is not None:
+        members["error"] = error
+    return json.dumps(members, ensure_ascii=True, indent=None if on_one_line else 2, default=_builtin)
+
+
+def _builtin(value: Any) -> Any:
+    """Structs, bytes, paths and the like as JSON has them. Bytes become base64."""
+    import msgspec
+
+    return msgspec.to_builtins(value, enc_hook=str)
+
+
+def labelled(rows: Iterable[tuple[str, str]], *, indent: str = "") -> Iterator[str]:
+    """Lines of names and values, the values under each other. Values must be safe to print; names are ours."""
+    kept = [(name, value) for name, value in rows if value]
+    widest = max((len(name) for name, _ in kept), default=0)
+    for name, value in kept:
+        yield f"{indent}{click.style(name.ljust(widest), dim=True)}  {value}"
+
+
+def table(
+    rows: Iterable[tuple[str, ...]], *, head: tuple[str, ...], right: frozenset[int] = frozenset()
+) -> Iterator[str]:
+    """Rows under a head, columns aligned, the last one open-ended. Cells must be safe to print.
+
+    Args:
+        right: the numbers of columns that are aligned to the right.
+    """
+    from tallystick.display.text import width_of
+
+    kept = [head, *rows]
+    sizes = [[width_of(cell) for cell in row] for row in kept]
+    widths = [max(column) for column in zip(*sizes, strict=True)]
+    for row, taken in zip(kept, sizes, strict=True):
+        cells = []
+        for number, cell in enumerate(row):
+            gap = " " * (widths[number] - taken[number])
+            cells.append(gap + cell if number in right else cell + gap)
+        line = "  ".join(cells).rstrip()
+        yield click.style(line, dim=True) if row is head else line
+
+
+def path_text(path: Path | str) -> str:
+    """A path, safe to print."""
+    return one_line(os.fsdecode(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))

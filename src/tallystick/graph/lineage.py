@@ -1,0 +1,480 @@
+"""Calls on their way into the graph: events, intents, and what became of them, step by step.
+
+Owns when an intent counts as done: at the call it is intended, the call's result confirms it or cancels it, a refusal denies
+it. Must not know SQL, nor versions of things: accesses wait here until they are written, and `settle` makes versions of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import orjson
+
+from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
+from tallystick.graph.earlier import CallAgain, EarlierCalls, Read, Scripts
+from tallystick.graph.json_columns import content_digest, input_of, intent_input, plain, response_of, said_outcome
+from tallystick.graph.observed import (
+    OBSERVED,
+    effect_input,
+    is_own_account,
+    observed_accesses,
+    observed_row,
+    seen_effect,
+    told_accesses,
+)
+from tallystick.graph.risk_tags import tags_in
+from tallystick.graph.rows import text_or_none, whole_or_none
+from tallystick.graph.tables import (
+    EventRow,
+    FlowRow,
+    IntentRow,
+    ObservationRow,
+    ScriptRow,
+    SessionState,
+    StepRow,
+    SystemRow,
+)
+from tallystick.graph.times import milliseconds
+from tallystick.lineage.access import AGENT, DEEDS, Access
+from tallystick.lineage.correlate import OpenCall
+from tallystick.lineage.identity import intent_event_id, observation_id, version_id
+from tallystick.lineage.registry import membership
+from tallystick.lineage.things import Thing, commit_thing, file_thing, thing_key, touched
+from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+
+_BY_TOOL, _BY_COMMAND, _MAYBE, _UNTOLD = 0.9, 0.8, 0.5, 0.9
+_THROUGH_MODEL, _FROM_EARLIER = 0.5, 0.3
+_MOST_INPUTS = 20
+_MOST_READS = 64
+_MOST_PATH = 4096
+_MOST_WORDS = 16
+_MOST_OBSERVED = 16_384
+"""Characters: 64 KiB in UTF-8 at most."""
+_SHORT = 12
+_EVENT_TYPES = {
+    "tool_call": "PreToolUse",
+    "tool_result": "PostToolUse",
+    "permission": "PermissionRequest",
+    "decision": "decision",
+    "subagent_start": "subagent_start",
+    "subagent_end": "subagent_end",
+    "security_block": "security_block",
+    "file_effect": "file_effect",
+}
+_AUTHORED = frozenset((Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST))
+_MOVES = frozenset((Operation.RENAME,))
+"""What moves may be a folder, though no option says so."""
+_TAKES_ALONG = frozenset((Operation.RENAME, Operation.COPY_SOURCE, Operation.DELETE))
+_MOST_BELOW = 1000
+_SHOWN = frozenset((Operation.READ, Operation.FETCH))
+"""Of what is read, what the model sees: a copy shows nothing, nor does a package, and what runs shows what it prints."""
+
+
+class _Call(msgspec.Struct):
+    """A call whose result is awaited."""
+
+    effects: Effects
+    own: int
+    """How many of the intents are the tool's own, not a command's."""
+    tool: str
+    name: str
+    """SESSION:n, for evidence."""
+    request_id: int
+    reached: int
+    """n of the step up to which the model had seen results when it made the call."""
+    outcome: str
+
+
+class LineageProjection:
+    """The graph's rows of one session. `take` makes them; whoever writes them empties the lists."""
+
+    def __init__(self, state: SessionState, earlier: EarlierCalls) -> None:
+        self.events: list[EventRow] = []
+        self.system: list[SystemRow] = []
+        self.intents: dict[int, list[IntentRow]] = {}
+        """By step."""
+        self.outcomes: list[tuple[str, int, int, int]] = []
+        """(outcome, step, first k, last k) of intents that were written before they were decided."""
+        self.accesses: list[Access] = []
+        self.flows: list[FlowRow] = []
+        self.observations: list[ObservationRow] = []
+        self.scripts: list[ScriptRow] = []
+        self.things: dict[int, Thing] = {}
+        self.reached = (0, 0)
+        """How many file and network intents the step taken last has."""
+        self._state = state
+        self._earlier = earlier
+        self._calls: dict[int, _Call] = {}
+        self._by_corr: dict[str, int] = {}
+        self._running = RunningCalls(self._ran_lately)
+        self._reads: dict[int, Read] | None = {} if state.size == 0 else None
+
+    def take(self, step: Recorded, row: StepRow) -> bool:
+        """Project the next step; whether a row of it names a request."""
+        self.reached = (0, 0)
+        where = step.text("personal.cwd")
+        if where is not None:
+            self._state.folder = where[:_MOST_PATH]
+        if row.type == "model_call":
+            self._state.model_call = row.n
+        if row.corroborates is not None:
+            return False
+        if row.type in OBSERVED:
+            self._take_effect(step, row)
+        elif row.type == "tool_call":
+            self._take_call(step, row)
+        elif row.type == "tool_result":
+            self._take_result(step, row)
+        elif row.type in _EVENT_TYPES:
+            self._take_other(step, row)
+        else:
+            return False
+        return True
+
+    # Calls ----------------------------------------------------------------------------------------------------------
+
+    def _take_call(self, step: Recorded, row: StepRow) -> None:
+        if row.revises is not None and 0 <= row.revises < row.n:
+            self._earlier.undo_call(row.revises)
+            self._calls.pop(row.revises, None)
+            self._running.drop(row.revises)
+        scripts = Scripts(row.n, self._earlier)
+        call = self._read(step, row, self._state.folder, self._state.model_call, scripts)
+        self.scripts += [ScriptRow(row.id, path, self._state.first_id + n) for path, n in scripts.used.items()]
+        self._calls[row.n] = call
+        if row.corr is not None:
+            self._by_corr[row.corr] = row.n
+        self.events.append(self._event(step, row, told=(input_of(step, row, call.effects, call.own), None)))
+        self.reached = (_count(call.effects, Domain.FILE), _count(call.effects, Domain.NETWORK))
+        for k, intent in enumerate(call.effects.intents):
+            confidence = _confidence(intent, is_own=k < call.own)
+            self.intents.setdefault(row.id, []).append(_intent_row(row.id, k, intent, confidence))
+            if k >= call.own and intent.domain is Domain.FILE:
+                self.events.append(self._intent_event(step, row, k, intent))
+        if call.effects.intents:
+            self._running.begin(row.n, row.corr, self._open(row, call, self._state.folder))
+        if row.success is not None:
+            self._finish(row.n, call, step, row)
+
+    def _open(self, row: StepRow, call: _Call, folder: str | None) -> OpenCall:
+        return open_call(row.id, row.session_id, milliseconds(row.at_us), folder, call.effects)
+
+    def _ran_lately(self) -> Iterator[Running]:
+        """The newest calls of which an earlier run or this one made rows, oldest first."""
+        for again, end_ms in self._earlier.newest_calls(MOST_CALLS):
+            call = self._read_again(again)
+            opened = self._open(again.row, call, again.folder)
+            has_run = again.outcome != "denied"
+            yield Running(again.row.n, again.row.corr, msgspec.structs.replace(opened, end_ms=end_ms, has_run=has_run))
+
+    def _read_again(self, again: CallAgain) -> _Call:
+        scripts = Scripts(again.row.n, self._earlier, again.scripts)
+        return self._read(again.step, again.row, again.folder, again.model_call, scripts)
+
+    def _read(
+        self, step: Recorded, row: StepRow, folder: str | None, model_call: int | None, scripts: Scripts
+    ) -> _Call:
+        from tallystick.graph.calls import effects_of, uses_of_call
+
+        uses = uses_of_call(step, folder, row.agent_id)
+        # Only a transcript puts model calls and the calls they made in their true order.
+        is_told = row.source == "transcript" and model_call is not None and model_call < row.n
+        return _Call(
+            effects_of(uses, folder, scripts.read),
+            len(uses.intents),
+            row.tool or "?",
+            f"{step.session[:_SHORT]}:{step.n}",
+            self._request_id(row),
+            model_call if is_told and model_call is not None else row.n,
+            "intended",
+        )
+
+    def _find(self, row: StepRow) -> tuple[int, _Call] | None:
+        """The call that a step speaks of: by the call's id, else the step that it stands within."""
+        n = row.parent
+        if row.corr is not None:
+            n = self._by_corr.get(row.corr)
+            if n is None:
+                n = self._earlier.call_of(row.corr)
+        if n is None or not 0 <= n <= row.n:
+            return None
+        if n not in self._calls:
+            again = self._earlier.call_again(n)
+            if again is None:
+                return None
+            self._calls[n] = self._read_again(again)
+            self._calls[n].outcome = again.outcome
+        return n, self._calls[n]
+
+    # Results --------------------------------------------------------------------------------------------------------
+
+    def _take_result(self, step: Recorded, row: StepRow) -> None:
+        self.events.append(self._event(step, row, told=(None, response_of(step, row))))
+        self._running.end(row.corr, milliseconds(row.at_us))
+        found = self._find(row)
+        if found is None:
+            return
+        n, call = found
+        if row.revises is not None and call.outcome != "denied":
+            self._earlier.undo_result(n)
+            self._reads = None
+        elif call.outcome != "intended":
+            return
+        self._finish(n, call, step, row)
+
+    def _take_other(self, step: Recorded, row: StepRow) -> None:
+        self.events.append(self._event(step, row, told=(None, None)))
+        is_refusal = step.meta.get("effect") == "deny" or step.meta.get("decision") == "deny"
+        found = self._find(row) if is_refusal else None
+        if found is not None and found[1].outcome == "intended":
+            self._decide(*found, "denied")
+
+    def _decide(self, n: int, call: _Call, outcome: str) -> None:
+        call.outcome = outcome
+        if outcome == "denied":
+            self._running.deny(n)
+        if call.effects.intents:
+            self._note_outcome(outcome, self._state.first_id + n, 0, len(call.effects.intents) - 1)
+
+    def _note_outcome(self, outcome: str, step: int, first: int, last: int) -> None:
+        waiting = self.intents.get(step)
+        if waiting is None:
+            self.outcomes.append((outcome, step, first, last))
+            return
+        for row in waiting[first : last + 1]:
+            row.outcome = outcome
+
+    def _finish(self, n: int, call: _Call, step: Recorded, row: StepRow) -> None:
+        """Confirm the intents of a call, or cancel them."""
+        outcome = said_outcome(step, row)
+        self._decide(n, call, outcome)
+        if outcome == "denied":
+            return
+        done: dict[int, Access] = {}
+        for k, intent in enumerate(call.effects.intents):
+            confidence = _confidence(intent, is_own=k < call.own)
+            if outcome == "failed":
+                # A shell reports how its last statement ended. What stands before it has run; how that ended was not seen.
+                if k < call.own or intent.is_last:
+                    continue
+                confidence = min(confidence, _MAYBE)
+                self._note_outcome("uncertain", self._state.first_id + n, k, k)
+            elif row.success is None:
+                confidence *= _UNTOLD
+            access = self._access(n, k, call, intent, confidence, row)
+            if access is not None:
+                done[k] = access
+        self._flow(n, call, done)
+        extra = self._below(call, done)
+        self._commits(n, call, step, row, len(call.effects.intents) + extra)
+
+    def _access(self, n: int, k: int, call: _Call, intent: Intent, confidence: float, row: StepRow) -> Access | None:
+        thing = touched(intent)
+        if thing is None or intent.operation not in DEEDS:
+            return None
+        digest, size = content_digest(intent.content)
+        access = Access(
+            self._name(thing),
+            row.at_us,
+            self._state.first_id + n,
+            k,
+            str(intent.operation),
+            AGENT,
+            call.request_id,
+            round(confidence, 3),
+            digest,
+            size,
+        )
+        access.result, access.evidence = row.n, _evidence(call, intent, is_own=k < call.own)
+        self.accesses.append(access)
+        belongs = membership(thing.uri)
+        tags = tags_in(intent.content, thing.uri) if intent.content is not None else ()
+        if intent.content is not None and (belongs.is_any or tags):
+            # A program's text is in the journal, and is looked at when it runs; what is read as an order is kept at hand.
+            kept = intent.content if belongs.is_memory or belongs.is_persistent or belongs.is_control_plane else None
+            self.observations.append(self._observation(access, kept, row, tags))
+        return access
+
+    def _observation(self, access: Access, content: str | None, row: StepRow, tags: tuple[str, ...]) -> ObservationRow:
+        return ObservationRow(
+            observation_id(access.step_id, access.k),
+            version_id(access.thing, access.step_id, access.k),
+            access.request_id,
+            access.step_id,
+            self._state.session_id,
+            access.digest or "",
+            access.size_bytes or 0,
+            plain(content, _MOST_OBSERVED) if content is not None else None,
+            int(content is None or len(content) > _MOST_OBSERVED),
+            milliseconds(row.at_us),
+            orjson.dumps({**orjson.loads(access.evidence), "tags": tags}).decode() if tags else access.evidence,
+        )
+
+    def _request_of(self, step_id: int) -> int:
+        call = self._calls.get(step_id - self._state.first_id)
+        found = call.request_id if call is not None else self._earlier.request_of(step_id - self._state.first_id)
+        return self._state.first_id if found is None else found
+
+    def _name(self, thing: Thing) -> int:
+        id_ = thing_key(thing, self._state.session_id)
+        self.things[id_] = thing
+        return id_
+
+    # Flows ----------------------------------------------------------------------------------------------------------
+
+    def _flow(self, n: int, call: _Call, done: dict[int, Access]) -> None:
+        moved = set()
+        for flow in call.effects.flows:
+            source, target = done.get(flow.source), done.get(flow.target)
+            if source is not None and target is not None:
+                moved.add(flow.source)
+                confidence = min(source.confidence, target.confidence)
+                self.flows.append(FlowRow(target.step_id, target.k, source.step_id, source.k, confidence, "command"))
+        for k, access in done.items():
+            intent = call.effects.intents[k]
+            if intent.is_authored and intent.operation in _AUTHORED:
+                self._through_model(call, access)
+        for k, access in done.items():
+            is_shown = access.operation in _SHOWN and not call.effects.intents[k].target.startswith("pkg:")
+            if k not in moved and is_shown:
+                access.shown = 1
+                self._note_read(Read(access.thing, access.step_id, k, access.request_id, access.result or n))
+
+    def _through_model(self, call: _Call, access: Access) -> None:
+        """What the model had been shown before it wrote: it may be in what it wrote, and that was not seen."""
+        known = [read for read in self._known_reads().values() if read.result < call.reached]
+        inputs = [read for read in reversed(known) if read.thing != access.thing]
+        via = "model" if len(inputs) <= _MOST_INPUTS else f"model; {_MOST_INPUTS} of {len(inputs)}"
+        for read in inputs[:_MOST_INPUTS]:
+            confidence = _THROUGH_MODEL if read.request_id == call.request_id else _FROM_EARLIER
+            self.flows.append(FlowRow(access.step_id, access.k, read.step_id, read.k, confidence, via))
+
+    def _known_reads(self) -> dict[int, Read]:
+        if self._reads is None:
+            self._reads = {read.thing: read for read in self._earlier.reads(_MOST_READS)}
+        return self._reads
+
+    def _note_read(self, read: Read) -> None:
+        known = self._known_reads()
+        known.pop(read.thing, None)
+        known[read.thing] = read
+        if len(known) > _MOST_READS:
+            del known[next(iter(known))]
+
+    # What an intent brings with it ------------------------------------------------------------------------------------
+
+    def _below(self, call: _Call, done: dict[int, Access]) -> int:
+        """What a folder takes along that is copied, moved or removed: the files in it that are known; how many rows."""
+        moves = {flow.source: flow.target for flow in call.effects.flows}
+        k = len(call.effects.intents)
+        for position, access in list(done.items()):
+            intent = call.effects.intents[position]
+            if intent.domain is not Domain.FILE or not (intent.operation in _MOVES or intent.is_deep):
+                continue
+            if intent.operation not in _TAKES_ALONG:
+                continue
+            target = done.get(moves.get(position, -1))
+            where = call.effects.intents[moves[position]].target if target is not None else None
+            for path in self._earlier.files_below(intent.target, _MOST_BELOW):
+                self._along(access, path, k)
+                if target is not None and where is not None:
+                    self._along(target, where + path[len(intent.target) :], k + 1)
+                    confidence = min(access.confidence, target.confidence)
+                    self.flows.append(FlowRow(access.step_id, k + 1, access.step_id, k, confidence, "command"))
+                k += 2
+        return k - len(call.effects.intents)
+
+    def _along(self, access: Access, path: str, k: int) -> None:
+        thing = self._name(file_thing(path))
+        self.accesses.append(msgspec.structs.replace(access, thing=thing, k=k, digest=None, size_bytes=None))
+
+    def _commits(self, n: int, call: _Call, step: Recorded, row: StepRow, first: int) -> None:
+        """The commits that a command says it made."""
+        if not any(intent.domain is Domain.PROCESS and intent.target == "git" for intent in call.effects.intents):
+            return
+        from tallystick.intent.tools import commits_in
+
+        output = step.values.get("content.output")
+        for k, digest in enumerate(commits_in(output) if isinstance(output, str) else (), first):
+            evidence = orjson.dumps({"operation": "commit", "tool": call.tool, "step": call.name}).decode()
+            thing = self._name(commit_thing(digest))
+            at = (row.at_us, self._state.first_id + n, k)
+            self.accesses.append(
+                Access(thing, *at, "write", AGENT, call.request_id, _BY_TOOL, result=row.n, evidence=evidence)
+            )
+
+    # What was observed ----------------------------------------------------------------------------------------------
+
+    def _take_effect(self, step: Recorded, row: StepRow) -> None:
+        if is_own_account(step, row):
+            self.events.append(self._event(step, row, told=(effect_input(step), None)))
+            for thing, access in told_accesses(step, row, self._state.folder, self._request_id(row)):
+                access.thing = self._name(thing)
+                self.accesses.append(access)
+            return
+        seen = seen_effect(step, row, self._state.folder)
+        cause = self._running.cause_of(seen) if seen is not None else None
+        request_id = self._request_id(row) if cause is None else self._request_of(cause.step)
+        self.system.append(observed_row(step, row, self._state.folder, request_id))
+        for thing, access in observed_accesses(step, row, self._state.folder, request_id, cause):
+            access.thing = self._name(thing)
+            self.accesses.append(access)
+
+    # Rows -----------------------------------------------------------------------------------------------------------
+
+    def _request_id(self, row: StepRow) -> int:
+        return self._state.first_id + (row.request or 0)
+
+    def _event(self, step: Recorded, row: StepRow, *, told: tuple[str | None, str | None]) -> EventRow:
+        return EventRow(
+            row.id,
+            whole_or_none(step.meta.get("pid")) or 0,
+            self._request_id(row),
+            milliseconds(row.at_us),
+            row.agent_id,
+            _EVENT_TYPES[row.type],
+            self._state.folder or "",
+            text_or_none(step.member("permission_mode")),
+            row.tool,
+            *told,
+            row.corr,
+            row.id,
+        )
+
+    def _intent_event(self, step: Recorded, row: StepRow, k: int, intent: Intent) -> EventRow:
+        event = self._event(step, row, told=(intent_input(intent), None))
+        event.event_id, event.type = intent_event_id(row.id, k), "file_intent"
+        return event
+
+
+def _count(effects: Effects, domain: Domain) -> int:
+    return sum(intent.domain is domain for intent in effects.intents)
+
+
+def _confidence(intent: Intent, *, is_own: bool) -> float:
+    """That an intent happened if its call succeeded."""
+    if intent.chance is Chance.MAYBE:
+        return _MAYBE
+    return _BY_TOOL if is_own else _BY_COMMAND
+
+
+def _intent_row(step: int, k: int, intent: Intent, confidence: float) -> IntentRow:
+    words = orjson.dumps(intent.words[:_MOST_WORDS]).decode() if intent.words not in ((), (intent.target,)) else None
+    is_known = int(intent.is_known and not intent.is_pattern)
+    target = plain(intent.target, _MOST_PATH)
+    return IntentRow(
+        step, k, intent.domain, intent.operation, target, is_known, intent.command, words, confidence, "intended"
+    )
+
+
+def _evidence(call: _Call, intent: Intent, *, is_own: bool) -> str:
+    """What matched, and which step: the same for every edge that an access gives."""
+    said: dict[str, Json] = {"operation": str(intent.operation), "tool": call.tool, "step": call.name}
+    if not is_own and intent.words:
+        said["words"] = [plain(word, 80) for word in intent.words[:4]]
+    if intent.chance is Chance.MAYBE:
+        said["chance"] = "maybe"
+    return orjson.dumps(said).decode()

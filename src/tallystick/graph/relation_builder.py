@@ -1,0 +1,321 @@
+"""Making versions and relations of things anew after something new was said of them.
+
+Owns the SQL of it and the order: first each thing by itself, then what flowed between two, then which request derives from
+which. Must not know the rules: those are `lineage`'s. A thing's rows are compared with those that are there and only the
+difference is written, so settling twice changes nothing, and it does not matter where it was cut short: what is not done is
+still in `unsettled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+
+import msgspec
+import orjson
+from msgspec.structs import astuple
+
+from tallystick.graph.graph import Graph, Row
+from tallystick.graph.risk_tags import REMOVE_TAG, WRITE_TAG, TagRow, old_rows, tag_rows, worst
+from tallystick.graph.statements import columns, insertion
+from tallystick.lineage.access import AGENT, CHANGING, Access
+from tallystick.lineage.facts import FactRow, facts_of
+from tallystick.lineage.identity import observation_id
+from tallystick.lineage.relations import End, Link, Relation, links, merged, of_flow, of_uses, relation
+from tallystick.lineage.things import Thing
+from tallystick.lineage.versions import History, Version, history
+
+_THINGS_A_CHUNK = 400
+_CHUNKS_A_TRANSACTION = 10
+
+
+class ArtifactRow(msgspec.Struct, array_like=True):
+    """One row of `artifacts`, columns in the order of the table."""
+
+    artifact_id: int
+    kind: str
+    uri: str
+    digest: str
+    created_at: int
+    updated_at: int
+    metadata: str | None
+    version: int
+    thing: int
+    made_by: int | None
+    deleted_at: int | None
+
+
+def _replacing(table: str, row: type[msgspec.Struct]) -> str:
+    return insertion(table, row).replace("INSERT", "INSERT OR REPLACE", 1)
+
+
+_WRITE_ARTIFACT = _replacing("artifacts", ArtifactRow)
+_WRITE_RELATION = _replacing("relations", Relation)
+_WRITE_LINK = _replacing("links", Link)
+_WRITE_FACT = _replacing("artifact_facts", FactRow)
+_ACCESSES = f"SELECT {columns(Access)} FROM accesses WHERE thing IN ({{}}) ORDER BY thing, at_us, step_id, k"
+_ARTIFACTS = f"SELECT {columns(ArtifactRow)} FROM artifacts WHERE thing IN ({{}})"
+_RELATIONS = f"SELECT {columns(Relation)} FROM relations WHERE"
+_OF_SOURCES = f"{_RELATIONS} src_kind = 'artifact' AND src_id IN ({{}})"
+_OF_TARGETS = f"{_RELATIONS} dst_kind = 'artifact' AND dst_id IN ({{}})"
+_LINKS = f"SELECT {columns(Link)} FROM links WHERE artifact_id IN ({{}})"
+_CAUSED = f"{_RELATIONS} relation_type = 'caused' AND dst_kind = 'system_event' AND dst_id IN ({{}})"
+_ENDS = (
+    "f.confidence, f.via, s.thing, s.artifact_id, s.confidence, s.at_us, t.thing, t.artifact_id, t.confidence, t.at_us,"
+    " t.evidence"
+)
+_FLOWS_IN = (
+    f"SELECT {_ENDS} FROM accesses t CROSS JOIN flows f ON f.target_step = t.step_id AND f.target_k = t.k"
+    " CROSS JOIN accesses s ON s.step_id = f.source_step AND s.k = f.source_k WHERE t.thing IN ({})"
+)
+_FLOWS_OUT = (
+    f"SELECT {_ENDS} FROM accesses s CROSS JOIN flows f ON f.source_step = s.step_id AND f.source_k = s.k"
+    " CROSS JOIN accesses t ON t.step_id = f.target_step AND t.k = f.target_k WHERE s.thing IN ({})"
+)
+_PAIR = (
+    "SELECT l.at_us, l.artifact_id, l.confidence, a.uri FROM links l JOIN artifacts a ON a.artifact_id = l.artifact_id"
+    " WHERE l.src_request = ? AND l.dst_request = ? ORDER BY l.at_us, l.artifact_id"
+)
+
+
+def settle(graph: Graph) -> int:
+    """Settle every thing that is unsettled; how many there were.
+
+    Raises:
+        GraphError: the index cannot be written. What was committed stays, and the rest is still unsettled.
+    """
+    things = [row[0] for row in graph.rows("SELECT thing FROM unsettled ORDER BY thing")]
+    _in_transactions(graph, things, _settle_alone)
+    _in_transactions(graph, things, _settle_flows)
+    return len(things)
+
+
+def _in_transactions(graph: Graph, things: Sequence[int], work: object) -> None:
+    assert callable(work), "one of the two below"
+    for start in range(0, len(things), _THINGS_A_CHUNK * _CHUNKS_A_TRANSACTION):
+        graph.begin()
+        for chunk in range(start, min(len(things), start + _THINGS_A_CHUNK * _CHUNKS_A_TRANSACTION), _THINGS_A_CHUNK):
+            work(graph, things[chunk : chunk + _THINGS_A_CHUNK])
+        graph.commit()
+
+
+def _many(graph: Graph, sql: str, values: Sequence[int]) -> list[Row]:
+    return graph.rows(sql.format(", ".join("?" * len(values))), values) if values else []
+
+
+# Each thing by itself -------------------------------------------------------------------------------------------------
+
+
+def _settle_alone(graph: Graph, things: Sequence[int]) -> None:
+    """Versions, facts, and the relations to calls and requests."""
+    told = {
+        thing: history(thing, list(group))
+        for thing, group in groupby((Access(*row) for row in _many(graph, _ACCESSES, things)), attrgetter("thing"))
+    }
+    names = {row[0]: Thing(row[1], row[2]) for row in _many(graph, "SELECT * FROM things WHERE thing IN ({})", things)}
+    old = {row[0]: ArtifactRow(*row) for row in _many(graph, _ARTIFACTS, things)}
+    new = {row.artifact_id: row for thing in told for row in _artifacts(thing, names[thing], told[thing])}
+    _write_difference(graph, "artifacts", "artifact_id", _WRITE_ARTIFACT, old, new)
+    gone = [(id_,) for id_ in old if id_ not in new]
+    graph.change_many("DELETE FROM relations WHERE src_kind = 'artifact' AND src_id = ?", gone)
+    graph.change_many("DELETE FROM relations WHERE dst_kind = 'artifact' AND dst_id = ?", gone)
+    _assign(graph, told)
+    tags = _write_tags(graph, [*old, *new], new)
+    _write_facts(graph, names, told, tags)
+    _write_own_relations(graph, old, told)
+    _write_links(graph, old, told)
+    graph.change_many("DELETE FROM things WHERE thing = ?", [(thing,) for thing in things if thing not in told])
+
+
+def _artifacts(thing: int, name: Thing, told: History) -> Iterator[ArtifactRow]:
+    return (_artifact(thing, name, version) for version in told.versions)
+
+
+def _artifact(thing: int, name: Thing, version: Version) -> ArtifactRow:
+    return ArtifactRow(
+        version.id,
+        name.kind,
+        name.uri,
+        version.digest or "",
+        version.created_us // 1000,
+        version.updated_us // 1000,
+        None,
+        version.number,
+        thing,
+        version.made_by.step_id if version.made_by is not None else None,
+        version.deleted_us // 1000 if version.deleted_us is not None else None,
+    )
+
+
+def _assign(graph: Graph, told: dict[int, History]) -> None:
+    """Write to each access which version it is of, where that is not what it says."""
+    changed = [
+        (use.version.id, use.access.thing, use.access.at_us, use.access.step_id, use.access.k)
+        for one in told.values()
+        for use in one.uses
+        if use.access.artifact_id != use.version.id
+    ]
+    graph.change_many(
+        "UPDATE accesses SET artifact_id = ? WHERE thing = ? AND at_us = ? AND step_id = ? AND k = ?", changed
+    )
+    observed = [
+        (use.version.id, observation_id(use.access.step_id, use.access.k))
+        for one in told.values()
+        for use in one.uses
+        if use.access.digest is not None and use.access.artifact_id != use.version.id
+    ]
+    graph.change_many("UPDATE artifact_observations SET artifact_id = ? WHERE observation_id = ?", observed)
+
+
+def _write_tags(graph: Graph, artifacts: Sequence[int], new: dict[int, ArtifactRow]) -> dict[int, list[TagRow]]:
+    """Write what is found in the contents of versions; the rows, by version."""
+    before: dict[int, TagRow] = {}
+    after: dict[int, TagRow] = {}
+    uris = {id_: row.uri for id_, row in new.items()}
+    for some in _chunks(list(dict.fromkeys(artifacts))):
+        before |= old_rows(graph, some)
+        after |= {row.tag_id: row for row in tag_rows(graph, [id_ for id_ in some if id_ in new], uris)}
+    graph.change_many(REMOVE_TAG, [(id_,) for id_, row in before.items() if after.get(id_) != row])
+    graph.change_many(WRITE_TAG, [astuple(row) for id_, row in after.items() if before.get(id_) != row])
+    found: dict[int, list[TagRow]] = {}
+    for row in after.values():
+        found.setdefault(row.artifact_id, []).append(row)
+    return found
+
+
+def _with_risk(row: FactRow, tags: dict[int, list[TagRow]]) -> FactRow:
+    """The facts of a file, with what is found in what it holds now."""
+    found = worst(tags.get(row.current_artifact_id or 0, ()))
+    if found is not None:
+        row.risk_level, row.risk_rule_id = found.severity, found.rule_id
+        row.risk_digest, row.risk_updated_at = found.digest, found.observed_at
+    return row
+
+
+def _write_facts(
+    graph: Graph, names: dict[int, Thing], told: dict[int, History], tags: dict[int, list[TagRow]]
+) -> None:
+    # By URI alone nobody can ask for a file whose folder was not told.
+    files = {thing: one for thing, one in told.items() if names[thing].uri.startswith("file://")}
+    writers = {
+        use.access.cause if use.access.cause is not None else use.access.step_id
+        for one in files.values()
+        for use in one.uses
+        if use.access.deed in CHANGING
+    }
+    sessions: dict[int, str] = {}
+    for some in _chunks(sorted(writers)):
+        sessions |= dict(_many(graph, "SELECT id, session_id FROM steps WHERE id IN ({})", some))
+    rows = (_with_risk(facts_of(names[thing], one, sessions), tags) for thing, one in files.items())
+    graph.change_many(_WRITE_FACT, map(astuple, rows))
+    gone = [tuple(name) for thing, name in names.items() if thing not in told]
+    graph.change_many("DELETE FROM artifact_facts WHERE kind = ? AND uri = ?", gone)
+
+
+def _write_own_relations(graph: Graph, old_artifacts: dict[int, ArtifactRow], told: dict[int, History]) -> None:
+    old: dict[int, Relation] = {}
+    for some in _chunks(list(old_artifacts)):
+        for sql in (_OF_SOURCES, _OF_TARGETS):
+            old |= {row[0]: Relation(*row) for row in _many(graph, sql, some)}
+    if old_artifacts:
+        effects = [use.access.step_id for one in told.values() for use in one.uses if use.access.actor != AGENT]
+        for some in _chunks(effects):
+            old |= {row[0]: Relation(*row) for row in _many(graph, _CAUSED, some)}
+    own = {id_: row for id_, row in old.items() if row.relation_type != "derived_from"}
+    _write_difference(
+        graph,
+        "relations",
+        "relation_id",
+        _WRITE_RELATION,
+        own,
+        merged(edge for one in told.values() for edge in of_uses(one)),
+    )
+
+
+def _write_links(graph: Graph, old_artifacts: dict[int, ArtifactRow], told: dict[int, History]) -> None:
+    old: dict[tuple[int, int, int], Link] = {}
+    for some in _chunks(list(old_artifacts)):
+        old |= {row[:3]: Link(*row) for row in _many(graph, _LINKS, some)}
+    new = {key: link for one in told.values() for key, link in links(one).items()}
+    gone = [key for key in old if key not in new]
+    changed = [link for key, link in new.items() if old.get(key) != link]
+    graph.change_many("DELETE FROM links WHERE artifact_id = ? AND src_request = ? AND dst_request = ?", gone)
+    graph.change_many(_WRITE_LINK, map(astuple, changed))
+    pairs = {key[1:] for key in gone} | {(link.src_request, link.dst_request) for link in changed}
+    for source, target in sorted(pairs):
+        _write_pair(graph, source, target)
+
+
+def _write_pair(graph: Graph, source: int, target: int) -> None:
+    """The relation of two requests: it stands on all versions that one made and the other used."""
+    rows = graph.rows(_PAIR, (source, target))
+    if not rows:
+        graph.change(
+            "DELETE FROM relations WHERE src_kind = 'request' AND src_id = ? AND dst_kind = 'request' AND dst_id = ?"
+            " AND relation_type = 'derived_from'",
+            (source, target),
+        )
+        return
+    evidence = {"artifact": rows[0][3], "artifact_id": rows[0][1], "artifacts": len({row[3] for row in rows})}
+    confidence = max(row[2] for row in rows)
+    edge = relation(
+        ("request", source),
+        "derived_from",
+        ("request", target),
+        confidence,
+        orjson.dumps(evidence).decode(),
+        rows[0][0],
+    )
+    graph.change(_WRITE_RELATION, astuple(edge))
+
+
+# What flowed between things -------------------------------------------------------------------------------------------
+
+
+def _settle_flows(graph: Graph, things: Sequence[int]) -> None:
+    """The relations from what was read to what was written from it."""
+    ids = [row[0] for row in _many(graph, "SELECT artifact_id FROM artifacts WHERE thing IN ({})", things)]
+    old: dict[int, Relation] = {}
+    for some in _chunks(ids):
+        for sql in (_OF_SOURCES, _OF_TARGETS):
+            rows = _many(graph, f"{sql} AND relation_type = 'derived_from'", some)
+            old |= {row[0]: Relation(*row) for row in rows}
+    rows = [*_many(graph, _FLOWS_IN, things), *_many(graph, _FLOWS_OUT, things)]
+    _write_difference(graph, "relations", "relation_id", _WRITE_RELATION, old, merged(_derived(rows)))
+    graph.change_many("DELETE FROM unsettled WHERE thing = ?", [(thing,) for thing in things])
+
+
+def _derived(rows: Iterable[Row]) -> Iterator[Relation]:
+    for confidence, via, s_thing, s_id, s_confidence, s_at, t_thing, t_id, t_confidence, t_at, evidence in rows:
+        if s_thing == t_thing or s_id is None or t_id is None:
+            continue
+        said = orjson.loads(evidence)
+        if via != "command":  # what was written with is in the edge from the call
+            said = {"step": said.get("step")}
+        yield of_flow(
+            End(s_id, s_confidence, s_at),
+            End(t_id, t_confidence, t_at),
+            confidence,
+            orjson.dumps({"via": via, **said}).decode(),
+        )
+
+
+# Differences ----------------------------------------------------------------------------------------------------------
+
+
+def _write_difference(
+    graph: Graph,
+    table: str,
+    key: str,
+    write: str,
+    old: dict[int, ArtifactRow] | dict[int, Relation],
+    new: dict[int, ArtifactRow] | dict[int, Relation],
+) -> None:
+    graph.change_many(f"DELETE FROM {table} WHERE {key} = ?", [(id_,) for id_ in old if id_ not in new])
+    graph.change_many(write, [astuple(row) for id_, row in new.items() if old.get(id_) != row])
+
+
+def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(ids), _THINGS_A_CHUNK):
+        yield ids[start : start + _THINGS_A_CHUNK]

@@ -1,0 +1,315 @@
+"""One session on its way into the index: what its row and those of its requests say, step by step.
+
+Owns the sums and the rules behind them. A step that revises another takes its place in every sum; what a second witness
+saw and sightings are not counted again. Must not know SQL: rows wait here until project.py writes them.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tallystick.graph.document import plain_text
+from tallystick.graph.earlier import EarlierCalls
+from tallystick.graph.json_columns import plain
+from tallystick.graph.lineage import LineageProjection
+from tallystick.graph.marks import checkpoint_row, replaced_checkpoints
+from tallystick.graph.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none, written_for_an_hour
+from tallystick.graph.tables import TOKENS, CheckpointRow, EdgeRow, RequestState, SessionState, StepRow, UsageState
+from tallystick.graph.times import microseconds, milliseconds
+from tallystick.model.recorded import Recorded
+from tallystick.sessions.states import Moment, Status, after, end_status, word_of_end
+
+_TITLE_CHARACTERS = 200
+_MOST_WORDS = 1_000
+_TOKEN_COLUMNS = tuple(f"tokens_{kind}" for kind in TOKENS)
+
+
+class Earlier(EarlierCalls, Protocol):
+    """Rows of the same session that were made before."""
+
+    def step(self, n: int) -> StepRow | None:
+        """The row of step `n`."""
+        ...
+
+    def request(self, n: int) -> RequestState | None:
+        """The row of the request that prompt `n` opened."""
+        ...
+
+    def usage(self, model: str) -> UsageState | None:
+        """What a model used in the session."""
+        ...
+
+
+class SessionProjection:
+    """The rows of one session. `take` makes them; whoever writes them empties the lists."""
+
+    def __init__(self, state: SessionState, earlier: Earlier) -> None:
+        self.state = state
+        self.steps: list[StepRow] = []
+        self.edges: list[EdgeRow] = []
+        self.revised: list[tuple[int, int]] = []
+        """(n of the newer, id of the older) of steps that were revised."""
+        self.requests: dict[int, RequestState] = {}
+        """Requests that changed, by the number of their prompt; 0 stands for what no human asked."""
+        self.usage: dict[str, UsageState] = {}
+        """What models used, of those that changed."""
+        self.checkpoints: list[CheckpointRow] = []
+        self.replaced: list[tuple[int, str]] = []
+        """(n of the newer, hash of the older) of checkpoints that took another one's place."""
+        self.lineage = LineageProjection(state, earlier)
+        self._earlier = earlier
+        self._prompts: dict[int, int | None] = {}
+
+    def take(self, step: Recorded, offset: int) -> None:
+        """Project the next step, whose line begins at `offset`."""
+        state = self.state
+        if step.n == 0:
+            self._begin(step)
+        at_us = self._see_time(step)
+        replaced = self._replaced(step)
+        request = self._request_of(step, replaced)
+        row = step_row(step, first_id=state.first_id, agent=state.agent_id, at_us=at_us, request=request, offset=offset)
+        if request == step.n:
+            self._open_request(step, at_us)
+        self._count(row, 1)
+        self._look_inside(step, row, replaced)
+        self.steps.append(row)
+        if step.type in ("checkpoint", "compaction") and row.corroborates is None:
+            mark = checkpoint_row(step, row)
+            mark.run_id = mark.run_id or state.run_id  # one that names none is of the run that its session is in
+            self.checkpoints.append(mark)
+            self.replaced += [(step.n, replaced) for replaced in replaced_checkpoints(step)]
+        if self.lineage.take(step, row):
+            self._rate(self._find(request) or self._unasked(), *self.lineage.reached)
+        if step.n == 0 or any("#" in parent for parent in step.parents):
+            self.edges += edge_rows(step)
+        state.size = step.n + 1
+        state.last_hash = step.hash
+
+    # Of the session -------------------------------------------------------------------------------------------------
+
+    def _begin(self, step: Recorded) -> None:
+        state = self.state
+        state.agent_id = text_or_none(step.member("agent")) or "?"
+        state.source_session = text_or_none(step.member("source_session"))
+        state.kind = text_or_none(step.member("kind")) or "root"
+        for edge in edge_rows(step)[:1]:
+            state.parent_session, state.parent_step = edge.parent_session, edge.parent_step
+            state.claimed_session, state.claimed_step = edge.claimed_session, edge.claimed_step
+
+    def _see_time(self, step: Recorded) -> int:
+        """Widen the session's span to the step's time, and give that time in microseconds."""
+        state = self.state
+        known = known_time(step)
+        if known is not None:
+            at_us, text = known
+            if state.started is None or text < state.started:
+                state.started, state.first_event_at = text, milliseconds(at_us)
+            if state.last is None or text > state.last:
+                state.last, state.last_event_at = text, milliseconds(at_us)
+            return at_us
+        # A line that says no time happened, as far as anyone knows, when the newest thing before it did.
+        before = microseconds(state.last)
+        if before is not None:
+            return before
+        recorded = microseconds(step.meta.get("recorded")) or 0
+        if step.n == 0:
+            state.first_event_at = milliseconds(recorded)
+        state.last_event_at = milliseconds(recorded)
+        return recorded
+
+    def _look_inside(self, step: Recorded, row: StepRow, replaced: StepRow | None) -> None:
+        state = self.state
+        if row.model is not None:
+            state.model = row.model
+        if state.cwd is None:
+            state.cwd = step.text("personal.cwd")
+        state.run_id = text_or_none(step.member("run")) or state.run_id
+        match step.type:
+            case "user":
+                self._take_prompt(step, row, replaced)
+            case "assistant" if (text := _text(step)) is not None:
+                self._touch(row.request, final_response=text)
+            case "session_end":
+                word = word_of_end(step.member("status"), step.member("success"))
+                self._change(Moment(step.n, is_end=True, word=word), row)
+            case "session_start":
+                self._change(Moment(step.n, is_end=False, is_resumed=step.meta.get("resumed") is True), row)
+                state.goal = state.goal or _short(step.text("content.goal"))
+                state.workspace = state.workspace or _short(step.text("content.workspace"))
+
+    def _change(self, moment: Moment, row: StepRow) -> None:
+        """The session ends or goes on, if it can; what it cannot do is told by `tally session show`."""
+        state = self.state
+        now = end_status(state.status)
+        then = after(now, moment)
+        if then is now:
+            return
+        state.status = then.value
+        state.closed_at = None if then is Status.ACTIVE else milliseconds(row.at_us)
+        if then is not Status.ACTIVE:
+            self._complete()
+
+    def _take_prompt(self, step: Recorded, row: StepRow, replaced: StepRow | None) -> None:
+        text = _text(step)
+        if text is None:
+            return
+        if replaced is not None and "origin" not in step.meta:
+            self._touch(row.request, original_user_prompt=text)
+        rank = 2 if row.request == step.n else int(step.meta.get("origin") == "parent")
+        if rank == 1:
+            self._unasked().original_user_prompt = text
+        if self.state.title is None or rank > self.state.title_rank:
+            self.state.title = _first_line(text)
+            self.state.title_rank = rank
+
+    # Sums -----------------------------------------------------------------------------------------------------------
+
+    def _count(self, row: StepRow, sign: int) -> None:
+        """Add a step to the sums of its session and request, or take it out again."""
+        if row.type == "sighting" or row.corroborates is not None:
+            return
+        request = self._find(row.request)
+        if request is not None:
+            _add(request, row, sign)
+            request.total_tokens += sign * _total_tokens(row)
+            request.last_at = max(request.last_at, milliseconds(row.at_us))
+            if request.completed_at is not None:
+                request.completed_at = request.last_at
+        _add(self.state, row, sign)
+        if row.tokens_output is not None or row.tokens_input is not None:
+            _add_tokens(self.state, row, sign)
+            used = self._used(row.model or "")
+            used.calls += sign
+            used.tokens_cache_write_1h += sign * written_for_an_hour(row)
+            _add_tokens(used, row, sign)
+
+    def _used(self, model: str) -> UsageState:
+        """What a model used. It counts as changed: who looks for it changes it."""
+        found = self.usage.get(model)
+        if found is None:
+            found = self.usage[model] = self._earlier.usage(model) or UsageState(self.state.session_id, model)
+        return found
+
+    def _replaced(self, step: Recorded) -> StepRow | None:
+        """The row whose value the step replaces, taken out of the sums."""
+        n = whole_or_none(step.meta.get("revises"))
+        found = self._earlier.step(n) if n is not None and 0 <= n < step.n else None
+        while found is not None and found.revised_by is not None:
+            found = self._earlier.step(found.revised_by)
+        if found is not None:
+            self._count(found, -1)
+            self.revised.append((step.n, found.id))
+        return found
+
+    # Requests -------------------------------------------------------------------------------------------------------
+
+    def _request_of(self, step: Recorded, replaced: StepRow | None) -> int | None:
+        """The prompt that a step belongs to: its own number if it is one that a human gave."""
+        if replaced is not None:
+            return replaced.request
+        twin = whole_or_none(step.meta.get("corroborates"))
+        if step.type == "user" and twin is None and not {"origin", "revises"} & step.meta.keys():
+            self._prompts[step.n] = step.n
+            return step.n
+        return self._prompt_at(twin if twin is not None else whole_or_none(step.meta.get("request")))
+
+    def _prompt_at(self, n: int | None) -> int | None:
+        """The prompt of the request that entry `n` belongs to; `n` may be one that revises or corroborates the prompt."""
+        if n is None or not 0 <= n < self.state.size:
+            return None
+        if n not in self._prompts:
+            row = self._earlier.step(n)
+            self._prompts[n] = row.request if row is not None else None
+        return self._prompts[n]
+
+    def _open_request(self, step: Recorded, at_us: int) -> None:
+        self._complete()
+        self.state.request = step.n
+        self.state.requests += 1
+        at = milliseconds(at_us)
+        self.requests[step.n] = RequestState(
+            self.state.first_id + step.n,
+            step.session,
+            original_user_prompt=_text(step),
+            created_at=at,
+            last_at=at,
+            n=step.n,
+            hash=step.hash,
+        )
+
+    def _rate(self, request: RequestState, files: int, hosts: int) -> None:
+        """Count what a request's calls mean to reach, and how much that is a minute."""
+        request.file_intents += files
+        request.network_intents += hosts
+        minutes = max(1.0, (request.last_at - request.created_at) / 60_000)
+        request.file_accessed_rate = round(request.file_intents / minutes, 3)
+        request.network_rate = round(request.network_intents / minutes, 3)
+
+    def _unasked(self) -> RequestState:
+        """The request that stands for what happened without a human's prompt; in a sub-agent, for its parent's task."""
+        found = self._find(0)
+        if found is None:
+            at = self.state.first_event_at
+            found = RequestState(self.state.first_id, self.state.session_id, created_at=at, last_at=at)
+            self.requests[0] = found
+        return found
+
+    def _complete(self) -> None:
+        """The newest request is over."""
+        request = self._find(self.state.request)
+        if request is not None:
+            request.completed_at = request.last_at
+
+    def _find(self, n: int | None) -> RequestState | None:
+        """The request of prompt `n`. It counts as changed: who looks for it changes it."""
+        if n is None:
+            return None
+        found = self.requests.get(n)
+        if found is None:
+            found = self._earlier.request(n)
+            if found is not None:
+                self.requests[n] = found
+        return found
+
+    def _touch(self, n: int | None, **members: str) -> None:
+        request = self._find(n)
+        if request is not None:
+            for name, value in members.items():
+                setattr(request, name, value)
+
+
+def _add(sums: SessionState | RequestState, row: StepRow, sign: int) -> None:
+    sums.steps += sign
+    if row.type == "tool_call":
+        sums.tool_calls += sign
+    if row.success == 0:
+        sums.failures += sign
+
+
+def _add_tokens(sums: SessionState | UsageState, row: StepRow, sign: int) -> None:
+    for name in _TOKEN_COLUMNS:
+        count = getattr(row, name)
+        if count is not None:
+            setattr(sums, name, getattr(sums, name) + sign * count)
+
+
+def _total_tokens(row: StepRow) -> int:
+    """All tokens of a step. Those of reasoning are among those of the output."""
+    return sum(
+        count or 0 for count in (row.tokens_input, row.tokens_output, row.tokens_cache_read, row.tokens_cache_write)
+    )
+
+
+def _text(step: Recorded) -> str | None:
+    """What was said, as far as it is searchable too."""
+    value = step.values.get("content.text")
+    return plain_text(value) or None if value is not None else None
+
+
+def _short(text: str | None) -> str | None:
+    return plain(text, _MOST_WORDS) if text else None
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:_TITLE_CHARACTERS]

@@ -1,0 +1,206 @@
+"""How sessions follow from one another, as edges between the step that began a session and the session.
+
+Owns resolving what a session says of its parent: sealed into its first entry, or claimed by the agent. A claim is marked as
+one wherever it is told. Must not know the tree that the sessions make (`sessions.tree`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+
+from tallystick.graph.graph import Graph, Row
+from tallystick.graph.relating import batches
+from tallystick.lineage.walk import Edge, NodeId, NodeKind
+from tallystick.model.step import Json
+
+CLAIMED = 0.8
+"""How sure a parent is that only the agent names."""
+
+_MOST_CHILDREN = 2_000
+
+_SESSIONS = (
+    "SELECT x.first_id, x.session_id, x.agent_id, x.kind, x.first_event_at, x.source_session"
+    " FROM json_each(?) i CROSS JOIN sessions x ON x.first_id = i.value"
+)
+_BY_SESSION = (
+    "SELECT first_id, session_id, agent_id, kind, first_event_at, source_session FROM sessions WHERE session_id = ?"
+)
+_PARENTS = (
+    "SELECT position, kind, parent_session, parent_step, claimed_session, claimed_step FROM session_edges"
+    " WHERE session_id = ? AND n = ? ORDER BY position"
+)
+_OTHER_PARENTS = (
+    "SELECT s.id, e.kind, e.parent_session, e.parent_step FROM json_each(?) i CROSS JOIN steps s ON s.id = i.value"
+    " CROSS JOIN session_edges e ON e.session_id = s.session_id AND e.n = s.n"
+    " WHERE s.n > 0 AND e.parent_session IS NOT NULL"
+)
+_FIRST_PROMPT = (
+    "SELECT request_id, created_at FROM requests WHERE session_id = ? AND original_user_prompt IS NOT NULL"
+    " ORDER BY n LIMIT 1"
+)
+_BY_HASH = "SELECT id, n, request FROM steps WHERE hash = ? AND session_id = ?"
+_BY_SOURCE = (
+    "SELECT id, n, request FROM steps INDEXED BY steps_source WHERE source_id = ? AND session_id = ? ORDER BY n LIMIT 1"
+)
+_CLAIMED_SESSION = (
+    "SELECT session_id, first_id FROM sessions WHERE source_session = ? AND agent_id = ? AND session_id <> ?"
+    " ORDER BY last_event_at DESC, session_id LIMIT 1"
+)
+_CHILDREN = (
+    "SELECT e.session_id, e.n, e.kind, e.parent_session, e.parent_step, e.claimed_session, e.claimed_step,"
+    " x.first_id, x.first_event_at, x.agent_id FROM session_edges e JOIN sessions x ON x.session_id = e.session_id"
+)
+
+
+def step_node(id_: int, n: int, request: int | None) -> NodeId:
+    """The node of a step: a prompt is its request."""
+    return NodeId(NodeKind.REQUEST if request == n else NodeKind.STEP, id_)
+
+
+def session_node(graph: Graph, session: str) -> NodeId | None:
+    """The node of a session, by its whole id."""
+    row = graph.row("SELECT first_id FROM sessions WHERE session_id = ?", (session,))
+    return None if row is None else NodeId(NodeKind.SESSION, row[0])
+
+
+def session_size(graph: Graph, first_id: int) -> int:
+    """How many steps a session has, by the id of its first."""
+    row = graph.row("SELECT size FROM sessions WHERE first_id = ?", (first_id,))
+    return 0 if row is None else int(row[0])
+
+
+# Upwards --------------------------------------------------------------------------------------------------------------
+
+
+def parents_of(graph: Graph, ids: Iterable[int]) -> tuple[set[int], list[Edge]]:
+    """Which of some sessions are there, and what began each: a step elsewhere, else its own first prompt."""
+    there: set[int] = set()
+    edges: list[Edge] = []
+    for batch in batches(ids):
+        for row in graph.rows(_SESSIONS, (batch,)):
+            there.add(row[0])
+            edges += _beginnings(graph, row)
+    return there, edges
+
+
+def _beginnings(graph: Graph, session: Row) -> Iterator[Edge]:
+    first_id, sid, agent, kind, began_ms, _ = session
+    node = NodeId(NodeKind.SESSION, first_id)
+    parents = graph.rows(_PARENTS, (sid, 0))
+    for _, _, parent, step, claimed, claimed_step in parents:
+        source = _parent(graph, sid, agent, parent, step, claimed, claimed_step)
+        yield _spawned(source, node, kind, began_ms, parent, step, claimed, claimed_step)
+    if not parents:
+        prompt = graph.row(_FIRST_PROMPT, (sid,))
+        if prompt is not None:
+            source = NodeId(NodeKind.REQUEST, prompt[0])
+            yield Edge(source=source, target=node, relation="began", at_ms=prompt[1])
+
+
+def _parent(
+    graph: Graph,
+    sid: str,
+    agent: str,
+    parent: str | None,
+    step: str | None,
+    claimed: str | None,
+    claimed_step: str | None,
+) -> NodeId:
+    """The step that a session hangs on, else the session; a node that is not there, where it is not recorded."""
+    if parent is not None:
+        found = graph.row(_BY_HASH, (step, parent)) if step else None
+        missing = _absent(parent, step or "")
+        return step_node(*found) if found is not None else session_node(graph, parent) or missing
+    known = graph.row(_CLAIMED_SESSION, (claimed, agent, sid))
+    if known is None:
+        return _absent(claimed or "", claimed_step or "")
+    found = graph.row(_BY_SOURCE, (claimed_step, known[0])) if claimed_step else None
+    return step_node(*found) if found is not None else NodeId(NodeKind.SESSION, known[1])
+
+
+def _absent(session: str, step: str) -> NodeId:
+    """A node for a step of a session that is not recorded. No row has its id."""
+    digest = blake2b(f"{session}#{step}".encode("utf-8", "surrogatepass"), digest_size=7).digest()
+    return NodeId(NodeKind.SESSION, -1 - int.from_bytes(digest, "big"))
+
+
+def _spawned(
+    source: NodeId,
+    node: NodeId,
+    kind: str,
+    at_ms: int | None,
+    parent: str | None,
+    step: str | None,
+    claimed: str | None,
+    claimed_step: str | None,
+) -> Edge:
+    is_sealed = parent is not None
+    named = (parent, step) if is_sealed else (claimed, claimed_step)
+    evidence: dict[str, Json] = {"sealed": is_sealed, "parent_session": named[0], "parent_step": named[1]}
+    return Edge(
+        source=source,
+        target=node,
+        relation=kind,
+        confidence=1.0 if is_sealed else CLAIMED,
+        evidence=evidence,
+        at_ms=at_ms or 0,
+    )
+
+
+def rests_on(graph: Graph, ids: Iterable[int]) -> Iterator[Edge]:
+    """The steps of other sessions that some steps follow from, as a merge does."""
+    for batch in batches(ids):
+        for id_, kind, parent, step in graph.rows(_OTHER_PARENTS, (batch,)):
+            found = graph.row(_BY_HASH, (step, parent))
+            if found is not None:
+                yield Edge(source=step_node(*found), target=NodeId(NodeKind.STEP, id_), relation=kind, is_end=True)
+
+
+# Downwards ------------------------------------------------------------------------------------------------------------
+
+
+def children_of(graph: Graph, ids: Iterable[int]) -> tuple[dict[int, Row], list[Edge]]:
+    """The sessions that are there, with their rows, and the sessions that hang on each."""
+    there: dict[int, Row] = {}
+    edges: list[Edge] = []
+    for batch in batches(ids):
+        for row in graph.rows(_SESSIONS, (batch,)):
+            there[row[0]] = row
+            node = NodeId(NodeKind.SESSION, row[0])
+            edges += [_hanging(node, child) for child in _children(graph, row)]
+    return there, edges
+
+
+def _children(graph: Graph, session: Row) -> list[Row]:
+    _, sid, agent, _, _, own_id = session
+    sealed = f"{_CHILDREN} WHERE e.parent_session = ? AND e.session_id <> ? LIMIT {_MOST_CHILDREN}"
+    rows = graph.rows(sealed, (sid, sid))
+    if own_id is not None:
+        claimed = f"{_CHILDREN} WHERE e.claimed_session = ? AND x.agent_id = ? AND e.session_id <> ?"
+        rows += graph.rows(f"{claimed} LIMIT {_MOST_CHILDREN}", (own_id, agent, sid))
+    return rows
+
+
+def _hanging(source: NodeId, row: Row) -> Edge:
+    _, n, kind, parent, step, claimed, claimed_step, first_id, began_ms, _ = row
+    if n == 0:
+        node = NodeId(NodeKind.SESSION, first_id)
+        return _spawned(source, node, kind, began_ms, parent, step, claimed, claimed_step)
+    return Edge(source=source, target=NodeId(NodeKind.STEP, first_id + n), relation=kind, is_end=True)
+
+
+def begun_by(graph: Graph, steps: Sequence[tuple[NodeId, str, str, str | None]]) -> Iterator[Edge]:
+    """The sessions that some steps began.
+
+    Args:
+        steps: of each its node, session, hash, and the agent's own id of it.
+    """
+    children: dict[str, list[Row]] = {}
+    for node, sid, digest, source_id in steps:
+        if sid not in children:
+            session = graph.row(_BY_SESSION, (sid,))
+            children[sid] = _children(graph, session) if session is not None else []
+        for row in children[sid]:
+            if row[4] == digest or (row[3] is None and source_id is not None and row[6] == source_id):
+                yield _hanging(node, row)

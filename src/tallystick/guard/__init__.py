@@ -1,0 +1,1 @@
+"""Decisions on calls, with the facts of the machine and of the record."""

@@ -1,0 +1,254 @@
+"""What policies would have said of the calls on record.
+
+Owns reading recorded calls back as they were asked about, and counting. What is on disk now says nothing of then, so
+files are not looked at: a script counts as unread, a path as it is spelled. What a session did before a call is known
+from its own record; what others did is not asked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from tallystick.errors import NotFoundError, PolicyError
+from tallystick.graph.calls import home_of
+from tallystick.graph.times import microseconds
+from tallystick.guard.call_effects import Deed, recorded_deed
+from tallystick.guard.decide import Decider
+from tallystick.guard.effect_counts import EffectCounts
+from tallystick.guard.historical_world import Then
+from tallystick.guard.policies import Policies, load_set, read_policy_file
+from tallystick.guard.session_families import Start
+from tallystick.guard.session_state import Story
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
+from tallystick.model.recorded import Recorded
+from tallystick.policy.engine import PolicySet
+from tallystick.policy.facts import Facts
+from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.reading import read_call
+from tallystick.policy.settings import Profile, Settings
+from tallystick.policy.untrusted_input import Hearing
+from tallystick.recording.jsonify import plain
+
+_MOST_LISTED = 1000
+_MOST_CALL = 300
+
+
+class Counts(EffectCounts, kw_only=True):
+    """What a set said. `false_alarms` are denials and asks of calls that were made and succeeded."""
+
+    false_alarms: int = 0
+
+    def add(self, effect: Effect, *, succeeded: bool) -> None:
+        """Count one."""
+        self.count(effect)
+        self.false_alarms += succeeded and effect in (Effect.DENY, Effect.ASK)
+
+
+class Differing(msgspec.Struct, frozen=True, kw_only=True):
+    """A call, and what the two sets say of it."""
+
+    step: str
+    call: str
+    in_force: Effect
+    candidate: Effect
+    rules: tuple[str, ...]
+    """Of the candidate, or of the set in force where the candidate says nothing."""
+    reason: str
+
+
+class Backtest(msgspec.Struct, frozen=True, kw_only=True):
+    """A set held against the record, beside the one in force."""
+
+    sessions: int
+    calls: int
+    in_force: Counts
+    candidate: Counts
+    differing: tuple[Differing, ...]
+    """At most 1,000."""
+    examples: tuple[Differing, ...]
+    """What the candidate denies or asks about, the same."""
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """A recorded call, and whether it was made and succeeded."""
+
+    step: Recorded
+    call: Call
+    succeeded: bool
+    said_at: str
+    """A time as the record writes it."""
+
+
+def hold_against_record(
+    home: Home,
+    files: Sequence[Path] = (),
+    *,
+    profile: str | None = None,
+    since: str | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Backtest:
+    """What a candidate would have said of each recorded call.
+
+    Args:
+        files: policies instead of the user's own. Neither these nor a profile: the set in force.
+        since: a time as the record writes it.
+        progress: is told how many bytes of journals were read.
+
+    Raises:
+        NotFoundError: there is no store. PolicyError: a policy cannot be used.
+    """
+    if not home.exists:
+        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+    policies = Policies(home)
+    settings = replace(policies.settings, is_interactive=True)
+    wanted = Profile(profile) if profile is not None else settings.profile
+    if files:
+        candidate = load_set(wanted, tuple((str(path), read_policy_file(path)) for path in files))
+    else:
+        candidate = load_set(wanted, policies.own)
+    counting = _Counting(policies.current, settings, candidate, replace(settings, profile=wanted))
+    deciders: dict[str, Decider] = {}
+    for sid, path in sorted(home.sessions()):
+        is_seen = False
+        then = Then()
+        then.story = _story(home, then, settings)
+        for made in _calls(home, sid, path, then):
+            then.folder = then.folder or made.call.cwd
+            if since is not None and made.said_at < since:
+                continue
+            user = home_of(made.call.cwd) or str(Path.home())
+            if user not in deciders:
+                deciders[user] = Decider(home, Path(user), environment=_moving(), settings=settings)
+            then.at_us = microseconds(made.said_at) or 0
+            counting.add(made, deciders[user], then)
+            is_seen = True
+        counting.sessions += is_seen
+        progress(path.stat().st_size)
+    return counting.done()
+
+
+def _story(home: Home, then: Then, settings: Settings) -> Story:
+    """What a session did, to be told step by step."""
+
+    def read(call: Call) -> Deed:
+        user = home_of(call.cwd) or str(Path.home())
+        return recorded_deed(read_call(call, then, home=user, workspace=then.folder), then, settings)
+
+    def is_secret(path: str) -> bool:
+        named = Named(path=path, real=path, home=home_of(path) or str(Path.home()), workspace=then.folder)
+        return not kinds_of(named, settings).isdisjoint(("secret", "credential"))
+
+    return Story(home, Hearing(is_secret=is_secret), read, lambda _: False)
+
+
+def _moving() -> dict[str, str]:
+    """The variables of this machine that move agents' settings."""
+    return {
+        name: os.environ[name] for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME") if name in os.environ
+    }
+
+
+def _calls(home: Home, sid: str, path: Path, then: Then) -> Iterator[_Made]:
+    """The calls of a session, in order, each as it was asked about. What was done is told to the story after each."""
+    steps = list(read_session(home, sid, load_blobs=True))
+    ended = {
+        corr: step for step in steps if step.type == "tool_result" and isinstance(corr := step.member("corr"), str)
+    }
+    folder: str | None = None
+    source = agent = ""
+    for step in steps:
+        folder = step.text("personal.cwd") or folder
+        source, agent = str(step.member("source_session") or source), str(step.member("agent") or agent)
+        start = Start(sid=sid, path=path, agent=agent or "claude-code", source=source or sid)
+        if step.type != "tool_call" or "corroborates" in step.meta or "revises" in step.meta:
+            _tell(then, start, step)
+            continue
+        corr = step.member("corr")
+        result = ended.get(corr) if isinstance(corr, str) else None
+        succeeded = (
+            result is not None and result.meta.get("success") is not False and result.meta.get("decision") != "deny"
+        )
+        call = Call(
+            agent=agent or "claude-code",
+            session=source or sid,
+            tool=str(step.member("tool") or ""),
+            args=step.values.get("content.args"),
+            cwd=folder,
+        )
+        yield _Made(step, call, succeeded, str(step.meta.get("ts", step.meta.get("recorded", ""))))
+        _tell(then, start, step)
+
+
+def _tell(then: Then, start: Start, step: Recorded) -> None:
+    if then.story is not None:
+        then.story.take(start, step)
+
+
+class _Counting:
+    """Two sets, and what they said so far."""
+
+    def __init__(self, in_force: PolicySet, settings: Settings, candidate: PolicySet, wanted: Settings) -> None:
+        self.sessions = 0
+        self._sets = ((in_force, settings, Counts()), (candidate, wanted, Counts()))
+        self._differing: list[Differing] = []
+        self._examples: list[Differing] = []
+
+    def add(self, made: _Made, decider: Decider, then: Then) -> None:
+        """Have both sets decide on a call."""
+        facts = decider.facts_in(then, made.call)
+        first, second = (_decide(found, facts, settings) for found, settings, _ in self._sets)
+        for decision, (_, _, counts) in zip((first, second), self._sets, strict=True):
+            counts.add(_said(decision), succeeded=made.succeeded)
+        if _said(first) is _said(second) and _said(second) not in (Effect.DENY, Effect.ASK):
+            return
+        told = Differing(
+            step=f"{made.step.session[:8]}:{made.step.n}",
+            call=_spoken(made.call),
+            in_force=_said(first),
+            candidate=_said(second),
+            rules=second.rules or first.rules,
+            reason=second.reason or first.reason,
+        )
+        kept = self._examples if _said(first) is _said(second) else self._differing
+        if len(kept) < _MOST_LISTED:
+            kept.append(told)
+
+    def done(self) -> Backtest:
+        """What was counted."""
+        (_, _, in_force), (_, _, candidate) = self._sets
+        return Backtest(
+            sessions=self.sessions,
+            calls=candidate.total,
+            in_force=in_force,
+            candidate=candidate,
+            differing=tuple(self._differing),
+            examples=tuple(self._examples),
+        )
+
+
+def _decide(policies: PolicySet, facts: Facts, settings: Settings) -> Decision:
+    """What a set says. One that cannot judge a call says nothing of it."""
+    try:
+        return policies.decide(facts, settings)
+    except PolicyError:
+        return NO_OPINION
+
+
+def _spoken(call: Call) -> str:
+    """A call in short, for people."""
+    args = call.args
+    command = args.get("command") if isinstance(args, dict) else None
+    text = command if isinstance(command, str) else f"{call.tool} {msgspec.json.encode(plain(args)).decode()}"
+    return text[:_MOST_CALL]
+
+
+def _said(decision: Decision) -> Effect:
+    """What was said, or would have been if the profile did more than observe."""
+    return decision.would or decision.effect

@@ -1,0 +1,179 @@
+"""What a call that was judged is remembered by when later calls of its session are judged.
+
+Owns Deed, and remembering deeds for the short time between a decision and the call's entry in the record. The record decides
+what happened; a deed only saves reading the same call again, and says what was there before it ran. Must not know sessions.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import orjson
+
+from tallystick.model.decision import Call
+from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.policy.egress import secrets_below, takes_all
+from tallystick.policy.facts import Action, Facts, FileFacts
+from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.origins import REACHES, TAKES
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks import environments, searches, secret_managers, secret_names_passed, variables
+from tallystick.policy.sensitive import is_sensitive_read
+from tallystick.policy.settings import Settings
+from tallystick.policy.world import FileKind, World
+
+_MOST = 256
+_MOST_BYTES = 64 << 10
+"""Arguments that are longer are not kept for comparing."""
+_CHANGES = (Action.WRITE, Action.DELETE, Action.MOVE)
+
+
+class Deed(msgspec.Struct, frozen=True, kw_only=True):
+    """A call, as later ones are judged by it."""
+
+    effects: Effects
+    texts: tuple[str, ...] = ()
+    """Commands and codes among its arguments."""
+    folder: str | None = None
+    is_unlisted: bool = False
+    """Nothing is known of its tool but the name."""
+    sensitive: tuple[str, ...] = ()
+    """What it reads that is a secret, other than by a path."""
+    existing: frozenset[str] | None = None
+    """Of the files that it changes, those that were there before; None: nobody looked."""
+    files: int = 0
+    hosts: int = 0
+
+
+def deed_of(reading: CallReading, facts: Facts, world: World, settings: Settings) -> Deed:
+    """What is kept of a call that was judged and is about to run: what is there now was there before it."""
+    files = [act.resource for act in facts.acts if act.action in _CHANGES and isinstance(act.resource, FileFacts)]
+    existing = {file.path for file in files if file.exists}
+    deed = _deed(reading, world, settings, is_sensitive_read(facts), frozenset(existing))
+    intents = _into_folders(deed.effects, existing, world)
+    if intents is None:
+        return deed
+    inner = {intent.target for intent in intents if world.state(intent.target).kind is not FileKind.NOTHING}
+    effects = msgspec.structs.replace(deed.effects, intents=intents)
+    return msgspec.structs.replace(deed, effects=effects, existing=frozenset(existing | inner))
+
+
+def _into_folders(effects: Effects, existing: set[str], world: World) -> tuple[Intent, ...] | None:
+    """The intents of a call with `cp a folder` read as `cp a folder/a`: that a folder is there only the machine knows.
+
+    None where nothing goes into a folder that is there.
+    """
+    found: dict[int, Intent] = {}
+    synced = {one.command for one in effects.intents if one.operation is Operation.RUN and one.target == "rsync"}
+    for flow in effects.flows:
+        source, target = effects.intents[flow.source], effects.intents[flow.target]
+        is_copy = target.operation is Operation.COPY_DEST and source.domain is Domain.FILE and target.target in existing
+        if is_copy and target.command not in synced and world.state(target.target).kind is FileKind.FOLDER:
+            path = posixpath.join(target.target, posixpath.basename(source.target))
+            found[flow.target] = msgspec.structs.replace(target, target=path)
+    return tuple(found.get(k, one) for k, one in enumerate(effects.intents)) if found else None
+
+
+def recorded_deed(reading: CallReading, world: World, settings: Settings) -> Deed:
+    """The same of a call that is on record, and that this process did not judge."""
+    risks = (
+        risk
+        for module in (secret_managers, environments, variables, searches, secret_names_passed)
+        for risk in module.risks(reading, settings)
+    )
+    return _deed(reading, world, settings, [f"{risk.name}: {risk.target}" for risk in risks], None)
+
+
+def _deed(
+    reading: CallReading, world: World, settings: Settings, shown: Sequence[str], existing: frozenset[str] | None
+) -> Deed:
+    effects = _with_secrets_below(reading, world, settings)
+    return Deed(
+        effects=effects,
+        texts=reading.texts,
+        folder=reading.folder,
+        is_unlisted=_is_unlisted(reading),
+        sensitive=tuple(dict.fromkeys((*shown, *_environments(effects, reading, settings)))),
+        existing=existing,
+        files=sum(intent.domain is Domain.FILE for intent in effects.intents),
+        hosts=sum(intent.domain is Domain.NETWORK and intent.operation in REACHES for intent in effects.intents),
+    )
+
+
+def _environments(effects: Effects, reading: CallReading, settings: Settings) -> Iterator[str]:
+    """Environments of processes that are read as files."""
+    for intent in effects.intents:
+        if intent.domain is Domain.FILE and intent.operation in TAKES and "environ" in intent.target:
+            named = Named(path=intent.target, real=intent.target, home=reading.home)
+            if "environment" in kinds_of(named, settings):
+                yield intent.target
+
+
+def _is_unlisted(reading: CallReading) -> bool:
+    uses = reading.uses
+    if uses.commands or uses.programs or uses.codes:
+        return False
+    return any(intent.target == reading.call.tool for intent in uses.intents)
+
+
+def _with_secrets_below(reading: CallReading, world: World, settings: Settings) -> Effects:
+    """What a call does, with the secrets in folders that it takes as a whole: a folder has no content of its own."""
+    effects, searched = reading.effects, reading.uses.searched
+    if not searched and not any(intent.is_deep for intent in effects.intents):
+        return effects
+    intents, flows = list(effects.intents), list(effects.flows)
+    for k in searched:
+        intents[k] = msgspec.structs.replace(intents[k], operation=Operation.READ)
+    for flow in effects.flows:
+        source = intents[flow.source]
+        if source.domain is Domain.FILE and takes_all(source, reading):
+            for path in secrets_below(source.target, reading, world, settings):
+                intents.append(msgspec.structs.replace(source, target=path, is_deep=False))
+                flows.append(msgspec.structs.replace(flow, source=len(intents) - 1))
+    return msgspec.structs.replace(effects, intents=tuple(intents), flows=tuple(flows))
+
+
+class Deeds:
+    """The deeds of calls that were just judged, until they are found in the record. Bounded."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[tuple[object, ...], Deed] = OrderedDict()
+
+    def note(self, call: Call, deed: Deed) -> None:
+        """Remember what a call does that may be made now."""
+        for key in _keys(call):
+            self._waiting[key] = deed
+            self._waiting.move_to_end(key)
+        while len(self._waiting) > _MOST:
+            self._waiting.popitem(last=False)
+
+    def take(self, call: Call) -> Deed | None:
+        """The deed of a call that is in the record now, if it was judged here."""
+        for key in _keys(call):
+            found = self._waiting.pop(key, None)
+            if found is not None:
+                return found
+        return None
+
+
+def _keys(call: Call) -> Iterator[tuple[object, ...]]:
+    """What a call is known by: its id, and its arguments. In the record these are without secrets, and then differ."""
+    session = call.session.partition("/")[0].partition("~")[0]
+    if call.call_id is not None:
+        yield call.agent, session, call.call_id
+    try:
+        text = orjson.dumps(call.args, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, ValueError):
+        return
+    if len(text) <= _MOST_BYTES:
+        yield call.agent, session, call.tool, text
+
+
+def may_change_anything(effects: Effects) -> bool:
+    """Whether a call runs something whose doing is not told."""
+    return bool(effects.opaque) or any(
+        intent.domain is Domain.UNKNOWN or intent.operation is Operation.EXECUTE for intent in effects.intents
+    )

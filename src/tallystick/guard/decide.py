@@ -1,0 +1,247 @@
+"""Deciding on a call before it runs.
+
+Owns which paths of this machine are protected. Must not know where policies come from (`policies` does), nor what speaks
+against a call: they say that.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
+from tallystick.capture.tracking import load_git, repository_of, tracking_of
+from tallystick.guard.call_effects import Deed, Deeds, deed_of, recorded_deed
+from tallystick.guard.file_inspection import inspect_written
+from tallystick.guard.live_world import Machine
+from tallystick.guard.policies import Policies, detectors
+from tallystick.guard.recorded_context import OnRecord
+from tallystick.journal.home import Home
+from tallystick.model.decision import Call, Decision
+from tallystick.policy.acts import is_below
+from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
+from tallystick.policy.judging import Ground, judged
+from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.places import Kind, Places, Protected
+from tallystick.policy.reading import read_call
+from tallystick.policy.recorder import Recorder
+from tallystick.policy.settings import Settings
+from tallystick.policy.world import Content, World
+
+_MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "TMPDIR")
+_ALSO_OF_USER = (
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+    ".codex/requirements.toml",
+    ".copilot/hooks/tallystick.json",
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+    "/etc/codex/requirements.toml",
+    "/etc/codex/config.toml",
+    "/etc/gemini-cli/settings.json",
+    "/Library/Application Support/GeminiCli/settings.json",
+)
+_ALSO_IN_PROJECTS = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
+"""Files that nothing of ours is written to, but that can switch hooks off."""
+
+
+class Decider:
+    """The policies in force for one store, and what is protected on this machine. Safe for several threads.
+
+    Loading takes some 100 ms, mostly for the engine's library. Files of policies that have changed are read again; one that
+    cannot be used leaves the last good set in force: `policies.error` says why.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        user_home: Path,
+        projects: Sequence[Path] = (),
+        *,
+        environment: Mapping[str, str] | None = None,
+        package: Path | None = None,
+        adapters: Iterable[HookAdapter] | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        """Load the policies that are shipped and those in the store.
+
+        Args:
+            home: The store. It need not exist.
+            user_home: The home folder of the user that agents run as.
+            projects: Folders whose settings count wherever an agent works.
+            environment: Of the agents: variables that move an agent's settings elsewhere are looked up in it.
+            package: The folder of Tallystick's own files; by default where this module is.
+            adapters: The agents whose settings are protected; by default all.
+            settings: By default those of the store.
+        """
+        variables = dict(environment or {})
+        known = list(adapters) if adapters is not None else list(hook_adapters().values())
+        self.policies = Policies(home, environment=variables, settings=settings)
+        """The policies in force."""
+        places = Places(
+            _protected(home, user_home, variables, known, package or Path(__file__).parent.parent),
+            home=str(user_home),
+            in_projects=list(dict.fromkeys((*_paths(known, project=True), *_ALSO_IN_PROJECTS))),
+            projects=[str(project) for project in projects],
+            resolve=_without_links,
+            ignores_case=sys.platform == "darwin",
+        )
+        line = f"{sys.executable} -I -m tallystick.service {home.folder}"
+        self._ground = Ground(
+            home=str(user_home),
+            places=places,
+            recorder=Recorder(process=lambda: _process(home), line=line),
+            variables=_known_variables(home, user_home, variables),
+            temporary=tuple(text for name in ("TMPDIR", "TEMP") if (text := variables.get(name, "")).startswith("/")),
+        )
+
+        self._deeds = Deeds()
+        self._record = OnRecord(home, self._recorded, self._is_secret, self._is_shared, _held)
+
+    def facts(self, call: Call) -> Facts:
+        """What is known of a call that is about to be made."""
+        world, settings = self._world(call), self.policies.settings
+        reading, facts = judged(call, self._ground, world, settings, detectors())
+        self._deeds.note(call, deed_of(reading, facts, world, settings))
+        return facts
+
+    def warm(self) -> None:
+        """Read what is on record of the newest sessions, so that no call waits for it."""
+        self._record.warm()
+        Machine().has_secret("")  # the tables of secrets' forms are made when they are first used
+        load_git()
+
+    def facts_in(self, world: World, call: Call) -> Facts:
+        """What is known of a call in a world that is given."""
+        return judged(call, self._ground, world, self.policies.settings, detectors())[1]
+
+    def decide(self, call: Call) -> Decision:
+        """What the policies say of a call.
+
+        Raises:
+            PolicyError: they cannot judge it. The caller answers with `undecided`.
+        """
+        facts = self.facts(call)
+        return self.policies.in_force(facts.root).decide(facts, self.policies.settings)
+
+    def look_after(self, call: Call) -> Decision:
+        """What the policies say of the content that a call has left in the files that it wrote. It may have been made or not.
+
+        Raises:
+            PolicyError: they cannot judge it.
+        """
+        facts = self.facts_in(self._world(call), call)
+        written = [
+            act.resource for act in facts.acts if act.action is Action.WRITE and isinstance(act.resource, FileFacts)
+        ]
+        acts = tuple(_as_found(file, Path(self._ground.home)) for file in written[:_MOST_LOOKED_AT] if file.is_known)
+        found = msgspec.structs.replace(facts, acts=tuple(act for act in acts if act is not None))
+        return self.policies.in_force(facts.root).decide(found, self.policies.settings)
+
+    def _world(self, call: Call) -> Machine:
+        """The machine and the record, as they are for a call."""
+        return Machine(self._record.before(call))
+
+    def _recorded(self, call: Call) -> Deed:
+        """What a call that is on record does."""
+        known = self._deeds.take(call)
+        if known is not None:
+            return known
+        world = Machine()
+        variables = self._ground.variables.items()
+        reading = read_call(call, world, home=self._ground.home, workspace=call.cwd, variables=variables)
+        return recorded_deed(reading, world, self.policies.settings)
+
+    def _is_secret(self, path: str) -> bool:
+        """Whether a path holds secrets by its name; in a repository, a key of its tests does not."""
+        root = _repository(posixpath.dirname(path))
+        is_project = root is not None and not is_below(self._ground.home, (root,))
+        named = Named(path=path, real=path, home=self._ground.home, workspace=root if is_project else None)
+        return not kinds_of(named, self.policies.settings).isdisjoint(("secret", "credential"))
+
+    def _is_shared(self, path: str) -> bool:
+        """Whether what a path holds is no secret, whatever it looks like: the project shares it, or the user says so."""
+        home = self._ground.home
+        plain = (home + place[1:] if place[:1] == "~" else place for place in self.policies.settings.not_sensitive)
+        return is_below(path, tuple(plain)) or tracking_of(path).is_tracked
+
+
+_repository = lru_cache(maxsize=1024)(repository_of)
+
+
+def _held(path: str) -> str:
+    """The text of a file."""
+    found = Machine().content(path)
+    return found.text if isinstance(found, Content) and "\0" not in found.text else ""
+
+
+_MOST_LOOKED_AT = 8
+"""Files of one call whose content is looked at after it."""
+
+
+def _as_found(file: FileFacts, home: Path) -> Act | None:
+    """A written file with what it holds now and nothing else that policies could speak of."""
+    found = inspect_written(file.path, home)
+    if found is None:
+        return None
+    told = FileFacts(path=file.path, name=file.name, place=Place.WORKSPACE, tags=found.tags, exists=True)
+    return Act(action=Action.WRITE, resource=told, because=(found.digest,) if found.digest is not None else ())
+
+
+# Places --------------------------------------------------------------------------------------------------------------
+
+
+def _protected(
+    home: Home, user_home: Path, variables: Mapping[str, str], adapters: Iterable[HookAdapter], package: Path
+) -> Iterator[Protected]:
+    store = posixpath.abspath(home.folder)
+    yield Protected(Kind.STORE, store, is_folder=True)
+    yield Protected(Kind.KEYS, posixpath.join(store, "keys"), is_folder=True)
+    for path in _of_user_settings(user_home, variables, adapters):
+        yield Protected(Kind.HOOK_SETTINGS, path, is_folder=False)
+    is_installed = bool({"site-packages", "dist-packages"} & set(package.parts))
+    yield Protected(Kind.PROGRAM if is_installed else Kind.CHECKOUT, posixpath.abspath(package), is_folder=True)
+
+
+def _of_user_settings(user_home: Path, variables: Mapping[str, str], adapters: Iterable[HookAdapter]) -> Iterator[str]:
+    files = [file for adapter in adapters for file in adapter.settings(project=False)]
+    for file in [*files, *(SettingsFile(path=path) for path in _ALSO_OF_USER)]:
+        yield posixpath.join(str(user_home), file.path)
+        moved = variables.get(file.variable) if file.variable is not None else None
+        if moved:
+            yield posixpath.join(moved, *Path(file.path).parts[1:])
+
+
+def _paths(adapters: Iterable[HookAdapter], *, project: bool) -> Iterator[str]:
+    yield from (file.path for adapter in adapters for file in adapter.settings(project=project))
+
+
+def _without_links(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
+        return posixpath.normpath(path)
+
+
+def _process(home: Home) -> int | None:
+    try:
+        return int((home.folder / "run" / "recorder.pid").read_text("ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+# Commands ------------------------------------------------------------------------------------------------------------
+
+
+def _known_variables(home: Home, user_home: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of an agent's environment that commands may use and that are known."""
+    moving = {name: variables[name] for name in _MOVING if name in variables}
+    known = {"HOME": str(user_home), "TALLY_HOME": str(home.folder), "USER": user_home.name, "LOGNAME": user_home.name}
+    return {**moving, **known}

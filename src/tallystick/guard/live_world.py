@@ -1,0 +1,99 @@
+"""The machine and the record, as they are when a call is judged: what `policy.world` asks.
+
+Owns looking at files; the record is `on_record`'s. Must not know why something is asked.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import posixpath
+import stat
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from tallystick.capture.content import Contents
+from tallystick.capture.tracking import repository_of, tracking_of
+from tallystick.guard.recorded_context import Before
+from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread
+from tallystick.scrubbing.finding import Counts, scrub_text
+
+_CONTENTS = Contents()
+"""One for the process: what a file holds is the same for all who ask."""
+_MOST_MATCHES = 300
+_LOGINS = {"password", "url-password"}
+
+
+class Machine:
+    """Answers for one call."""
+
+    def __init__(self, before: Before | None = None) -> None:
+        """`before` is what is on record; None: nothing is."""
+        self._before = before
+
+    def real(self, path: str) -> str:
+        """The path without links, as far as it is there."""
+        try:
+            return os.path.realpath(path)
+        except (OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
+            return posixpath.normpath(path)
+
+    def state(self, path: str) -> FileState:
+        """What is at a path."""
+        try:
+            found = Path(path).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return FileState(kind=FileKind.NOTHING)
+        except (OSError, ValueError):
+            return FileState()
+        return FileState(kind=_kind(found.st_mode), size_bytes=found.st_size, mode=stat.S_IMODE(found.st_mode))
+
+    def matches(self, pattern: str) -> Sequence[str]:
+        """The paths that a pattern of the shell names."""
+        try:
+            found = glob.iglob(pattern)  # noqa: PTH207 - Path.glob takes no absolute pattern
+            return list(islice(found, _MOST_MATCHES))
+        except (OSError, ValueError, RecursionError):
+            return ()
+
+    def content(self, path: str) -> Content | Unread:
+        """The bytes at a path."""
+        return _CONTENTS.read(path)
+
+    def provenance(self, path: str) -> Provenance:
+        """What the record says of a path."""
+        return self._before.provenance(path) if self._before is not None else Provenance()
+
+    def repository(self, path: str) -> str | None:
+        """The top folder of the repository that a path lies in."""
+        return repository_of(path)
+
+    def tracking(self, path: str) -> Tracking:
+        """What version control says of a path."""
+        return tracking_of(path)
+
+    def is_approved(self, digest: str) -> bool:
+        """Whether the user let content with this digest run before, when asked."""
+        return self._before is not None and self._before.is_approved(digest)
+
+    def has_secret(self, text: str) -> bool:
+        """Whether a secret stands in a text, by its form or by the name beside it. With a password one logs in."""
+        found: Counts = Counter()
+        scrub_text(text, found)
+        return not found.keys() <= _LOGINS
+
+    def past(self) -> Past:
+        """What the session of the call has done so far."""
+        return self._before.past() if self._before is not None else Past()
+
+
+def _kind(mode: int) -> FileKind:
+    if stat.S_ISREG(mode):
+        return FileKind.FILE
+    if stat.S_ISDIR(mode):
+        return FileKind.FOLDER
+    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
+        return FileKind.DEVICE
+    return FileKind.OTHER

@@ -1,0 +1,425 @@
+"""How well the policies in force tell attacks from work: cases, and what is decided on each.
+
+Owns the form of a case, the machine that cases run on, and how a case is judged: calls go through the Decider that is used
+live, one after another, and what was called before is in the record when the next call is judged. Must not know what speaks
+against a call, nor where cases are kept.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from msgspec import structs
+
+from tallystick.errors import FormatError, PolicyError
+from tallystick.guard.decide import Decider
+from tallystick.guard.effect_counts import EffectCounts
+from tallystick.guard.fallback_decision import undecided
+from tallystick.journal.home import Home
+from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.step import Json, Opening, Source, Step
+from tallystick.recording.record import sealable
+from tallystick.recording.session_writer import Scribe
+from tallystick.recording.store import init_store
+from tallystick.workspace.index_live import index_sessions
+from tallystick.workspace.settings import read_setting
+
+HOME_FOLDER = "HOME_FOLDER"
+"""Stands in cases for the home folder of the user that the agent runs as."""
+_BESIDE_TMP = "/var/tmp"
+"""Where machines are made: cases name /tmp, and a user's home folder does not lie in it."""
+_STRONG = (Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY)
+_GIT = ("git", "-c", "user.name=dev", "-c", "user.email=dev@example.org", "-c", "commit.gpgsign=false")
+
+_COMMITTING = (
+    ("init", "-q", "--template="),
+    ("add", "-A"),
+    ("commit", "-q", "--allow-empty", "-m", "all"),
+    ("gc", "-q"),  # one file instead of hundreds: machines are copied
+)
+
+
+class Wants(enum.StrEnum):
+    """What a case wants of the policies."""
+
+    DENY = "deny"
+    ASK_OR_DENY = "ask-or-deny"
+    WARN = "warn"
+    """A warning, or more."""
+    SILENCE = "silence"
+    """Work: it must be let through. A warning does not interrupt it."""
+
+
+class CaseCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One call of a tool."""
+
+    tool: str
+    args: Json = None
+    result: str | None = None
+    """What it gave. It is in the record when the next call is judged."""
+    session: str = "now"
+    """Which session of the agent it belongs to."""
+    agent: str | None = None
+    """None: the agent of the case."""
+    leaves: dict[str, str] = {}
+    """What it leaves on disk: path → text, before the next call is judged."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An attack, or a piece of work: calls in the order in which an agent makes them.
+
+    HOME_FOLDER in any text stands for the home folder; paths of files that are not absolute lie below `folder`.
+    """
+
+    id: str
+    class_: str = msgspec.field(name="class")
+    wants: Wants
+    calls: tuple[CaseCall, ...]
+    agent: str = "claude-code"
+    folder: str = f"{HOME_FOLDER}/project"
+    """Where the agent works."""
+    judged: int | None = None
+    """Which call is judged, from 0; None: the last one of an attack, every one of work."""
+    files: dict[str, str] = {}
+    """What is on disk before, beside what every machine has: path → text."""
+    links: dict[str, str] = {}
+    """Symbolic links that are there before: path → target."""
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What was decided on one case, or on one call of a piece of work."""
+
+    id: str
+    class_: str = msgspec.field(name="class")
+    wants: Wants
+    effect: Effect
+    rules: tuple[str, ...] = ()
+    call: int = 0
+    """Which call this was decided on. Before the judged one: it was denied, so that the judged one is never made."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the case got what it wants, or more where it is an attack."""
+        strength = _STRONG.index(self.effect)
+        match self.wants:
+            case Wants.DENY:
+                return self.effect is Effect.DENY
+            case Wants.ASK_OR_DENY:
+                return strength >= _STRONG.index(Effect.ASK)
+            case Wants.WARN:
+                return strength >= _STRONG.index(Effect.WARN)
+            case Wants.SILENCE:
+                return strength <= _STRONG.index(Effect.WARN)
+
+
+class Tally(EffectCounts, kw_only=True):
+    """How the cases of one class were judged."""
+
+    met: int = 0
+
+    def add(self, judged: Judged) -> None:
+        """Count one."""
+        self.count(judged.effect)
+        self.met += judged.is_met
+
+
+# Cases ---------------------------------------------------------------------------------------------------------------
+
+
+class _Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Work in short: each command and each call is a case of its own."""
+
+    class_: str = msgspec.field(name="class")
+    commands: tuple[str, ...] = ()
+    calls: tuple[CaseCall, ...] = ()
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    case: tuple[Case, ...] = ()
+    work: tuple[_Group, ...] = ()
+
+
+def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
+    """The cases of some tables, in order.
+
+    Raises:
+        FormatError: a table is no TOML or has another shape, a case has no call that could be judged, or an id stands twice.
+    """
+    found: dict[str, Case] = {}
+    for path in paths:
+        for case in _table(path):
+            if case.id in found:
+                raise FormatError(f"{path.name}: the id {case.id!r} stands twice")
+            if not case.calls or not 0 <= (case.judged or 0) < len(case.calls):
+                raise FormatError(f"{path.name}: case {case.id!r} has no call that could be judged")
+            found[case.id] = case
+    return tuple(found.values())
+
+
+def _table(path: Path) -> Iterator[Case]:
+    try:
+        table = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _Table)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise FormatError(f"{path.name}: {error}") from error
+    yield from table.case
+    for group in table.work:
+        shells = (CaseCall(tool="Bash", args={"command": command}) for command in group.commands)
+        for call in (*shells, *group.calls):
+            yield Case(id=f"{group.class_}: {named(call)}", class_=group.class_, wants=Wants.SILENCE, calls=(call,))
+
+
+def named(call: CaseCall) -> str:
+    """A call in short, for people: what it is given, and a few digits where that was cut."""
+    is_shell = isinstance(call.args, dict) and list(call.args) == ["command"]
+    text = call.args["command"] if is_shell else f"{call.tool} {msgspec.json.encode(call.args).decode()}"
+    return text if len(text) <= 100 else f"{text[:90]}… {sha256(text.encode()).hexdigest()[:6]}"
+
+
+def corpus_digest(paths: Iterable[Path]) -> str:
+    """SHA-256 over some tables, their names included: what a figure was measured on."""
+    total = sha256()
+    for path in sorted(paths, key=lambda path: path.name):
+        total.update(f"{path.name}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+# The machine ---------------------------------------------------------------------------------------------------------
+
+
+class Machine:
+    """A user's home folder with secrets, a store and a project under git, in a folder of its own.
+
+    Made of plain files: nothing of a case is ever run on it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.user = folder / "dev"
+        self.home = Home(self.user / ".tally")
+        self.temporary = folder / "tmp"
+
+    def lay_out(self, files: Mapping[str, str]) -> None:
+        """Make it anew: path below the home folder → text. What lies in `project` is committed, where git is there."""
+        self.temporary.mkdir(parents=True)
+        self.user.mkdir()
+        init_store(self.home)
+        for path, text in files.items():
+            self.write(path, text, self.user)
+        project = self.user / "project"
+        project.mkdir(parents=True, exist_ok=True)
+        for arguments in _COMMITTING:
+            _git(project, arguments)
+
+    def copy_to(self, folder: Path) -> Machine:
+        """The same machine in another folder."""
+        copied = Machine(folder)
+        shutil.copytree(self.user, copied.user, symlinks=True)
+        copied.temporary.mkdir(parents=True)
+        return copied
+
+    def write(self, path: str, text: str, folder: Path) -> None:
+        """Write one file. What a case would put outside this machine is left out."""
+        target = self._inside(path, folder)
+        if target is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8", errors="replace")
+
+    def link(self, path: str, target: str, folder: Path) -> None:
+        """Make one symbolic link; its target may be anywhere."""
+        place = self._inside(path, folder)
+        if place is not None:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(target)
+
+    def _inside(self, path: str, folder: Path) -> Path | None:
+        text = f"{self.user}{path[1:]}" if path.startswith("~/") else path
+        target = Path(os.path.normpath(folder / text))
+        place = target.parent.resolve() / target.name  # a link of the case may lead out of the machine
+        return place if place.is_relative_to(self.user.parent) and not place.is_symlink() else None
+
+    def filled(self, value: Json) -> Json:
+        """A value of a case with this machine's home folder in it."""
+        match value:
+            case str():
+                return value.replace(HOME_FOLDER, str(self.user))
+            case list():
+                return [self.filled(item) for item in value]
+            case dict():
+                return {self.filled(name): self.filled(item) for name, item in value.items()}
+            case _:
+                return value
+
+    def decider(self) -> Decider:
+        """The policies in force on it, as the recorder loads them.
+
+        Raises:
+            PolicyError: those in its store cannot be used.
+        """
+        environment = {"HOME": str(self.user), "TMPDIR": str(self.temporary)}
+        # Where this program lies is none of the machine's business: a case may name the folder that a checkout is in.
+        package = self.user.parent / "installed" / "site-packages" / "tallystick"
+        decider = Decider(self.home, self.user, environment=environment, package=package)
+        if decider.policies.error is not None:
+            raise PolicyError(decider.policies.error)
+        return decider
+
+
+def _git(folder: Path, arguments: Sequence[str]) -> None:
+    if shutil.which("git") is None:
+        return
+    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ.get("PATH", os.defpath)}
+    subprocess.run([*_GIT, *arguments], cwd=folder, env=quiet, check=False, capture_output=True, timeout=60)
+
+
+# Judging -------------------------------------------------------------------------------------------------------------
+
+
+def judge(cases: Iterable[Case], files: Mapping[str, str]) -> Iterator[Judged]:
+    """What is decided on each case, in order: one Judged an attack, one a call of a piece of work.
+
+    Each case has a Decider of its own, so that nothing is left of the case before. `files` are on every machine: path below
+    the home folder → text. Everything lies in a folder that is removed afterwards.
+
+    Raises:
+        PolicyError: the policies cannot be loaded.
+    """
+    below = _BESIDE_TMP if os.access(_BESIDE_TMP, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="tallystick-cases-", dir=below, ignore_cleanup_errors=True) as folder:
+        shared = Machine(Path(folder, "shared").resolve())
+        shared.lay_out(files)
+        for number, case in enumerate(cases):
+            if not (case.files or case.links or len(case.calls) > 1):
+                yield from _judge(case, shared)
+                continue
+            own = Path(folder, f"case-{number}").resolve()
+            yield from _judge(case, shared.copy_to(own))
+            shutil.rmtree(own, ignore_errors=True)
+
+
+def _judge(case: Case, machine: Machine) -> Iterator[Judged]:
+    folder = Path(machine.filled(case.folder))
+    for path, text in case.files.items():
+        machine.write(machine.filled(path), machine.filled(text), folder)
+    for path, target in case.links.items():
+        machine.link(machine.filled(path), machine.filled(target), folder)
+    is_work = case.wants is Wants.SILENCE
+    judged = case.judged if case.judged is not None else len(case.calls) - 1
+    with History(machine, case, folder) as history:
+        for number, call in enumerate(case.calls[: judged + 1]):
+            decision = history.decide(call)
+            wanted = number == case.judged if case.judged is not None else is_work or number == judged
+            is_stopped = decision.effect is Effect.DENY and not is_work
+            if wanted or is_stopped:
+                yield _judged(case, number, decision)
+            if is_stopped:
+                return
+            if number < judged:
+                history.happened(call)
+
+
+def _judged(case: Case, number: int, decision: Decision) -> Judged:
+    is_one_of_many = case.wants is Wants.SILENCE and len(case.calls) > 1
+    return Judged(
+        id=f"{case.id} [{number}]" if is_one_of_many else case.id,
+        class_=case.class_,
+        wants=case.wants,
+        effect=decision.effect,
+        rules=decision.rules,
+        call=number,
+    )
+
+
+class History:
+    """One case while it runs: its Decider, and the record of what was called before."""
+
+    def __init__(self, machine: Machine, case: Case, folder: Path) -> None:
+        self._machine = machine
+        self._case = case
+        self._folder = folder
+        self._decider = machine.decider()
+        self._scribe: Scribe | None = None
+        self._begun: set[tuple[str, str]] = set()
+        self._made = 0
+        self._closing = ExitStack()
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    def decide(self, call: CaseCall) -> Decision:
+        """What the policies say of a call now; where they cannot, what the recorder would answer."""
+        asked = Call(
+            agent=call.agent or self._case.agent,
+            session=call.session,
+            tool=call.tool,
+            args=self._machine.filled(call.args),
+            cwd=str(self._folder),
+        )
+        try:
+            return self._decider.decide(asked)
+        except PolicyError as error:
+            return undecided(Effect(str(read_setting(self._machine.home, "hooks.on_error"))), error)
+
+    def happened(self, call: CaseCall) -> None:
+        """Record a call as one that was made, with its result, and bring the index up to date."""
+        agent, args = call.agent or self._case.agent, self._machine.filled(call.args)
+        if self._scribe is None:
+            self._scribe = self._closing.enter_context(Scribe(self._machine.home))
+        if (agent, call.session) not in self._begun:
+            self._begin(self._scribe, agent, call.session)
+        self._made += 1
+        meta = {"corr": f"call-{self._made}", "tool": call.tool}
+        self._scribe.add(agent, _step(call.session, "tool_call", meta, {"content.args": args}))
+        for path, text in call.leaves.items():
+            self._machine.write(self._machine.filled(path), self._machine.filled(text), self._folder)
+        output = self._machine.filled(call.result)
+        result = _step(call.session, "tool_result", {**meta, "success": True}, {"content.output": output})
+        taken = self._scribe.add(agent, result)
+        self._scribe.seal()
+        index_sessions(self._machine.home, [taken.session])
+
+    def _begin(self, scribe: Scribe, agent: str, session: str) -> None:
+        """Begin a session as an agent does: in a folder, with somebody's prompt."""
+        self._begun.add((agent, session))
+        cwd = sealable({"personal.cwd": str(self._folder)})
+        scribe.open(Opening(session=session, agent=agent, source=Source.HOOK, values=cwd))
+        prompt = _step(session, "user", {}, {"content.text": "Go on."})
+        scribe.add(agent, structs.replace(prompt, opens_request=True))
+
+
+def _step(session: str, kind: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Step:
+    name = f"{meta.get('corr', 'prompt')}/{kind}"
+    return Step(
+        session=session, type=kind, source=Source.HOOK, source_id=name, meta=sealable(meta), values=sealable(values)
+    )
+
+
+# Counting ------------------------------------------------------------------------------------------------------------
+
+
+def tallies(judged: Iterable[Judged]) -> dict[str, Tally]:
+    """How the cases of each class were judged, in the order in which the classes come."""
+    found: dict[str, Tally] = {}
+    for one in judged:
+        found.setdefault(one.class_, Tally()).add(one)
+    return found
+
+
+def summed(found: Iterable[Tally]) -> Tally:
+    """The sum of some tallies."""
+    total = Tally()
+    for one in found:
+        for name in one.__struct_fields__:
+            setattr(total, name, getattr(total, name) + getattr(one, name))
+    return total

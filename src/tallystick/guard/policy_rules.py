@@ -1,0 +1,178 @@
+"""The rules in force, one of them, and files that are not in force yet.
+
+Owns what is told of a rule: its annotations, its text and where it stands. What is in force is `policies`' to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tallystick.errors import NotFoundError
+from tallystick.guard.policies import (
+    Policies,
+    Texts,
+    detectors,
+    load_set,
+    policies_below,
+    read_policy_file,
+    repository_folder,
+    shipped_policies,
+    user_folder,
+)
+from tallystick.journal.home import Home
+from tallystick.model.decision import Effect
+from tallystick.policy import flows, hosts, kinds, risks, unknown_packages
+from tallystick.policy.engine import PolicySet
+from tallystick.policy.parsing import Rule
+from tallystick.policy.settings import Profile
+from tallystick.policy.tags import TAGS
+from tallystick.policy.texts import policies_in
+from tallystick.workspace.did_you_mean import nearest
+
+
+class RuleRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule as it is listed. `origin` is shipped, plugin, user or repository."""
+
+    id: str
+    effect: Effect
+    severity: str
+    reason: str
+    remedy: str
+    holds_always: bool
+    lifts: tuple[str, ...]
+    lifted_by: tuple[str, ...]
+    origin: str
+    file: str
+    line: int
+
+
+class ShownRule(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule with its text."""
+
+    rule: RuleRow
+    text: str
+
+
+class InForce(msgspec.Struct, frozen=True, kw_only=True):
+    """All rules in force, and what the set is called."""
+
+    profile: Profile
+    digest: str
+    error: str | None
+    """Why files that are there are not in force."""
+    rules: tuple[RuleRow, ...]
+
+
+class Word(msgspec.Struct, frozen=True, kw_only=True):
+    """A word that policies may ask for: which member has it, and what it means."""
+
+    word: str
+    member: str
+    meaning: str
+
+
+def rules_in_force(home: Home, root: str | None) -> InForce:
+    """The rules in force in a repository; None: in none."""
+    found = Policies(home)
+    policies = found.in_force(root)
+    return InForce(
+        profile=found.settings.profile,
+        digest=policies.digest,
+        error=found.error_in(root),
+        rules=_rows(policies, home, root),
+    )
+
+
+def show_rule(home: Home, root: str | None, name: str) -> ShownRule:
+    """One rule by its id, or by the one part of it that no other has.
+
+    Raises:
+        NotFoundError: there is none, or there are several; the message lists them.
+    """
+    policies = Policies(home).in_force(root)
+    rows = _rows(policies, home, root)
+    exact = [row for row in rows if row.id == name]
+    found = exact or [row for row in rows if name in row.id]
+    if not found:
+        raise NotFoundError(
+            f"no rule {name!r}{nearest(name, [row.id for row in rows])}", hint="`tally policy list` lists them"
+        )
+    if len(found) > 1:
+        raise NotFoundError(f"several rules have {name!r}: {', '.join(row.id for row in found[:12])}")
+    return ShownRule(rule=found[0], text=_text(found[0], home, root))
+
+
+def check_files(home: Home, paths: Sequence[Path]) -> PolicySet:
+    """The set that would be in force with these files instead of the user's own.
+
+    Raises:
+        PolicyError: one of them cannot be used; the message has file and line.
+    """
+    texts = tuple((str(path), text) for path in paths for text in [read_policy_file(path)])
+    return load_set(Policies(home).settings.profile, texts)
+
+
+def words() -> tuple[Word, ...]:
+    """Every word of kinds, tags and risks, with the member of resources that has it."""
+    listed: list[tuple[str, dict[str, str]]] = [
+        ("File.kinds", kinds.KINDS),
+        ("Host.kinds", hosts.KINDS),
+        ("Call.risks", {**risks.RISKS, **flows.RISKS, **unknown_packages.RISKS}),
+        *(("Call.risks", _prefixed(found.name, found.risks)) for found in detectors()),
+        ("File.tags", TAGS),
+    ]
+    return tuple(
+        Word(word=word, member=member, meaning=meaning)
+        for member, table in listed
+        for word, meaning in sorted(table.items())
+    )
+
+
+def _prefixed(name: str, table: object) -> dict[str, str]:
+    return {f"{name}.{word}": meaning for word, meaning in dict(table).items()}  # type: ignore[call-overload]
+
+
+def _rows(policies: PolicySet, home: Home, root: str | None) -> tuple[RuleRow, ...]:
+    lifting: dict[str, list[str]] = {}
+    for rule in policies.rules:
+        for name in rule.lifts:
+            lifting.setdefault(name, []).append(rule.id)
+    return tuple(_row(rule, lifting.get(rule.id, ()), home, root) for rule in policies.rules)
+
+
+def _row(rule: Rule, lifted_by: Iterable[str], home: Home, root: str | None) -> RuleRow:
+    return RuleRow(
+        id=rule.id,
+        effect=rule.effect,
+        severity=rule.severity,
+        reason=rule.reason,
+        remedy=rule.remedy,
+        holds_always=rule.holds_always,
+        lifts=rule.lifts,
+        lifted_by=tuple(lifted_by),
+        origin=_origin(rule.file, home, root),
+        file=rule.file,
+        line=rule.line,
+    )
+
+
+def _origin(file: str, home: Home, root: str | None) -> str:
+    path = Path(file)
+    if path.is_relative_to(user_folder(home)):
+        return "user"
+    if root is not None and path.is_relative_to(repository_folder(root)):
+        return "repository"
+    return "plugin" if ": " in file else "shipped"
+
+
+def _text(row: RuleRow, home: Home, root: str | None) -> str:
+    """A rule's text as it stands in its file."""
+    repository: Texts = policies_below(repository_folder(root)) if root is not None else ()
+    plugins = tuple((f"{found.name}: {name}", text) for found in detectors() for name, text in found.policies)
+    everywhere = (*shipped_policies(Profile.DEFAULT_DENY), *shipped_policies(Profile.STANDARD))
+    files = dict((*everywhere, *plugins, *policies_below(user_folder(home)), *repository))
+    whole = files.get(row.file, "")
+    return next((text for line, text in policies_in(whole) if line == row.line), "")

@@ -1,0 +1,379 @@
+"""What the record says at the moment a call is judged: what its session did, who wrote a file, what the user let run before.
+
+Owns joining three sources: the journals of the call's own sessions, those of other live sessions, and the index, which has
+all others and lags by seconds. Must not know what follows from an answer. It answers for one Decider, and holds the state of
+the sessions that called lately; what it forgets it reads again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from tallystick.ask.known_taint import Memory
+from tallystick.errors import TallystickError
+from tallystick.graph.authorship import LastChange, VersionMaker, asked_about_files, has_run, last_change, makers
+from tallystick.graph.graph import Graph, GraphError
+from tallystick.guard.approvals import asked_about
+from tallystick.guard.file_authors import Made, is_upkeep
+from tallystick.guard.session_families import Family, Kin
+from tallystick.guard.session_state import ReadDeed, Story
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import effects
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_at
+from tallystick.lineage.taint import Trust, joined
+from tallystick.model.decision import Call
+from tallystick.policy.origins import PUTS
+from tallystick.policy.untrusted_input import Found, Hearing
+from tallystick.policy.world import Maker, Marker, Past, Provenance
+
+_MOST_STORIES = 64
+_MOST_ASKED = 2_000
+_MOST_WARMED = 4
+_MOST_SOURCES = 3
+_MOST_ORDERS = 64 << 10
+_ORDERS = (
+    *("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md"),
+    *("MEMORY.md", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md"),
+)
+"""What agents read by themselves at the start of a session, in the folder that they work in."""
+_AGAIN_S = 2.0
+_LATE_US = 600_000_000
+"""So much later than the question the result of a call is looked for again."""
+_FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
+
+
+class _Open(threading.local):
+    """The index as one thread has it open."""
+
+    graph: Graph | None = None
+    memory: Memory | None = None
+    tried: float = float("-inf")
+
+
+class OnRecord:
+    """The record of one store, for calls that are to be judged. Safe for several threads."""
+
+    def __init__(
+        self,
+        home: Home,
+        read: ReadDeed,
+        is_secret: Callable[[str], bool],
+        is_shared: Callable[[str], bool],
+        held: Callable[[str], str] = lambda _: "",
+    ) -> None:
+        """Answer for the store at `home`.
+
+        Args:
+            read: what a recorded call does.
+            is_secret: whether a path holds secrets, by its name.
+            is_shared: whether what a path holds is no secret, whatever it looks like: it is in version control.
+            held: what a file holds now; nothing of what is no text, or too large.
+        """
+        self._home = home
+        self._held = held
+        self._read = read
+        self._is_secret = is_secret
+        self._is_shared = is_shared
+        self._lock = threading.RLock()
+        self._open = _Open()
+        self._kin = Kin(home, self._graph)
+        self._stories: OrderedDict[Family, Story] = OrderedDict()
+        self._approved: set[str] = set()
+        self._approved_to = 0
+        self._is_asking = False
+        self._loaded: set[Family] = set()
+
+    def before(self, call: Call) -> Before:
+        """What is on record now that a call is about to be made."""
+        with self._lock:
+            family = self._kin.family(call.agent, call.session)
+            story = self._story(family)
+            story.is_about_to(call.call_id)
+            return Before(self, family, story)
+
+    def warm(self) -> None:
+        """Read what the newest sessions did, before a call waits for it."""
+        with self._lock:
+            for family in self._kin.newest(_MOST_WARMED):
+                self._story(family)
+
+    def _story(self, family: Family) -> Story:
+        """The story of a family, read on to where it is now."""
+        story = self._stories.pop(family, None) or self._new(family)
+        self._stories[family] = story
+        while len(self._stories) > _MOST_STORIES:
+            self._stories.popitem(last=False)
+        story.follow(self._kin.journals(family))
+        self._load_orders(family, story)
+        return story
+
+    def _new(self, family: Family) -> Story:
+        hearing = Hearing(
+            lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep), self._is_secret, self._held
+        )
+        return Story(self._home, hearing, self._read, self._is_shared)
+
+    def _load_orders(self, family: Family, story: Story) -> None:
+        """What the agent itself read at the start, as far as other sessions wrote it: no call tells of that."""
+        if family in self._loaded or story.workspace is None:
+            return
+        if len(self._loaded) >= _MOST_ASKED:
+            self._loaded.clear()
+        self._loaded.add(family)
+        for name in _ORDERS:
+            path = posixpath.join(story.workspace, name)
+            if self._known_elsewhere(family, path, is_deep=False).taint.is_clean:
+                continue
+            with contextlib.suppress(OSError), Path(path).open("rb") as file:
+                text = file.read(_MOST_ORDERS).decode("utf-8", "replace")
+                story.hearing.loaded(path, text, f"{name}, read at the start")
+
+    # Who wrote a file -----------------------------------------------------------------------------------------------
+
+    def provenance(self, family: Family, story: Story, path: str, depth: int = 0) -> Provenance:
+        """What is on record about a path, for the next call of a family."""
+        with self._lock:
+            taint = story.hearing.taint(path)
+            made = story.files.made(path)
+            if (
+                depth and made is not None and made.is_gone
+            ):  # what was copied from it, or what it is called now, remains
+                made = made.was
+            other = self._other(family, path, since_us=made.at_us if made is not None else 0)
+            if other is not None:
+                return msgspec.structs.replace(other, trust=taint.trust, is_sensitive=taint.is_sensitive)
+            if made is None or made.is_gone:
+                return Provenance(trust=taint.trust, is_sensitive=taint.is_sensitive, evidence=taint.sources[:2])
+            is_loose = made.digest is not None and story.is_loose(path, made.at_us)
+            author, evidence = self._author(family, story, path, made, depth)
+            return Provenance(
+                maker=story.maker(made),
+                author=author,
+                is_new=made.is_new,
+                session=made.session,
+                digest=made.digest if not is_loose else None,
+                flat=made.flat if not is_loose else None,
+                is_download=story.files.is_download(path),
+                trust=taint.trust,
+                is_sensitive=taint.is_sensitive,
+                evidence=(made.step, *evidence, *taint.sources[:2]),
+            )
+
+    def _author(self, family: Family, story: Story, path: str, made: Made, depth: int) -> tuple[Maker, tuple[str, ...]]:
+        """Who wrote what a file of the family holds: what was copied is whose it was, and so is what was only added to."""
+        if not made.is_whole and not made.was_read:
+            for one in self._makers(path):
+                if self._kin.family_of(one.session) != family and not _is_upkeep(one, path):
+                    return Maker.OTHER_SESSION, (f"{one.session[:12]}:{one.n}",)
+            for other in self._newest(path, family):
+                if not other.is_generated:
+                    return Maker.OTHER_SESSION, (other.step,)
+        for source in made.sources[:_MOST_SOURCES] if depth < _MOST_SOURCES else ():
+            if source == path:
+                continue
+            found = self.provenance(family, story, source, depth + 1)
+            if found.author in _FOREIGN:
+                return found.author, found.evidence[:2]
+        return story.maker(made), ()
+
+    def _other(self, family: Family, path: str, since_us: int) -> Provenance | None:
+        """Who else changed a file after a time: a live session, one of the index, or nobody whom the record knows."""
+        last = self._last(path)
+        whose = self._kin.family_of(last.session) if last is not None and last.session is not None else None
+        if last is not None and not last.is_outside and whose in self._stories and whose != family:
+            last = None  # its own journals tell more
+        for made in self._newest(path, family):
+            if made.at_us > since_us and (last is None or made.at_us >= last.at_us):
+                author = Maker.UNKNOWN if made.is_generated else Maker.OTHER_SESSION
+                return msgspec.structs.replace(_of(Maker.OTHER_SESSION, made.session, (made.step,)), author=author)
+        if last is None or last.at_us <= since_us or whose == family:
+            return None
+        if last.is_outside:
+            return _of(Maker.OUTSIDE, None, _steps(last))
+        found = _of(Maker.OTHER_SESSION, last.session, _steps(last))
+        return msgspec.structs.replace(found, author=self._indexed_author(family, path))
+
+    def _indexed_author(self, family: Family, path: str) -> Maker:
+        """Who wrote a file that another session changed last: programs that only keep it are passed over."""
+        for one in self._makers(path):
+            if not _is_upkeep(one, path):
+                return Maker.SESSION if self._kin.family_of(one.session) == family else Maker.OTHER_SESSION
+        return Maker.UNKNOWN
+
+    def _newest(self, path: str, family: Family) -> list[Made]:
+        """What other live sessions did to a file last: one or none."""
+        found = [
+            made
+            for other, story in self._stories.items()
+            if other != family and (made := story.files.made(path)) is not None and not made.is_gone
+        ]
+        return sorted(found, key=lambda made: made.at_us)[-1:]
+
+    def catch_up(self, family: Family) -> None:
+        """Read on in the journals of the other sessions that are live."""
+        with self._lock:
+            for other, story in self._stories.items():
+                if other != family:
+                    story.follow(self._kin.journals(other))
+
+    # Taint ----------------------------------------------------------------------------------------------------------
+
+    def _known_elsewhere(self, family: Family, path: str, *, is_deep: bool) -> Found:
+        """What other sessions made of a path, or of all below it. Of those that are live only whether it is a secret."""
+        with self._lock:
+            return self._asked_elsewhere(family, path, is_deep=is_deep)
+
+    def _asked_elsewhere(self, family: Family, path: str, *, is_deep: bool) -> Found:
+        if self._is_asking:
+            return Found()
+        self._is_asking = True
+        try:
+            stories = [story for other, story in self._stories.items() if other != family]
+            live = [taint for story in stories if (taint := story.hearing.taint(path)).is_sensitive]
+        finally:
+            self._is_asking = False
+        found = (
+            self._open.memory(path, is_deep) if self._graph() is not None and self._open.memory is not None else Found()
+        )
+        if not live:
+            return found
+        secret = joined([msgspec.structs.replace(taint, trust=Trust.TRUSTED) for taint in live])
+        return msgspec.structs.replace(found, taint=joined([found.taint, secret]))
+
+    # Approvals ------------------------------------------------------------------------------------------------------
+
+    def is_approved(self, digest: str) -> bool:
+        """Whether the user let content with this digest run before, when asked."""
+        with self._lock:
+            if any(digest in story.approved for story in self._stories.values()) or digest in self._approved:
+                return True
+            self._read_approvals()
+            return digest in self._approved
+
+    def _read_approvals(self) -> None:
+        graph = self._graph()
+        if graph is None:
+            return
+        try:
+            for asked in asked_about_files(graph, self._approved_to - _LATE_US, limit=_MOST_ASKED):
+                self._approved_to = max(self._approved_to, asked.at_us)
+                path = self._home.journal(asked.session)
+                if path is not None and has_run(graph, asked):
+                    step = read_at(self._home, path, asked.offset)
+                    self._approved |= set(asked_about(step)[0]) if step is not None and step.n == asked.n else set()
+        except TallystickError:
+            return
+
+    # The index ------------------------------------------------------------------------------------------------------
+
+    def _graph(self) -> Graph | None:
+        """The index, if there is one that can be read."""
+        mine = self._open
+        if mine.graph is not None:
+            return mine.graph
+        now = time.monotonic()
+        if now - mine.tried < _AGAIN_S or not self._home.graph.exists():
+            return None
+        mine.tried = now
+        try:
+            mine.graph = Graph(self._home.graph)
+        except GraphError:
+            return None
+        mine.memory = Memory(self._home, mine.graph, is_secret=self._is_secret)
+        return mine.graph
+
+    def _last(self, path: str) -> LastChange | None:
+        graph = self._graph()
+        try:
+            return last_change(graph, path) if graph is not None else None
+        except TallystickError:
+            self._let_go()
+            return None
+
+    def _makers(self, path: str) -> list[VersionMaker]:
+        graph = self._graph()
+        try:
+            return makers(graph, path) if graph is not None else []
+        except TallystickError:
+            return []
+
+    def _let_go(self) -> None:
+        """Open the index anew when it is asked next: it may have been made again."""
+        if self._open.graph is not None:
+            self._open.graph.close()
+        self._open.graph = self._open.memory = None
+
+
+class Before:
+    """What was on record before one call."""
+
+    def __init__(self, record: OnRecord, family: Family, story: Story) -> None:
+        self._record = record
+        self._family = family
+        self._story = story
+        self._is_caught_up = False
+        self._past: Past | None = None
+        self._known: dict[str, Provenance] = {}
+
+    def past(self) -> Past:
+        """What the session of the call has done so far."""
+        if self._past is None:
+            self._past = self._found()
+        return self._past
+
+    def _found(self) -> Past:
+        story = self._story
+        files, hosts = story.recent(time.time_ns() // 1000)
+        texts = story.hearing.texts
+        markers = {Marker.SENSITIVE_READ} if story.sensitive else set()
+        markers |= {Marker.UNTRUSTED_READ} if texts else set()
+        return Past(
+            markers=frozenset(markers),
+            sensitive=story.sensitive,
+            calls=story.calls,
+            network_calls=story.network_calls,
+            recent_file_calls=files,
+            recent_network_calls=hosts,
+            heard=story.hearing,
+            workspace=story.workspace,
+            hosts=frozenset(story.hosts),
+        )
+
+    def provenance(self, path: str) -> Provenance:
+        """What the record says of a path."""
+        if not self._is_caught_up:
+            self._is_caught_up = True
+            self._record.catch_up(self._family)
+        if path not in self._known:
+            self._known[path] = self._record.provenance(self._family, self._story, path)
+        return self._known[path]
+
+    def is_approved(self, digest: str) -> bool:
+        """Whether the user let content with this digest run before, when asked."""
+        return self._record.is_approved(digest)
+
+
+def _of(maker: Maker, session: str | None, evidence: tuple[str, ...]) -> Provenance:
+    return Provenance(maker=maker, author=maker, session=session, evidence=evidence)
+
+
+def _is_upkeep(one: VersionMaker, path: str) -> bool:
+    """Whether a version was made by a program that changes the file as it always does."""
+    if one.command is None:
+        return False
+    read = effects(one.command, Environment(variables={}, folder=one.folder or None))
+    touching = [intent for intent in read.intents if intent.target == path and intent.operation in PUTS]
+    return bool(touching) and all(map(is_upkeep, touching))
+
+
+def _steps(last: LastChange) -> tuple[str, ...]:
+    return (f"{last.session[:12]}:{last.n}",) if last.session is not None and last.n is not None else ()

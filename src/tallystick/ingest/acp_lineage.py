@@ -1,0 +1,188 @@
+"""Where the sessions of an editor's conversation come from: what goes into our provenance.
+
+Owns looking it up: in our own journals, and for Hermes in its store. Must not know the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from tallystick.capture.hermes_store import HermesStore
+from tallystick.graph.conversations import last_continuation
+from tallystick.graph.graph import Graph, GraphError, Mode
+from tallystick.graph.queries import get_session
+from tallystick.journal.archive import start_key
+from tallystick.journal.lines import LineFile
+from tallystick.journal.read import read_at
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json, Opening
+from tallystick.recording.record import SessionRecord
+from tallystick.recording.session_writer import Scribe
+from tallystick.sessions.compactions import FIRST_STEPS, Compaction, compaction_of, told_of
+from tallystick.sessions.hermes_links import hermes_links, rows_of
+from tallystick.sessions.hermes_provenance import Rule, session_provenance_meta
+from tallystick.sessions.origins import claimed_parent, link_of, sealed_parent
+from tallystick.sessions.provenance import KEY, Link, Links, Rotation, Sealed, Way, provenance, way_up
+
+_MOST_ROTATIONS = 100
+_MOST_HOPS = 16
+
+
+class Lineage:
+    """What is known of sessions' descent. Safe for several threads, as the Scribe is."""
+
+    def __init__(self, scribe: Scribe, hermes_store: Path | None = None, hermes_rule: Rule | None = None) -> None:
+        """Look up in the Scribe's store.
+
+        Args:
+            hermes_store: Hermes' `state.db`, if it may be read.
+            hermes_rule: tell it in Hermes' words too, by this rule, for editors that know no others.
+        """
+        self._scribe = scribe
+        self._rule = hermes_rule
+        self._of_hermes = hermes_links(HermesStore(hermes_store)) if hermes_store is not None else None
+        self._heads: dict[str, str] = {}
+
+    def of_opened(self, begun: Opening, acp_id: str, head: str | None = None) -> dict[str, Json] | None:
+        """What to add to the `_meta` of a session that was begun or loaded; its journal is begun if it has none.
+
+        Args:
+            head: the agent's id of the session that is live, if it says so.
+        """
+        with self._scribe.lock:
+            self._scribe.open(begun)
+            current = head or self.head(begun.agent, begun.session)
+            self._heads[acp_id] = current
+            return self._members(begun.agent, acp_id, current, None)
+
+    def of_rotation(self, agent: str, acp_id: str, head: str | None = None) -> dict[str, Json] | None:
+        """What to add to the `_meta` of a notice that the live session has changed; None if it has not."""
+        with self._scribe.lock:
+            current = head or self.head(agent, acp_id)
+            before = self._heads.get(acp_id, acp_id)
+            if current == before:
+                return None
+            self._heads[acp_id] = current
+            return self._members(agent, acp_id, current, before)
+
+    def head(self, agent: str, session: str) -> str:
+        """The session that goes on under an id: the last of its continuations that is recorded."""
+        self._scribe.archive.look_anew()
+        return self._scribe.writer.current(agent, session)
+
+    def _members(self, agent: str, acp_id: str, current: str, before: str | None) -> dict[str, Json] | None:
+        """Our member and, if wanted, Hermes'; None if nothing is known."""
+        self._scribe.archive.look_anew()  # hooks are recorded by another process
+        links = self._links(agent)
+        way = way_up(current, links)
+        if way is None:
+            return None
+        account = provenance(
+            agent,
+            acp_id,
+            way,
+            rotations=self._rotations(links, before, current) if before is not None else (),
+            sealed=self._sealed(agent, current, acp_id),
+            compactions=told_of(way, self._last_compaction(agent, way)),
+            continued_as=self._continued_as(agent, current),
+            most_hops=_MOST_HOPS,
+        )
+        members: dict[str, Json] = {KEY: account}
+        if self._rule is not None:
+            rows = rows_of(way)
+            members |= session_provenance_meta(rows, acp_id, current, previous=before, rule=self._rule) or {}
+        return members
+
+    def _sealed(self, agent: str, current: str, acp_id: str) -> Sealed | None:
+        """Where it is recorded: the journal of the live session, else of the conversation it belongs to."""
+        for session in (current, acp_id):
+            record = self._scribe.writer.find(agent, session)
+            if record is not None:
+                return Sealed(session=record.sid, size=record.journal.size, head=record.last)
+        return None
+
+    def _rotations(self, links: Links, before: str, current: str) -> tuple[Rotation, ...]:
+        """Each change of id between two heads, oldest first, as the links tell them; one leap where they do not."""
+        found, cursor = list[Rotation](), current
+        while cursor != before and len(found) < _MOST_ROTATIONS:
+            link = links(cursor)
+            if link is None or link.parent is None:
+                return (Rotation(before=before, after=current),)
+            found.append(Rotation(before=link.parent, after=cursor, reason=link.reason))
+            cursor = link.parent
+        return tuple(reversed(found))
+
+    def _continued_as(self, agent: str, current: str) -> str | None:
+        """What a session went on as, as far as the index knows: after a restart Hermes begins again with the first."""
+        sid = self._scribe.archive.find(agent, current)
+        if sid is None:
+            return None
+        try:
+            with closing(Graph(self._scribe.home.graph, Mode.READ)) as graph:
+                last = last_continuation(graph, sid)
+                row = get_session(graph, last) if last != sid else None
+        except GraphError:  # there is none yet
+            return None
+        return row.source_session if row is not None else None
+
+    def _last_compaction(self, agent: str, way: Way) -> Compaction | None:
+        """What the journals say of the compaction that the live session began with."""
+        (current, link), *_ = way.hops
+        if link.began is None or way.depth == 0 or link.parent is None:
+            return None
+        ended, begun = (self._scribe.writer.find(agent, session) for session in (link.parent, current))
+        n = ended.known.number_of(link.began.hash) if ended is not None else None
+        step = ended.read(n) if ended is not None and n is not None else None
+        if ended is None or step is None or step.type != "compaction":
+            return None
+        return compaction_of(
+            step,
+            link.parent,
+            into=current,
+            before=_steps(ended, range(step.n - 1, max(step.n - 1 - FIRST_STEPS, 0), -1)),
+            after=_steps(begun, range(1, FIRST_STEPS + 1)) if begun is not None else (),
+        )
+
+    # Links --------------------------------------------------------------------------------------------------------------
+
+    def _links(self, agent: str) -> Links:
+        """What our journals seal; where they do not say it, Hermes' own rows."""
+        of_hermes = self._of_hermes if agent == "hermes" and self._of_hermes is not None else lambda _: None
+
+        def find(session: str) -> Link | None:
+            told, recorded = of_hermes(session), self._recorded(agent, session)
+            if told is None or recorded is None:
+                return told or recorded
+            if recorded.began is not None or told.parent is None:  # Hermes keeps no parent of a fork
+                return replace(recorded, reason=recorded.reason or told.reason)
+            return replace(told, journal=recorded.journal, claimed=True)
+
+        return find
+
+    def _recorded(self, agent: str, session: str) -> Link | None:
+        """How a session began, by its first entry."""
+        sid = self._scribe.archive.find(agent, session)
+        path = self._scribe.home.journal(sid) if sid is not None else None
+        first = read_at(self._scribe.home, path, 0) if path is not None else None
+        if first is None:
+            return None
+        sealed, claimed = sealed_parent(first), claimed_parent(first)
+        parent = self._native_id(agent, sealed[0]) if sealed is not None else claimed
+        if parent is None and (sealed is not None or first.member("parent_source") is not None):
+            return Link(journal=first.session)  # to its agent, a session of a run is a root
+        return replace(link_of(first, parent), name=None, agent=None)
+
+    def _native_id(self, agent: str, sid: str) -> str | None:
+        """The agent's own id of a journal's session; None for one of another agent, such as the run it is part of."""
+        path = self._scribe.home.journal(sid)
+        key = start_key(next(iter(LineFile(path)), b"")) if path is not None else None
+        return key[1] if key is not None and key[0] == agent else None
+
+
+def _steps(record: SessionRecord, numbers: Iterable[int]) -> tuple[Recorded, ...]:
+    found = (record.read(n) for n in numbers if 0 <= n < record.journal.size)
+    return tuple(step for step in found if step is not None)

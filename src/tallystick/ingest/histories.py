@@ -1,0 +1,145 @@
+"""Taking in the histories that agents keep on a machine: finding them, importing them, and keeping the index in step.
+
+Owns which files are meant and which store they go to. What makes an import idempotent is import_.py's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from datetime import tzinfo
+from pathlib import Path
+
+import msgspec
+
+from tallystick.agents import Adapter
+from tallystick.capture.discover import Found, Refused, discover, recognise
+from tallystick.capture.history import split_lines
+from tallystick.errors import TallystickError
+from tallystick.exports.ledger import LedgerVerdict, verify_ledger
+from tallystick.graph.graph import Graph, GraphError, Mode
+from tallystick.graph.lookup import known_step
+from tallystick.ingest.import_ import Importer, ImportReport, Progress
+from tallystick.journal.home import Home
+from tallystick.model.ids import SessionId
+from tallystick.recording.store import init_store, local_zone, open_archive
+from tallystick.workspace.indexing import bring_up_to_date
+
+LEDGER_AGENT = "gptme-ledger"
+
+
+class LedgerReport(msgspec.Struct, frozen=True):
+    """What the hashes of an imported hash-chain ledger say about it."""
+
+    path: Path
+    verdict: LedgerVerdict
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """What became of an import. `made_store`: there was no store before. `remarks` are about the index."""
+
+    report: ImportReport
+    made_store: bool
+    ledgers: tuple[LedgerReport, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def find_histories(below: Path, paths: Sequence[Path], adapters: Mapping[str, Adapter]) -> list[Found | Refused]:
+    """The history files among `paths`, or, if there are none, where agents keep theirs below a home folder."""
+    return list(recognise(paths, adapters) if paths else discover(below, adapters))
+
+
+def count_passed_over(paths: Sequence[Path], found: Sequence[Found | Refused]) -> int:
+    """How many files in folders that a person named are no history of an agent."""
+    known = {item.path for item in found}
+    files = (Path(parent, name) for path in paths for parent, _, names in os.walk(path) for name in names)
+    return sum(file not in known for file in files)
+
+
+def import_histories(
+    home: Home,
+    found: Sequence[Found | Refused],
+    adapters: Mapping[str, Adapter],
+    *,
+    zone: tzinfo | None = None,
+    again: bool = False,
+    progress: Progress = lambda _path, _bytes: None,
+) -> Imported:
+    """Import files into a store, which is made if it is not there, and bring its index up to date.
+
+    Args:
+        zone: by which times without a zone are read; None: this machine's.
+        again: read files from the beginning even if nothing in them is new.
+
+    Raises:
+        JournalError: the store cannot be opened or written.
+    """
+    made = init_store(home)
+    remarks: list[str] = []
+    with closing(open_archive(home)) as archive, _index(home, remarks) or nullcontext() as graph:
+        index = _Follower(home, graph, remarks)
+        importer = Importer(
+            archive,
+            adapters,
+            zone or local_zone(),
+            elsewhere=index.elsewhere,
+            project=index.project,
+            progress=progress,
+        )
+        report = importer.run(found, again=again)
+    return Imported(report, made, tuple(check_ledgers(report)), tuple(remarks))
+
+
+def _index(home: Home, remarks: list[str]) -> Graph | None:
+    try:
+        return Graph(home.graph, Mode.WRITE)
+    except GraphError as error:
+        remarks.append(f"imported without the index: {error}; {error.hint}")
+        return None
+
+
+class _Follower:
+    """The index beside an import. If it fails, the import goes on without it."""
+
+    def __init__(self, home: Home, graph: Graph | None, remarks: list[str]) -> None:
+        self._home = home
+        self._graph = graph
+        self._remarks = remarks
+        if graph is not None:
+            self._try(lambda known: bring_up_to_date(home, known))
+
+    def _try(self, use: Callable[[Graph], object]) -> object:
+        if self._graph is None:
+            return None
+        try:
+            return use(self._graph)
+        except TallystickError as error:
+            self._remarks.append(f"the index is behind: {error}; {error.hint or '`tally rebuild` makes it anew'}")
+            self._graph = None
+            return None
+
+    def project(self, sids: Sequence[SessionId]) -> None:
+        """Take sessions that have grown into the index."""
+        self._try(lambda graph: bring_up_to_date(self._home, graph, sessions=sids))
+
+    def elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
+        """(session, hash) of the entry that has the agent's event already, as far as the index knows."""
+        found = self._try(lambda graph: known_step(graph, agent, source_id))
+        return (found.session, found.hash) if found is not None else None  # type: ignore[attr-defined]
+
+
+def check_ledgers(report: ImportReport) -> list[LedgerReport]:
+    """The verdict of each hash-chain ledger among imported files, by its own hashes."""
+    return [
+        LedgerReport(file.path, verify_ledger(_lines(file.path)))
+        for file in report.files
+        if file.agent == LEDGER_AGENT and file.error is None
+    ]
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """A file's lines with their LF; one that is too long to be a record is cut, so that it is none."""
+    for line, _, has_end in split_lines(path, lambda _: None):
+        text = line if line is not None else b"too long"
+        yield text + b"\n" if has_end else text

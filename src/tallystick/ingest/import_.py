@@ -1,0 +1,346 @@
+"""Importing histories: from files that agents left to sealed sessions (docs/format.md 13).
+
+Owns what makes an import idempotent and incremental, what is reported as lost, and when sessions are sealed. Must not
+know any agent's format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import tzinfo
+from pathlib import Path
+
+import msgspec
+
+from tallystick.agents import Adapter, Shape
+from tallystick.capture.discover import Found, Refused, reading_order
+from tallystick.capture.history import HistoryFile, Piece, database_state, prefix_digest
+from tallystick.errors import FormatError, SourceError
+from tallystick.journal.archive import Archive
+from tallystick.journal.ledger import Watermark
+from tallystick.model.ids import SessionId
+from tallystick.model.step import Json, Loss, Opening, Ref, Step
+from tallystick.recording.event_dedup import Outcome
+from tallystick.recording.record import SessionRecord, Writer
+from tallystick.recording.step_count import StepCount
+from tallystick.seal.names import is_meta_string
+
+Elsewhere = Callable[[str, str], tuple[str, str] | None]
+"""Gives (session, hash) of the entry that has an (agent, source id), as far as the index knows (13.3)."""
+Project = Callable[[Sequence[SessionId]], None]
+"""Takes sessions that have grown into the index."""
+
+_STEPS_PER_SEAL = 50_000
+_SESSIONS_PER_SEAL = 64
+_EXAMPLES = 3
+
+
+class LossCount(msgspec.Struct):
+    """One kind of loss in one file: how many, a few examples, and whether the source is damaged there."""
+
+    count: int = 0
+    examples: list[str] = msgspec.field(default_factory=list)
+    fault: bool = False
+
+
+class FileReport(msgspec.Struct):
+    """What became of one file."""
+
+    path: Path
+    agent: str
+    state: str = "new"
+    """`new`, `grown`, `rewritten`, `unchanged` or `failed`."""
+    read_bytes: int = 0
+    sessions: list[str] = msgspec.field(default_factory=list)
+    steps: StepCount = msgspec.field(default_factory=StepCount)
+    shared: int = 0
+    """Events that another session of the agent has already: a common history."""
+    losses: dict[str, LossCount] = msgspec.field(default_factory=dict)
+    error: str | None = None
+
+
+class ImportReport(msgspec.Struct):
+    """What became of all files of an import."""
+
+    files: list[FileReport] = msgspec.field(default_factory=list)
+    refused: list[Refused] = msgspec.field(default_factory=list)
+
+    @property
+    def recorded(self) -> int:
+        """How many steps were added to the record."""
+        counts = (file.steps for file in self.files)
+        return sum(steps.recorded + steps.revised + steps.extended + steps.contradicted for steps in counts)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether something could not be read."""
+        damaged = any(loss.fault for file in self.files for loss in file.losses.values())
+        return bool(self.refused) or damaged or any(file.error for file in self.files)
+
+
+Progress = Callable[[Path, int], None]
+"""Called with a file and how many bytes more of it were read."""
+
+
+class Importer:
+    """Imports files into one store, sealing as it goes."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        adapters: Mapping[str, Adapter],
+        zone: tzinfo,
+        *,
+        elsewhere: Elsewhere = lambda _agent, _source_id: None,
+        project: Project = lambda _sids: None,
+        progress: Progress = lambda _path, _bytes: None,
+    ) -> None:
+        self._archive = archive
+        self._adapters = adapters
+        self._writer = Writer(archive, zone)
+        self._elsewhere = elsewhere
+        self._project = project
+        self._progress = progress
+        self._touched: dict[SessionId, None] = {}
+        self._entries: list[tuple[dict[str, Json], dict[str, Json]]] = []
+        self._unsealed_steps = 0
+
+    def run(self, found: Iterable[Found | Refused], *, again: bool = False) -> ImportReport:
+        """Import files in the order of 13.6. A file that cannot be read is reported, and the others are read.
+
+        Args:
+            again: read files from the beginning even if their watermark says that nothing is new.
+
+        Raises:
+            JournalError: the store cannot be written. What was acknowledged before stays.
+        """
+        report = ImportReport()
+        files: list[Found] = []
+        for item in found:
+            if isinstance(item, Refused):
+                report.refused.append(item)
+            else:
+                files.append(item)
+        try:
+            for file in reading_order(files):
+                report.files.append(self._import(file, again=again))
+                if self._unsealed_steps > _STEPS_PER_SEAL or len(self._touched) > _SESSIONS_PER_SEAL:
+                    self._seal()
+        finally:
+            self._seal()
+            self._writer.close()
+        return report
+
+    def _import(self, found: Found, *, again: bool) -> FileReport:
+        report = FileReport(found.path, found.agent)
+        try:
+            mark = None if again else self._archive.ledger.watermarks.get(str(found.path))
+            is_database = self._adapters[found.agent].SHAPE is Shape.SQLITE
+            report.state = _database_state(found, mark) if is_database else _state(found, mark)
+            if report.state != "unchanged":
+                skip_to = mark.offset if mark and report.state == "grown" and not is_database else 0
+                _FileImport(self, found, report, skip_to).run()
+        except SourceError as error:
+            report.state, report.error = "failed", str(error)
+        self._progress(found.path, found.size - report.read_bytes)
+        return report
+
+    def _seal(self) -> None:
+        """Make what was recorded durable, seal it, then say in the ledger how far the files were read."""
+        touched, entries = list(self._touched), self._entries
+        self._touched, self._entries, self._unsealed_steps = {}, [], 0
+        if not touched and not entries:
+            return
+        for sid in touched:
+            self._archive.journal(sid)
+        self._archive.seal(touched, then=entries)
+        for sid in touched:
+            self._writer.release(sid)
+            self._archive.release(sid)
+
+    # What _FileImport uses ------------------------------------------------------------------------------------------
+
+    def touch(self, sid: SessionId, steps: int) -> None:
+        """Remember that a session has grown."""
+        self._touched[sid] = None
+        self._unsealed_steps += steps
+
+
+def _state(found: Found, mark: Watermark | None) -> str:
+    """How a file stands to what was read of it (13.4)."""
+    if mark is None:
+        return "new"
+    if found.size < mark.offset or prefix_digest(found.path, mark.offset) != mark.digest:
+        return "rewritten"
+    return "unchanged" if found.size == mark.offset else "grown"
+
+
+def _placed(loss: Loss, piece: Piece) -> Loss:
+    """A damage that says in which line it is, for a person to find it."""
+    if not loss.fault or piece.number == 0 or (loss.detail or "").startswith("line "):
+        return loss
+    detail = f"line {piece.number}: {loss.detail}" if loss.detail is not None else f"line {piece.number}"
+    return msgspec.structs.replace(loss, detail=detail)
+
+
+def _database_state(found: Found, mark: Watermark | None) -> str:
+    """How a database stands to what was read of it: any change may be anywhere in it."""
+    if mark is None:
+        return "new"
+    state, size = database_state(found.path)
+    return "unchanged" if (size, state.hexdigest()) == (mark.offset, mark.digest) else "grown"
+
+
+_MOST_KINDS = 100
+
+
+def _counted(losses: Mapping[str, LossCount]) -> dict[str, int]:
+    """Losses by kind for the ledger: kinds that are no words of the format, or too many, are counted as `other`."""
+    counted: dict[str, int] = {}
+    for kind, loss in sorted(losses.items()):
+        known = is_meta_string(kind) and len(counted) < _MOST_KINDS
+        counted[kind if known else "other"] = counted.get(kind if known else "other", 0) + loss.count
+    return counted
+
+
+class _FileImport:
+    """One file on its way into the store."""
+
+    def __init__(self, importer: Importer, found: Found, report: FileReport, skip_to: int) -> None:
+        self._importer = importer
+        self._writer = importer._writer
+        self._adapter = importer._adapters[found.agent]
+        self._found = found
+        self._report = report
+        self._skip_to = skip_to
+        self._openings: dict[str, Opening] = {}
+        self._shared: dict[str, str] = {}
+        self._sids: dict[str, SessionId] = {}
+        self._steps: dict[str, int] = {}
+
+    def run(self) -> None:
+        file = HistoryFile(self._found.path, self._adapter)
+        try:
+            for piece in file.pieces():
+                self._take(piece)
+                if file.position - self._report.read_bytes >= 1 << 20:
+                    self._progressed(file.position)
+            self._progressed(file.position)
+            for session in self._openings:
+                self._open(session)
+            # Only now: a reader may hold back events of lines that were read, and a watermark says "all recorded".
+            self._note_import(file)
+        finally:
+            self._report.sessions = list(self._sids)
+            self._writer.flush_sightings()
+            self._importer._project(list(self._sids.values()))
+
+    def _progressed(self, position: int) -> None:
+        self._importer._progress(self._found.path, position - self._report.read_bytes)
+        self._report.read_bytes = position
+
+    def _take(self, piece: Piece) -> None:
+        # What lies before the watermark was recorded when it was read first. Events that a reader held back come with a
+        # later piece; identity by source id takes care of those.
+        is_old = piece.number > 0 and piece.offset < self._skip_to
+        for event in piece.events:
+            if isinstance(event, Opening):
+                self._openings.setdefault(event.session, event)
+            elif isinstance(event, Loss):
+                if not is_old:
+                    self._lose(_placed(event, piece))
+            elif not is_old:
+                self._record(event, piece)
+
+    def _lose(self, loss: Loss) -> None:
+        known = self._report.losses.setdefault(loss.kind, LossCount())
+        known.count += 1
+        known.fault |= loss.fault
+        if loss.detail is not None and len(known.examples) < _EXAMPLES:
+            known.examples.append(loss.detail)
+
+    def _record(self, step: Step, piece: Piece) -> None:
+        try:
+            if self._is_shared(step):
+                self._report.shared += 1
+                return
+            record = self._open(step.session)
+            outcome, _ = record.add(step, lambda ref: self._foreign(ref))
+        except FormatError as error:
+            where = f"line {piece.number}" if piece.number else "the end"
+            self._lose(Loss(kind="unsealable", detail=f"{where}, {step.type}: {error}", fault=True))
+            return
+        self._report.steps.count(outcome)
+        if outcome not in (Outcome.KNOWN, Outcome.CORROBORATED):
+            self._steps[step.session] = self._steps.get(step.session, 0) + 1
+            self._importer.touch(record.sid, 1)
+
+    def _is_shared(self, step: Step) -> bool:
+        """Whether another session of this agent has the event: then this one forks from there (13.3)."""
+        if not self._adapter.GLOBAL_IDS or step.source_id is None:
+            return False
+        record = self._existing(step.session)
+        if record is not None and record.known.find(step.source_id) is not None:
+            return False
+        found = self._importer._elsewhere(self._agent(step.session), step.source_id)
+        if found is None or (record is not None and found[0] == record.sid):
+            return False
+        if record is None:
+            self._shared[step.session] = f"{found[0]}#{found[1]}"
+        return True
+
+    def _agent(self, session: str) -> str:
+        opening = self._openings.get(session)
+        return opening.agent if opening is not None else self._adapter.NAME
+
+    def _existing(self, session: str) -> SessionRecord | None:
+        # Held by the writer alone, which closes what was not used for long: a file may have a thousand sessions.
+        agent = self._agent(session)
+        sid = self._sids.get(session) or self._importer._archive.find(agent, session)
+        return None if sid is None else self._writer.record_of(sid, agent)
+
+    def _open(self, session: str) -> SessionRecord:
+        record = self._existing(session)
+        if record is None:
+            opening = self._openings.get(session) or Opening(session=session, agent=self._adapter.NAME)
+            record, made = self._writer.open(opening, fork_of=self._shared.get(session))
+            if made:
+                self._importer.touch(record.sid, 1)
+        self._sids[session] = record.sid
+        return record
+
+    def _foreign(self, ref: Ref) -> str | None:
+        return self._writer.foreign(self._agent(ref.session or ""), ref)
+
+    def _note_import(self, file: HistoryFile) -> None:
+        read = ReadTo(self._found.path, self._adapter.NAME, file.offset, file.digest)
+        self._importer._entries += import_entries(read, self._sids, self._steps, self._report.losses)
+
+
+class ReadTo(msgspec.Struct, frozen=True):
+    """A file of an agent, how far it was read, and SHA-256 of that (13.4)."""
+
+    path: Path
+    agent: str
+    offset: int
+    digest: str
+
+
+def import_entries(
+    read: ReadTo, sids: Mapping[str, SessionId], steps: Mapping[str, int], losses: Mapping[str, LossCount]
+) -> Iterator[tuple[dict[str, Json], dict[str, Json]]]:
+    """What the ledger says of a file that was read: an entry a session, with the steps it gained; losses in the first."""
+    skipped = _counted(losses)
+    sessions: list[tuple[str, SessionId | None]] = [*sids.items()] or [("", None)]
+    for position, (session, sid) in enumerate(sessions):
+        meta: dict[str, Json] = {
+            "type": "import",
+            "agent": read.agent,
+            "offset": read.offset,
+            "steps": steps.get(session, 0),
+        }
+        if sid is not None:
+            meta["session"] = sid
+        if skipped and position == 0:
+            meta["skipped"] = skipped
+        yield meta, {"local.source": {"path": str(read.path), "digest": read.digest}}

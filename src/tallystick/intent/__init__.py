@@ -1,0 +1,1 @@
+"""What a call means to do, from its text: shell commands, code, programs, tools."""

@@ -1,0 +1,125 @@
+"""awk programs → the files that they read and write, and the commands that they run.
+
+Owns redirections of `print` and `getline`, `system`, and texts that are put side by side. Must not know the files that awk is
+given. Sources: awk(1) of POSIX; the manual of gawk, "Redirecting Output" and "Explicit Input with getline".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tallystick.intent.code.found import HOME, Found
+from tallystick.intent.code.tokens import Dialect, Token, tokens, unescaped
+from tallystick.model.intent import Operation
+from tallystick.model.script import HOLE
+
+_DIALECT = Dialect(
+    pattern=re.compile(
+        r"(?P<space>(?:(?<=[({,;~!&|])|^)[^\S\n]*/(?:[^/\\\n]|\\.?)*+/?|[^\S\n]+|#[^\n]*|\\\n)"
+        r"|(?P<line>\n)"
+        r'|(?P<string>"(?:[^"\\\n]|\\.?)*+(?:"|(?=\n)|\Z))'
+        r"|(?P<name>[A-Za-z_]\w*)"
+        r"|(?P<number>\d[\w.]*|\$\d+)"
+        r"|(?P<sign>>>|\|&|\|\||&&|==|\S)",
+        re.DOTALL | re.MULTILINE,
+    ),
+    joins=frozenset(),
+    variable=re.compile(r"(?!)"),
+    unescape=unescaped,
+)
+_HOME_FOLDER = re.compile(r'ENVIRON\["HOME"\]')
+_ENDS = frozenset((";", "}", "{", ")", "&&", "||", ",", "?"))
+_OUTPUTS = frozenset((">", ">>", "|", "|&"))
+_NO_FILES = ("/dev/stdout", "/dev/stderr", "/dev/stdin", "-", "/dev/tty")
+_SOCKET = re.compile(r"/inet[46]?/(?:tcp|udp)/[^/]*/([^/]+)/([^/]+)")
+
+
+def read_awk(text: str, found: Found) -> None:
+    """Note what a program does besides printing."""
+    program, is_whole = tokens(_HOME_FOLDER.sub(f'"{HOME}"', text), _DIALECT)
+    found.is_unknown |= not is_whole
+    bound = _bindings(program)
+    is_printing, depth = False, 0
+    for place, token in enumerate(program):
+        if token.kind == "line" or token.text in (";", "}"):
+            is_printing, depth = False, 0
+        elif token.kind == "name" and token.text in ("print", "printf"):
+            is_printing, depth = True, 0
+        elif token.kind == "sign" and token.text in "()":
+            depth += 1 if token.text == "(" else -1
+        if is_printing and depth == 0 and token.kind == "sign" and token.text in _OUTPUTS:
+            _output(found, token.text, _text(program, place + 1, bound))
+        elif token.kind == "name":
+            _name(found, program, place, bound)
+
+
+def _name(found: Found, program: Sequence[Token], place: int, bound: dict[str, str]) -> None:
+    word = program[place].text
+    if word == "system":
+        found.runs("sh", _text(program, place + 2, bound))
+    elif word == "getline":
+        _input(found, program, place, bound)
+    elif word in ("include", "load") and place and program[place - 1].text == "@":
+        found.file(Operation.EXECUTE, _text(program, place + 1, bound))
+
+
+def _bindings(program: Sequence[Token]) -> dict[str, str]:
+    """Names that are bound once, to a text."""
+    found: dict[str, str] = {}
+    changed: set[str] = set()
+    for place, token in enumerate(program[:-2]):
+        is_bound = token.kind == "name" and program[place + 1].text == "=" and program[place + 2].text != "="
+        if is_bound:
+            changed |= {token.text} if token.text in found or program[place + 2].kind != "string" else set()
+            end = next((n for n in range(place + 2, len(program)) if program[n].kind != "string"), len(program))
+            parts = [unescaped(part.text) for part in program[place + 2 : max(end, place + 3)]]
+            found[token.text] = "".join(parts) + ("" if _is_end(program, max(end, place + 3)) else HOLE)
+    return {name: text for name, text in found.items() if name not in changed}
+
+
+def _is_end(program: Sequence[Token], place: int) -> bool:
+    return place >= len(program) or program[place].kind == "line" or program[place].text in _ENDS
+
+
+def _text(program: Sequence[Token], place: int, bound: dict[str, str]) -> str | None:
+    """The text of parts that stand side by side."""
+    found: list[str] = []
+    depth = 0
+    for token in program[place : place + 40]:
+        if token.kind == "line" or (depth == 0 and token.kind == "sign" and token.text in _ENDS | _OUTPUTS):
+            break
+        depth += (token.text == "(") - (token.text == ")") if token.kind == "sign" else 0
+        if token.kind == "string":
+            found.append(unescaped(token.text))
+        elif token.text not in ("(", ")") or token.kind != "sign":
+            found.append(bound.get(token.text, HOLE))
+    known = "".join(found)
+    return known if known.strip(HOLE) else None
+
+
+def _output(found: Found, sign: str, target: str | None) -> None:
+    if target is not None and (socket := _SOCKET.fullmatch(target[:500])) is not None:
+        found.network(Operation.CONNECT, f"{socket[1]}:{socket[2]}")
+    elif sign in ("|", "|&"):
+        found.runs("sh", target)
+    elif target not in _NO_FILES:
+        found.file(Operation.APPEND if sign == ">>" else Operation.WRITE, target)
+
+
+def _input(found: Found, program: Sequence[Token], place: int, bound: dict[str, str]) -> None:
+    """`"command" | getline`, `getline [name] < "file"`."""
+    before = program[place - 1].text if place else ""
+    if before in ("|", "|&") and place > 1:
+        command = program[place - 2]
+        known = unescaped(command.text) if command.kind == "string" else bound.get(command.text)
+        found.runs("sh", known)
+        return
+    for ahead in range(place + 1, min(place + 6, len(program))):
+        if program[ahead].text == "<":
+            target = _text(program, ahead + 1, bound)
+            if target not in _NO_FILES:
+                found.file(Operation.READ, target)
+            return
+        if program[ahead].kind == "line" or program[ahead].text in _ENDS:
+            return

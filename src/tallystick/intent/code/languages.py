@@ -1,0 +1,82 @@
+"""Which reader reads which language.
+
+Owns the names of languages. Must not know how any is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tallystick.intent.code import lines
+from tallystick.intent.code.awk import read_awk
+from tallystick.intent.code.batch import read_batch
+from tallystick.intent.code.filters import read_filter
+from tallystick.intent.code.found import Found, Read, TooMuchError
+from tallystick.intent.code.glimpses import read_glimpses
+from tallystick.intent.code.javascript import read_javascript
+from tallystick.intent.code.lua import read_lua
+from tallystick.intent.code.perl import read_perl
+from tallystick.intent.code.php import read_php
+from tallystick.intent.code.python import read_python
+from tallystick.intent.code.ruby import read_ruby
+from tallystick.intent.code.sed import read_sed
+from tallystick.intent.code.sql import read_sql
+from tallystick.intent.code.verbs import read_verbs
+
+_READERS: dict[str, Callable[[str, Found], None]] = {
+    "awk": read_awk,
+    "batch": read_batch,
+    "javascript": read_javascript,
+    "jq": read_filter,
+    "lua": read_lua,
+    "perl": read_perl,
+    "php": read_php,
+    "python": read_python,
+    "ruby": read_ruby,
+    "sed": read_sed,
+    "sql": read_sql,
+    "typescript": read_javascript,
+    "yq": read_filter,
+    **lines.READERS,
+    **dict.fromkeys(("applescript", "elisp", "julia", "other", "r"), read_verbs),
+}
+
+
+_LONG = 24 << 10
+"""Characters of a text that every reader reads to the end."""
+
+
+def languages() -> frozenset[str]:
+    """The languages that are read."""
+    return frozenset(_READERS)
+
+
+def read_code(language: str, text: str, *, home: str | None = None) -> Read:
+    """What a text does when it runs.
+
+    Args:
+        language: as in `actions.Code`. Of a language that is not read, everything is unknown.
+        text: the code. It may have holes (`model.script.HOLE`).
+        home: the home folder, for programs that ask for it; None leaves `~`.
+    """
+    found = Found(home)
+    reader = _READERS.get(language)
+    if reader is None:
+        return Read(is_unknown=bool(text.strip()))
+    try:
+        reader(text, found)
+        if len(text) > _LONG and found.is_unknown:
+            read_glimpses(text, found, start=_LONG)
+    except (TooMuchError, RecursionError):
+        found.is_unknown = True
+    return found.read()
+
+
+def glimpse_code(text: str, *, home: str | None = None) -> Read:
+    """What a text does in so many words, for one that is too long to be read."""
+    found = Found(home)
+    try:
+        read_glimpses(text, found)
+    except (TooMuchError, RecursionError):
+        found.is_unknown = True
+    return found.read()

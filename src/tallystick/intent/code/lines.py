@@ -1,0 +1,239 @@
+"""Scripts of programs that obey line by line: vim, ed, gdb, tcl, gnuplot, PowerShell.
+
+Owns the commands of those that read and write files or run a shell, and how PowerShell's cmdlets are said in a shell. Must
+not know the shell. Sources: the help of vim, ed(1), the manuals of gdb, Tcl, Expect and gnuplot, Microsoft's reference of
+PowerShell's modules Management and Utility.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+
+from tallystick.intent.code.batch import unix_drives, unix_folders
+from tallystick.intent.code.found import HOME, Found
+from tallystick.intent.code.verbs import read_verbs
+from tallystick.model.intent import Operation
+
+_MOST_LINES = 2000
+_MOST_IN_LINE = 4000
+_VIM_PREFIX = re.compile(
+    r"(?::|\s|silent!?|sil!?|noautocmd|noa|keepalt|keepjumps|exe(?:cute)?\s+['\"]|normal!?\s+:|bufdo|argdo|%|\.|\d+,?\d*)+"
+)
+_VIM = {
+    **dict.fromkeys(
+        ("r", "read", "e", "edit", "sp", "split", "vs", "vsplit", "tabe", "tabedit", "view", "badd", "0r"),
+        Operation.READ,
+    ),
+    **dict.fromkeys(("w", "write", "saveas", "sav", "wq", "x"), Operation.WRITE),
+    **dict.fromkeys(("so", "source", "luafile", "pyfile", "py3file", "ru", "runtime"), Operation.EXECUTE),
+}
+_LANGUAGES = {"py": "python", "py3": "python", "python": "python", "python3": "python", "pythonx": "python", "pyx": "python",
+              "lua": "lua", "ruby": "ruby", "perl": "perl"}  # fmt: skip
+_WORD = re.compile(r"([A-Za-z0-9]+)(!?)(?:\s+|(?=!)|$)")
+_GDB_SHELL = frozenset(("shell", "make", "pipe", "|"))
+_GDB_FILES = {"source": Operation.EXECUTE, "file": Operation.READ, "exec-file": Operation.READ, "restore": Operation.READ,
+              "dump": Operation.WRITE}  # fmt: skip
+_TCL_BRACKETS = re.compile(r"\[\s*(exec|open|socket|read_file|glob)\s([^\[\]\n]{1,2000})")
+
+
+def _each(text: str) -> list[str]:
+    return [line[:_MOST_IN_LINE] for line in text.split("\n")[:_MOST_LINES]]
+
+
+_VIM_WRITES = re.compile(
+    r"""\bwritefile\s{0,3}\([^\n]{1,400}?,\s{0,3}(?:expand\s{0,3}\(\s{0,3})?["']([~/$][^"'\n]{1,300})["']"""
+)
+
+
+def read_vim(text: str, found: Found) -> None:
+    """Note what commands of vim, ex or ed do."""
+    found.is_unknown = bool(text.strip())
+    for path in _VIM_WRITES.findall(text[: 24 << 10])[:20]:
+        found.file(Operation.WRITE, path.replace("$HOME", HOME).replace("~", HOME, 1) if path[:1] in "~$" else path)
+    for line in _each(text):
+        start = _VIM_PREFIX.match(line)
+        rest = line[start.end() :] if start is not None else line
+        if line.lstrip()[:1] == '"':
+            continue
+        if rest.startswith("!"):
+            found.runs("sh", rest[1:].strip().rstrip("'\""))
+            continue
+        word = _WORD.match(rest)
+        if word is not None:
+            _of_vim(found, word[1], rest[word.end() :].strip())
+    read_verbs(text, found)
+
+
+def _of_vim(found: Found, name: str, rest: str) -> None:
+    if name in _LANGUAGES:
+        found.runs(_LANGUAGES[name], rest)
+    elif rest.startswith("!") and (name in _VIM or name in ("ter", "terminal")):
+        found.runs("sh", rest[1:])
+    elif name in ("terminal", "ter", "term", "Start", "Dispatch"):
+        found.runs("sh", rest)
+    elif name in _VIM and rest and not rest.startswith(("|", "=")):
+        found.file(_VIM[name], _at_home(rest.split("|")[0].split()[-1]))
+
+
+def read_gdb(text: str, found: Found) -> None:
+    """Note what a script of gdb or lldb does."""
+    found.is_unknown = bool(text.strip())
+    lines = _each(text)
+    for n, line in enumerate(lines):
+        name, _, rest = line.strip().partition(" ")
+        if name.startswith("!"):
+            found.runs("sh", line.strip()[1:])
+        elif name in _GDB_SHELL or line.strip().startswith("platform shell "):
+            found.runs("sh", rest.removeprefix("shell ").strip())
+        elif name in ("python", "py", "script"):
+            end = next((at for at in range(n + 1, len(lines)) if lines[at].strip() == "end"), len(lines))
+            found.runs("python", rest or "\n".join(lines[n + 1 : end]))
+        elif name in _GDB_FILES and rest.strip():
+            found.file(_GDB_FILES[name], _at_home(rest.split()[-1]))
+
+
+def read_tcl(text: str, found: Found) -> None:
+    """Note what a script of Tcl or Expect does."""
+    found.is_unknown = bool(text.strip())
+    for line in _each(text):
+        words = line.strip()
+        if not words.startswith("#"):
+            _of_tcl(found, words)
+            for inner in _TCL_BRACKETS.finditer(words):
+                _of_tcl(found, f"{inner[1]} {inner[2]}")
+
+
+def _of_tcl(found: Found, line: str) -> None:
+    name, _, rest = line.partition(" ")
+    rest = rest.strip().replace("$::env(HOME)", HOME).replace("$env(HOME)", HOME)
+    if name in ("exec", "spawn", "system", "log_user_exec"):
+        found.runs("sh", re.sub(r"^(?:-\S+\s+)+", "", rest))
+    elif name == "open":
+        target = rest.strip('"{').split('"')[0].split("}")[0]
+        if target.startswith("|"):
+            found.runs("sh", target[1:])
+        elif target.split():
+            mode = rest.split()[-1] if len(rest.split()) > 1 else "r"
+            found.file(Operation.WRITE if mode[:1] in "wa" else Operation.READ, _at_home(target.split()[0]))
+    elif name == "source" and rest:
+        found.file(Operation.EXECUTE, _at_home(rest.split()[-1]))
+    elif name == "file" and rest.startswith(("delete", "rename", "copy")):
+        for word in rest.split()[1:]:
+            if not word.startswith("-"):
+                found.file(
+                    Operation.DELETE if rest.startswith("delete") else Operation.READ, _at_home(word), is_deep=True
+                )
+    elif name == "socket" and len(rest.split()) > 1:
+        found.network(Operation.CONNECT, ":".join(rest.split()[-2:]))
+
+
+def read_gnuplot(text: str, found: Found) -> None:
+    """Note what a script of gnuplot does."""
+    found.is_unknown = bool(text.strip())
+    for line in _each(text):
+        if line.strip().startswith("!"):
+            found.runs("sh", line.strip()[1:])
+    read_verbs(text, found)
+
+
+def _at_home(path: str) -> str:
+    path = path.strip("'\"{}")
+    return HOME + path[1:] if path == "~" or path.startswith("~/") else path
+
+
+# PowerShell -----------------------------------------------------------------------------------------------------------
+
+_CMDLETS = {
+    "get-content": "cat", "gc": "cat", "type": "cat", "set-content": "tee", "out-file": "tee", "add-content": "tee -a",
+    "remove-item": "rm", "ri": "rm", "del": "rm", "erase": "rm", "rd": "rm -r", "rmdir": "rm -r",
+    "copy-item": "cp", "copy": "cp", "move-item": "mv", "move": "mv", "rename-item": "mv", "get-childitem": "ls", "gci": "ls",
+    "dir": "ls", "new-item": "touch", "ni": "touch", "set-location": "cd", "sl": "cd", "push-location": "pushd",
+    "invoke-webrequest": "curl", "iwr": "curl", "invoke-restmethod": "curl", "irm": "curl", "start-bitstransfer": "curl",
+    "select-string": "grep", "sls": "grep", "write-output": "echo", "write-host": "echo", "stop-process": "kill",
+    "invoke-expression": "eval", "iex": "eval", "start-process": "env", "saps": "env", "invoke-command": "env",
+    "set-acl": "chmod", "clc": "truncate -s 0", "compress-archive": "zip", "get-itemproperty": "cat",
+    "clear-content": "truncate -s 0",
+    "format-volume": "mkfs", "clear-disk": "mkfs", "initialize-disk": "mkfs", "clear-recyclebin": "true",
+}  # fmt: skip
+_NAMED = re.compile(
+    r"\s-(?:Path|LiteralPath|FilePath|Uri|Url|Source|Destination|Filter|Pattern|ArgumentList|Value|ItemType\s+\S+|Encoding\s+\S+"
+    r"|ErrorAction\s+\S+|Raw|Force|Confirm:\$false|UseBasicParsing|NoNewline|Name)(?=\s|$|\|)",
+    re.IGNORECASE,
+)
+_SENDS = re.compile(r"\s-(?:Body|InFile)\s+", re.IGNORECASE)
+_OUT = re.compile(r"\s-OutFile\s+", re.IGNORECASE)
+_RECURSE = re.compile(r"\s-r(?:ec(?:u(?:r(?:se?)?)?)?)?(?::\$true)?(?=[\s;|)}]|$)", re.IGNORECASE)
+_PROFILE = re.compile(r"\$PROFILE\b(?:\.\w{1,40})?", re.IGNORECASE)
+_TRANSFERS = re.compile(
+    r"\bstart-bitstransfer\s+(?:-source\s+)?([^\s;|-]\S{0,500})\s+(?:-destination\s+)?([^\s;|-][^\s;|]{0,300})",
+    re.IGNORECASE,
+)
+_HANDED_ON = re.compile(
+    r"(?<![\w-])(?:get-childitem|gci|ls|dir)\s+(?:-(?:literal)?path\s+)?([^\s|;*-][^\s|;*]{0,300})(?:\s+-(?:recurse|force|r|fo|file|directory))*"
+    r"\s*\|\s*(?:(?:foreach-object|foreach|%)\s*\{\s*)?(?:remove-item|ri|rm|del|erase)\b",
+    re.IGNORECASE,
+)
+"""All that a folder holds is handed on to be deleted; what is chosen among it is not."""
+_DELETES_FILES = re.compile(r"\[(?:System\.)?IO\.(?:Directory|File)\]::Delete\(([^)\n]{1,500})\)", re.IGNORECASE)
+_POST = re.compile(r"\s-Method\s+(\w+)", re.IGNORECASE)
+_FOLDERS = re.compile(
+    r"\$\{?env:(APPDATA|LOCALAPPDATA|TEMP|TMP|SystemRoot|windir|SystemDrive|ProgramFiles|ProgramData)\}?", re.I
+)
+_HOME_FOLDER = re.compile(r"\$(?:env:)?(?:USERPROFILE|HOME)\b|\$\{?env:HOME\}?|\$HOME\b", re.IGNORECASE)
+_FIRST = re.compile(r"(?<![\w.$-])([A-Za-z]+(?:-[A-Za-z]+)?)(?=[\s(]|$)")
+_ASSIGNS = re.compile(r"^\s*\$[\w:]{1,80}\s*=\s*(?=[A-Za-z(&])")
+
+
+def read_powershell(text: str, found: Found) -> None:
+    """Note what a script of PowerShell does: its cmdlets are said in the words of a shell."""
+    found.is_unknown = bool(text.strip())
+    found.runs("sh", "\n".join(_said(line) for line in _each(text)).replace("\\", "/"))
+    read_verbs(_HOME_FOLDER.sub("~", text).replace("\\", "/"), found)
+
+
+def read_encoded(text: str, found: Found) -> None:
+    """Note what `-EncodedCommand` runs: base64 of a script in UTF-16."""
+    found.is_unknown = True
+    try:
+        found.runs("powershell", base64.b64decode(text, validate=False).decode("utf-16-le", "replace"))
+    except ValueError:
+        return
+
+
+def _folder(found: re.Match[str]) -> str:
+    return unix_folders(f"%{found[1]}%")
+
+
+def _said(line: str) -> str:
+    if line.lstrip().startswith("#"):
+        return ""
+    line = unix_drives(_FOLDERS.sub(_folder, _HOME_FOLDER.sub("$HOME", line)))
+    line = _PROFILE.sub("$HOME/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", line)
+    line = _TRANSFERS.sub(r"curl \1 -o \2", line)
+    line = _HANDED_ON.sub(r"Remove-Item -Recurse \1; ", line)
+    line = _DELETES_FILES.sub(lambda found: f"Remove-Item -Recurse {found[1].partition(',')[0]}", line)
+    is_deep = _RECURSE.search(line) is not None
+    post = _POST.search(line)
+    line = _RECURSE.sub("", _NAMED.sub(" ", line))
+    line = _SENDS.sub(" -d @", _OUT.sub(" -o ", line))
+    if post is not None:
+        line = line.replace(post[0], f" -X {post[1]}")
+
+    def cmdlet(match: re.Match[str]) -> str:
+        said = _CMDLETS.get(match[1].lower())
+        return match[0] if said is None else f"{said} -r" if said == "rm" and is_deep else said
+
+    return _FIRST.sub(cmdlet, _ASSIGNS.sub("", line)).replace("eval (", "eval $(")
+
+
+READERS: dict[str, Callable[[str, Found], None]] = {
+    "vim": read_vim,
+    "ed": read_vim,
+    "gdb": read_gdb,
+    "tcl": read_tcl,
+    "gnuplot": read_gnuplot,
+    "powershell": read_powershell,
+    "powershell-encoded": read_encoded,
+}

@@ -1,0 +1,78 @@
+"""Lua → what it does, read by its calls.
+
+Owns Lua's functions that touch files and processes. Must not know statements: `scanning` reads calls. Source: the Lua 5.4
+reference manual, 6.1, 6.8 and 6.9.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tallystick.intent.code.found import HOME, Found
+from tallystick.intent.code.indirect import plain_members
+from tallystick.intent.code.scanning import Call, Language, Scan, scan
+from tallystick.intent.code.tables import apply, operation_of, table
+from tallystick.intent.code.tokens import Dialect, Token, unescaped
+from tallystick.model.script import HOLE
+
+_PATTERN = re.compile(
+    r"(?P<space>[^\S\n]+|--\[\[[^\]]*+(?:\](?!\])[^\]]*+)*(?:\]\]|\Z)|--[^\n]*)"
+    r"|(?P<line>\n)"
+    r'|(?P<string_1>"(?:[^"\\\n]|\\.?)*+(?:"|(?=\n)|\Z))'
+    r"|(?P<string_2>'(?:[^'\\\n]|\\.?)*+(?:'|(?=\n)|\Z))"
+    r"|(?P<string_3>\[\[[^\]]*+(?:\](?!\])[^\]]*+)*(?:\]\]|\Z))"
+    r"|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<number>\d[\w.]*)"
+    r"|(?P<sign>\.\.|==|\S)",
+    re.DOTALL,
+)
+_RULES = table("""
+read 0: io.lines io.input
+write 0: io.output
+delete 0: os.remove
+move 0: os.rename
+shell 0: os.execute io.popen
+execute 0: dofile loadfile
+""")
+
+
+def read_lua(text: str, found: Found) -> None:
+    """Note what a Lua program does, as far as its calls tell."""
+    scan(plain_members(text), found, _LANGUAGE)
+
+
+def _calls(scan: Scan, call: Call) -> None:
+    rule = _RULES.get(call.name)
+    if call.name == "io.open":
+        mode = call.text(1) if len(call.args) > 1 else "r"
+        scan.found.file(operation_of(mode), scan.placed(call.text(0)))
+    elif call.name == "require":
+        scan.found.is_unknown = True
+    elif call.name in ("load", "loadstring"):
+        scan.found.runs("lua", call.text(0))
+    elif rule is not None and call.args:
+        apply(scan, call, rule)
+
+
+def _texts(scan: Scan, call: Call) -> str | None:
+    return (HOME if call.text(0) == "HOME" else HOLE) if call.name == "os.getenv" else None
+
+
+def _names(program: list[Token]) -> Mapping[str, str]:
+    return {}
+
+
+_LANGUAGE = Language(
+    dialect=Dialect(
+        pattern=_PATTERN,
+        joins=frozenset((".", "..")),
+        variable=re.compile(r"(?!)"),
+        unescape=unescaped,
+        has_bare_calls=True,
+    ),
+    calls=_calls,
+    texts=_texts,
+    names=_names,
+    constants={},
+)

@@ -1,0 +1,287 @@
+"""What an expression of Python is, as far as its text tells.
+
+Owns Value and what operators and methods make of values: texts, paths, lists, names of modules and classes. Must not know
+statements, nor which calls touch the world. Unknown parts of a text are HOLE, as in a Word.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import posixpath
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from tallystick.intent.code.found import HOME
+from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR
+
+MOST_ITEMS = 64
+LONGEST = 4096
+"""Characters of a text that is put together: a longer one is a hole, so that doubling it again and again costs nothing."""
+_LONGEST_PART = 1024
+_WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
+
+
+class Kind(enum.Enum):
+    """What a value is."""
+
+    UNKNOWN = enum.auto()
+    TEXT = enum.auto()
+    PATH = enum.auto()
+    """An object of pathlib."""
+    ITEMS = enum.auto()
+    """A list, a tuple, a set."""
+    MEMBERS = enum.auto()
+    """A dict with constant keys."""
+    EACH = enum.auto()
+    """Something to go through: every item is like `items[0]`."""
+    NAME = enum.auto()
+    """Something of a module, by its dotted name; an instance of a class ends in `()`."""
+    FILE = enum.auto()
+    """An open file; `text` is its path."""
+    FUNCTION = enum.auto()
+    """A function of the text itself."""
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A value, as far as it is known."""
+
+    kind: Kind
+    text: str = ""
+    items: tuple[Value, ...] = ()
+    members: dict[str, Value] = {}
+    node: object = None
+    """The definition of a function; of an open file, its place among those that are open."""
+
+
+UNKNOWN = Value(Kind.UNKNOWN)
+
+
+def text(value: str) -> Value:
+    """A text."""
+    return Value(Kind.TEXT, value)
+
+
+def path(value: str) -> Value:
+    """A path object. `.` and `..` stay: they mean what they say to the system."""
+    return Value(Kind.PATH, value)
+
+
+def at_home(value: str) -> str:
+    """A path after `~` was replaced by the home folder."""
+    return HOME + value[1:] if value == "~" or value.startswith("~/") else value
+
+
+def put_together(parts: Sequence[str]) -> str:
+    """Texts one after the other."""
+    return "".join(parts) if sum(map(len, parts)) <= LONGEST else HOLE
+
+
+def name(dotted: str) -> Value:
+    """Something of a module."""
+    return Value(Kind.NAME, dotted[:500])
+
+
+def member(owner: Value, key: str) -> Value:
+    """What a module has under a name: `getattr(os, key)`, `vars(os)[key]`, `sys.modules[key]`."""
+    if owner.kind is not Kind.NAME or HOLE in key:
+        return UNKNOWN
+    return name(key if owner.text == "sys.modules" else f"{owner.text.removesuffix('.__dict__')}.{key}")
+
+
+def items(values: Sequence[Value]) -> Value:
+    """A list; one of many items is cut, and what it holds is not known."""
+    return Value(Kind.ITEMS, items=tuple(values)) if len(values) <= MOST_ITEMS else UNKNOWN
+
+
+def each(value: Value) -> Value:
+    """Something whose every item is like `value`."""
+    return Value(Kind.EACH, items=(value,))
+
+
+def spelled(value: Value | None) -> str | None:
+    """A path or text as text with holes; None if it is neither."""
+    return value.text if value is not None and value.kind in (Kind.TEXT, Kind.PATH, Kind.FILE) else None
+
+
+def within(value: Value) -> str:
+    """A value as it appears in a longer text: a hole, where it is not known."""
+    found = spelled(value)
+    return HOLE if found is None else found
+
+
+def constant(value: object) -> Value:
+    """A constant of the text."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, bytes):
+        return text(value.decode("utf-8", "replace"))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return text(repr(value)) if abs(value) < 1e18 else UNKNOWN
+    return UNKNOWN
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Paths put together as os.path.join does it."""
+    found = ""
+    if sum(map(len, parts)) > LONGEST:
+        return HOLE
+    for part in parts:
+        if part.startswith(("/", HOME)) or not found:
+            found = part
+        else:
+            found = f"{found.rstrip('/') if found != '/' else ''}/{part}" if part else found
+    return found
+
+
+def pattern(folder: str, spelling: str) -> str:
+    """A pattern of `glob` below a folder, with its wildcards marked."""
+    return joined([folder, spelling.translate(_WILD)] if folder not in ("", ".") else [spelling.translate(_WILD)])
+
+
+def added(left: Value, right: Value) -> Value:
+    """`left + right`."""
+    if left.kind is Kind.ITEMS and right.kind is Kind.ITEMS:
+        return items((*left.items, *right.items))
+    if Kind.TEXT in (left.kind, right.kind):
+        return text(put_together((within(left), within(right))))
+    return UNKNOWN
+
+
+def divided(left: Value, right: Value) -> Value:
+    """`left / right`, where one of them is a path."""
+    if left.kind is Kind.PATH or right.kind is Kind.PATH:
+        return path(joined([within(left), within(right)]))
+    return UNKNOWN
+
+
+_PERCENT = re.compile(r"%(?:\(\w+\))?[#0\- +]*\d*(?:\.\d+)?([sdifrxaeg%])")
+
+
+def formatted(left: Value, right: Value) -> Value:
+    """`left % right`: the parts that are known, in their places."""
+    if left.kind is not Kind.TEXT or len(left.text) > LONGEST:
+        return UNKNOWN
+    given = list(right.items) if right.kind is Kind.ITEMS else [right]
+
+    def put(found: re.Match[str]) -> str:
+        if found[1] == "%":
+            return "%"
+        value = given.pop(0) if given and "(" not in found[0] else UNKNOWN
+        return _short(value) if found[0] in ("%s", "%d", "%i") else HOLE
+
+    return text(_PERCENT.sub(put, left.text))
+
+
+def _short(value: Value) -> str:
+    """A value as a part of a text that may have many parts."""
+    found = within(value)
+    return found if len(found) <= _LONGEST_PART else HOLE
+
+
+_BRACES = re.compile(r"\{\{|\}\}|\{([^{}:!]{0,60})([:!][^{}]{0,60})?\}")
+
+
+def braced(template: str, args: Sequence[Value], named: dict[str, Value]) -> Value:
+    """`template.format(...)`."""
+    numbers = iter(range(len(args)))
+
+    def put(found: re.Match[str]) -> str:
+        if found[0] in ("{{", "}}"):
+            return found[0][0]
+        key = found[1] or str(next(numbers, -1))
+        value = args[int(key)] if key.isdecimal() and len(key) < 4 and int(key) < len(args) else named.get(key, UNKNOWN)
+        return HOLE if found[2] else _short(value)
+
+    return text(_BRACES.sub(put, template)) if len(template) <= LONGEST else text(HOLE)
+
+
+def of_text(value: Value, method: str, args: Sequence[Value], named: dict[str, Value]) -> Value | None:
+    """What a method of `str` gives; None if it is none that is known."""
+    if method == "format":
+        return braced(value.text, args, named)
+    if method == "join" and args:
+        if args[0].kind is Kind.ITEMS:
+            parts = [part for item in args[0].items for part in (value.text, within(item))]
+            return text(put_together(parts[1:]))
+        return text(HOLE)
+    plain = [spelled(arg) for arg in args]
+    if method in _PURE and HOLE not in value.text and all(arg is not None and HOLE not in arg for arg in plain):
+        return _called(value.text, method, [arg for arg in plain if arg is not None])
+    if method in _PURE or method in ("encode", "decode", "expandtabs", "zfill", "center"):
+        return value if method in ("encode", "decode", "strip", "rstrip") else text(HOLE)
+    return None
+
+
+_PURE_METHODS = """
+lower upper strip rstrip lstrip replace removeprefix removesuffix title capitalize split splitlines
+"""
+_PURE = frozenset(_PURE_METHODS.split())
+
+
+def _called(value: str, method: str, args: list[str]) -> Value:
+    if (len(value) + 1) * max(map(len, args), default=1) > LONGEST * 16:
+        return text(HOLE)
+    try:
+        made = getattr(value, method)(*args)
+    except (TypeError, ValueError):
+        return text(HOLE)
+    return items([text(part) for part in made[: MOST_ITEMS + 1]]) if isinstance(made, list) else text(made)
+
+
+def of_path(value: Value, member: str) -> Value:
+    """What a member of a path object is."""
+    known = value.text
+    if member == "parent":
+        return path(posixpath.dirname(known.rstrip("/")) or ".") if known.strip(HOLE + HOME) else path(HOLE)
+    if member in ("name", "stem", "suffix"):
+        last = posixpath.basename(known.rstrip("/"))
+        stem, suffix = posixpath.splitext(last)
+        return text({"name": last, "stem": stem, "suffix": suffix}[member])
+    return UNKNOWN
+
+
+def path_made(value: Value, method: str, args: Sequence[Value]) -> Value | None:
+    """The path that a method of a path object gives; None if it gives none."""
+    if method in ("resolve", "absolute", "as_posix", "__fspath__"):
+        return path(value.text)
+    if method == "expanduser":
+        return path(at_home(value.text))
+    if method == "joinpath":
+        return path(joined([value.text, *map(within, args)]))
+    if method in ("with_suffix", "with_name", "with_stem") and args:
+        return path(_renamed(value.text, method, within(args[0])))
+    if method in ("relative_to", "readlink"):
+        return path(HOLE)
+    return None
+
+
+def _renamed(known: str, method: str, new: str) -> str:
+    folder, slash, last = known.rpartition("/")
+    stem, suffix = posixpath.splitext(last)
+    made = {"with_suffix": stem + new, "with_name": new, "with_stem": new + suffix}[method]
+    return f"{folder}{slash}{made}"
+
+
+def indexed(value: Value, key: ast.expr) -> Value:
+    """`value[key]` for a constant key."""
+    if (
+        value.kind is Kind.ITEMS
+        and (place := _index(key)) is not None
+        and -len(value.items) <= place < len(value.items)
+    ):
+        return value.items[place]
+    if value.kind is Kind.MEMBERS and isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return value.members.get(key.value, UNKNOWN)
+    if value.kind is Kind.EACH:
+        return value.items[0]
+    return UNKNOWN
+
+
+def _index(key: ast.expr) -> int | None:
+    if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub):
+        inner = _index(key.operand)
+        return None if inner is None else -inner
+    return key.value if isinstance(key, ast.Constant) and type(key.value) is int else None

@@ -1,0 +1,106 @@
+"""Tables of functions that do one thing to an argument, for languages that are read by their calls.
+
+Owns how such a table is written and what a line of it means. Must not know any language.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tallystick.intent.code.scanning import Argument, Call, Scan, words_of
+from tallystick.model.intent import Operation
+from tallystick.model.script import HOLE
+
+_NETWORK = (Operation.FETCH, Operation.SEND, Operation.CONNECT, Operation.LISTEN)
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What a function does: an operation, or one of `copy link move shell program`; to which argument, or to all."""
+
+    does: str
+    place: int | None = 0
+    """None: to every argument."""
+    is_deep: bool = False
+
+
+def table(spelled: str) -> dict[str, Rule]:
+    """Rules by the names of functions.
+
+    A line has `DOES PLACE: NAMES`: an operation of `model.intent` or a word of Rule (`/` after it: with all below), the place
+    of the argument or `*`, and the names.
+    """
+    found: dict[str, Rule] = {}
+    for line in filter(None, spelled.splitlines()):
+        what, _, names = line.partition(": ")
+        does, place = what.split()
+        rule = Rule(does.rstrip("/"), None if place == "*" else int(place), does.endswith("/"))
+        found |= dict.fromkeys(names.split(), rule)
+    return found
+
+
+def apply(scan: Scan, call: Call, rule: Rule) -> None:
+    """Take note of what a function does to the arguments of a call."""
+    if rule.does in _SPECIAL:
+        _SPECIAL[rule.does](scan, call, rule)
+        return
+    operation = Operation(rule.does)
+    for argument in call.args if rule.place is None else (call.at(rule.place),):
+        for text in argument.items if argument.items is not None else (argument.text,):
+            if operation in _NETWORK:
+                scan.found.network(operation, text)
+            elif operation is Operation.SIGNAL:
+                scan.found.process(operation, text)
+            else:
+                scan.found.file(operation, scan.placed(text), is_deep=rule.is_deep)
+
+
+def writes(scan: Scan, path: Argument, content: Argument | None) -> None:
+    """Take note of a file that is written whole with a text."""
+    known = content.text if content is not None and content.text is not None and HOLE not in content.text else None
+    scan.found.file(Operation.WRITE, scan.placed(path.text), is_authored=known is not None, content=known)
+
+
+def operation_of(mode: str | None) -> Operation:
+    """What a mode like that of C's `fopen` means for the file: `r w a x`, with a `+`."""
+    if mode is None or HOLE in mode:
+        return Operation.UNKNOWN
+    first = mode.lstrip("b")[:1]
+    if first in ("w", "x", "c"):
+        return Operation.WRITE
+    if first == "a":
+        return Operation.APPEND
+    return Operation.EDIT if "+" in mode else Operation.READ
+
+
+def shell(scan: Scan, call: Call) -> None:
+    """A shell text, or, where there is more than one argument, a program and its words."""
+    args = [argument for argument in call.args if not (argument.tokens and argument.tokens[0].text == "{")]
+    if len(args) == 1 and args[0].items is None:
+        scan.found.runs("sh", args[0].text)
+    else:
+        first = args[0] if args else None
+        scan.found.runs_program(words_of(None, args)[1:] if first is not None else ())
+
+
+def _copy(scan: Scan, call: Call, rule: Rule) -> None:
+    start = rule.place or 0
+    scan.found.copies(scan.placed(call.text(start)), scan.placed(call.text(start + 1)), is_deep=rule.is_deep)
+
+
+def _link(scan: Scan, call: Call, rule: Rule) -> None:
+    scan.found.links(call.text(0), scan.placed(call.text(1)))
+
+
+def _move(scan: Scan, call: Call, rule: Rule) -> None:
+    scan.found.moves(scan.placed(call.text(0)), scan.placed(call.text(1)))
+
+
+def _shell(scan: Scan, call: Call, rule: Rule) -> None:
+    shell(scan, call)
+
+
+def _folder(scan: Scan, call: Call, rule: Rule) -> None:
+    scan.folder = scan.placed(call.text(0)) or HOLE
+
+
+_SPECIAL = {"copy": _copy, "link": _link, "move": _move, "shell": _shell, "chdir": _folder}

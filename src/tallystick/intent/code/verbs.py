@@ -1,0 +1,236 @@
+"""Programs in languages without a reader of their own, read by verbs: a name that says what is done, and the texts beside it.
+
+Owns how most languages write strings, comments, names and calls (`f("x")`, `(f "x")`, `f "x"`, `"x".f()`), and what common
+names of functions mean. Must not know any single language. What it finds is claimed; that there is more is always said.
+Sources: the manuals of Emacs Lisp, R, Julia, Go, Rust, Java, Kotlin, Scala, Groovy, Swift, C#, Elixir, Clojure, Haskell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tallystick.intent.code.found import HOME, Found
+from tallystick.intent.code.tokens import MOST_CHARACTERS, MOST_TOKENS, Token, unescaped
+from tallystick.model.intent import Operation
+
+_TOKEN = re.compile(
+    r"(?P<space>(?m:^)[ \t]*+(?:#(?!\{)|//|;|--(?=\s)|%)[^\n]*|[ \t]++(?:#|//|;;?|--)[ \t][^\n]*|[^\S\n]+"
+    r"|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
+    r"|(?P<line>\n)"
+    r'|(?P<string_1>"""[^"]*+(?:"(?!"")[^"]*+)*(?:"""|\Z))'
+    r'|(?P<string_2>"(?:[^"\\]|\\.?)*+(?:"|\Z))'
+    r"|(?P<string_3>'(?:[^'\\\n]|\\.)*+')"
+    r"|(?P<back>`[^`]*+(?:`|\Z))"
+    r"|(?P<name>[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|:)[A-Za-z_][\w$]*)*[!?]?)"
+    r"|(?P<number>\d[\w.]*)"
+    r"|(?P<sign>:=|<-|=>|==|!!|\S)",
+    re.DOTALL,
+)
+_MOST_IN_CALL = 60
+_MOST_TEXTS = 16
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_BINDS = frozenset(("=", ":=", "<-"))
+_VERBS = {
+    "shell": """system system2 systemlist shell shellcommand shellcommandtostring asyncshellcommand callprocess spawn
+        callprocessshellcommand startprocess startfileprocess startprocessshellcommand makeprocess processlines popen exec
+        execute executeshell execfile command commandcontext sys cmd shellout sh processbuilder launchprocess readprocess
+        callcommand readcreateprocess run runcommand runprocess runshellscript outputof pipe shellscript""",
+    "read": """open read readfile readlines readall readalltext readalllines readallbytes readtext readstring readbytes
+        readline readtofile readtostring slurp insertfilecontents insertfilecontentsliterally findfile findfilenoselect fopen
+        openfile openinput getcontent readcsv readrds readtable freadtable fread scan filereader fileinputstream streamreader
+        bufferedreader fromfile textcontents contentsof contentsoffile readtextfile openread opentext stringfromfile
+        filehandleforreadingatpath readbinary foreachline usefile inputfile""",
+    "source": "source load loadfile loadlibrary include evalfile dofile",
+    "write": """writefile writelines writetext writealltext writestring writeregion spit writecsv writerds savefile
+        fileoutputstream filewriter printwriter streamwriter bufferedwriter createfile writebytes oscreate""",
+    "append": "appendtofile appendfile appendtext appendalltext",
+    "delete": """delete deletefile remove removefile removeitem unlink rm fileremove filedelete deleteifexists""",
+    "delete/": """deletedirectory deletedir removeall removedirall rmtree rmrf deleterecursively deletetree removetree
+        removedirectory removedirectoryrecursive removepathforcibly deletedirectorywithcontents rmdirall""",
+    "fetch": """url urlopen urlretrieve urlretrievesynchronously urlcopyfile downloadfile download curl fetch get httpget
+        openstream getstring getstringasync downloadstring urlsessiondata""",
+    "send": "post put patch upload uploadfile httppost posturl postjson uploadstring uploaddata",
+    "connect": """connect socketconnection opennetworkstream makenetworkprocess tcpclient tcpconnect dial dialtimeout socket
+        tcpsocket tcpstream createconnection""",
+}
+_DOES = {verb: does for does, verbs in _VERBS.items() for verb in verbs.split()}
+_OPERATIONS = {
+    "read": Operation.READ,
+    "write": Operation.WRITE,
+    "append": Operation.APPEND,
+    "delete": Operation.DELETE,
+    "delete/": Operation.DELETE,
+    "source": Operation.EXECUTE,
+}
+_REQUESTS = {"fetch": Operation.FETCH, "send": Operation.SEND, "connect": Operation.CONNECT}
+_HOME_CALLS = """
+homedir homedirectory nshomedirectory userhomedir gethomedirectory userhome homedirectoryforcurrentuser
+"""
+_HOMES = frozenset(_HOME_CALLS.split())
+_OWNED = {"text": "read", "bytes": "read", "contents": "read", "newreader": "read", "newwriter": "write"}
+"""Members of a file that is named before them: `File("x").text`."""
+_CHAINS = frozenset(("arg", "args", "arguments", "addarg"))
+_HOME_NAMES = frozenset(("HOME", "USERPROFILE", "user.home"))
+_PATH = re.compile(r"[\w.~@%+$\ue010 /\\:-]{1,4096}")
+
+
+def read_verbs(text: str, found: Found) -> None:
+    """Note what a program does, as far as its verbs tell."""
+    found.is_unknown = bool(text.strip())
+    program = list(_tokens(text[:MOST_CHARACTERS]))
+    _Reader(program, found).read()
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    for count, match in enumerate(_TOKEN.finditer(text)):
+        if count >= MOST_TOKENS:
+            return
+        kind = (match.lastgroup or "sign").partition("_")[0]
+        if kind == "string":
+            quote = '"""' if match[0].startswith('"""') else match[0][0]
+            inside = match[0][len(quote) :].removesuffix(quote)
+            yield Token(kind, unescaped(inside) if quote != '"""' else inside)
+        elif kind == "back":
+            yield Token(kind, match[0][1:].removesuffix("`"))
+        elif kind != "space":
+            yield Token(kind, match[0])
+
+
+def _plain(name: str) -> str:
+    """The last part of a name as it stands in the table: `Sys.readFile!` is `readfile`."""
+    return re.sub(r"[_!?$-]", "", re.split(r"\.|::|->|:", name)[-1]).lower().removesuffix("sync")
+
+
+class _Reader:
+    """One program."""
+
+    def __init__(self, program: Sequence[Token], found: Found) -> None:
+        self._program = program
+        self._found = found
+        self._bound: dict[str, list[str]] = {}
+
+    def read(self) -> None:
+        """Names that say what is done, in the order in which they stand."""
+        for place, token in enumerate(self._program):
+            if token.kind == "string":
+                self._run_after(place, token)
+            elif token.kind == "name":
+                self._name(place, token.text)
+
+    def _name(self, place: int, name: str) -> None:
+        start = self._bound_at(place)
+        if start is not None:
+            self._bound[name] = self._texts(start, is_whole=True)
+            return
+        does = "shell" if name.endswith("Command::new") else _DOES.get(_plain(name))
+        owned = _OWNED.get(_plain(name)) if does is None else None
+        if owned is not None and (texts := self._owner(place)):
+            self._does(owned, texts, is_command=False)
+        if does is None:
+            return
+        texts = self._texts(place + 1) or self._bound.get(re.split(r"\.|::|->", name)[0], []) or self._owner(place)
+        if texts:
+            self._does(does, texts, is_command=self._has_back(place))
+
+    def _bound_at(self, place: int) -> int | None:
+        """Where the value begins that a name is bound to: `p = …`, `p, err := …`."""
+        after = [token.text for token in self._program[place + 1 : place + 4]]
+        if after[:1] and after[0] in _BINDS:
+            return place + 2
+        return place + 4 if after[:1] == [","] and after[2:] and after[2] in _BINDS else None
+
+    def _run_after(self, place: int, token: Token) -> None:
+        """`"cat x".execute()`, `"cat x" !!`."""
+        rest = [after.text for after in self._program[place + 1 : place + 4]]
+        if rest[:1] in (["!"], ["!!"]) or (rest[:1] == ["."] and rest[1:2] in (["execute"], ["!"], ["!!"], ["exec"])):
+            self._found.runs("sh", token.text)
+
+    def _owner(self, place: int) -> list[str]:
+        """`File("x").delete()`: the texts in the brackets before the name."""
+        if place < 3 or self._program[place - 1].text not in (".", "?.") or self._program[place - 2].text != ")":
+            return []
+        depth = 0
+        for back in range(place - 2, max(-1, place - _MOST_IN_CALL), -1):
+            text = self._program[back].text if self._program[back].kind == "sign" else ""
+            depth += (text in _CLOSING) - (text in _OPENING)
+            if depth == 0:
+                return self._texts(back)
+        return []
+
+    def _has_back(self, place: int) -> bool:
+        return any(token.kind == "back" for token in self._program[place + 1 : place + 3])
+
+    def _texts(self, start: int, *, is_whole: bool = False) -> list[str]:
+        """The texts of a call's arguments, with the home folder in the place of what asks for it.
+
+        Args:
+            is_whole: they go on to the end of the statement, or of the brackets that they stand in.
+        """
+        found: list[str] = []
+        depth = 0
+        is_whole = is_whole or self._sign(start) not in _OPENING or self._sign(start - 2) == "("
+        for place in range(start, min(len(self._program), start + _MOST_IN_CALL)):
+            token = self._program[place]
+            sign = token.text if token.kind == "sign" else ""
+            depth += (sign in _OPENING) - (sign in _CLOSING)
+            is_over = depth < 0 or (depth == 0 and (token.kind == "line" or sign == ";"))
+            is_over = is_over or (depth == 0 and sign in _CLOSING and not is_whole and not self._goes_on(place))
+            if token.kind in ("string", "back"):
+                found.append(HOME if token.text in _HOME_NAMES else token.text)
+            elif token.kind == "name" and _plain(token.text) in _HOMES:
+                found.append(HOME)
+            elif token.kind == "name" and token.text in self._bound:
+                found += self._bound[token.text]
+            if is_over or len(found) >= _MOST_TEXTS:
+                break
+        return found
+
+    def _sign(self, place: int) -> str:
+        is_sign = 0 <= place < len(self._program) and self._program[place].kind == "sign"
+        return self._program[place].text if is_sign else ""
+
+    def _goes_on(self, place: int) -> bool:
+        """Whether more arguments are given after a call: `Command::new("sh").arg("-c")`."""
+        rest = [token for token in self._program[place + 1 : place + 4] if token.kind != "line"]
+        return len(rest) > 1 and rest[0].text == "." and _plain(rest[1].text) in _CHAINS
+
+    # What is done -------------------------------------------------------------------------------------------------------
+
+    def _does(self, does: str, texts: list[str], *, is_command: bool) -> None:
+        found = self._found
+        address = next((text for text in texts if "://" in text[:12]), None)
+        if does == "shell" or is_command:
+            self._runs(texts)
+        elif address is not None and not address.startswith("file:"):
+            found.network(_REQUESTS.get(does, Operation.FETCH), address)
+        elif does == "connect":
+            found.network(Operation.CONNECT, ":".join(texts[:2]))
+        elif does in _OPERATIONS:
+            path = _joined(texts)
+            if path is not None and path.startswith("|"):
+                found.runs("sh", path[1:])
+            elif path is not None:
+                found.file(_OPERATIONS[does], path, is_deep=does == "delete/")
+
+    def _runs(self, texts: list[str]) -> None:
+        """A shell text, or a program and its words."""
+        first = texts[0]
+        if len(texts) == 1 or " " in first.strip():
+            self._found.runs("sh", first if first != HOME else None)
+        else:
+            self._found.runs_program(texts)
+
+
+def _joined(texts: list[str]) -> str | None:
+    """The path that texts in a row make: a folder to begin with and what lies in it, or the first one alone."""
+    first = texts[0]
+    if first == HOME:
+        rest = "/".join(part.strip("/") for part in texts[1:] if _PATH.fullmatch(part))
+        return f"{HOME}/{rest}" if rest else HOME
+    if first.startswith("file://"):
+        first = first[7:]
+    if first == "~" or first.startswith("~/"):
+        first = HOME + first[1:]
+    is_path = _PATH.fullmatch(first) is not None or first.startswith("|")
+    return first if is_path and ({"/", ".", "\\", HOME} & set(first) or first.startswith("|")) else None

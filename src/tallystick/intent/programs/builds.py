@@ -1,0 +1,276 @@
+"""Compilers and the programs that drive them.
+
+Owns what the words of a compiler name: sources in, results out. What a target of a Makefile does stands in that file:
+such a command is unknown by its words. Sources: gcc(1), ld(1), make(1), cmake(1), go help, cargo help, rustc --help,
+javac(1), tsc --help.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from tallystick.intent.programs.arguments import below, grammar, is_fed, last_part, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions, Code
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_HERE = Word(".")
+
+# C and its like --------------------------------------------------------------------------------------------------------
+
+_CC = grammar(
+    "-o -I -L -l -D -U -W? -f? -m? -O? -g? -std? -x -include -isystem -iquote -idirafter -MF -MT -MQ -T -Xlinker "
+    "-Xclang -Xpreprocessor -Xassembler -arch -target --target --sysroot -u -z -e -framework -aux-info -imacros",
+    is_long=True,
+)
+_OBJECT = {"-c": ".o", "-S": ".s"}
+
+
+def _compiles(command: Command) -> Actions:
+    """`cc`: without `-o` the result is `a.out`, or with `-c` an object file in the working folder."""
+    line = taken(command.arguments, _CC)
+    built = Builder()
+    sources = [built.read(word) for word in [*line.operands, *line.values("-include", "-imacros", "-T")]]
+    output = line.value("-o")
+    joined = next(
+        (renamed(word, word.text[2:]) for word in command.arguments[:500] if re.match(r"-o[^b-]", word.text)), None
+    )
+    output = output or joined
+    suffix = next((_OBJECT[name] for name, _ in line.options if name in _OBJECT), None)
+    if output is not None:
+        built.flow(sources, [built.write(output)])
+        if output.text == "-":
+            built.show(*sources)
+    elif line.has("-E", "-M", "-MM", "-fsyntax-only") or not line.operands:
+        built.show(*sources)
+    elif suffix is not None:
+        for at, word in zip(sources, line.operands, strict=False):
+            name = f"{last_part(word.text).rpartition('.')[0]}{suffix}"
+            built.flow([at], [built.write(renamed(word, name))])
+    else:
+        built.flow(sources, [built.write(Word("a.out"), words=command.words[:1])])
+    for word in line.values("-MF"):
+        built.write(word)
+    _included(command, built)
+    return built.build()
+
+
+_INCLUDES = re.compile(
+    r"""(?:#[ \t]*include|\.inc(?:bin|lude)|\binclude(?:_str|_bytes)?!\(?)[ \t]*["<]([^">\n]{1,400})[">]"""
+)
+
+
+def _included(command: Command, built: Builder) -> None:
+    """Files by their whole path that a source on the input takes into itself."""
+    text = command.input.plain[:20_000] if command.input is not None else ""
+    built.show(*[built.read(Word(path)) for path in _INCLUDES.findall(text)[:64] if path.startswith(("/", "~", ".."))])
+
+
+_RUSTC = grammar(
+    "-o -L -l -C --out-dir --crate-type --crate-name --edition --emit --target --cfg --extern --sysroot -W -A -D -F "
+    "--codegen"
+)
+
+
+def _rustc(command: Command) -> Actions:
+    """`rustc FILE`: the result has the name of the source."""
+    line = taken(command.arguments, _RUSTC)
+    built = Builder()
+    sources = [built.read(word) for word in line.operands]
+    _included(command, built)
+    output, folder = line.value("-o"), line.value("--out-dir")
+    if line.operands:
+        name = renamed(line.operands[0], last_part(line.operands[0].text).removesuffix(".rs"))
+        made = output or below(folder, name)
+        built.flow(sources, [built.write(made, words=(output or line.operands[0],))])
+    return built.build()
+
+
+_JAVAC = grammar(
+    "-d -cp -classpath --class-path -sourcepath -source -target --release -encoding -processorpath -s -h --module-path",
+    is_long=True,
+)
+
+
+def _javac(command: Command) -> Actions:
+    """`javac FILE.java`: classes beside the source, or below the folder of `-d`."""
+    line = taken(command.arguments, _JAVAC)
+    built = Builder()
+    folder = line.value("-d")
+    for word in line.operands:
+        at = built.read(renamed(word, word.text[1:]) if word.text.startswith("@") else word)
+        if folder is None and word.text.endswith(".java"):
+            built.flow([at], [built.write(renamed(word, f"{word.text.removesuffix('.java')}.class"), words=(word,))])
+    if folder is not None:
+        sources = range(len(built.actions))
+        built.flow(list(sources), [built.write(folder, deep=True)])
+    return built.build()
+
+
+# make and its like ------------------------------------------------------------------------------------------------------
+
+_MAKE = grammar(
+    "-C -f -I -j? -l? -o -W -O? -E --directory --file --makefile --include-dir --jobs? --eval --old-file --what-if"
+)
+
+
+def _make(command: Command) -> Actions:
+    """`make [-C FOLDER] [-f FILE] TARGET…`: the file is run; what it does stands in it."""
+    line = taken(command.arguments, _MAKE)
+    if line.has("--version", "-v", "--help", "-h"):
+        return NOTHING
+    built = Builder()
+    folder: Word | None = None
+    for word in line.values("-C", "--directory"):
+        folder = below(folder, word)
+    files = line.values("-f", "--file", "--makefile")
+    for word in files or [Word("Makefile")]:
+        built.add(Operation.EXECUTE, below(folder, word), words=() if files else command.words[:1])
+    is_dry = line.has("-n", "--dry-run", "--just-print", "--question", "-q")
+    for word in line.operands if not is_dry and any(word.text.startswith("install") for word in line.operands) else ():
+        name, equals, value = word.text.partition("=")
+        if equals and name in _INSTALLS_INTO and value:
+            built.add(Operation.WRITE, renamed(word, value), words=(word,), deep=True)
+    built.is_unknown = not is_dry
+    return built.build()
+
+
+_INSTALLS_INTO = frozenset({"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT", "INSTALL_PREFIX"})
+
+
+_OF_FOLDER = {
+    "ninja": "build.ninja", "samu": "build.ninja", "rake": "Rakefile", "just": "justfile", "task": "Taskfile.yml",
+    "gulp": "gulpfile.js", "grunt": "Gruntfile.js", "tox": "tox.ini", "nox": "noxfile.py", "invoke": "tasks.py",
+    "inv": "tasks.py", "fab": "fabfile.py", "scons": "SConstruct", "bazel": "BUILD", "bazelisk": "BUILD",
+    "buck": "BUCK", "meson": "meson.build", "ant": "build.xml", "mvn": "pom.xml", "mvnw": "pom.xml",
+    "gradle": "build.gradle", "gradlew": "build.gradle", "sbt": "build.sbt", "lerna": "lerna.json",
+    "nx": "nx.json", "turbo": "turbo.json", "vagrant": "Vagrantfile", "pre-commit": ".pre-commit-config.yaml",
+}  # fmt: skip
+_TASKS = grammar(
+    "-C -f -F -j -b -d -p --file --justfile --working-directory --directory --project-dir --build-file --taskfile "
+    "--rakefile"
+)
+
+
+def _task(command: Command) -> Actions:
+    """Programs that run what a file of the folder says: `ninja`, `just`, `gradle`, `tox`."""
+    line = taken(command.arguments, _TASKS)
+    if line.has("--version", "--help", "-h", "-V", "-l", "--list", "-T"):
+        return NOTHING
+    built = Builder()
+    folder = line.value("-C", "-d", "--working-directory", "--directory", "--project-dir", "-p")
+    file = line.value("-f", "-F", "-b", "--file", "--justfile", "--build-file", "--taskfile", "--rakefile")
+    name = _OF_FOLDER.get(last_part(command.program).rstrip("0123456789.-"), "Makefile")
+    built.add(
+        Operation.EXECUTE, below(folder, file or Word(name)), words=(file,) if file is not None else command.words[:1]
+    )
+    built.is_unknown = True
+    return built.build()
+
+
+_CMAKE = grammar("-S -B -G -D -C -P -j? -t -A -T -U --build --install --target --config --preset --prefix --parallel?")
+
+
+def _cmake(command: Command) -> Actions:
+    """`cmake -S SOURCE -B BUILD`, `--build FOLDER`, `-P SCRIPT`, `-E COMMAND`."""
+    line = taken(command.arguments, _CMAKE)
+    built = Builder()
+    if line.has("-E"):
+        built.is_unknown = True
+    for word in line.values("-P"):
+        built.add(Operation.EXECUTE, word)
+        built.is_unknown = True
+    folder = line.value("--build", "--install")
+    if folder is not None:
+        built.add(Operation.EDIT, folder, deep=True)
+        for word in line.values("--prefix") if line.has("--install") else ():
+            built.add(Operation.WRITE, word, deep=True)
+        built.is_unknown = True
+    elif not built.is_unknown and not line.has("--version", "--help"):
+        source = line.value("-S") or (line.operands[0] if line.operands else _HERE)
+        built.add(
+            Operation.EXECUTE,
+            below(source, Word("CMakeLists.txt")),
+            words=(source,) if source is not _HERE else command.words[:1],
+        )
+        target = line.value("-B") or _HERE
+        built.add(Operation.WRITE, target, words=(target,) if target is not _HERE else command.words[:1], deep=True)
+    return built.build()
+
+
+_DEBUGGER = grammar(
+    "-p -ex -x -s -c -e -o -i --pid --log-file --args? --command --source --eval-command --one-line", stops=True
+)
+
+
+def _debugs(command: Command) -> Actions:
+    """Debuggers: the program is run, and the commands of `-x` and `-ex`."""
+    line = taken(command.arguments, _DEBUGGER)
+    built = Builder()
+    operands = line.operands[1:] if command.program in ("perf", "rr") else line.operands
+    for word in operands[:1]:
+        built.add(Operation.EXECUTE, word)
+    for word in line.values("--log-file"):
+        built.write(word)
+    if command.program in ("gdb", "lldb"):
+        for word in line.values("-x", "-s", "--command", "--source"):
+            built.run(word)
+        built.codes = [Code("gdb", word) for word in line.values("-ex", "--eval-command", "-o", "--one-line")]
+    built.is_unknown = is_fed(command)
+    return built.build()
+
+
+_LINKER = program(takes="-L -l -T -m -e -R", is_long=True, read="operands", write="-o")
+
+
+def _assembles(command: Command) -> Actions:
+    """`as`, `nasm`: a source, or the input, becomes an object file."""
+    built = Builder()
+    _included(command, built)
+    done = _LINKER(command)
+    if not built.actions:
+        return done
+    more = built.build()
+    return msgspec.structs.replace(done, actions=(*done.actions, *more.actions))
+
+
+TABLE: dict[str, Rule] = {
+    **each("gcc cc clang g++ c++ clang++ tcc icc gfortran gnatmake nvcc ccache emcc em++ mpicc mpicxx", _compiles),
+    "cpp": program(is_filter=True, takes="-D -U -I -x -isystem", read="first -include -imacros", write="second -o"),
+    "rustc": _rustc,
+    **each("javac kotlinc scalac", _javac),
+    **each("make gmake bmake pmake", _make),
+    **each(" ".join(_OF_FOLDER), _task),
+    **each("cmake ccmake", _cmake),
+    **each("ctest cpack", program(takes="-R -E -j -L --output-junit", execute="--test-dir --config")),
+    **each("rustfmt", program(edit="operands", takes="--edition --config --config-path --emit")),
+    **each(
+        "clang-format",
+        program(is_filter=True, in_place="-i", takes="--style -style --assume-filename", read="operands", is_long=True),
+    ),
+    **each("ld ld.gold ld.lld lld", _LINKER),
+    **each("as gas nasm yasm", _assembles),
+    **each(
+        "strip ranlib install_name_tool codesign patchelf",
+        program(edit="operands", takes="-o -K -N -s --set-rpath --set-interpreter", write="-o"),
+    ),
+    **each(
+        "nm objdump readelf size ldd otool addr2line c++filt dumpbin",
+        program(prints=True, takes="-j -e -M", read="operands"),
+    ),
+    "objcopy": program(takes="-O -I -j -R", read="first", write="second"),
+    **each(
+        "bison flex yacc protoc thrift flatc swig",
+        program(
+            takes="-I -d? --proto_path",
+            read="operands",
+            write="-o --output --outfile -b --python_out --go_out --cpp_out --java_out --js_out",
+        ),
+    ),
+    **each("rustup nvm pyenv rbenv asdf mise sdk volta", program(stops=True)),
+    **each("autoconf automake autoreconf aclocal libtool pkg-config", program()),
+    **each("gdb lldb valgrind perf rr ltrace", _debugs),
+}

@@ -1,0 +1,351 @@
+"""The command lines of clouds and forges.
+
+Owns which of their verbs send and which fetch, and the files that they name. A cloud is named by a URL of its own
+kind (`aws://s3api`), a bucket by its own (`s3://name/key`). Sources: aws help, gcloud help, az --help, gsutil help,
+rclone(1), terraform -help, gh help.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from tallystick.intent.programs.arguments import (
+    Line,
+    at_home,
+    grammar,
+    inside,
+    is_folder,
+    last_part,
+    names,
+    renamed,
+    taken,
+)
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_HERE = Word(".")
+_BUCKET = re.compile(r"(?:s3|gs|azure|az|abfss?|wasbs?|https?|r2|b2)://", re.DOTALL)
+
+# Copies to and from buckets -----------------------------------------------------------------------------------------------
+
+
+def _copied(
+    built: Builder, operands: list[Word], *, deep: bool, moves: bool, remote: re.Pattern[str] = _BUCKET
+) -> None:
+    """`cp SOURCE… TARGET` where either may be a bucket."""
+    if len(operands) < 2:
+        return
+    *sources, target = operands
+    is_below = len(sources) > 1 or is_folder(target.text)
+    for source in sources:
+        is_far = remote.match(source.text) is not None
+        if is_far:
+            at = built.add(Operation.FETCH, source)
+        elif moves and source.text != "-":
+            at = built.add(Operation.RENAME, source, deep=deep)
+        else:
+            at = built.read(source, Operation.COPY_SOURCE, deep=deep)
+        to = inside(target, source) if is_below and not deep and not remote.match(target.text) else target
+        if remote.match(target.text):
+            made = built.add(Operation.SEND, target)
+        elif to.text == "-":
+            built.show(at)
+            made = None
+        else:
+            made = built.add(Operation.COPY_DEST, to, words=(source, target), deep=deep)
+        built.flow([at], [made])
+        if built.reads_input:
+            built.feed(made)
+
+
+_AWS = grammar(
+    "--region --profile --output --query --endpoint-url --bucket --key --body --exclude --include --acl "
+    "--storage-class --content-type --sse --function-name --payload --zip-file --template-file --template-body "
+    "--stack-name --parameters --cli-input-json --instance-ids --filters --secret-id --name --value --type "
+    "--secret-string --cluster --service --user-name --role-name --policy-document --policy-arn --log-group-name "
+    "--max-items --page-size --color --ca-bundle --metadata --cache-control --expires --cidr --group-id --protocol "
+    "--port --table-name --item"
+)
+
+
+def _aws(command: Command) -> Actions:
+    """`aws SERVICE VERB`: `s3 cp`, `mv`, `sync` move files; `file://` among the values is read."""
+    line = taken(command.arguments, _AWS)
+    service, verb, operands = line.operand(0), line.operand(1), line.operands[2:]
+    built = Builder()
+    if service == "s3" and verb in ("cp", "mv", "sync"):
+        _copied(built, operands, deep=verb == "sync" or line.has("--recursive"), moves=verb == "mv")
+        return built.build()
+    if service == "s3" and operands:
+        sends = verb in ("rm", "mb", "rb", "website", "presign")
+        built.show(built.add(Operation.SEND if sends else Operation.FETCH, operands[0]))
+        return built.build()
+    if service == "configure":
+        operation = Operation.READ if verb in ("list", "get", "list-profiles") else Operation.EDIT
+        built.add(operation, at_home(".aws/credentials"), words=command.words[:3])
+        return built.build()
+    if service and verb:
+        _service_call(built, line, command, f"aws://{service}", is_read=_is_asking(verb))
+        if service == "s3api" and verb == "get-object" and operands:
+            built.flow([0], [built.write(operands[-1])])
+            built.prints = []
+    return built.build()
+
+
+def _is_asking(verb: str) -> bool:
+    return (
+        re.match(
+            r"(?:get|list|describe|show|ls|head|lookup|search|wait|help|read|view|query|scan|status|info|logs|tail|filter|batch-get|whoami)\b",
+            verb,
+        )
+        is not None
+    )
+
+
+_FILE_VALUE = re.compile(r"(?:file|fileb)://|@(?=[./~\w])")
+
+
+def _service_call(
+    built: Builder, line: Line, command: Command, target: str, *, is_read: bool, files: tuple[str, ...] = ()
+) -> None:
+    """One call of a service: files among the values go to it, its answer is printed."""
+    sources: list[int | None] = []
+    for name, value in line.options:
+        if value is None:
+            continue
+        if name in files or name in ("--body", "--template-file", "--ca-bundle"):
+            sources.append(built.read(value))
+        elif (found := _FILE_VALUE.match(value.text)) is not None:
+            sources.append(built.read(renamed(value, value.text[found.end() :])))
+    at = built.add(Operation.FETCH if is_read else Operation.SEND, Word(target), words=command.words[:3])
+    built.flow(sources, [at])
+    built.show(at)
+    if is_read:  # the call comes first, as those who look for its place expect
+        built.flows = [(a, b) for a, b in built.flows if b != at]
+
+
+_GCLOUD = grammar(
+    "--project --region --zone --format --filter --account --configuration --impersonate-service-account --source "
+    "--image --machine-type --limit --set-env-vars --service-account --runtime --entry-point --trigger-topic "
+    "--command --ssh-key-file --data-file --key-file --source-ranges --tag --config --member --role --location "
+    "--env-vars-file --flags-file --container --cluster"
+)
+
+
+def _gcloud(command: Command) -> Actions:
+    """`gcloud GROUP… VERB`: the verb stands after one or more groups."""
+    line = taken(command.arguments, _GCLOUD)
+    words = [word.text for word in line.operands]
+    built = Builder()
+    if words[:2] == ["storage", "cp"] or words[:2] in (["storage", "mv"], ["storage", "rsync"]):
+        _copied(
+            built,
+            line.operands[2:],
+            deep=line.has("-r", "-R", "--recursive") or words[1] == "rsync",
+            moves=words[1] == "mv",
+        )
+    elif words[:2] == ["compute", "scp"]:
+        _copied(built, line.operands[2:], deep=line.has("--recurse"), moves=False, remote=re.compile(r"[^/]+:"))
+    elif words[:2] == ["compute", "ssh"]:
+        for word in line.operands[2:3]:
+            built.show(built.add(Operation.CONNECT, renamed(word, f"{word.text}:22"), words=(word,)))
+    elif words[:1] == ["auth"]:
+        built.show(
+            built.add(
+                Operation.READ if "print" in " ".join(words) or "list" in words else Operation.EDIT,
+                at_home(".config/gcloud"),
+                words=command.words[:3],
+                deep=True,
+            )
+        )
+    elif words[:1] == ["config"] and "set" in words:
+        built.add(Operation.EDIT, at_home(".config/gcloud/configurations/config_default"), words=command.words[:3])
+    elif words and words[0] not in ("config", "info", "version", "help", "components", "topic"):
+        is_read = any(_is_asking(word) for word in words[1:4])
+        folder = line.value("--source")
+        _service_call(
+            built,
+            line,
+            command,
+            f"gcloud://{words[0]}",
+            is_read=is_read,
+            files=("--data-file", "--env-vars-file", "--key-file", "--config", "--flags-file"),
+        )
+        if folder is not None and not folder.text.startswith("gs://"):
+            at = built.read(folder, deep=True)
+            built.flow([at], [n for n, action in enumerate(built.actions) if action.operation is Operation.SEND])
+    return built.build()
+
+
+_GSUTIL = grammar("-o -h -a -c -n? -j -x -y -u --project", stops=False)
+
+
+def _gsutil(command: Command) -> Actions:
+    """`gsutil`, `s3cmd`, `s5cmd`, `mc`: `cp`, `put`, `get`, `sync` and their like."""
+    line = taken(command.arguments, _GSUTIL)
+    verb, operands = line.operand(0), line.operands[1:]
+    built = Builder()
+    deep = line.has("-r", "-R", "--recursive") or verb in ("rsync", "sync", "mirror")
+    if verb in ("cp", "mv", "rsync", "sync", "mirror"):
+        _copied(built, operands, deep=deep, moves=verb == "mv")
+    elif verb == "put":
+        _copied(built, operands, deep=deep, moves=False)
+    elif verb == "get":
+        if len(operands) == 1:
+            operands = [*operands, renamed(operands[0], last_part(operands[0].text))]
+        _copied(built, operands, deep=deep, moves=False)
+    else:
+        for word in operands:
+            if _BUCKET.match(word.text):
+                is_read = verb in ("ls", "cat", "stat", "du", "hash", "la", "info", "head")
+                built.show(built.add(Operation.FETCH if is_read else Operation.SEND, word))
+    return built.build()
+
+
+_AZ = grammar(
+    "-g -n -l -o -f -d -s -c -t --name --resource-group --location --output --query --subscription --file --source "
+    "--destination --container-name --account-name --account-key --template-file --parameters --src --src-path "
+    "--value --vault-name --id --ids --connection-string --sas-token"
+)
+
+
+def _az(command: Command) -> Actions:
+    """`az GROUP… VERB`: `storage blob upload -f FILE`, `download -f FILE`."""
+    line = taken(command.arguments, _AZ)
+    words = [word.text for word in line.operands]
+    built = Builder()
+    if not words or words[0] in ("login", "logout", "account", "version", "configure", "config", "help"):
+        return NOTHING
+    target = f"azure://{words[0]}"
+    verb = words[-1]
+    if verb.startswith("download"):
+        at = built.add(Operation.FETCH, Word(target), words=command.words[:4])
+        for word in line.values("-f", "--file", "-d", "--destination"):
+            built.flow([at], [built.write(word, deep="batch" in verb)])
+        return built.build()
+    _service_call(
+        built,
+        line,
+        command,
+        target,
+        is_read=_is_asking(verb),
+        files=("-f", "--file", "--src", "--src-path", *(("-s", "--source") if "upload" in verb else ())),
+    )
+    return built.build()
+
+
+_RCLONE = grammar(
+    "--config --include --exclude --filter --transfers --bwlimit --log-file --log-level --max-age --min-age "
+    "--backup-dir --checkers --rc-addr"
+)
+_REMOTE = re.compile(r"[\w.+@-]+:")
+
+
+def _rclone(command: Command) -> Actions:
+    """`rclone copy REMOTE:PATH FOLDER` and the other way round."""
+    line = taken(command.arguments, _RCLONE)
+    verb, operands = line.operand(0), line.operands[1:]
+    built = Builder()
+    if verb in ("copy", "copyto", "sync", "move", "moveto", "bisync"):
+        _copied(built, operands, deep=not verb.endswith("to"), moves=verb.startswith("move"), remote=_REMOTE)
+        if verb == "sync" and len(operands) > 1 and not _REMOTE.match(operands[1].text):
+            built.add(Operation.DELETE, operands[1], deep=True)
+    elif verb == "rcat" and operands:
+        built.feed(built.add(Operation.SEND, operands[0]))
+        built.reads_input = True
+    elif verb in ("config", "authorize"):
+        built.add(
+            Operation.EDIT, line.value("--config") or at_home(".config/rclone/rclone.conf"), words=command.words[:2]
+        )
+    elif verb in ("serve", "mount", "rcd"):
+        built.add(
+            Operation.LISTEN if verb != "mount" else Operation.CONNECT,
+            operands[0] if operands else Word("rclone"),
+            words=command.words[:2],
+        )
+    else:
+        for word in operands:
+            if _REMOTE.match(word.text):
+                is_read = verb in (
+                    "ls",
+                    "lsl",
+                    "lsd",
+                    "lsf",
+                    "lsjson",
+                    "cat",
+                    "size",
+                    "tree",
+                    "check",
+                    "about",
+                    "md5sum",
+                    "sha1sum",
+                )
+                built.show(built.add(Operation.FETCH if is_read else Operation.SEND, word))
+            elif verb in ("delete", "purge", "rmdir", "deletefile"):
+                built.add(Operation.DELETE, word, deep=True)
+    return built.build()
+
+
+_HOST_SILENT = names("login logout help version dev whoami")
+
+
+class _Host(msgspec.Struct, frozen=True):
+    """A service with one command line."""
+
+    url: str
+    deploys: frozenset[str]
+    """Verbs that send the folder."""
+    is_bare: bool
+    """So does the program alone."""
+
+
+def _host(url: str, deploys: str, *, is_bare: bool = False) -> Rule:
+    entry = _Host(url, names(deploys), is_bare)
+    rules = grammar(
+        "-a -t -e -c -f -S --app --token --scope --config --remote --project --team --env --access-token --cwd --dir "
+        "--prod-dir --site --name --region"
+    )
+
+    def rule(command: Command) -> Actions:
+        line = taken(command.arguments, rules)
+        words = [part for word in line.operands[:3] for part in word.text.split(":")[:3]]
+        if line.has("--version", "--help", "-h") or (words and words[0] in _HOST_SILENT):
+            return NOTHING
+        built = Builder()
+        if entry.is_bare if not words else not entry.deploys.isdisjoint(words[:2]):
+            named = (word for word in line.operands[1:] if "/" in word.text or word.text == ".")
+            folder = line.value("--dir", "--cwd") or next(named, None)
+            own = command.words[:1] if folder is None else (folder,)
+            at = built.add(Operation.READ, folder or _HERE, words=own, deep=True)
+            built.flow([at], [built.add(Operation.SEND, Word(entry.url), words=command.words[:2])])
+        elif words:
+            operation = Operation.FETCH if any(map(_is_asking, words)) else Operation.SEND
+            built.show(built.add(operation, Word(entry.url), words=command.words[:3]))
+        return built.build()
+
+    return rule
+
+
+TABLE: dict[str, Rule] = {
+    "aws": _aws,
+    **each("gcloud bq", _gcloud),
+    **each("gsutil s3cmd s5cmd mc b2", _gsutil),
+    "az": _az,
+    "rclone": _rclone,
+    **each("pulumi cdk sam serverless sls", _host("cloud://", "up deploy preview")),
+    "doctl": _host("https://api.digitalocean.com", "deploy"),
+    "heroku": _host("https://api.heroku.com", "deploy container:push"),
+    **each("vercel now", _host("https://api.vercel.com", "deploy", is_bare=True)),
+    **each("netlify", _host("https://api.netlify.com", "deploy")),
+    **each("fly flyctl", _host("https://api.fly.io", "deploy launch")),
+    **each("wrangler", _host("https://api.cloudflare.com", "deploy publish")),
+    **each("firebase", _host("https://firebase.googleapis.com", "deploy")),
+    **each("railway render supabase", _host("https://api.railway.com", "up deploy")),
+    "glab": _host("https://gitlab.com", "deploy"),
+    **each("huggingface-cli hf", program(skips=2, read="rest", takes="--repo-type --token --revision --local-dir")),
+    **each("kaggle wandb mlflow dvc", program(stops=True)),
+}

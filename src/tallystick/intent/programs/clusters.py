@@ -1,0 +1,131 @@
+"""Kubernetes: kubectl and helm.
+
+Owns which files are sent to a cluster, and which verbs change it. A cluster is named by its server or its context. Sources:
+kubectl help, helm help.
+"""
+
+from __future__ import annotations
+
+from tallystick.intent.programs import containers
+from tallystick.intent.programs.arguments import Line, at_home, grammar, is_fed, names, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_KUBE = grammar(
+    "-f -n -o -l -c -k -p -s -L -A? --filename --namespace --output --selector --container --kustomize --patch "
+    "--server --context --cluster --kubeconfig --user --token --type --replicas --image --port --target-port "
+    "--from-file --from-env-file --from-literal --tail --since --field-selector --sort-by --template --patch-file "
+    "--timeout --for --grace-period --dry-run --values --set --set-string --set-file --version --repo --name "
+    "--revision --username --password -i? --cert --key --env"
+)
+_KUBE_READS = names(
+    "get describe logs top explain api-resources api-versions cluster-info version events auth diff wait"
+)
+_KUBE_CHANGES = names(
+    "apply create delete replace patch edit label annotate scale expose run set autoscale drain cordon uncordon "
+    "taint rollout certificate"
+)
+
+
+def _kubectl(command: Command) -> Actions:
+    """`kubectl VERB`: the cluster is named by its context or server; files of `-f` are sent to it."""
+    line = taken(command.arguments, _KUBE)
+    verb, own = line.operand(0), tuple(line.operands[:2])
+    built = Builder()
+    if verb == "cp":
+        containers.copies(built, (), tuple(line.operands[1:]), command)
+    elif verb == "config":
+        if line.operand(1) not in ("view", "get-contexts", "current-context", "get-clusters"):
+            built.add(Operation.EDIT, line.value("--kubeconfig") or at_home(".kube/config"), words=own)
+    elif verb == "kustomize":
+        built.show(*[built.read(word, deep=True) for word in line.operands[1:2]])
+    elif verb in _KUBE_ENTERS:
+        at = built.add(Operation.CONNECT, _cluster(line), words=own)
+        built.show(at)
+        if line.has("-i", "--stdin"):
+            built.feed(at)
+            built.reads_input = is_fed(command)
+    elif verb in _KUBE_CHANGES | _KUBE_READS:
+        _asks_or_changes(built, line)
+    else:
+        built.is_unknown = verb not in ("", "completion", "help", "plugin", "options")
+    return built.build()
+
+
+_KUBE_ENTERS = frozenset({"exec", "attach", "port-forward", "proxy", "debug"})
+
+
+def _cluster(line: Line) -> Word:
+    server = line.value("-s", "--server")
+    return server or Word(f"kubernetes://{line.said('--context', '--kube-context', '--cluster')}")
+
+
+def _asks_or_changes(built: Builder, line: Line) -> None:
+    verb, own = line.operand(0), tuple(line.operands[:1])
+    sources = _manifests(built, line)
+    is_read = verb in _KUBE_READS or (verb == "rollout" and line.operand(1) in ("status", "history"))
+    if line.has("--dry-run"):
+        built.show(*sources)
+    elif is_read:
+        built.show(built.add(Operation.FETCH, _cluster(line), words=own))
+    else:
+        at = built.add(Operation.SEND, _cluster(line), words=own)
+        built.flow(sources, [at])
+        if built.reads_input:
+            built.feed(at)
+
+
+_MANIFESTS = names("-f --filename --patch-file --from-file --from-env-file -k --kustomize --set-file --values")
+
+
+def _manifests(built: Builder, line: Line) -> list[int | None]:
+    found: list[int | None] = []
+    for name, word in line.options:
+        if word is None or name not in _MANIFESTS:
+            continue
+        path = renamed(word, word.text.rpartition("=")[2])
+        if line.operand(0) == "logs":
+            continue
+        if "://" in path.text:
+            found.append(built.add(Operation.FETCH, path, words=(word,)))
+        else:
+            is_folder = name in ("-f", "--filename", "-k", "--kustomize") and "." not in path.text.rpartition("/")[2]
+            found.append(built.read(path, deep=is_folder))
+    return found
+
+
+_HELM_SENDS = names("install upgrade uninstall delete rollback push test")
+
+
+def _helm(command: Command) -> Actions:
+    """`helm VERB`: charts and values become changes of a cluster, or text."""
+    line = taken(command.arguments, _KUBE)
+    verb, operands = line.operand(0), line.operands[1:]
+    built = Builder()
+    own = tuple(line.operands[:1])
+    sources = [
+        built.read(renamed(word, word.text.rpartition("=")[2])) for word in line.values("-f", "--values", "--set-file")
+    ]
+    for word in operands:
+        if word.text.startswith((".", "/", "~")):
+            sources.append(built.read(word, deep=True))
+        elif "://" in word.text:
+            sources.append(built.add(Operation.FETCH, word))
+    if verb in _HELM_SENDS:
+        built.flow(sources, [built.add(Operation.SEND, _cluster(line), words=own)])
+    elif verb in ("template", "lint", "show", "get", "status", "list", "ls", "history"):
+        built.show(*sources)
+    elif verb == "create":
+        for word in operands:
+            built.add(Operation.CREATE, word, deep=True)
+    elif verb in ("pull", "fetch", "repo", "dependency", "search", "package"):
+        built.is_unknown = verb in ("pull", "fetch", "package", "dependency")
+    return built.build()
+
+
+TABLE: dict[str, Rule] = {
+    **each("kubectl oc k3s microk8s k", _kubectl),
+    "helm": _helm,
+}

@@ -1,0 +1,211 @@
+"""Clients of databases.
+
+Owns which file or server they work on, and which of their words are SQL. Sources: sqlite3(1), psql(1), pg_dump(1),
+mysql(1), redis-cli --help, mongosh --help.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.intent.programs.arguments import Line, fed_file, grammar, is_fed, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.intent.shell.actions import Actions, Code
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_SQLITE = grammar(
+    "-cmd -c -s -separator -nullvalue -init -newline -maxsize -mmap -lookaside -pagecache -vfs", is_long=True
+)
+_CHANGES = re.compile(
+    r"(?i)\b(?:insert|update|delete|create|drop|alter|replace|vacuum|reindex|attach|begin|truncate|copy|install|load)\b"
+    r"|\bpragma\s{1,9}[\w.]{1,60}\s{0,9}[=(]|^[ \t]*\.(?:import|restore|load|read|recover)\b",
+    re.MULTILINE,
+)
+
+
+_LONGEST_QUERY = 16 << 10
+
+
+def _changes(text: Word) -> bool:
+    """Whether SQL may change what it is run on; so may all that is too long to look at."""
+    return len(text.text) > _LONGEST_QUERY or _CHANGES.search(text.plain) is not None
+
+
+def _sqlite(command: Command) -> Actions:
+    """`sqlite3 FILE [SQL]`: the file is read, or edited where the SQL changes something or is not told."""
+    line = taken(command.arguments, _SQLITE)
+    built = Builder()
+    texts = [*line.operands[1:], *line.values("-cmd", "-c", "-s")] if command.program == "duckdb" else []
+    texts = texts or [*line.operands[1:], *line.values("-cmd")]
+    if command.input is not None and not line.operands[1:]:
+        texts.append(command.input)
+    for word in line.values("-init"):
+        built.run(word)
+    built.codes = [Code("sql", text) for text in texts]
+    is_told = bool(texts) and all(text.is_known for text in texts)
+    is_read = line.has("-readonly") or (is_told and not any(map(_changes, texts)))
+    for word in line.operands[:1]:
+        if word.text not in (":memory:", ""):
+            operation = Operation.READ if is_read else Operation.EDIT
+            built.show(built.add(operation, word, authored=not is_read and is_told))
+    _fed(built, command, is_told=bool(texts))
+    return built.build()
+
+
+def _fed(built: Builder, command: Command, *, is_told: bool) -> int | None:
+    """Take SQL from a file that is fed; what else is fed is unknown."""
+    file = fed_file(command)
+    if is_told or file is None:
+        built.is_unknown = built.is_unknown or (not is_told and is_fed(command))
+        return None
+    return built.run(file)
+
+
+def _server(
+    line: Line, *, port: str, host: tuple[str, ...] = ("-h", "--host"), ports: tuple[str, ...] = ("-p", "-P", "--port")
+) -> Word:
+    """`host:port` of a server; without a host it is this machine."""
+    where = line.value(*host)
+    told = next((word.text for word in line.values(*ports) if word.text.isdigit()), port)
+    return renamed(where, f"{where.text}:{told}") if where is not None else Word(f"localhost:{told}")
+
+
+_URL = re.compile(r"\w+(?:\+\w+)?://|\w+=\S")
+_PSQL = grammar(
+    "-c -f -d -h -p -U -o -L -v -F -R -P -T -t? -n -N -j -Z --command --file --dbname --host --port --username "
+    "--output --log-file --set --variable --field-separator --record-separator --pset --table --schema --format "
+    "--jobs --compress --exclude-table"
+)
+
+
+def _psql(command: Command) -> Actions:
+    """`psql`, `createdb`, `dropdb`: a connection, over which SQL goes."""
+    line = taken(command.arguments, _PSQL)
+    built = Builder()
+    url = next((word for word in [*line.values("-d", "--dbname"), *line.operands[:1]] if _URL.match(word.text)), None)
+    sources = [built.run(word) for word in line.values("-f", "--file") if word.text != "-"]
+    at = built.add(
+        Operation.CONNECT, url or _server(line, port="5432", ports=("-p", "--port")), words=(url or command.words[0],)
+    )
+    built.flow(sources, [at])
+    built.codes = [Code("sql", word) for word in line.values("-c", "--command")]
+    if command.input is not None and not built.codes and not sources:
+        built.codes.append(Code("sql", command.input))
+    _answers(built, line, command, at, ("-o", "--output"))
+    return built.build()
+
+
+def _answers(built: Builder, line: Line, command: Command, at: int | None, outputs: tuple[str, ...]) -> None:
+    """Input goes to the server; its answer to a file or the standard output."""
+    made = [built.write(word) for word in line.values(*outputs)]
+    built.flow([at], made)
+    if not made:
+        built.show(at)
+    if is_fed(command) and not line.has("-c", "--command", "-e", "--execute", "--eval", "-f", "--file"):
+        _fed(built, command, is_told=bool(built.codes))
+        built.feed(at)
+
+
+_DUMP = grammar(
+    "-f -d -h -p -P -u -U -n -N -t -T -F -j -Z -r -o --file --dbname --host --port --username --user --format --jobs "
+    "--compress --table --schema --result-file --out --uri --db --collection --archive? --password --where"
+)
+
+
+def _dumps(command: Command) -> Actions:
+    """`pg_dump`, `mysqldump`, `mongodump`: a database becomes a file."""
+    line = taken(command.arguments, _DUMP)
+    built = Builder()
+    port = {"p": "5432", "m": "27017" if "mongo" in command.program else "3306"}.get(command.program[:1], "")
+    url = next((word for word in [*line.values("-d", "--dbname", "--uri"), *line.operands] if "://" in word.text), None)
+    at = built.add(Operation.FETCH, url or _server(line, port=port), words=(url or command.words[0],))
+    made = [
+        built.write(word, deep="mongo" in command.program)
+        for word in line.values("-f", "--file", "-r", "--result-file", "-o", "--out", "--archive")
+    ]
+    built.flow([at], made)
+    if not made:
+        built.show(at)
+    return built.build()
+
+
+def _restores(command: Command) -> Actions:
+    """`pg_restore`, `mongorestore`, `mysqlimport`: files go into a database."""
+    line = taken(command.arguments, _DUMP)
+    built = Builder()
+    port = "27017" if "mongo" in command.program else "5432" if "pg" in command.program else "3306"
+    operands = line.operands[1:] if "mysql" in command.program else line.operands
+    sources = [built.read(word, deep="mongo" in command.program) for word in [*operands, *line.values("--archive")]]
+    url = next((word for word in line.values("-d", "--dbname", "--uri") if "://" in word.text), None)
+    at = built.add(Operation.SEND, url or _server(line, port=port), words=(url or command.words[0],))
+    built.flow(sources, [at])
+    if not sources and is_fed(command):
+        built.feed(at)
+        built.reads_input = True
+    return built.build()
+
+
+_MYSQL = grammar(
+    "-e -h -P -u -D -S -p? --execute --host --port --user --database --socket --password? --default-character-set "
+    "--protocol --init-command --ssl-ca --ssl-cert --ssl-key --defaults-file --defaults-extra-file --tee"
+)
+
+
+def _mysql(command: Command) -> Actions:
+    line = taken(command.arguments, _MYSQL)
+    built = Builder()
+    for word in line.values("--defaults-file", "--defaults-extra-file"):
+        built.read(word)
+    at = built.add(
+        Operation.CONNECT,
+        _server(line, port="3306", ports=("-P", "--port")),
+        words=(line.value("-h", "--host") or command.words[0],),
+    )
+    built.codes = [Code("sql", word) for word in line.values("-e", "--execute")]
+    if command.input is not None and not built.codes:
+        built.codes.append(Code("sql", command.input))
+    _answers(built, line, command, at, ("--tee",))
+    return built.build()
+
+
+_CLIENT = grammar(
+    "-h -p -a -n -u -s -d -t --user --pass --tls? --host --port --eval --username --password "
+    "--authenticationDatabase --db -q --query --database -U -P -S -Q -i -o"
+)
+
+
+def _client(port: str) -> Rule:
+    """Clients whose first operand may be a URL: `redis-cli`, `mongosh`, `clickhouse-client`, `sqlcmd`."""
+
+    def rule(command: Command) -> Actions:
+        line = taken(command.arguments, _CLIENT)
+        built = Builder()
+        url = next((word for word in [*line.values("-u"), *line.operands[:1]] if "://" in word.text), None)
+        at = built.add(
+            Operation.CONNECT,
+            url or _server(line, port=port, host=("-h", "--host", "-S")),
+            words=(url or command.words[0],),
+        )
+        for word in line.operands:
+            if word.text.endswith((".js", ".mongodb")):
+                built.run(word)
+        language = "javascript" if "mongo" in command.program else "sql"
+        built.codes = [Code(language, word) for word in line.values("--eval", "-q", "--query", "-Q")]
+        _answers(built, line, command, at, ("-o",) if command.program == "sqlcmd" else ())
+        return built.build()
+
+    return rule
+
+
+TABLE: dict[str, Rule] = {
+    **each("sqlite3 sqlite duckdb litecli", _sqlite),
+    **each("psql pgcli createdb dropdb createuser dropuser pgbench", _psql),
+    **each("pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexport", _dumps),
+    **each("pg_restore mongorestore mongoimport mysqlimport", _restores),
+    **each("mysql mariadb mycli mysqladmin", _mysql),
+    **each("redis-cli valkey-cli", _client("6379")),
+    **each("mongosh mongo", _client("27017")),
+    **each("clickhouse-client clickhouse", _client("9000")),
+    **each("sqlcmd usql cqlsh influx etcdctl", _client("")),
+}

@@ -1,0 +1,252 @@
+"""Programs that turn one document, picture or recording into another.
+
+Owns which of their words are read and which written. Sources: ffmpeg(1), ImageMagick's command-line tools, pandoc(1),
+wkhtmltopdf(1), soffice --help, ghostscript(1), poppler's and qpdf's manual pages.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.intent.programs.arguments import below, grammar, last_part, literal, names, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_URL = re.compile(r"\w+://")
+
+
+def _ffmpeg(command: Command) -> Actions:
+    """`ffmpeg [OPTION VALUE]… OUTPUT…`: a word that follows no option is an output. Options without a value are few."""
+    words = command.arguments
+    built = Builder()
+    sources: list[int | None] = []
+    outputs: list[Word] = []
+    at = 0
+    while at < min(len(words), 1000):
+        text = words[at].text
+        if text == "-i" and at + 1 < len(words):
+            sources.append(_source(built, words[at + 1]))
+            at += 2
+        elif text.startswith("-") and text != "-":
+            at += 1 if text in _FFMPEG_FLAGS else 2
+        else:
+            outputs.append(words[at])
+            at += 1
+    if command.program == "ffprobe":
+        built.show(*sources, *[_source(built, word) for word in outputs])
+        return built.build()
+    made = [
+        built.add(Operation.SEND, word) if _URL.match(word.text) else built.write(word)
+        for word in outputs
+        if word.text != "pipe:1"
+    ]
+    built.flow(sources, made)
+    if any(word.text in ("-", "pipe:1", "pipe:") for word in outputs):
+        built.show(*sources)
+    if built.reads_input:
+        built.feed(*made)
+    return built.build()
+
+
+_FFMPEG_FLAGS = names(
+    "-y -n -an -vn -sn -dn -hide_banner -nostdin -stats -nostats -re -shortest -version -help -h -formats -codecs "
+    "-copyts -show_format -show_streams -show_frames -show_packets -show_entries? -accurate_seek -autorotate "
+    "-benchmark -ignore_unknown -L -filters -encoders -decoders -devices -protocols -buildconf -hwaccels -xerror "
+    "-vstats -bitexact"
+)
+
+
+def _source(built: Builder, word: Word) -> int | None:
+    if _URL.match(word.text):
+        return built.add(Operation.FETCH, word)
+    return built.read(renamed(word, "-") if word.text.startswith("pipe:") else word)
+
+
+_MAGICK_FLAGS = names(
+    "-auto-orient -strip -flip -flop -trim -negate -append +append -flatten -coalesce -normalize -equalize "
+    "-monochrome -verbose -quiet -transpose -transverse -identify -version -despeckle -enhance -auto-level "
+    "-auto-gamma -combine -separate -clone +clone -delete +repage -unique-colors +adjoin -adjoin -layers? -mosaic "
+    "-magnify -antialias +antialias -contrast +contrast ( )"
+)
+
+
+def _magick(command: Command) -> Actions:
+    """`convert INPUT… OPTION… OUTPUT`: the last word is written; a size and a colour are no files."""
+    words = list(command.arguments[:1000])
+    if (
+        words
+        and command.program == "magick"
+        and words[0].text in ("convert", "identify", "mogrify", "compare", "composite")
+    ):
+        words = words[1:]
+    edits = command.program == "mogrify" or (command.arguments[:1] and command.arguments[0].text == "mogrify")
+    is_read = command.program == "identify" or (command.arguments[:1] and command.arguments[0].text == "identify")
+    files: list[Word] = []
+    at = 0
+    while at < len(words):
+        text = words[at].text
+        if (text[:1] in ("-", "+") and len(text) > 1) or text in ("(", ")"):
+            at += 1 if text in _MAGICK_FLAGS or text[:1] == "+" else 2
+        else:
+            files.append(words[at])
+            at += 1
+    built = Builder()
+    if edits or is_read:
+        for word in files:
+            found = built.add(Operation.EDIT, word) if edits else built.read(word)
+            built.show(None if edits else found)
+        return built.build()
+    texts = [(word, _TEXT_OF.match(word.text)) for word in files[:-1]]
+    sources = [built.read(renamed(word, path[1])) for word, path in texts if path is not None]
+    sources += [
+        _source(built, _bare(word))
+        for word in files[:-1]
+        if not re.match(r"(?:xc|canvas|gradient|label|caption|plasma|pattern|null):", word.text)
+    ]
+    made = [built.write(_bare(word)) for word in files[-1:]] if len(files) > 1 or not sources else []
+    built.flow(sources, made)
+    if built.reads_input:
+        built.feed(*made)
+    if files and _bare(files[-1]).text == "-":
+        built.show(*sources)
+    return built.build()
+
+
+_TEXT_OF = re.compile(r"(?:(?:label|caption):@|text:)(.+)", re.DOTALL)
+"""A picture is made of the text in a file: `label:@FILE`, `text:FILE`."""
+
+
+def _bare(word: Word) -> Word:
+    """A file without its format (`png:x`) and frame (`x.gif[0]`)."""
+    text = re.sub(r"\[[\d,x+-]+\]$", "", literal(word).text)
+    return renamed(word, re.sub(r"^[a-z0-9]{2,5}:(?!//)", "", text, flags=re.IGNORECASE))
+
+
+_SOFFICE = grammar("--outdir --convert-to --infilter -env?")
+
+
+def _soffice(command: Command) -> Actions:
+    """`soffice --convert-to FORMAT [--outdir FOLDER] FILE…`."""
+    words = [renamed(word, f"-{word.text}") if re.match(r"-\w{2}", word.text) else word for word in command.arguments]
+    line = taken(words, _SOFFICE)
+    built = Builder()
+    suffix = line.said("--convert-to").partition(":")[0]
+    folder = line.value("--outdir")
+    for word in line.operands:
+        at = built.read(word)
+        if suffix:
+            name = last_part(word.text)
+            made = below(folder, renamed(word, f"{name.rpartition('.')[0] or name}.{suffix}"))
+            built.flow([at], [built.write(made, words=(word,))])
+    return built.build()
+
+
+_IN_OUT = grammar("-f -l -r -x -y -W -H -b -o -q -c -t -s -T -B -L -R -O --page-size --orientation")
+
+
+def _in_out(command: Command) -> Actions:
+    """`PROGRAM INPUT… OUTPUT`, or `-o OUTPUT` and only inputs."""
+    line = taken(command.arguments, _IN_OUT)
+    built = Builder()
+    output = line.value("-o")
+    inputs = line.operands if output is not None else line.operands[:-1]
+    target = output if output is not None else line.operands[-1] if inputs else None
+    sources = [_source(built, word) for word in inputs]
+    if target is not None:
+        built.flow(sources, [built.write(target)])
+        if target.text == "-":
+            built.show(*sources)
+    return built.build()
+
+
+def _tesseract(command: Command) -> Actions:
+    """`tesseract IMAGE NAME`: the text goes to NAME.txt."""
+    line = taken(command.arguments, grammar("-l --psm --oem --dpi -c --tessdata-dir"))
+    built = Builder()
+    at = built.read(line.operands[0]) if line.operands else None
+    for word in line.operands[1:2]:
+        if word.text in ("-", "stdout"):
+            built.show(at)
+        else:
+            built.flow([at], [built.write(renamed(word, f"{word.text}.txt"), words=(word,))])
+    return built.build()
+
+
+def _turns(suffix: str) -> Rule:
+    """Programs that write beside their input, under another suffix, unless a second name is given."""
+    rules = grammar(
+        "-f -l -r -x -y -W -H -b -o -t -outfile -outdir -output-directory -interaction -jobname -enc -upw -opw",
+        is_long=True,
+    )
+
+    def rule(command: Command) -> Actions:
+        line = taken(command.arguments, rules)
+        built = Builder()
+        if not line.operands:
+            return built.build()
+        source = line.operands[0]
+        at = _source(built, source)
+        target = line.value("-o", "-outfile") or (line.operands[1] if len(line.operands) > 1 else None)
+        words = (source,) if target is None else (target,)
+        if target is None:
+            folder, name = line.value("-outdir", "-output-directory"), source.text
+            name = last_part(name) if folder is not None else name
+            target = below(folder, renamed(source, f"{name.rpartition('.')[0] or name}{suffix}"))
+        built.flow([at], [built.write(target, words=words)])
+        built.show(at if target.text == "-" else None)
+        return built.build()
+
+    return rule
+
+
+TABLE: dict[str, Rule] = {
+    **each("ffmpeg ffprobe avconv", _ffmpeg),
+    **each("convert magick mogrify identify compare composite montage gm", _magick),
+    "pandoc": program(
+        is_filter=True,
+        takes="-f -t -r -w -V -M --from --to --read --write --variable --metadata --toc-depth --pdf-engine "
+        "--wrap --columns -F --filter --resource-path",
+        read="operands -H -B -A -c --template --css --include-in-header --metadata-file --bibliography "
+        "--reference-doc --defaults -d",
+        write="-o --output",
+    ),
+    **each("wkhtmltopdf wkhtmltoimage weasyprint", _in_out),
+    **each("soffice libreoffice unoconv lowriter", _soffice),
+    **each(
+        "gs ps2pdf pdf2ps epstopdf pdfcrop",
+        program(takes="-s? -d? -r? -I -g", read="operands", write="-o -sOutputFile", is_long=True),
+    ),
+    **each("pdftotext pdftohtml", _turns(".txt")),
+    **each("pdftoppm pdftocairo pdfimages qpdf rsvg-convert", _in_out),
+    **each("pdfinfo pdffonts exiftool mediainfo", program(prints=True, takes="-o", read="operands")),
+    **each("sox cwebp dwebp avifenc heif-convert", _in_out),
+    **each("optipng pngquant jpegoptim jpegtran oxipng svgo", program(edit="operands", takes="-o -m --quality --ext")),
+    **each("pdflatex xelatex lualatex latex latexmk tectonic", _turns(".pdf")),
+    **each(
+        "dot neato fdp circo twopi", program(is_filter=True, takes="-T? -K? -G? -N? -E?", read="operands", write="-o")
+    ),
+    **each("mmdc plantuml d2", program(takes="-t -b -w -H", read="-i first", write="-o second")),
+    **each(
+        "asciidoctor sphinx-build mkdocs hugo jekyll",
+        program(
+            stops=False,
+            takes="-b -D -a -p -P -t -e --baseurl --baseURL --port --host -H --theme --environment --bind --dev-addr",
+            read="first",
+            write="-o second -d",
+            deep="always",
+        ),
+    ),
+    "papermill": program(takes="-p -r -k", execute="first", write="second"),
+    "jupyter": program(skips=1, takes="--to --output-dir --port --ip", read="operands", write="--output"),
+    "tesseract": _tesseract,
+    **each(
+        "enscript a2ps groff troff nroff espeak espeak-ng festival",
+        program(is_filter=True, takes="-m -T -d -o? -v -s -p -M -F -r", read="operands -f", write="-w"),
+    ),
+    "qrencode": program(
+        takes="-s -l -v -m -d -t --foreground --background", read="-r --read-from", write="-o --output"
+    ),
+    **each("lp lpr", program(is_filter=True, takes="-d -n -o -P", read="operands")),
+}

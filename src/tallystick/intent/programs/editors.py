@@ -1,0 +1,128 @@
+"""Editors, and programs that open a file for a person.
+
+Owns that an editor may change the files that it is given. Sources: vim(1), nano(1), emacs(1), ed(1), code --help,
+xdg-open(1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tallystick.intent.programs.arguments import grammar, is_fed, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions, Code
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_MOST_COMMANDS = 16_384
+_SAVES = re.compile(
+    r"(?:^|[|\n])[ \t:]*(?:%|\d+(?:,\d+)?|1,\$|'<,'>)?(?:w|wq|wri|write|x|xit|sav|saveas|up|update)!?[ \t]+(?:>>[ \t]*)?"
+    r"(?P<path>[^\s!|+>][^\s|]{0,1000})"
+)
+
+
+def _without_silence(command: Command) -> list[Word]:
+    """The arguments without `+line`, and without `-s` where it means silence: after `-e`, and for `ex` and `ed`."""
+    words = [word for word in command.arguments if word.text[:1] != "+"]
+    is_ex = command.program in ("ex", "ed", "red") or any(
+        re.fullmatch(r"-[eE]s?|-[a-zA-Z]*e", word.text) for word in words
+    )
+    return [word for word in words if word.text not in ("-s", "-es", "-Es")] if is_ex else words
+
+
+def _saved(commands: str) -> Iterator[str]:
+    """The files that an editor's commands write besides those that it was given: `:w path`."""
+    for found in _SAVES.finditer(commands):
+        yield found["path"]
+
+
+_VIM = grammar("-c -S -u -i -s -w -W -T -t -q --cmd -p -G")
+
+
+def _edits(command: Command) -> Actions:
+    """`vim`, `ex`, `ed`: the commands of `-c` or of the input work on the files."""
+    line = taken(_without_silence(command), _VIM)
+    built = Builder()
+    is_read = line.has("-R", "--version", "--help") or command.program in ("view", "less", "rview")
+    for word in line.operands:
+        if word.text != "-":
+            built.add(Operation.READ if is_read else Operation.EDIT, word)
+    for word in line.values("-S", "-s", "-u"):
+        if word.text not in ("NONE", "NORC", "DEFAULTS"):
+            built.run(word)
+    for word in line.values("-w", "-W"):
+        built.write(word)
+    for word in [*line.values("-c", "--cmd"), *([command.input] if command.input is not None else [])]:
+        for path in _saved(word.text[:_MOST_COMMANDS]):
+            built.write(renamed(word, path))
+    language = "ed" if command.program in ("ed", "red") else "vim"
+    built.codes = [Code(language, word) for word in line.values("-c", "--cmd")]
+    if command.input is not None:
+        built.codes.append(Code(language, command.input))
+    elif is_fed(command):
+        built.is_unknown = True
+    return built.build()
+
+
+_EMACS = grammar("-l -f -e --load --funcall --eval --execute -d --display --script -Q? -q?")
+
+
+def _emacs(command: Command) -> Actions:
+    line = taken([word for word in command.arguments if word.text[:1] != "+"], _EMACS)
+    built = Builder()
+    for word in line.values("-l", "--load", "--script"):
+        built.run(word)
+    built.codes = [Code("elisp", word) for word in line.values("--eval", "-e", "--execute")]
+    for word in line.operands:
+        built.add(Operation.EDIT, word)
+    return built.build()
+
+
+_OPEN = grammar("-a -b")
+
+
+def _opens(command: Command) -> Actions:
+    """`open`, `xdg-open`: files, and pages in a browser."""
+    built = Builder()
+    for word in taken(command.arguments, _OPEN).operands:
+        if "://" in word.text[:12] and not word.text.startswith("file:"):
+            built.add(Operation.FETCH, word)
+        else:
+            built.read(word)
+    return built.build()
+
+
+def _gio(command: Command) -> Actions:
+    """`gio VERB`: GNOME's way to files."""
+    line = taken(command.arguments, grammar("-a --attributes -t --target"))
+    verb, names = line.operand(0), line.operands[1:]
+    built = Builder()
+    for word in names[:-1] if verb in ("copy", "move") else names:
+        built.add(_GIO.get(verb, Operation.READ), word, deep=verb in ("trash", "copy", "move"))
+    if verb in ("copy", "move") and len(names) > 1:
+        built.add(Operation.COPY_DEST, names[-1], deep=True)
+    return built.build()
+
+
+_GIO = {
+    **dict.fromkeys(("trash", "remove"), Operation.DELETE),
+    **dict.fromkeys(("mkdir", "save"), Operation.CREATE),
+    **dict.fromkeys(("list", "tree", "info", "monitor"), Operation.LIST),
+    "copy": Operation.COPY_SOURCE,
+    "move": Operation.RENAME,
+    "rename": Operation.RENAME,
+    "set": Operation.METADATA,
+}
+_GUI = program(takes="--goto? -g? --line --column -l -c", edit="operands", deep="always")
+
+TABLE: dict[str, Rule] = {
+    **each("vim vi nvim gvim view rview ex ed red vimx rvim", _edits),
+    **each("nano pico micro joe mcedit kak helix hx jed ne", program(edit="operands", takes="-T -r -s -o -Y -C -c")),
+    **each("emacs emacsclient", _emacs),
+    **each("code cursor codium subl atom zed gedit kate mate bbedit idea pycharm windsurf", _GUI),
+    **each("sudoedit", program(edit="operands")),
+    "gio": _gio,
+    **each("open xdg-open gnome-open start wslview", _opens),
+    **each("tmux screen zellij byobu dtach", program(stops=True)),
+}

@@ -1,0 +1,382 @@
+"""Programs that make, remove, mark and list files.
+
+Owns `rm`, `mkdir`, `touch`, `chmod`, `ls`, `stat`, `dd`, `truncate`, `find` and their like. What `find -exec` runs is
+a command of its own, and read as one. Sources: the manual pages of coreutils, findutils, acl, e2fsprogs, fd, tree.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import msgspec
+
+from tallystick.intent.programs.arguments import Line, below, grammar, last_part, names, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Word
+
+_RECURSIVE = "-R --recursive"
+_MODE = re.compile(r"-[rwxXstugoaAcCdDeFijmPSTu]+")
+_OWN = frozenset({"-R", "-v", "-f", "-c", "-h", "-V", "-p", "-P", "-L", "-H"})
+_CHMOD = grammar("--reference")
+
+
+def _chmod(command: Command) -> Actions:
+    """`chmod`, `chown`, `chattr`: the first operand is the mode or owner, also where it looks like options (`-x`)."""
+    words, mode = command.arguments, None
+    if command.program in ("chmod", "gchmod", "chattr"):
+        found = (n for n, word in enumerate(words[:8]) if _MODE.fullmatch(word.text) and word.text not in _OWN)
+        mode = next(found, None)
+    line = taken(words if mode is None else (*words[:mode], *words[mode + 1 :]), _CHMOD)
+    built = Builder()
+    skipped = 0 if mode is not None or line.has("--reference") else 1
+    for word in line.operands[skipped:]:
+        built.add(Operation.METADATA, word, deep=line.has("-R", "--recursive"))
+    return built.build()
+
+
+def _dd(command: Command) -> Actions:
+    """`dd if=… of=…`: operands are settings; with `conv=notrunc` or `seek=` the target changes in part."""
+    settings = {
+        word.text.partition("=")[0]: renamed(word, word.text.partition("=")[2]) for word in command.arguments[:64]
+    }
+    built = Builder()
+    source, target = settings.get("if"), settings.get("of")
+    at = built.read(source) if source is not None else None
+    built.reads_input = built.reads_input or source is None
+    if target is None:
+        built.show(at)
+        return built.build()
+    is_part = "notrunc" in settings.get("conv", Word("")).text or "seek" in settings or "oseek" in settings
+    made = built.write(target, Operation.EDIT if is_part else Operation.WRITE)
+    built.flow([at], [made])
+    if built.reads_input:
+        built.feed(made)
+    return built.build()
+
+
+_TRUNCATE = grammar("-s -r --size --reference")
+
+
+def _truncate(command: Command) -> Actions:
+    """`truncate`: to nothing is as good as written whole."""
+    line = taken(command.arguments, _TRUNCATE)
+    built = Builder()
+    operation = Operation.WRITE if line.said("-s", "--size") == "0" else Operation.EDIT
+    for word in line.operands:
+        built.add(operation, word)
+    return built.build()
+
+
+_TOUCH = grammar("-d -r -t --date --reference --time -A")
+
+
+def _touch(command: Command) -> Actions:
+    line = taken(command.arguments, _TOUCH)
+    built = Builder()
+    operation = Operation.METADATA if line.has("-c", "-h", "--no-create", "--no-dereference") else Operation.CREATE
+    for word in line.operands:
+        built.add(operation, word)
+    return built.build()
+
+
+_MKTEMP = grammar("-p -t --suffix --tmpdir?")
+
+
+def _mktemp(command: Command) -> Actions:
+    """`mktemp`: a file or folder whose name is the template with other letters for its Xs."""
+    line = taken(command.arguments, _MKTEMP)
+    built = Builder()
+    if line.has("-u", "--dry-run"):
+        return built.build()
+    folder = line.value("-p", "--tmpdir")
+    template = line.operands[0] if line.operands else line.value("-t")
+    if template is None:
+        template, folder = Word("tmp.XXXXXXXXXX"), folder if folder is not None and folder.text else Word("/tmp")
+    elif line.has("-t", "--tmpdir") and (folder is None or not folder.text):
+        folder = Word("/tmp")
+    told = renamed(template, re.sub(r"X{3,}", STAR, template.text))
+    built.add(Operation.CREATE, below(folder, told), words=(template,) if line.operands else command.words[:1])
+    return built.build()
+
+
+# find -----------------------------------------------------------------------------------------------------------------
+
+_FIND_FILES = ("-fprint", "-fprint0", "-fls", "-fprintf")
+_WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
+_MOST_TARGETS = 64
+
+
+def _find(command: Command) -> Actions:
+    """`find`: lists what is below its starts; `-delete` removes what has one of the names asked for."""
+    arguments = command.arguments[:2000]
+    texts = [word.text for word in arguments]
+    first = next((n for n, text in enumerate(texts) if text[:1] in ("(", "!") or _is_test(text)), len(texts))
+    starts = [word for word in arguments[:first] if word.text[:1] != "-"] or [Word(".")]
+    own = command.words[:1] if not first else ()
+    built = Builder()
+    for start in starts:
+        built.add(Operation.LIST, start, words=own, deep="-maxdepth" not in texts)
+    if "-delete" in texts and ("-empty" not in texts or "-o" in texts):  # what is empty is no loss
+        for start in starts[:_MOST_TARGETS]:
+            named: list[Word | None] = [*_find_names(arguments, texts)]
+            if not named and _picks(
+                texts
+            ):  # by age, size or emptiness: some of what is there, and it is not told which
+                built.add(Operation.DELETE, renamed(start, f"{start.text.rstrip('/')}/{HOLE}"), words=own or (start,))
+                continue
+            for name in named or [None]:
+                _deletion(built, start, name, own)
+    for option, word in zip(texts, arguments[1:], strict=False):
+        if option in _FIND_FILES:
+            built.write(word)
+    return built.build()
+
+
+_PICKING = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -size -mtime -atime -ctime -mmin -amin "
+    "-cmin -newer -anewer -cnewer -newermt -perm -user -group -uid -gid -links -inum -samefile -lname -ilname "
+    "-empty -nouser -nogroup"
+)
+
+
+def _picks(texts: list[str]) -> bool:
+    """Whether only some files are meant. All but some is as good as all."""
+    return any(text in _PICKING and texts[n - 1 : n] not in (["!"], ["-not"]) for n, text in enumerate(texts))
+
+
+def _is_test(text: str) -> bool:
+    return text[:1] == "-" and text not in ("-H", "-L", "-P", "-O1", "-O2", "-O3") and len(text) > 1
+
+
+def _deletion(built: Builder, start: Word, name: Word | None, own: tuple[Word, ...]) -> None:
+    if name is None:
+        built.add(Operation.DELETE, start, words=own, deep=True)
+    else:
+        pattern = f"{start.text.rstrip('/')}/{STAR}{STAR}/{name.text.translate(_WILD)}"
+        built.add(Operation.DELETE, Word(pattern, start.hidden), words=(start, name))
+
+
+def _find_names(arguments: tuple[Word, ...], texts: list[str]) -> list[Word]:
+    """The patterns of which every file that is removed has one; none if that cannot be said."""
+    found: list[Word] = []
+    begin = 0
+    has_groups = "(" in texts or "," in texts
+    ends = [n for n, text in enumerate(texts) if text in ("-o", "-or") and not has_groups]
+    for end in (*ends, len(texts)):
+        group = range(begin, end)
+        begin = end + 1
+        if any(texts[n] in _FIND_ACTS for n in group):
+            named = [
+                arguments[n + 1]
+                for n in group
+                if texts[n] in ("-name", "-iname") and n + 1 < end and texts[n - 1 : n] not in (["!"], ["-not"])
+            ]
+            if not named or (has_groups and not _is_each_named(texts, len(named))):
+                return []
+            found += named
+    return found[:_MOST_TARGETS]
+
+
+def _is_each_named(texts: list[str], names: int) -> bool:
+    """Whether each branch of an expression in parentheses asks for a name: there is one more name than `-o`."""
+    acts = next((n for n, text in enumerate(texts) if text in _FIND_ACTS), len(texts))
+    before = texts[:acts]
+    is_negated = any(text in ("!", "-not") and following == "(" for text, following in pairwise(before))
+    return not is_negated and before.count("-o") + before.count("-or") <= names - 1
+
+
+_FIND_ACTS = frozenset(("-delete", "-exec", "-execdir", "-ok", "-okdir"))
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What a `find` acts on."""
+
+    starts: tuple[Word, ...]
+    names: tuple[str, ...]
+    """Patterns of which every file that it acts on has one; empty if that cannot be said."""
+    is_deleting: bool
+    runs: tuple[tuple[Word, ...], ...]
+    """The programs that it runs on each, with their words."""
+    asked: tuple[str, ...] = ()
+    """All patterns for names that are asked for, whatever they are combined with."""
+    paths: tuple[str, ...] = ()
+    """All patterns for paths that are asked for, likewise."""
+    is_by_path: bool = False
+    """Whether it asks for a path in a way that cannot be compared: by an expression, by a link."""
+    picks: bool = False
+    """Whether it takes only some, by their age, size or owner: which, nothing tells."""
+    is_without_content: bool = False
+    """Whether it takes only what is empty, or only folders, and nothing else."""
+
+
+def finding_of(command: Command) -> Finding | None:
+    """What a `find` acts on; None if it acts on nothing, or the command is none."""
+    if command.program not in ("find", "gfind"):
+        return None
+    arguments = command.arguments[:2000]
+    texts = [word.text for word in arguments]
+    if _FIND_ACTS.isdisjoint(texts):
+        return None
+    first = next((n for n, text in enumerate(texts) if text[:1] in ("(", "!") or _is_test(text)), len(texts))
+    return Finding(
+        starts=tuple(word for word in arguments[:first] if word.text[:1] != "-") or (Word("."),),
+        names=tuple(word.text for word in _find_names(arguments, texts)),
+        is_deleting="-delete" in texts,
+        runs=tuple(
+            arguments[n + 1 : next((end for end in range(n + 1, len(texts)) if texts[end] in (";", "+")), len(texts))]
+            for n, text in enumerate(texts)
+            if text in _FIND_ACTS and text != "-delete"
+        ),
+        asked=_asked(texts, ("-name", "-iname")),
+        paths=_asked(texts, ("-path", "-ipath", "-wholename", "-iwholename")),
+        is_by_path=any(text in _BY_PATH and texts[n - 1 : n] not in _NOT for n, text in enumerate(texts)),
+        picks=_always_picks(texts),
+        is_without_content=_is_without_content(texts),
+    )
+
+
+_BY_PATH = names("-regex -iregex -samefile -lname -ilname")
+_NOT = (["!"], ["-not"])
+
+
+def _asked(texts: list[str], tests: tuple[str, ...]) -> tuple[str, ...]:
+    """What some tests are given, except where they are negated."""
+    found = enumerate(pairwise(texts))
+    return tuple(given for n, (text, given) in found if text in tests and texts[n - 1 : n] not in _NOT)
+
+
+def _always_picks(texts: list[str]) -> bool:
+    """Whether each part of an expression that acts has a test that takes only some: not `-name x -o -delete`."""
+    if not {"(", ","}.isdisjoint(texts):
+        return False
+    parts: list[list[str]] = [[]]
+    for text in texts:
+        if text in ("-o", "-or"):
+            parts.append([])
+        else:
+            parts[-1].append(text)
+    return all(_picks(part) for part in parts if not _FIND_ACTS.isdisjoint(part))
+
+
+def _is_without_content(texts: list[str]) -> bool:
+    """`-empty`, or `-type d`, where every test must hold."""
+    before = texts[: next((n for n, text in enumerate(texts) if text in _FIND_ACTS), len(texts))]
+    if not {"-o", "-or", ",", "("}.isdisjoint(before):
+        return False
+    return any(
+        (text == "-empty" or (text, following) == ("-type", "d")) and before[n - 1 : n] not in _NOT
+        for n, (text, following) in enumerate(pairwise([*before, ""]))
+    )
+
+
+_FD = grammar(
+    "-e -t -d -E -g -x -X -S -c -j -o -C --extension --type --max-depth --min-depth --exclude --size "
+    "--changed-within --changed-before --owner --color --threads --exec --exec-batch --base-directory --search-path "
+    "--max-results --format"
+)
+
+
+def _fd(command: Command) -> Actions:
+    """`fd [PATTERN [PATH…]]`; what `-x` runs is not told by its words alone."""
+    ran = next((n for n, word in enumerate(command.arguments) if word.text in _FD_RUNS), None)
+    line = taken(command.arguments[:ran], _FD)
+    built = Builder()
+    paths = [*line.operands[1:], *line.values("--search-path", "--base-directory", "-C")]
+    for path in paths or [Word(".")]:
+        built.add(Operation.LIST, path, words=() if paths else command.words[:1], deep=True)
+    if ran is not None:
+        inner = last_part(" ".join(word.plain for word in command.arguments[ran + 1 : ran + 2]))
+        if inner in _REMOVING:
+            _removed(built, line, paths)
+        built.is_unknown = inner not in _HARMLESS and inner not in _REMOVING
+    return built.build()
+
+
+def _removed(built: Builder, line: Line, paths: list[Word]) -> None:
+    """What `fd … -x rm` removes: what has the ending or the name asked for."""
+    ending, name = line.said("-e", "--extension"), line.operand(0)
+    last = f"{STAR}.{ending}" if ending else f"{STAR}{name}{STAR}" if re.search(r"\w", name) else STAR
+    for path in paths or [Word(".")]:
+        built.add(Operation.DELETE, renamed(path, f"{path.text.rstrip('/')}/{STAR}{STAR}/{last}"), words=(path,))
+
+
+_REMOVING = frozenset({"rm", "unlink", "shred", "trash", "rmdir"})
+_FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
+_HARMLESS = names("echo ls wc file stat head basename dirname")
+
+_LISTS = program(
+    list="operands",
+    default=".",
+    deep=_RECURSIVE,
+    takes="-I -w -T --ignore --hide --color --sort --time --format --block-size --indicator-style --time-style "
+    "--tabsize --width -L --level --git-ignore?",
+)
+
+TABLE: dict[str, Rule] = {
+    **each("rm grm srm del", program(delete="operands", deep="-r -R --recursive -d", takes="--interactive?")),
+    "rmdir": program(delete="operands"),
+    "unlink": program(delete="operands"),
+    **each(
+        "shred gshred wipe scrub sdelete", program(delete="operands", takes="-n -s --iterations --size --random-source")
+    ),
+    **each("trash trash-put rimraf del-cli rmtrash rip trashy", program(delete="operands", deep="always")),
+    **each("touch gtouch", _touch),
+    **each("mkdir gmkdir", program(create="operands", takes="-m --mode --context?")),
+    **each("mkfifo mknod", program(create="first", takes="-m --mode")),
+    **each("mktemp gmktemp", _mktemp),
+    **each("truncate gtruncate", _truncate),
+    "fallocate": program(edit="operands", takes="-l -o --length --offset"),
+    **each("dd gdd dcfldd", _dd),
+    **each("chmod chown chgrp gchmod gchown chattr", _chmod),
+    **each("chflags", program(skips=1, metadata="operands", deep="-R", takes="-p -v")),
+    **each(
+        "setfacl nfs4_setfacl",
+        program(
+            metadata="operands",
+            takes="-m -x -s --modify --remove --set",
+            read="-M -X --restore",
+            deep=_RECURSIVE,
+        ),
+    ),
+    "setfattr": program(metadata="operands", takes="-n -v -x --name --value --remove", read="--restore"),
+    "xattr": program(metadata="last"),
+    "setcap": program(skips=1, metadata="operands"),
+    "chcon": program(
+        skips=1, unless="--reference -t -u", metadata="operands", deep=_RECURSIVE, takes="-u -r -t -l --reference"
+    ),
+    "restorecon": program(metadata="operands", deep=_RECURSIVE),
+    **each("ls gls dir vdir exa eza lsd", _LISTS),
+    "tree": program(
+        list="operands",
+        default=".",
+        deep="always",
+        takes="-L -P -I -H -T --charset --filelimit --timefmt --sort",
+        write="-o",
+    ),
+    **each(
+        "du ncdu dust gdu",
+        program(
+            list="operands",
+            default=".",
+            deep="always",
+            takes="-d -B -t --max-depth --block-size --threshold --exclude -X --time?",
+        ),
+    ),
+    **each("stat gstat", program(list="operands", takes="-c -f? -t? --format --printf --cached")),
+    **each(
+        "lsattr getfacl getfattr namei getcap",
+        program(list="operands", default=".", deep=_RECURSIVE, takes="-n -m --name"),
+    ),
+    "file": program(
+        prints=True, read="operands -f --files-from", takes="-m -F -e -P --magic-file --separator --exclude"
+    ),
+    **each("readlink realpath greadlink grealpath", program(list="operands", takes="--relative-to --relative-base")),
+    **each("find gfind", _find),
+    **each("fd fdfind", _fd),
+    "fzf": program(takes="-f -q -d -n --preview --bind --header --prompt", list="--walker-root", deep="always"),
+    **each("locate mlocate plocate mdfind updatedb", program()),
+    **each("df lsblk findmnt basename dirname pathchk", program()),
+}

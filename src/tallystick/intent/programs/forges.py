@@ -1,0 +1,131 @@
+"""gh: what goes to a forge and comes from it.
+
+Owns which verbs send and which fetch, and the files that they name. Source: gh help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tallystick.intent.programs.arguments import Line, at_home, grammar, is_fed, last_part, names, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_HERE = Word(".")
+_WILD = frozenset("*?[")
+_GH = grammar(
+    "-R -b -t -F -f -H -B -l -a -m -q -X -L -s -d -n -D -p -o -O -r -S -e --repo --body --title --body-file --field "
+    "--raw-field --header --base --head --label --assignee --milestone --reviewer --jq --template --method --input "
+    "--limit --state --json --dir --pattern --output --notes --notes-file --hostname --desc --filename --branch "
+    "--project --search --author --env --app --org --user --env-file --workflow --ref --description --target "
+    "--message -c? --comment --reason"
+)
+_GH_READS = names(
+    "view list status diff checks download clone checkout search ls get browse watch verify verify-asset token "
+    "fork-list list-checks"
+)
+
+
+def _gh(command: Command) -> Actions:
+    """`gh GROUP VERB`: files of `--body-file` and uploads are sent, `release download` and `repo clone` write."""
+    line = taken(command.arguments, _GH)
+    group, verb = line.operand(0), line.operand(1)
+    built = Builder()
+    if group in _OWN or not group:
+        built.is_unknown = group in ("alias", "extension", "codespace")
+    elif group == "auth":
+        is_read = verb in ("token", "status")
+        at = built.add(Operation.READ if is_read else Operation.EDIT, _TOKENS, words=command.words[:3])
+        built.show(at if is_read else None)
+    elif group == "api":
+        _api(built, line, command)
+    elif (group, verb) == ("repo", "clone"):
+        _clone(built, line)
+    else:
+        _call(built, line, command)
+    return built.build()
+
+
+_OWN = names("version help completion config alias extension status codespace")
+_TOKENS = at_home(".config/gh/hosts.yml")
+
+
+def _host(line: Line) -> str:
+    return f"https://{line.said('--hostname') or 'github.com'}"
+
+
+def _clone(built: Builder, line: Line) -> None:
+    words = line.operands[2:4]
+    if not words:
+        return
+    is_url = "://" in words[0].text or "@" in words[0].text
+    url = words[0] if is_url else renamed(words[0], f"{_host(line)}/{words[0].text}")
+    into = words[1] if len(words) > 1 else renamed(words[0], last_part(words[0].text).removesuffix(".git"))
+    source = built.add(Operation.FETCH, url, words=(words[0],))
+    built.flow([source], [built.add(Operation.WRITE, into, words=(words[-1],), deep=True)])
+
+
+def _call(built: Builder, line: Line, command: Command) -> None:
+    """One verb of one group: it asks, or it sends what files it names."""
+    group, verb, own = line.operand(0), line.operand(1), command.words[:3]
+    files = [word for word in line.values("-F", "--body-file", "--notes-file", "--env-file") if "=" not in word.text]
+    if verb in ("upload", "create") and group in ("release", "gist"):
+        files += line.operands[3 if group == "release" else 2 :]
+    sources = [built.read(renamed(word, word.text.partition("#")[0])) for word in files]
+    is_read = verb in _GH_READS or (group in ("search", "browse", "run") and verb not in ("rerun", "cancel", "delete"))
+    repository = line.said("-R", "--repo")
+    target = Word(f"{_host(line)}/{repository}".rstrip("/"))
+    at = built.add(Operation.FETCH if is_read else Operation.SEND, target, words=own)
+    if not is_read:
+        built.flow(sources, [at])
+        if built.reads_input and is_fed(command):
+            built.feed(at)
+    _answer(built, line, at, own)
+
+
+def _answer(built: Builder, line: Line, at: int | None, own: tuple[Word, ...]) -> None:
+    if line.operand(1) == "download":
+        for made in _downloaded(built, line, own):
+            built.flow([at], [made])
+    elif line.operand(1) == "checkout":
+        built.flow([at], [built.add(Operation.EDIT, _HERE, words=own, deep=True)])
+    else:
+        built.show(at)
+
+
+def _downloaded(built: Builder, line: Line, own: tuple[Word, ...]) -> Iterator[int | None]:
+    """The files that patterns without wildcards and `--output` name; else whatever comes to lie in the folder."""
+    folder = line.value("-D", "--dir")
+    output = line.value("-O", "--output") if line.operand(0) == "release" else None
+    named = [output] if output is not None else line.values("-p", "--pattern")
+    for word in named if line.operand(0) == "release" else ():
+        if word.is_known and not _WILD & set(word.plain):
+            inner = word if output is not None or folder is None else renamed(word, f"{folder.text}/{word.text}")
+            yield built.write(inner, words=(word,))
+    if output is None and (line.operand(0) != "release" or not named or any(_WILD & set(word.plain) for word in named)):
+        yield built.add(Operation.WRITE, folder or _HERE, words=own if folder is None else (folder,), deep=True)
+
+
+def _api(built: Builder, line: Line, command: Command) -> None:
+    method = line.said("-X", "--method").upper()
+    fields = line.values("-f", "-F", "--field", "--raw-field")
+    sources = [built.read(word) for word in line.values("--input")]
+    for word in fields:
+        value = word.text.partition("=")[2]
+        if value.startswith("@"):
+            sources.append(built.read(renamed(word, value[1:])))
+    is_sent = method in ("POST", "PUT", "PATCH", "DELETE") or (not method and bool(fields or line.has("--input")))
+    word = line.operands[1] if len(line.operands) > 1 else command.words[0]
+    path = line.operand(1)
+    host = _host(line).replace("https://github.com", "https://api.github.com")
+    url = word if "://" in path else renamed(word, f"{host}/{path.lstrip('/')}")
+    at = built.add(Operation.SEND if is_sent else Operation.FETCH, url, words=(word,))
+    built.flow(sources, [at])
+    if built.reads_input:
+        built.feed(at)
+    built.show(at)
+
+
+TABLE: dict[str, Rule] = {"gh": _gh}

@@ -1,0 +1,460 @@
+"""Programs that run code: a file of it, a word, a module, or what they are fed.
+
+Owns where the code of python, node, perl, ruby, php, the shells and Java stands among their words. Must not know what
+the code does. Sources: python(1), node(1), perlrun(1), ruby(1), php(1), bash(1), deno and bun's own help.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tallystick.intent.programs import archives
+from tallystick.intent.programs.arguments import Grammar, Line, fed_file, grammar, is_fed, renamed, sentence, taken
+from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions, Code
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+
+class _Interpreter(msgspec.Struct, frozen=True):
+    """Where an interpreter's code stands."""
+
+    language: str
+    grammar: Grammar
+    code: tuple[str, ...]
+    """Options whose value is code."""
+    in_place: str = ""
+    """The option that makes it edit the files after the code."""
+    loops: tuple[str, ...] = ()
+    """Options that make it read the files after the code, or its input."""
+    runs: tuple[str, ...] = ()
+    """Options whose value is a file that it runs first."""
+
+
+def _interpreter(
+    language: str,
+    *,
+    takes: str = "",
+    code: str = "",
+    in_place: str = "",
+    loops: str = "",
+    runs: str = "",
+    is_long: bool = False,
+) -> Rule:
+    entry = _Interpreter(
+        language,
+        grammar(f"{takes} {code} {runs}", stops=True, is_long=is_long),
+        tuple(code.split()),
+        in_place,
+        tuple(loops.split()),
+        tuple(runs.split()),
+    )
+
+    def rule(command: Command) -> Actions:
+        return _interpreted(entry, command)
+
+    return rule
+
+
+_PIPED = frozenset({"javascript", "perl", "ruby", "php"})
+"""Languages whose interpreters' piped input `effects` looks after."""
+_INFORMS = ("--version", "--help", "-h", "--v8-options", "-V", "-m")
+
+
+def _interpreted(entry: _Interpreter, command: Command) -> Actions:
+    line = taken(command.arguments, entry.grammar)
+    built = Builder()
+    for word in line.values(*entry.runs):
+        built.run(word)
+    texts = line.values(*entry.code)
+    built.codes = [Code(entry.language, text) for text in texts]
+    if texts:
+        _loops(entry, line, built)
+    elif line.operands and line.operands[0].text not in ("-", "/dev/stdin"):
+        built.run(line.operands[0])
+    elif command.input is not None and not line.has(*_INFORMS):
+        built.codes = [Code(entry.language, command.input)]
+    elif (file := fed_file(command)) is not None:
+        built.run(file)
+    else:
+        built.is_unknown = is_fed(command) and not (command.inputs and entry.language in _PIPED)
+    return built.build()
+
+
+def _loops(entry: _Interpreter, line: Line, built: Builder) -> None:
+    """`perl -pe`, `ruby -ne`: the files after the code are read, or edited with `-i`."""
+    edits = bool(entry.in_place) and line.has(entry.in_place)
+    if not edits and not line.has(*entry.loops):
+        return
+    for word in line.operands:
+        if edits:
+            at = built.add(Operation.EDIT, word, authored=True)
+            built.back_up(at, word, line.said(entry.in_place))
+        else:
+            built.show(built.read(word))
+    built.reads_input = built.reads_input or not line.operands
+
+
+# Python ---------------------------------------------------------------------------------------------------------------
+
+_PYTHON = grammar("-c -m -W -X -Q", stops=True)
+Look = dict[str, Rule]
+_modules: Look = {}
+
+
+def _python(command: Command) -> Actions:
+    """`python`: `-c` and `-m` end its own options."""
+    words, at = command.arguments, 0
+    built = Builder()
+    while at < len(words) and words[at].text[:1] == "-" and words[at].text != "-":
+        text = words[at].text
+        letters = text[1:] if text[1:2] != "-" else ""
+        if "c" in letters and not letters.startswith(("W", "X")):
+            code = letters.partition("c")[2]
+            value = renamed(words[at], code) if code else words[at + 1] if at + 1 < len(words) else None
+            built.codes += [Code("python", value)] if value is not None else []
+            return built.build()
+        if "m" in letters and not letters.startswith(("W", "X")):
+            name = letters.partition("m")[2]
+            rest = (renamed(words[at], name), *words[at + 1 :]) if name else words[at + 1 :]
+            return _module(command, rest)
+        at += 2 if text in ("-W", "-X", "-Q") else 1
+    rest = words[at:]
+    if rest and rest[0].text not in ("-", "/dev/stdin"):
+        built.run(rest[0])
+    elif command.input is not None:
+        built.codes = [Code("python", command.input)]
+    elif (file := fed_file(command)) is not None:
+        built.run(file)
+    else:
+        built.is_unknown = is_fed(command) and not command.inputs  # of a pipe, `effects` knows more
+    return built.build()
+
+
+def _module(command: Command, words: tuple[Word, ...]) -> Actions:
+    """`python -m NAME …`."""
+    if not words:
+        return NOTHING
+    name = words[0].text
+    rule = _MODULES.get(name) or _modules.get(name)
+    if rule is None:
+        return UNTOLD
+    return rule(msgspec.structs.replace(command, words=words))
+
+
+def run_as_modules(rules: Look) -> None:
+    """Programs that `python -m` runs by the same name and with the same words."""
+    _modules.update(rules)
+
+
+_SERVER = grammar("-b -d -p --bind --directory --protocol")
+
+
+def _serves(command: Command) -> Actions:
+    """`http.server`: all below a folder can be fetched."""
+    line = taken(command.arguments, _SERVER)
+    built = Builder()
+    port = line.operands[0] if line.operands else Word("8000")
+    host = line.said("-b", "--bind")
+    source = built.add(Operation.READ, line.value("-d", "--directory") or Word("."), words=command.words[:1], deep=True)
+    target = built.add(
+        Operation.LISTEN, renamed(port, f"{host}:{port.text}"), words=(port,) if line.operands else command.words[:1]
+    )
+    built.flow([source], [target])
+    return built.build()
+
+
+def _archives(command: Command) -> Actions:
+    """`python -m zipfile`, `tarfile`: `-c ARCHIVE MEMBER…`, `-e ARCHIVE FOLDER`, `-l ARCHIVE`."""
+    words = command.arguments
+    option, rest = (words[0].text, words[1:]) if words else ("", ())
+    built = Builder()
+    if option in ("-c", "--create") and rest:
+        members = [built.read(word, deep=True) for word in rest[1:]]
+        built.flow(members, [built.write(rest[0])])
+    elif option in ("-e", "--extract") and rest:
+        into = rest[1] if len(rest) > 1 else Word(".")
+        source = built.read(rest[0])
+        built.flow([source], [built.add(Operation.WRITE, into, words=(rest[-1],), deep=True)])
+    elif rest:
+        built.show(built.read(rest[0]))
+    return built.build()
+
+
+def _profiles(command: Command) -> Actions:
+    """Modules that run another file: `cProfile`, `pdb`, `trace`, `coverage run`."""
+    line = taken(command.arguments, grammar("-o -s -m --rcfile --source --omit --include --data-file -c", stops=True))
+    operands = line.operands
+    if operands and operands[0].text == "run" and command.program == "coverage":
+        operands = taken(operands[1:], grammar("--source -m --rcfile --omit --data-file", stops=True)).operands
+    elif command.program == "coverage":
+        return NOTHING
+    built = Builder()
+    for word in operands[:1]:
+        built.run(word)
+    for word in line.values("-o"):
+        built.write(word)
+    return built.build()
+
+
+_TESTS = grammar("-s -p -t -k --start-directory --pattern --top-level-directory")
+
+
+def _tests(command: Command) -> Actions:
+    """`unittest`: files by their path; modules by their name are somewhere below the folder."""
+    line = taken(command.arguments, _TESTS)
+    built = Builder()
+    files = [word for word in line.operands if word.text.endswith(".py")]
+    for word in files:
+        built.add(Operation.EXECUTE, word)
+    if not files:
+        folder = line.value("-s", "--start-directory")
+        words = (folder,) if folder is not None else command.words[:1]
+        built.add(Operation.EXECUTE, folder or Word("."), words=words, deep=True)
+    return built.build()
+
+
+_MODULES: Look = {
+    "json.tool": program(is_filter=True, takes="--indent", read="first", write="second"),
+    "http.server": _serves,
+    "SimpleHTTPServer": _serves,
+    **each("zipfile tarfile", _archives),
+    "gzip": archives.TABLE["gzip"],
+    "base64": program(is_filter=True, read="operands"),
+    **each("venv virtualenv", program(create="operands", deep="always", takes="--prompt -p --python")),
+    "py_compile": program(read="operands"),
+    "compileall": program(read="operands", deep="always"),
+    **each("timeit", program(language="python", code="operands -s --setup", takes="-n -r -u")),
+    **each("cProfile profile pdb trace coverage memory_profiler line_profiler", _profiles),
+    **each(
+        "ast tokenize dis symtable inspect calendar site sysconfig platform this",
+        program(is_filter=True, read="operands", takes="-m"),
+    ),
+    **each("unittest doctest nose", _tests),
+}
+
+
+# Shells, Java and others ----------------------------------------------------------------------------------------------
+
+_SHELL = grammar("-o -O -c +o +O --rcfile --init-file", stops=True)
+
+
+def _shell(command: Command) -> Actions:
+    """`bash FILE`; the text of `-c` is read in its place by the reader."""
+    line = taken(command.arguments, _SHELL)
+    built = Builder()
+    for word in line.values("--rcfile", "--init-file"):
+        built.run(word)
+    operands = [word for word in line.operands if not word.text.startswith("+")]
+    if operands and not line.has("-c", "-s") and operands[0].text not in ("-", "/dev/stdin"):
+        built.run(operands[0])
+    return built.build()
+
+
+def _sources(command: Command) -> Actions:
+    """`source FILE`, `. FILE`."""
+    built = Builder()
+    words = [word for word in command.arguments[:2] if word.text != "--"]
+    if words and words[0].text not in ("/dev/stdin", "-"):
+        built.run(words[0])
+    return built.build()
+
+
+_JAVA = grammar(
+    "-cp -classpath --class-path -jar -p --module-path -m --module -javaagent --add-opens --add-exports",
+    is_long=True,
+    stops=True,
+)
+
+
+def _java(command: Command) -> Actions:
+    """`java -jar FILE`, `java File.java`, `java Class`: a class is found on the class path, which is read."""
+    line = taken(command.arguments, _JAVA)
+    built = Builder()
+    jar = line.value("-jar")
+    if jar is not None:
+        built.add(Operation.EXECUTE, jar)
+    elif line.operands and line.operands[0].text.endswith((".java", ".jar")):
+        built.run(line.operands[0])
+    else:
+        path = line.value("-cp", "-classpath", "--class-path")
+        for part in path.text.split(":")[:64] if path is not None else ():
+            if part:
+                is_folder = not part.endswith((".jar", "*"))
+                built.add(Operation.EXECUTE, renamed(path or Word(part), part), deep=is_folder)
+        built.is_unknown = bool(line.operands) and path is None
+    return built.build()
+
+
+_DENO = grammar(
+    "-c --config -L --log-level --import-map --lock --allow-read? --allow-write? --allow-net? -o --output --ext",
+    stops=True,
+)
+
+
+def _deno(command: Command) -> Actions:
+    """`deno run FILE`, `deno eval CODE`, `bun FILE`, `bun run FILE`."""
+    line = taken(
+        command.arguments, grammar("-e -p --eval --print --cwd", stops=True) if command.program == "bun" else _DENO
+    )
+    verb = line.operand(0)
+    built = Builder()
+    built.codes = [Code("javascript", word) for word in line.values("-e", "-p", "--eval", "--print")]
+    inner = taken(tuple(line.operands[1:]), _DENO)
+    if verb == "eval":
+        built.codes += [Code("javascript", word) for word in inner.operands[:1]]
+    elif verb in ("run", "test", "bench", "serve", "x"):
+        for word in inner.operands[:1] if inner.operand(0) != "-" else ():
+            if word.text.startswith(("http:", "https:", "npm:", "jsr:")):
+                built.add(Operation.FETCH, word)
+                built.is_unknown = True
+            elif "." in word.text or "/" in word.text:
+                built.run(word)
+            else:
+                built.add(Operation.EXECUTE, Word("package.json"), words=(word,))
+                built.is_unknown = True
+    elif verb == "fmt":
+        for word in inner.operands or [Word(".")]:
+            built.add(Operation.EDIT, word, words=() if inner.operands else command.words[:1], deep=True)
+    elif verb in ("install", "add", "i", "remove", "upgrade", "cache", "compile", "build", "task", "publish"):
+        built.is_unknown = True
+    elif "." in verb or "/" in verb:
+        built.run(line.operands[0])
+    return built.build()
+
+
+_PHP_LINE = "-c -d -S -t -z -F -f"
+_PHP = _interpreter("php", code="-r -B -R -E", takes=_PHP_LINE, runs="-f")
+
+
+def _php(command: Command) -> Actions:
+    """`php`: `-S HOST:PORT -t FOLDER` gives all below the folder to whoever asks."""
+    line = taken(command.arguments, grammar(f"{_PHP_LINE} -r -B -R -E", stops=True))
+    address = line.value("-S")
+    if address is None:
+        return _PHP(command)
+    built = Builder()
+    source = built.add(Operation.READ, line.value("-t") or Word("."), words=command.words[:1], deep=True)
+    built.flow([source], [built.add(Operation.LISTEN, address, words=(address,))])
+    for word in line.operands[:1]:
+        built.run(word)
+    return built.build()
+
+
+_CRYSTAL = _interpreter("other", code="-e --eval", takes="")
+
+
+def _crystal(command: Command) -> Actions:
+    """`crystal eval CODE`, `crystal run FILE`."""
+    words = command.words
+    verb = words[1].text if len(words) > 1 else ""
+    if verb == "eval" and len(words) > 2:
+        return Actions(codes=(Code("other", sentence(words[2:])),))
+    if verb in ("build", "tool", "docs", "init", "spec", "version", "env", "deps"):
+        return NOTHING
+    return _CRYSTAL(
+        msgspec.structs.replace(command, words=(words[0], *words[2:])) if verb in ("run", "eval") else command
+    )
+
+
+_NODE = _interpreter(
+    "javascript",
+    code="-e -p --eval --print",
+    runs="-r --require --import --loader",
+    takes="-C --conditions --env-file --max-old-space-size --input-type --title --inspect?",
+)
+
+
+def _node(command: Command) -> Actions:
+    """`node FILE`, `node -e CODE`; `-pe` is one option."""
+    words = tuple(Word("-e") if word.text == "-pe" else word for word in command.words)
+    return _NODE(msgspec.structs.replace(command, words=words) if words != command.words else command)
+
+
+_CMDLETS = (
+    "Remove-Item Clear-Content Set-Content Add-Content Out-File Copy-Item Move-Item Rename-Item New-Item Get-Content "
+    "Invoke-WebRequest Invoke-RestMethod Invoke-Expression Start-BitsTransfer Stop-Process Format-Volume Clear-Disk"
+)
+
+
+def _cmdlet(command: Command) -> Actions:
+    """A cmdlet of PowerShell, where the shell of the call is one."""
+    built = Builder()
+    built.codes = [Code("powershell", sentence(command.words))]
+    return built.build()
+
+
+def _cmd(command: Command) -> Actions:
+    """`cmd /c …`, `cmd /k …`: all that follows is one text."""
+    built = Builder()
+    words = command.arguments
+    for n, word in enumerate(words[:20]):
+        if word.plain.lower() in ("/c", "/k", "//c", "//k"):
+            built.codes = [Code("batch", sentence(words[n + 1 :]))]
+            return built.build()
+    built.is_unknown = True
+    return built.build()
+
+
+TABLE: dict[str, Rule] = {
+    **each("cmd cmd.exe", _cmd),
+    **each("python python3 python2 pypy pypy3 ipython ipython3 bpython", _python),
+    **each("node nodejs iojs", _node),
+    **each(
+        "tsx ts-node esno swc-node",
+        _interpreter(
+            "javascript", code="-e -p --eval --print", runs="-r --require", takes="-P --project -O --tsconfig"
+        ),
+    ),
+    **each(
+        "perl perl5",
+        _interpreter(
+            "perl",
+            code="-e -E",
+            in_place="-i",
+            loops="-n -p",
+            takes="-i? -F -I -M -m -x? -d?",
+        ),
+    ),
+    **each(
+        "ruby jruby irb",
+        _interpreter(
+            "ruby",
+            code="-e",
+            in_place="-i",
+            loops="-n -p",
+            runs="",
+            takes="-i? -F -I -r -C -E -x?",
+        ),
+    ),
+    "php": _php,
+    **each("lua luajit texlua", _interpreter("lua", code="-e", takes="-l")),
+    **each("Rscript R littler", _interpreter("r", code="-e", takes="--vanilla? -f? --args?", runs="-f")),
+    **each("julia", _interpreter("julia", code="-e -E --eval --print", takes="-t -p -J --project? -L --threads")),
+    **each("tclsh wish expect", _interpreter("tcl", code="-c", takes="")),
+    **each("osascript", _interpreter("applescript", code="-e", takes="-l -s")),
+    **each(
+        "pwsh powershell",
+        _interpreter(
+            "powershell",
+            code="-Command -c -command",
+            runs="-File -f",
+            takes="-ExecutionPolicy -WorkingDirectory",
+            is_long=True,
+        ),
+    ),
+    **each(
+        "groovy scala elixir iex escript racket sbcl clojure bb ocaml ghc ghci runghc runhaskell swift dart kotlin jshell",
+        _interpreter("other", code="-e --eval", takes=""),
+    ),
+    "guile": _interpreter("other", code="-c -e", takes="-l -L -x"),
+    "erl": _interpreter("other", code="-eval", takes="-s -run -pa -pz -name -sname", is_long=True),
+    "nim": _interpreter("other", code="--eval", takes=""),
+    "crystal": _crystal,
+    **each(f"{_CMDLETS} {_CMDLETS.lower()}", _cmdlet),
+    **each("bash sh zsh dash ksh mksh ash fish rbash nu xonsh", _shell),
+    **each("source .", _sources),
+    "java": _java,
+    "coverage": _profiles,
+    **each("deno bun", _deno),
+}

@@ -1,0 +1,125 @@
+"""Programs that keep, make and use keys and secrets.
+
+Owns gpg, ssh-keygen, the keychains and password stores. Sources: gpg(1), ssh-keygen(1), age(1), security(1), secret-tool(1).
+"""
+
+from __future__ import annotations
+
+from tallystick.intent.programs.arguments import Line, at_home, below, grammar, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_SECURITY = grammar("-a -s -l -w? -g? -k -p -o -t -f -c -j -D")
+
+
+def _keychain(command: Command) -> Actions:
+    """`security`, `secret-tool`, `pass`, `op`: `find` and `lookup` print secrets, `add` and `store` keep them."""
+    line = taken(command.arguments, _SECURITY)
+    verb = line.operand(0)
+    built = Builder()
+    target = renamed(command.words[0], f"keychain:{command.program}")
+    if verb.startswith(("find", "dump", "export", "lookup", "search", "show", "read", "get", "item", "inject")):
+        built.show(built.add(Operation.READ, target, words=command.words[:2]))
+    elif verb.startswith(
+        ("add", "delete", "set", "store", "clear", "import", "insert", "rm", "edit", "generate", "create")
+    ):
+        built.add(Operation.EDIT, target, words=command.words[:2])
+    return built.build()
+
+
+_GPG = grammar(
+    "-r -u -o --recipient --local-user --output --homedir --keyserver --passphrase --passphrase-file --batch? "
+    "--cipher-algo --keyring --default-key --compress-algo --digest-algo --status-fd --pinentry-mode --trust-model "
+    "--quick-generate-key"
+)
+
+
+_GPG_SERVER = ("--recv-keys", "--refresh-keys", "--search-keys", "--send-keys")
+_GPG_EXPORT = ("--export-secret-keys", "--export-secret-subkeys", "--export")
+_GPG_RING = (*_GPG_EXPORT, "--gen-key", "--full-gen-key", "--list-keys", "--delete-keys", "--edit-key", "-k", "-K")
+_GPG_TEXT = ("-a", "--armor", "--clearsign", "--clear-sign")
+_GPG_MAKES = (
+    "-e", "-c", "-s", "-b", "--encrypt", "--symmetric", "--sign", "--detach-sign", "--clearsign", "--clear-sign",
+    "--encrypt-files",
+)  # fmt: skip
+
+
+def _gpg(command: Command) -> Actions:
+    """`gpg`: encrypts and signs beside the file, decrypts to the output, unless `-o` says where."""
+    line = taken(command.arguments, _GPG)
+    built = Builder()
+    for word in line.values("--passphrase-file"):
+        built.read(word)
+    if line.has(*_GPG_SERVER):
+        operation = Operation.SEND if line.has("--send-keys") else Operation.FETCH
+        built.add(operation, line.value("--keyserver") or Word("hkps://keys.openpgp.org"), words=command.words[:2])
+    elif line.has(*_GPG_RING):
+        _gpg_ring(line, built, command.words[:2])
+    else:
+        _gpg_files(line, built)
+    return built.build()
+
+
+def _gpg_ring(line: Line, built: Builder, words: tuple[Word, ...]) -> None:
+    """What is done with the keys that are there: exported, listed, changed."""
+    source = None
+    if line.has(*_GPG_EXPORT):
+        source = built.add(Operation.READ, line.value("--homedir") or at_home(".gnupg"), words=words, deep=True)
+    made = [built.write(word) for word in line.values("-o", "--output")]
+    built.flow([source], made)
+    if not made:
+        built.show(source)
+
+
+def _gpg_files(line: Line, built: Builder) -> None:
+    """What becomes of the files that are named, or of what is piped in."""
+    sources = [built.read(word) for word in line.operands]
+    built.reads_input = built.reads_input or not line.operands
+    output = line.value("-o", "--output")
+    if output is not None:
+        made = [built.write(output)]
+        built.flow(sources, made)
+        if built.reads_input:
+            built.feed(*made)
+    elif line.has(*_GPG_MAKES) and line.operands:
+        suffix = ".asc" if line.has(*_GPG_TEXT) else ".sig" if line.has("-b", "--detach-sign") else ".gpg"
+        for at, word in zip(sources, line.operands, strict=False):
+            built.flow([at], [built.write(renamed(word, f"{word.text}{suffix}"), words=(word,))])
+    else:
+        built.show(*sources)
+
+
+_KEYGEN = grammar("-t -b -f -C -N -P -m -R -F -I -n -s -V -Y -O -a -E")
+
+
+def _ssh_keygen(command: Command) -> Actions:
+    """`ssh-keygen -f FILE`: a key and its public half; `-y`, `-l` read one; `-R HOST` forgets a host."""
+    line = taken(command.arguments, _KEYGEN)
+    built = Builder()
+    file = line.value("-f")
+    if line.has("-R"):
+        built.add(
+            Operation.EDIT, file or at_home(".ssh/known_hosts"), words=(file,) if file else tuple(line.values("-R"))
+        )
+    elif line.has("-y", "-l", "-F", "-e", "-B"):
+        built.show(
+            built.add(Operation.READ, file or at_home(".ssh/id_rsa"), words=(file,) if file else command.words[:2])
+        )
+    elif line.has("-p", "-c"):
+        built.add(Operation.EDIT, file or at_home(".ssh/id_rsa"), words=(file,) if file else command.words[:2])
+    else:
+        key = file or below(at_home(".ssh"), Word(f"id_{line.said('-t') or 'ed25519'}"))
+        for name in (key, renamed(key, f"{key.text}.pub")):
+            built.add(Operation.WRITE, name, words=(file,) if file else command.words[:1])
+    return built.build()
+
+
+TABLE: dict[str, Rule] = {
+    **each("security secret-tool pass op bw vault keyctl", _keychain),
+    **each("gpg gpg2", _gpg),
+    **each("age rage minisign signify", program(is_filter=True, takes="-r -R -p?", read="operands -i", write="-o")),
+    "sops": program(is_filter=True, takes="--kms --pgp --age --config", in_place="-i --in-place", read="operands"),
+    "ssh-keygen": _ssh_keygen,
+}

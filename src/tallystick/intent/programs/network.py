@@ -1,0 +1,377 @@
+"""Programs that talk to other machines.
+
+Owns ssh, netcat, the name services, openssl's client and mail: which host and port they mean. Sources: ssh(1),
+sftp(1), ncat(1), socat(1), dig(1), openssl(1), and their like.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, names, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.shell.actions import Actions, Code
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+
+def host_of(word: Word, port: str) -> Word:
+    """`host:port` from `user@host`, with the port if none is written."""
+    text = word.text.rpartition("://")[2].rpartition("@")[2].partition("/")[0]
+    has_port = re.search(r":\d+$", text) is not None
+    return renamed(word, text if has_port or not port or not text else f"{text}:{port}")
+
+
+_SSH = grammar("-b -B -c -D -e -E -F -I -i -J -L -l -m -O -o -p -P -Q -R -S -W -w", stops=True)
+
+
+def ssh_line(arguments: tuple[Word, ...]) -> Line:
+    """The words of `ssh`, taken apart: the first operand is the host, the others what runs there."""
+    return taken(arguments, _SSH)
+
+
+def _ssh(command: Command) -> Actions:
+    """`ssh HOST [COMMAND]`: what runs there is not of this machine. Its input and output pass through."""
+    line = ssh_line(command.arguments)
+    built = Builder()
+    for word in line.values("-i", "-F"):
+        built.read(word)
+    for word in line.operands[:1]:
+        at = built.add(Operation.CONNECT, host_of(word, line.said("-p") or "22"), words=(word,))
+        built.show(at)
+        if not line.has("-n", "-f", "-N"):
+            built.feed(at)
+            built.reads_input = is_fed(command)
+    for option in line.options:
+        if option[0] == "-o" and option[1] is not None and option[1].text.lower().startswith("proxycommand="):
+            built.codes.append(Code("sh", renamed(option[1], option[1].text[13:])))
+    for word in line.values("-J", "-W"):
+        for each_host in word.text.split(",")[:16]:
+            built.add(Operation.CONNECT, host_of(renamed(word, each_host), ""), words=(word,))
+    for word in line.values("-L"):
+        host = _forwarded(word.text)
+        if host:
+            built.add(Operation.CONNECT, renamed(word, host), words=(word,))
+    return built.build()
+
+
+def _forwarded(text: str) -> str:
+    """The host that `-L [ADDRESS:]PORT:HOST:PORT` leads to."""
+    found = re.search(r":(\[[^\]]*\]|[^:/]+):(\d{1,5})$", text[:400])
+    return f"{found[1]}:{found[2]}" if found is not None else ""
+
+
+_SFTP = grammar("-b -B -c -D -e -m -F -i -J -l -o -P -R -S -s -X -p -u")
+
+
+_PUT = re.compile(r"^[ \t]*-?@?(m?put|reput|send|append)[ \t]+(?:-\w+[ \t]+){0,4}([^\n;]{1,400})", re.MULTILINE)
+_MOST_PUT = 20
+
+
+def _put(commands: str) -> list[str]:
+    """The files of this machine that commands for `sftp` and `ftp` send: `put LOCAL [REMOTE]`, `mput LOCAL…`."""
+    found = [one[2].split() if one[1] == "mput" else one[2].split()[:1] for one in _PUT.finditer(commands[:20_000])]
+    return [word for words in found for word in words][:_MOST_PUT]
+
+
+def _orders(command: Command) -> str:
+    """What `lftp -e`, `tftp -c` and `smbclient -c` are told to do, an order a line."""
+    words = [word.text for word in command.arguments[:MOST_WORDS]]
+    at = next((n for n, word in enumerate(words) if word in ("-e", "-c")), len(words))
+    return " ".join(words[at + 1 :]).replace(";", "\n")
+
+
+def _smb(command: Command) -> Actions:
+    """`smbclient //HOST/SHARE -c 'put FILE'`."""
+    line = taken(command.arguments, grammar("-c -U -W -p -D -I -A -L -m -T --command --user"))
+    built = Builder()
+    for word in line.operands[:1]:
+        host = renamed(word, f"smb:{word.text.replace(chr(92), '/')}")
+        at = built.add(Operation.CONNECT, host, words=(word,))
+        built.show(at)
+        built.flow([built.read(Word(path)) for path in _put(f"{command.fed}\n{_orders(command)}")], [at])
+    return built.build()
+
+
+def _session(port: str) -> Rule:
+    """Programs that open a session with the host of their first operand: `sftp`, `ftp`, `telnet`."""
+
+    def rule(command: Command) -> Actions:
+        line = taken(command.arguments, _SFTP)
+        built = Builder()
+        for word in line.values("-i", "-F", "-b"):
+            built.read(word)
+        own = line.operand(1) if line.operand(1).isdigit() else ""
+        for word in line.operands[:1]:
+            host = renamed(word, re.sub(r"^((?:\w+://)?[^/:]+):(?!\d+$).*", r"\1", word.text, flags=re.DOTALL))
+            at = built.add(Operation.CONNECT, host_of(host, own or line.said("-P", "-p") or port), words=(word,))
+            built.show(at)
+            built.flow([built.read(Word(path)) for path in _put(f"{command.fed}\n{_orders(command)}")], [at])
+            if is_fed(command):
+                built.feed(at)
+                built.reads_input = True
+        built.is_unknown = command.program in ("sftp", "lftp", "ftp") and bool(is_fed(command) or line.has("-b"))
+        return built.build()
+
+    return rule
+
+
+_NC = grammar(
+    "-p -s -w -q -i -e -c -g -G -I -O -P -T -X -x -m -o --sh-exec --exec --wait --source-port --output --proxy"
+)
+
+
+_GIVEN = ("-e", "-c", "--sh-exec", "--exec")
+
+
+def program_given(command: Command) -> Word | None:
+    """The program that `nc -e` or `socat … EXEC:` joins with a connection; None if there is none."""
+    if command.program == "socat":
+        return next((inner for word in _addresses(command) if (inner := _executed(word)) is not None), None)
+    return taken(command.arguments, _NC).value(*_GIVEN)
+
+
+NETCATS = names("nc ncat netcat nc.traditional nc.openbsd pnetcat nc6 nc110 gnetcat")
+
+
+def _netcat(command: Command) -> Actions:
+    """`nc HOST PORT`: both ways. `-l` waits for others; `-e` and `-c` give them a program."""
+    line = taken(command.arguments, _NC)
+    built = Builder()
+    for word in line.values(*_GIVEN):
+        built.codes.append(Code("sh", word))
+    for word in line.values("-x", "--proxy"):
+        built.add(Operation.CONNECT, word)
+    is_listening = line.has("-l", "--listen")
+    target = _listened(line) if is_listening else _called(line)
+    if target is not None:
+        at = built.add(Operation.LISTEN if is_listening else Operation.CONNECT, target, words=tuple(line.operands[:2]))
+        built.show(at)
+        if not line.has("-z"):
+            built.feed(at)
+            built.reads_input = is_fed(command)
+    for word in line.values("-o", "--output"):
+        built.write(word)
+    return built.build()
+
+
+def _listened(line: Line) -> Word | None:
+    port = line.value("-p", "--source-port") or (line.operands[-1] if line.operands else None)
+    host = line.operand(0) if len(line.operands) > 1 else ""
+    return None if port is None else renamed(port, f"{host}:{port.text}")
+
+
+def _called(line: Line) -> Word | None:
+    if not line.operands:
+        return None
+    host = line.operands[0]
+    return host if len(line.operands) < 2 or line.has("-U") else renamed(host, f"{host.text}:{line.operand(1)}")
+
+
+_SOCAT_TAKES = names("-b -t -T -l -lf -lp -r -R")
+
+
+def _addresses(command: Command) -> list[Word]:
+    """The two addresses of `socat`."""
+    words = command.arguments
+    left = [n for n, word in enumerate(words) if n and words[n - 1].text in _SOCAT_TAKES]
+    return [word for n, word in enumerate(words) if n not in left and (word.text[:1] != "-" or word.text == "-")][:2]
+
+
+_RUNS = ("EXEC", "SYSTEM", "SHELL")
+
+
+def _executed(word: Word) -> Word | None:
+    """What an address of `socat` runs, without the address's options."""
+    kind, _, rest = word.text.partition(":")
+    return renamed(word, re.sub(r"(?:,[\w.=/-]*)+$", "", rest[:4000])) if kind.upper() in _RUNS else None
+
+
+def _socat(command: Command) -> Actions:
+    """`socat ADDRESS ADDRESS`: data goes from each to the other."""
+    words = _addresses(command)
+    built = Builder()
+    sources: list[int | None] = []
+    targets: list[int | None] = []
+    for word in words:
+        kind, _, rest = word.text.partition(":")
+        kind, value = kind.upper(), renamed(word, rest.partition(",")[0])
+        if kind in ("-", "STDIO", "STDIN", "STDOUT"):
+            built.reads_input = True
+        elif kind.endswith(("LISTEN", "RECVFROM", "RECV", "-L")):
+            at = built.add(Operation.LISTEN, renamed(word, f":{value.text}"), words=(word,))
+            sources, targets = [*sources, at], [*targets, at]
+        elif kind.startswith(("TCP", "UDP", "SSL", "OPENSSL", "SCTP", "SOCKS", "PROXY")):
+            at = built.add(Operation.CONNECT, value, words=(word,))
+            sources, targets = [*sources, at], [*targets, at]
+        elif kind in ("OPEN", "FILE", "GOPEN"):
+            sources.append(built.read(value))
+        elif kind in ("CREATE", "CREAT"):
+            targets.append(built.write(value))
+        elif (inner := _executed(word)) is not None:
+            built.codes.append(Code("sh", inner))
+        else:
+            built.is_unknown = True
+    built.flow(sources, targets)
+    if built.reads_input:
+        built.feed(*targets)
+        built.show(*sources)
+    return built.build()
+
+
+_DNS = grammar("-b -c -f -k -p -q -t -x -y -W -R -N -m")
+_RECORD = re.compile(r"(?:[A-Z]{1,10}\d?|\+.*|@.*|-.*)", re.DOTALL)
+_TYPES = names("a aaaa any axfr caa cname ds https mx naptr ns ptr soa srv svcb tlsa txt in")
+
+
+def _asks_names(command: Command) -> Actions:
+    """`dig`, `host`, `nslookup`: the name goes to a name server, which may be the one meant to read it."""
+    line = taken(command.arguments, _DNS)
+    built = Builder()
+    server = next((renamed(word, word.text[1:]) for word in line.operands if word.text.startswith("@")), None)
+    is_digging = command.program in ("dig", "kdig", "drill", "delv")
+    types = _TYPES if is_digging else frozenset[str]()
+    names = [word for word in line.operands if not _RECORD.fullmatch(word.text) and word.text not in types]
+    names += line.values("-x", "-q")
+    for word in names if is_digging else names[:1]:
+        built.show(built.add(Operation.CONNECT, word))
+    if server is None and not is_digging and len(names) > 1:
+        server = names[1]
+    if server is not None:
+        built.add(Operation.CONNECT, renamed(server, f"{server.text}:53"), words=(server,))
+    for word in line.values("-f"):
+        built.read(word)
+    return built.build()
+
+
+_OPENSSL_TAKES = (
+    "-subj -days -passin -passout -pass -k -K -iv -S -md -newkey -pkeyopt -algorithm -cipher -name -addext "
+    "-extensions -set_serial -inform -outform -keyform -purpose -servername -verify -verify_hostname -iter -salt_len "
+    "-curve -sigopt -startdate -enddate -engine -checkend -nameopt -certopt -starttls -alpn -sess_out -rand"
+)
+_OPENSSL_READS = (
+    "-in -inkey -key -CA -CAkey -CAfile -cert -certfile -config -extfile -signkey -signature -recip -kfile -sign "
+    "-prverify"
+)
+
+
+def _openssl_entry(*, is_filter: bool) -> Rule:
+    return program(
+        is_long=True,
+        skips=1,
+        is_filter=is_filter,
+        prints=True,
+        takes=_OPENSSL_TAKES,
+        read=_OPENSSL_READS,
+        write="-out -keyout -writerand -CAserial",
+        connect="-connect",
+        listen="-accept -port",
+    )
+
+
+_OPENSSL, _OPENSSL_FILTER = _openssl_entry(is_filter=False), _openssl_entry(is_filter=True)
+_OPENSSL_LINE = grammar(f"{_OPENSSL_TAKES} {_OPENSSL_READS} -out -keyout -verify", is_long=True)
+_FILTERS = names("enc base64 rsa pkey ec x509 req crl pkcs7 pkcs8 pkcs12 asn1parse smime cms rsautl pkeyutl zlib")
+
+
+def _openssl(command: Command) -> Actions:
+    """`openssl COMMAND`: `dgst` reads its operands, most others `-in` or what they are fed; the makers of keys nothing."""
+    verb = command.arguments[0].text if command.arguments else ""
+    if verb == "dgst" or verb.startswith(("sha", "md5")):
+        return _digest(command)
+    if verb in ("s_client", "s_server"):
+        return _tls(command)
+    has_input = any(word.text in ("-in", "--in") for word in command.arguments[:200])
+    is_filter = (verb in _FILTERS or verb.startswith(("aes", "des"))) and not has_input and is_fed(command)
+    return (_OPENSSL_FILTER if is_filter else _OPENSSL)(command)
+
+
+def _tls(command: Command) -> Actions:
+    """`openssl s_client`, `s_server`: what comes over the connection is printed, what it is fed is sent."""
+    line = taken(command.arguments[1:], _TLS_LINE)
+    built = Builder()
+    for word in line.values(*_OPENSSL_READS.split()):
+        built.read(word)
+    is_server = command.arguments[0].text == "s_server"
+    named = line.values("-accept", "-port") if is_server else [*line.values("-connect"), *line.operands[:1]]
+    for word in named or ([renamed(command.arguments[0], "localhost:4433")] if not line.has("-help") else []):
+        at = built.add(Operation.LISTEN if is_server else Operation.CONNECT, word)
+        built.show(at)
+        if is_fed(command):
+            built.feed(at)
+            built.reads_input = True
+    for word in line.values("-proxy"):
+        built.add(Operation.CONNECT, word)
+    return built.build()
+
+
+_TLS_LINE = grammar(f"{_OPENSSL_TAKES} {_OPENSSL_READS} -connect -accept -port -proxy -bind -host", is_long=True)
+
+
+def _digest(command: Command) -> Actions:
+    line = taken(command.arguments[1:], _OPENSSL_LINE)
+    built = Builder()
+    sources = [built.read(word) for word in [*line.values("-sign", "-verify", "-signature"), *line.operands]]
+    built.reads_input = built.reads_input or not line.operands
+    made = [built.write(word) for word in line.values("-out")]
+    built.flow(sources, made)
+    if not made:
+        built.show(*sources)
+    return built.build()
+
+
+_MAILERS = grammar("-s -a -A -c -b -r -S -q -f -F -i?")
+
+
+def _mail(command: Command) -> Actions:
+    """`mail`, `mutt`, `sendmail`: the input and the files of `-a` go to the addresses."""
+    line = taken(command.arguments, _MAILERS)
+    built = Builder()
+    sent = [built.read(word) for word in line.values("-a", "-A", "-q")]
+    to = [built.add(Operation.SEND, renamed(word, f"mailto:{word.text}"), words=(word,)) for word in line.operands]
+    built.flow(sent, to)
+    built.feed(*to)
+    built.reads_input = True
+    return built.build()
+
+
+TABLE: dict[str, Rule] = {
+    **each("ssh autossh mosh dbclient", _ssh),
+    "sftp": _session("22"),
+    **each("ftp lftp tftp", _session("21")),
+    "telnet": _session("23"),
+    "smbclient": _smb,
+    **dict.fromkeys(NETCATS, _netcat),
+    "socat": _socat,
+    **each("dig nslookup host drill kdig delv", _asks_names),
+    **each(
+        "ping ping6 traceroute tracepath mtr arping fping whois finger",
+        program(
+            takes="-c -i -I -s -t -W -w -m -q -p -h -f -T -n? --script -oA --top-ports",
+            connect="operands",
+            write="-o -oN -oX -oG",
+            prints=True,
+        ),
+    ),
+    **each(
+        "nmap masscan",
+        program(
+            is_long=True,
+            takes="-p -e -S -g -D -oA --script --script-args --top-ports --exclude --host-timeout --rate",
+            connect="operands",
+            read="-iL --excludefile --includefile",
+            write="-oN -oX -oG -oS -oJ -oL",
+            prints=True,
+        ),
+    ),
+    **each("openssl libressl", _openssl),
+    **each("mail mailx mutt sendmail msmtp", _mail),
+    "ssh-add": program(takes="-t -E -e -s -S", read="operands"),
+    "ssh-agent": program(stops=True),
+    "ssh-copy-id": program(takes="-p -o", connect="operands", read="-i"),
+    "ssh-keyscan": program(takes="-p -t -T", connect="operands", read="-f", prints=True),
+    **each("tcpdump tshark", program(takes="-i -c -s -n? -f -Y -T -e", read="-r -F", write="-w", prints=True)),
+    "arp": program(takes="-i -H -s -d", read="-f", prints=True),
+    **each("netstat ss lsof ip ifconfig route iwconfig nmcli hostnamectl", program()),
+    **each("tailscale cloudflared ngrok wg wg-quick openvpn", program(stops=True, connect="first")),
+}

@@ -1,0 +1,415 @@
+"""Package managers: what they fetch and where they put it.
+
+Owns pip, npm, apt, cargo, gem and their like. A package is named as a package URL (`pkg:pypi/requests`), whichever
+index it comes from. Sources: the manuals of each; package-url/purl-spec for the names.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from tallystick.intent.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import HOLE, Command, Word
+
+LOCAL = re.compile(r"(?:\.{1,2}(?:/|$)|/|~/|file:).*|.*\.(?:whl|tar\.gz|tgz|deb|rpm|gem|zip|apk|jar)$", re.DOTALL)
+_URL = re.compile(
+    r"(?:[\w.-]+(?:\[[^\]]*\])? *@ *)?(?:(?:git|hg|svn|bzr)\+)?(?:https?|ssh|git)(?:\+\w+)?://|git@|(?:github|gitlab|bitbucket|gist):",
+    re.DOTALL,
+)
+_OF_GITHUB = re.compile(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#.*)?", re.DOTALL)
+"""`npm` takes `owner/name` for a repository."""
+_HERE = Word(".")
+
+
+class _Manager(msgspec.Struct, frozen=True, kw_only=True):
+    """One package manager."""
+
+    kind: str
+    grammar: Grammar
+    installs: frozenset[str]
+    removes: frozenset[str]
+    sends: frozenset[str]
+    fetches: frozenset[str]
+    """Asks the index and installs nothing."""
+    runs: frozenset[str]
+    """Runs what the words do not tell."""
+    folder: str = ""
+    """Where packages of the project are put."""
+    manifest: str = ""
+    is_system: bool = False
+    """It changes the whole machine."""
+
+
+def manager(
+    kind: str,
+    *,
+    takes: str = "",
+    installs: str,
+    removes: str = "uninstall remove rm un r",
+    sends: str = "publish push",
+    fetches: str = "",
+    runs: str = "",
+    folder: str = "",
+    manifest: str = "",
+    is_system: bool = False,
+) -> Rule:
+    """The rule of a package manager: which of its verbs do what, and where packages and their list are kept."""
+    entry = _Manager(
+        kind=kind,
+        grammar=grammar(takes),
+        installs=frozenset(installs.split()),
+        removes=frozenset(removes.split()),
+        sends=frozenset(sends.split()),
+        fetches=frozenset(fetches.split()),
+        runs=frozenset(runs.split()),
+        folder=folder,
+        manifest=manifest,
+        is_system=is_system,
+    )
+
+    def rule(command: Command) -> Actions:
+        return _managed(entry, command)
+
+    return rule
+
+
+_FOLDERS = ("-t", "--target", "--prefix", "-C", "--cwd", "--dir", "--directory", "--root")
+_LISTS = ("-r", "--requirement", "-c", "--constraint", "--file", "--requirements")
+
+
+def _managed(entry: _Manager, command: Command) -> Actions:
+    line = taken(command.arguments, entry.grammar)
+    verb = line.operand(0)
+    built = Builder()
+    if verb in entry.runs:
+        return _script(entry, line)
+    if verb in entry.installs or (
+        not verb and "" in entry.installs and not line.has("--version", "-v", "--help", "-h")
+    ):
+        _install(entry, built, line, command)
+    elif verb in entry.removes:
+        _removed(entry, built, line, command)
+    elif verb in entry.sends:
+        named = [word for word in line.operands[1:] if entry.kind != "npm" or LOCAL.match(word.text)]
+        sent = [built.read(word, deep="." not in last_part(word.text)) for word in named]
+        built.flow(sent, [built.add(Operation.SEND, Word(f"pkg:{entry.kind}"), words=tuple(line.operands[:1]))])
+    elif verb in entry.fetches:
+        for word in line.operands[1:] or [Word("")]:
+            built.show(
+                built.add(
+                    Operation.FETCH,
+                    package_of(entry.kind, word),
+                    words=(word,) if word.text else tuple(line.operands[:1]),
+                )
+            )
+    return built.build()
+
+
+def _script(entry: _Manager, line: Line) -> Actions:
+    """A script that the list of packages names: what it does stands there."""
+    built = Builder()
+    if entry.manifest:
+        where = below(line.value(*_FOLDERS), Word(entry.manifest))
+        built.add(Operation.EXECUTE, where, words=tuple(line.operands[:2]))
+    built.is_unknown = True
+    return built.build()
+
+
+def _install(entry: _Manager, built: Builder, line: Line, command: Command) -> None:
+    where = line.value(*_FOLDERS)
+    own = tuple(line.operands[:1]) or command.words[:1]
+    read = [built.read(word) for word in line.values(*_LISTS)]
+    sources: list[int | None] = []
+    for word in [*line.operands[1:], *line.values("-e", "--editable")]:
+        sources.append(_source(entry, built, word))
+    if not sources and entry.manifest:
+        sources.append(built.add(Operation.READ, below(where, Word(entry.manifest)), words=own))
+    elif sources and entry.manifest and not line.has("-g", "--global", "--no-save"):
+        built.flow(read, [built.add(Operation.EDIT, below(where, Word(entry.manifest)), words=own)])
+    if entry.is_system:
+        built.add(Operation.ELEVATE, renamed(command.words[0], command.program), words=command.words[:1])
+    elif entry.folder and not line.has("-g", "--global"):
+        built.flow(sources, [built.add(Operation.EDIT, below(where, Word(entry.folder)), words=own, deep=True)])
+    elif where is not None:
+        built.flow(sources, [built.add(Operation.EDIT, where, deep=True)])
+
+
+def _source(entry: _Manager, built: Builder, word: Word) -> int | None:
+    """A package, a URL or a path."""
+    if (url := _url_in(entry.kind, word)) is not None:
+        return built.add(Operation.FETCH, url, words=(word,))
+    folder = word.plain.partition("[")[0]
+    if folder in (".", ".."):  # with extras: `.[dev]`
+        return built.add(Operation.READ, renamed(word, folder), words=(word,), deep=True)
+    if LOCAL.fullmatch(word.text):
+        path = renamed(word, word.text.removeprefix("file:").partition("[")[0])
+        return built.add(Operation.READ, path, words=(word,), deep=not re.search(r"\.\w+$", path.text))
+    return built.add(Operation.FETCH, package_of(entry.kind, word), words=(word,))
+
+
+def _url_in(kind: str, word: Word) -> Word | None:
+    """The URL or repository that stands in the place of a package's name; None if it is a name."""
+    text = word.text
+    if _URL.match(text):
+        start = text.find("@ ") + 1 if "@ " in text[:200] else 0
+        name, at, url = text.partition("@")
+        if not start and at and "://" in url and "://" not in name and ":" not in name:
+            start = len(name) + 1
+        return renamed(word, text[start:].strip()) if start else word
+    return renamed(word, f"github:{text}") if kind == "npm" and _OF_GITHUB.fullmatch(text) else None
+
+
+def package_of(kind: str, word: Word) -> Word:
+    """The package URL of a name as its manager writes it, with the version if one is told exactly."""
+    text = word.text
+    version = ""
+    if kind in ("pypi", "deb", "apk"):
+        found = re.fullmatch(r"([^\s=<>!~\[;]+)(?:\[[^\]]*\])?(?:={1,2}([^\s,;*]+))?(?P<more>.*)", text, re.DOTALL)
+        text, version = (found[1], found[2] or "") if found is not None else (text, "")
+    elif kind in ("npm", "golang", "cargo"):
+        name, at, told = text[:1], "", ""
+        rest, at, told = text[1:].partition("@")
+        text, version = name + rest, told if at else ""
+    is_hole = HOLE in text and not text.strip(HOLE)
+    return renamed(word, HOLE if is_hole else f"pkg:{kind}/{text}{'@' if version else ''}{version}")
+
+
+def fetched(built: Builder, kind: str, word: Word) -> int | None:
+    """Take a package that is fetched from its index, or from a URL."""
+    url = _url_in(kind, word)
+    return built.add(Operation.FETCH, package_of(kind, word) if url is None else url, words=(word,))
+
+
+def _removed(entry: _Manager, built: Builder, line: Line, command: Command) -> None:
+    if entry.is_system:
+        built.add(Operation.ELEVATE, renamed(command.words[0], command.program), words=command.words[:1])
+        return
+    where = line.value(*_FOLDERS)
+    if entry.manifest and not line.has("-g", "--global"):
+        built.add(Operation.EDIT, below(where, Word(entry.manifest)), words=tuple(line.operands))
+    if entry.folder and not line.has("-g", "--global"):
+        built.add(Operation.EDIT, below(where, Word(entry.folder)), words=tuple(line.operands), deep=True)
+
+
+_PIP_TAKES = (
+    "-r -c -e -t -i -f -d -w --requirement --constraint --editable --target --index-url --extra-index-url "
+    "--find-links --dest --wheel-dir --proxy --retries --timeout --trusted-host --cert --log --prefix --root "
+    "--python --platform --python-version --upgrade-strategy --no-binary --only-binary --progress-bar --cache-dir "
+    "--format --group --extra -p --index --project --directory --with --from --package"
+)
+_PIP = manager("pypi", takes=_PIP_TAKES, installs="install", fetches="download index search", removes="uninstall")
+
+
+def _pip(command: Command) -> Actions:
+    """`pip`; `download -d` and `wheel -w` write packages, `freeze` and `list` tell what is there."""
+    line = taken(command.arguments, grammar(_PIP_TAKES))
+    verb = line.operand(0)
+    if verb not in ("download", "wheel"):
+        return _PIP(command)
+    built = Builder()
+    for word in line.values("-r", "--requirement"):
+        built.read(word)
+    pip = _Manager(
+        kind="pypi",
+        grammar=grammar(),
+        installs=frozenset(),
+        removes=frozenset(),
+        sends=frozenset(),
+        fetches=frozenset(),
+        runs=frozenset(),
+    )
+    sources = [_source(pip, built, word) for word in line.operands[1:]]
+    into = line.value("-d", "--dest", "-w", "--wheel-dir") or _HERE
+    built.flow(
+        sources,
+        [built.add(Operation.WRITE, into, words=(into,) if into is not _HERE else tuple(line.operands[:1]), deep=True)],
+    )
+    return built.build()
+
+
+def _uv(command: Command) -> Actions:
+    """`uv`: `pip` as pip's own, `run` another program, the rest a manager of the project."""
+    words = [word for word in command.arguments if word.text[:1] != "-"]
+    verb = words[0].text if words else ""
+    at = next((n for n, word in enumerate(command.arguments) if word.text == verb), 0) if verb else 0
+    rest = command.arguments[at:]
+    if verb == "pip":
+        return _pip(msgspec.structs.replace(command, words=rest))
+    if verb == "venv":
+        built = Builder()
+        for word in words[1:] or [Word(".venv")]:
+            built.add(Operation.CREATE, word, words=tuple(words[:1]), deep=True)
+        return built.build()
+    if verb in ("run", "tool", "build", "x"):
+        return _uv_run(rest)
+    return _UV(command)
+
+
+def _uv_run(words: tuple[Word, ...]) -> Actions:
+    """`uv run FILE.py` runs a file; the name of a program is found in the environment."""
+    line = taken(
+        words[1:],
+        grammar(
+            "--with --python -p --project --directory --env-file --extra --group --from --package --index", stops=True
+        ),
+    )
+    built = Builder()
+    if line.operand(0).endswith((".py", ".sh")):
+        built.run(line.operands[0])
+    else:
+        built.is_unknown = bool(line.operands)
+    return built.build()
+
+
+_UV = manager("pypi", takes=_PIP_TAKES, installs="add sync", folder=".venv", manifest="pyproject.toml", sends="publish")
+_NODE_TAKES = (
+    "-C --prefix --cwd --dir --registry -w --workspace --filter --tag --access --omit --include --loglevel --cache "
+    "--otp"
+)
+_NODE_RUNS = "run run-script test t start stop restart exec x dlx create init rebuild start build dev lint"
+_INDEX_READS = "view info show search outdated audit ping whoami why fund"
+
+
+def _node(installs: str, runs: str = _NODE_RUNS) -> Rule:
+    return manager(
+        "npm",
+        takes=_NODE_TAKES,
+        installs=installs,
+        removes="uninstall remove rm un r unlink",
+        sends="publish",
+        fetches=_INDEX_READS,
+        runs=runs,
+        folder="node_modules",
+        manifest="package.json",
+    )
+
+
+_YARN = _node("install add upgrade up dedupe")
+_YARN_OWN = names(
+    "install add upgrade up dedupe remove publish info why audit outdated run exec dlx create init cache config list "
+    "licenses version versions link unlink pack login logout owner global workspaces workspace node set plugin "
+    "constraints import policies team tag bin"
+)
+
+
+def _yarn(command: Command) -> Actions:
+    """`yarn`: alone it installs; a word that is no command of its own is a script of the project."""
+    line = taken(command.arguments, grammar(_NODE_TAKES))
+    verb = line.operand(0)
+    if not verb:
+        if line.has("--version", "-v", "--help", "-h"):
+            return NOTHING
+        return _YARN(msgspec.structs.replace(command, words=(*command.words, Word("install"))))
+    own = verb in _YARN_OWN
+    return (
+        _YARN(command)
+        if own
+        else _YARN(msgspec.structs.replace(command, words=(*command.words[:1], Word("run"), *command.words[1:])))
+    )
+
+
+def _runs_package(command: Command) -> Actions:
+    """`npx PROGRAM`, `uvx`, `pipx run`: a program of the tables does as ever; another package is fetched and run."""
+    line = taken(command.arguments, _RUNNER)
+    built = Builder()
+    kind = "pypi" if command.program in ("uvx", "pipx") else "npm"
+    operands, runs = line.operands, True
+    if command.program == "pipx":
+        runs = line.operand(0) == "run"
+        if line.operand(0) not in ("run", "install", "upgrade", "inject"):
+            return NOTHING
+        inner = taken(operands[1:], _PIPX)
+        line.options += inner.options
+        operands = inner.operands
+    rule = _programs.get(operands[0].text.partition("@")[0]) if operands and runs else None
+    if rule is not None:
+        return rule(msgspec.structs.replace(command, words=tuple(operands)))
+    for word in [*line.values("-p", "--package", "--from", "--with", "--spec"), *operands[:1]]:
+        fetched(built, kind, word)
+    built.is_unknown = bool(operands) and runs
+    return built.build()
+
+
+RUNNERS = frozenset({"npx", "bunx", "uvx", "pipx"})
+_RUNNER = grammar("-p -c --package --call --from --with --python --cache", stops=True)
+_PIPX = grammar("--spec --python --pip-args --index-url", stops=True)
+_programs: dict[str, Rule] = {}
+
+
+def run_by_name(rules: dict[str, Rule]) -> None:
+    """Programs that `npx` and its like run by their names."""
+    _programs.update(rules)
+
+
+TABLE: dict[str, Rule] = {
+    **each("pip pip3 pip2", _pip),
+    "uv": _uv,
+    **dict.fromkeys(RUNNERS, _runs_package),
+    "npm": _node("install i in ci add update upgrade up link dedupe install-test it"),
+    "pnpm": _node("install i add update up upgrade import link fetch"),
+    "yarn": _yarn,
+    "poetry": manager(
+        "pypi",
+        takes="-C -P -G --group --directory --extras -E --python",
+        installs="install add update lock sync",
+        folder=".venv",
+        manifest="pyproject.toml",
+        runs="run shell",
+    ),
+    "pdm": manager(
+        "pypi",
+        takes="-G -p --group --project",
+        installs="install add update sync lock",
+        folder=".venv",
+        manifest="pyproject.toml",
+        runs="run",
+    ),
+    "pipenv": manager(
+        "pypi", takes="-r --python", installs="install sync update lock", manifest="Pipfile", runs="run shell"
+    ),
+    **each(
+        "conda mamba micromamba",
+        manager(
+            "conda",
+            takes="-n -p -c -f --name --prefix --channel --file",
+            installs="install create update env",
+            runs="run",
+            fetches="search",
+        ),
+    ),
+    **each(
+        "gem",
+        manager(
+            "gem",
+            takes="-v -i -n --version --install-dir --bindir",
+            installs="install update fetch",
+            fetches="search query",
+            sends="push",
+        ),
+    ),
+    **each(
+        "bundle bundler",
+        manager(
+            "gem",
+            takes="--path --jobs --gemfile --without --with",
+            installs="install update add lock",
+            manifest="Gemfile",
+            runs="exec",
+        ),
+    ),
+    "composer": manager(
+        "composer",
+        takes="-d --working-dir",
+        installs="install update require",
+        removes="remove",
+        folder="vendor",
+        manifest="composer.json",
+        runs="run-script run exec",
+        fetches="show search",
+    ),
+}

@@ -1,0 +1,102 @@
+"""`patch`, `apply_patch`, and the files that a diff names.
+
+Owns the headers of a unified diff and of the envelope that Codex's program takes: which file each part is for. Must not know
+what the parts change. Source: patch(1), diff(1); what Codex tells models of `apply_patch`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.intent.programs.arguments import below, grammar, taken
+from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import Command, Word
+
+_HEADER = re.compile(r"^--- ([^\t\n]{1,4096})(?:\t[^\n]*)?\n\+\+\+ ([^\t\n]{1,4096})", re.MULTILINE)
+_MOST_FILES = 200
+
+
+def patched(command: Command, *, strip: int) -> list[tuple[Operation, Word]]:
+    """What the diff in a command's input does to files; empty where it is not told. `strip` folders are left out."""
+    if command.input is None:
+        return []
+    found: list[tuple[Operation, Word]] = []
+    for header in _HEADER.finditer(command.input.plain[: 1 << 20]):
+        old, new = header[1].strip(), header[2].strip()
+        if new == "/dev/null":
+            found.append((Operation.DELETE, Word(_stripped(old, strip))))
+        else:
+            found.append((Operation.WRITE if old == "/dev/null" else Operation.EDIT, Word(_stripped(new, strip))))
+        if len(found) == _MOST_FILES:
+            break
+    return found
+
+
+def _stripped(path: str, folders: int) -> str:
+    parts = path.split("/")
+    return "/".join(parts[folders:] or parts[-1:])
+
+
+_ENVELOPE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): ([^\n]{1,4096})$", re.MULTILINE)
+_DONE = {
+    "Add File": Operation.WRITE,
+    "Update File": Operation.EDIT,
+    "Delete File": Operation.DELETE,
+    "Move to": Operation.WRITE,
+}
+
+
+def _apply(command: Command) -> Actions:
+    """`apply_patch`, which Codex has among its programs: the envelope is its argument, or on its input."""
+    built = Builder()
+    given = command.input.plain if command.input is not None else ""
+    text = next((word.plain for word in command.arguments if "\n*** " in word.plain), given)[: 1 << 20]
+    own = command.words[:1]
+    made = [
+        built.add(_DONE[head[1]], Word(head[2].strip()), words=own, authored=head[1] != "Delete File")
+        for head, _ in zip(_ENVELOPE.finditer(text), range(_MOST_FILES), strict=False)
+    ]
+    if not made:
+        made = [built.add(Operation.EDIT, Word("."), words=own, deep=True)]
+    built.feed(*made)
+    return built.build()
+
+
+_PATCH = grammar(
+    "-p -i -d -o -r -B -D -F -V -Y -z --strip --input --directory --output --reject-file --prefix --suffix --fuzz"
+)
+
+
+def _patch(command: Command) -> Actions:
+    """`patch [FILE [DIFF]]`: without a file, the diff says which."""
+    line = taken(command.arguments, _PATCH)
+    built = Builder()
+    folder = line.value("-d", "--directory")
+    source = line.value("-i", "--input") or (line.operands[1] if len(line.operands) > 1 else None)
+    at = built.read(below(folder, source)) if source is not None else None
+    if line.has("--dry-run"):
+        return built.build()
+    strip = line.said("-p", "--strip")
+    output = line.value("-o", "--output")
+    if output is not None:
+        old = [built.read(below(folder, word)) for word in line.operands[:1]]
+        made = [built.write(below(folder, output))]
+        built.flow(old, made)
+    elif line.operands:
+        made = [built.add(Operation.EDIT, below(folder, line.operands[0]))]
+    else:
+        told = (
+            patched(command, strip=int(strip) if strip.isdigit() and len(strip) < 3 else 99) if source is None else []
+        )
+        own = command.words[:1]
+        made = [built.add(operation, below(folder, word), words=own, authored=True) for operation, word in told]
+        made = made or [built.add(Operation.EDIT, folder or Word("."), words=own, deep=True)]
+    built.flow([at], made)
+    if source is None:
+        built.feed(*made)
+    return built.build()
+
+
+TABLE: dict[str, Rule] = {**each("patch gpatch", _patch), **each("apply_patch applypatch", _apply)}

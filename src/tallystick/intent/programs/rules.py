@@ -1,0 +1,320 @@
+"""What a program does with its options and operands, as a table entry.
+
+Owns Builder, which collects what one command does, and `program`, the small language that most entries are written
+in. Must not know any program by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from tallystick.intent.programs.arguments import Grammar, Line, grammar, literal, names, renamed, taken
+from tallystick.intent.shell.actions import Action, Actions, Code
+from tallystick.model.intent import Domain, Operation
+from tallystick.model.script import Command, Word
+
+Rule = Callable[[Command], Actions]
+"""What a program does with the words of a command."""
+_MOST_FLOWS = 2000
+NOTHING = Actions()
+UNTOLD = Actions(is_unknown=True)
+
+_DOMAINS = {
+    **dict.fromkeys((Operation.FETCH, Operation.SEND, Operation.CONNECT, Operation.LISTEN), Domain.NETWORK),
+    **dict.fromkeys((Operation.RUN, Operation.SIGNAL, Operation.SCHEDULE), Domain.PROCESS),
+    Operation.ELEVATE: Domain.PRIVILEGE,
+    Operation.UNKNOWN: Domain.UNKNOWN,
+}
+_SOURCES = frozenset({Operation.READ, Operation.COPY_SOURCE, Operation.FETCH})
+_TARGETS = frozenset({Operation.WRITE, Operation.APPEND, Operation.COPY_DEST, Operation.EDIT, Operation.SEND})
+_NOWHERE = names("/dev/null /dev/stderr /dev/tty /dev/zero /dev/full /dev/random /dev/urandom")
+"""Devices that keep nothing and tell nothing."""
+_INPUT = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+_OUTPUT = frozenset({"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+
+
+class Builder:
+    """Collects what one command does."""
+
+    __slots__ = ("actions", "codes", "echoes", "flows", "is_unknown", "prints", "reads_input", "scripts")
+
+    def __init__(self) -> None:
+        self.actions: list[Action] = []
+        self.flows: list[tuple[int, int]] = []
+        self.prints: list[int] = []
+        self.reads_input = False
+        self.codes: list[Code] = []
+        self.scripts: list[Word] = []
+        self.is_unknown = False
+        self.echoes = False
+        """What it writes from its input goes to its output as well: `tee`."""
+
+    def add(
+        self,
+        operation: Operation,
+        target: Word,
+        *,
+        words: tuple[Word, ...] = (),
+        deep: bool = False,
+        authored: bool = False,
+        from_input: bool = False,
+        domain: Domain | None = None,
+    ) -> int | None:
+        """Take one action; its position, or None for a device that keeps nothing."""
+        if target.text in _NOWHERE:
+            return None
+        domain = domain or _DOMAINS.get(operation, Domain.FILE)
+        if domain is Domain.NETWORK and not target.text.isascii():
+            words, target = words or (target,), literal(target)
+        self.actions.append(
+            Action(
+                domain=domain,
+                operation=operation,
+                target=target,
+                words=words,
+                is_deep=deep,
+                is_authored=authored,
+                from_input=from_input,
+            )
+        )
+        return len(self.actions) - 1
+
+    def read(self, word: Word, operation: Operation = Operation.READ, *, deep: bool = False) -> int | None:
+        """Take a file that is read; `-` is the standard input, and no action."""
+        if word.text in _INPUT:
+            self.reads_input = True
+            return None
+        return self.add(operation, word, deep=deep)
+
+    def write(
+        self, word: Word, operation: Operation = Operation.WRITE, *, words: tuple[Word, ...] = (), deep: bool = False
+    ) -> int | None:
+        """Take a file that is written; `-` is the standard output, and no action."""
+        return None if word.text in _OUTPUT else self.add(operation, word, words=words, deep=deep)
+
+    def run(self, word: Word) -> int | None:
+        """Take a file whose text is run."""
+        at = self.add(Operation.EXECUTE, word)
+        if at is not None:
+            self.scripts.append(word)
+        return at
+
+    def back_up(self, at: int | None, word: Word, suffix: str) -> None:
+        """Keep what an edited file held under a longer name: `sed -i.bak`."""
+        if suffix and at is not None and not {"*", "/"} & set(suffix[:32]):
+            copy = self.add(Operation.COPY_DEST, renamed(word, word.text + suffix[:32]), words=(word,))
+            self.flow([at], [copy])
+
+    def flow(self, sources: Iterable[int | None], targets: Iterable[int | None]) -> None:
+        """Let data go from all of some actions to all of some others; None among them counts for nothing."""
+        found = [at for at in targets if at is not None]
+        for source in sources:
+            if source is not None and len(self.flows) < _MOST_FLOWS:
+                self.flows += [(source, target) for target in found if source != target]
+
+    def feed(self, *targets: int | None) -> None:
+        """Let the standard input go into some actions."""
+        for at in targets:
+            if at is not None:
+                self.actions[at] = msgspec.structs.replace(self.actions[at], from_input=True)
+
+    def show(self, *sources: int | None) -> None:
+        """Let the data of some actions go to the standard output."""
+        self.prints += [at for at in sources if at is not None]
+
+    def build(self) -> Actions:
+        """All that was taken. Input that goes into an action goes to the output only if the program echoes it."""
+        is_used = not self.echoes and self.reads_input and any(action.from_input for action in self.actions)
+        return Actions(
+            actions=tuple(self.actions),
+            flows=tuple(self.flows),
+            reads_input=self.reads_input and not is_used,
+            prints=tuple(self.prints),
+            codes=tuple(self.codes),
+            scripts=tuple(self.scripts),
+            is_unknown=self.is_unknown,
+        )
+
+
+class _Program(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry made ready."""
+
+    grammar: Grammar
+    options: dict[str, Operation]
+    operands: tuple[tuple[str, Operation], ...]
+    skips: int
+    unless: tuple[str, ...]
+    is_filter: bool
+    prints: bool
+    deep: tuple[str, ...]
+    in_place: tuple[str, ...]
+    default: Word | None
+    language: str
+    codes: tuple[str, ...]
+
+
+def program(
+    *,
+    takes: str = "",
+    stops: bool = False,
+    is_long: bool = False,
+    skips: int = 0,
+    unless: str = "",
+    is_filter: bool = False,
+    prints: bool | None = None,
+    deep: str = "",
+    in_place: str = "",
+    default: str = "",
+    language: str = "",
+    code: str = "",
+    **roles: str,
+) -> Rule:
+    """A rule from a description.
+
+    Args:
+        takes: options that take a value which is no file; `-i?` takes one in the same word only.
+        stops: options end at the first operand.
+        is_long: one dash begins a whole name.
+        skips: how many operands at the front are not files: the pattern of `grep`, the mode of `chmod`.
+        unless: options with which there are no such operands.
+        is_filter: without a file it reads its standard input, and what it reads goes to its standard output.
+        prints: what it reads goes to its standard output; by default as `is_filter`.
+        deep: options with which all that stands below a folder is meant; `always`.
+        in_place: options with which the files that it reads are edited.
+        default: the operand that is meant where there is none.
+        language: of the code in `code`.
+        code: options and operands that are code.
+        roles: for an operation (its name in `Operation`), the options whose value it concerns, and which operands:
+            `operands` (all), `first`, `second`, `last`, `rest` (all but the first), `most` (all but the last), `leading`
+            (those skipped).
+    """
+    options: dict[str, Operation] = {}
+    operands: list[tuple[str, Operation]] = []
+    for role, told in roles.items():
+        operation = Operation(role)
+        for name in told.split():
+            if name.startswith("-"):
+                options[name] = operation
+            else:
+                operands.append((name, operation))
+    coded = [name for name in code.split() if name.startswith("-")]
+    return _rule(
+        _Program(
+            grammar=grammar(" ".join((takes, *options, *coded)), stops=stops, is_long=is_long),
+            options=options,
+            operands=tuple(operands),
+            skips=skips,
+            unless=tuple(unless.split()),
+            is_filter=is_filter,
+            prints=is_filter if prints is None else prints,
+            deep=tuple(deep.split()),
+            in_place=tuple(in_place.split()),
+            default=Word(default) if default else None,
+            language=language,
+            codes=tuple(code.split()),
+        )
+    )
+
+
+def _rule(entry: _Program) -> Rule:
+    def rule(command: Command) -> Actions:
+        return _applied(entry, command)
+
+    return rule
+
+
+def _applied(entry: _Program, command: Command) -> Actions:
+    line = taken(command.arguments, entry.grammar)
+    leading: Sequence[Word] = ()
+    operands = line.operands
+    if entry.skips and not (entry.unless and line.has(*entry.unless)):
+        leading, operands = operands[: entry.skips], operands[entry.skips :]
+    built = Builder()
+    own = (command.words[0],) if not operands and entry.default is not None else ()
+    if not operands and entry.default is not None:
+        operands = [entry.default]
+    _take(entry, built, line, (leading, operands), own)
+    _connect(entry, built)
+    for name in entry.codes:
+        words = line.values(name) if name[0] == "-" else _picked(name, leading, operands)
+        built.codes += [Code(entry.language, word) for word in words]
+    return built.build()
+
+
+def _take(
+    entry: _Program,
+    built: Builder,
+    line: Line,
+    operands: tuple[Sequence[Word], Sequence[Word]],
+    own: tuple[Word, ...],
+) -> None:
+    """The actions of an entry, those that read first."""
+    deep = bool(entry.deep) and (entry.deep == ("always",) or line.has(*entry.deep))
+    edits = bool(entry.in_place) and line.has(*entry.in_place)
+    found = [
+        (entry.options[name], value, False)
+        for name, value in line.options
+        if value is not None and name in entry.options
+    ]
+    for name, operation in entry.operands:
+        found += [(operation, word, True) for word in _picked(name, *operands)]
+    found.sort(key=lambda each: each[0] not in _SOURCES)
+    seen = False
+    for operation, word, is_operand in found:
+        if operation is Operation.READ and is_operand and edits:
+            seen = True
+            at = built.add(Operation.EDIT, word, deep=deep, authored=bool(entry.codes or entry.skips))
+            built.back_up(at, word, line.said(*entry.in_place))
+        elif operation in _SOURCES:
+            seen = seen or is_operand
+            built.read(word, operation, deep=deep and is_operand)
+        elif operation is Operation.EXECUTE:
+            built.run(word)
+        else:
+            built.write(word, operation, words=own if is_operand else (), deep=deep and is_operand)
+    built.reads_input = built.reads_input or (entry.is_filter and not seen)
+
+
+def _connect(entry: _Program, built: Builder) -> None:
+    """What is read goes into what is written, or else to the standard output."""
+    sources = [at for at, action in enumerate(built.actions) if action.operation in _SOURCES]
+    targets = [at for at, action in enumerate(built.actions) if action.operation in _TARGETS]
+    if targets:
+        built.flow(sources, targets)
+        if built.reads_input:
+            built.feed(*targets)
+    elif entry.prints:
+        built.show(*sources)
+
+
+def _picked(name: str, leading: Sequence[Word], operands: Sequence[Word]) -> Sequence[Word]:
+    """The operands that a selector names."""
+    match name:
+        case "operands":
+            return operands
+        case "leading":
+            return leading
+        case "first":
+            return operands[:1]
+        case "second":
+            return operands[1:2]
+        case "last":
+            return operands[-1:]
+        case "rest":
+            return operands[1:]
+        case "most":
+            return operands[:-1]
+        case _:
+            raise ValueError(f"{name!r} names no operands")
+
+
+def each(programs: str, rule: Rule) -> dict[str, Rule]:
+    """One rule for several names, apart by blanks."""
+    return dict.fromkeys(programs.split(), rule)
+
+
+def silent(_: Command) -> Actions:
+    """The rule of programs that change and read no files, whatever their words."""
+    return NOTHING

@@ -1,0 +1,380 @@
+"""Programs that move data between files and URLs.
+
+Owns curl, wget, HTTPie and the downloaders: what is fetched, from which file something is sent, and where the answer
+goes. Sources: curl(1), wget(1), the HTTPie manual, aria2c(1), yt-dlp(1).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from tallystick.intent.programs.arguments import Line, below, grammar, is_fed, last_part, literal, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.intent.shell.actions import Actions
+from tallystick.model.intent import Operation
+from tallystick.model.script import HOLE, Command, Word
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def url_of(word: Word) -> Word:
+    """A URL; the scheme that is meant where none is written."""
+    text = word.text
+    if _SCHEME.match(text) or text.startswith(HOLE) or not text:
+        return word
+    return renamed(word, f"http://{text}")
+
+
+def _after_scheme(text: str) -> str:
+    found = _SCHEME.match(text)
+    return text if found is None else text[found.end() :]
+
+
+def _name_in(url: Word, *, default: str) -> Word:
+    """The file that a URL is kept in: the last part of its path."""
+    text = literal(url).text.partition("#")[0].partition("?")[0]
+    path = _after_scheme(text)
+    name = last_part(path) if "/" in path and not path.endswith("/") else ""
+    return renamed(url, name or (HOLE if HOLE in path else default))
+
+
+# curl -----------------------------------------------------------------------------------------------------------------
+
+_CURL_TAKES = """
+    -A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --abstract-unix-socket
+    --alt-svc --aws-sigv4 --cacert --capath --cert --cert-type --ciphers --config --connect-timeout --connect-to
+    --continue-at --cookie --cookie-jar --create-file-mode --crlfile --curves --data --data-ascii --data-binary
+    --data-raw --data-urlencode --delegation --dns-servers --doh-url --dump-header --engine --etag-compare
+    --etag-save --expect100-timeout --form --form-string --ftp-account --ftp-method --ftp-port --header --hostpubmd5
+    --hsts --interface --json --keepalive-time --key --key-type --libcurl --limit-rate --local-port --login-options
+    --mail-auth --mail-from --mail-rcpt --max-filesize --max-redirs --max-time --netrc-file --noproxy --output
+    --output-dir --parallel-max --pass --pinnedpubkey --preproxy --proto --proto-default --proto-redir --proxy
+    --proxy-header --proxy-user --pubkey --quote --random-file --range --rate --referer --request --request-target
+    --resolve --retry --retry-delay --retry-max-time --socks5 --socks5-hostname --speed-limit --speed-time --stderr
+    --telnet-option --tls-max --tls13-ciphers --trace --trace-ascii --unix-socket --upload-file --url --url-query
+    --user --user-agent --variable --write-out
+"""
+_CURL = grammar(_CURL_TAKES)
+_CURL_DATA = ("-d", "--data", "--data-ascii", "--data-binary", "--data-urlencode", "--json")
+_CURL_SENDS = frozenset({*_CURL_DATA, "-F", "--form", "--form-string", "--data-raw", "-T", "--upload-file"})
+_CURL_READS = ("-K", "--config", "--cacert", "-E", "--cert", "--key", "--netrc-file", "--etag-compare")
+_CURL_WRITES = (
+    "-c",
+    "--cookie-jar",
+    "-D",
+    "--dump-header",
+    "--trace",
+    "--trace-ascii",
+    "--stderr",
+    "--etag-save",
+    "--libcurl",
+)
+_CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE", "PROPFIND", "MKCOL", "MOVE", "COPY"})
+
+
+def _curl(command: Command) -> Actions:
+    """`curl`: `-o` and `-O` belong to the URLs in their order; more URLs than those are printed."""
+    line = taken((*command.arguments, *_configured(command)), _CURL)
+    built = Builder()
+    for word in line.values(*_CURL_READS):
+        if word.text == "-":
+            continue  # a configuration, and nothing that is sent
+        built.read(renamed(word, word.text.partition(":")[0]) if word.text.count(":") == 1 else word)
+    for word in line.values("-b", "--cookie"):
+        if "=" not in word.text:
+            built.read(word)
+    sent, is_fed = _curl_bodies(built, line)
+    urls = [*line.operands, *line.values("--url")]
+    method = line.said("-X", "--request").upper()
+    is_get = line.has("-G", "--get")
+    is_sent = method in _CHANGING or (not is_get and any(name in _CURL_SENDS for name, _ in line.options))
+    outputs = _curl_outputs(line)
+    _curl_ways(built, line)
+    for n, url in enumerate(urls):
+        at = built.add(Operation.SEND if is_sent or sent or is_fed else Operation.FETCH, url_of(url), words=(url,))
+        built.flow(sent, [at])
+        if is_fed:
+            built.feed(at)
+        _curl_answer(built, line, url, at, outputs[n] if n < len(outputs) else outputs[-1] if _is_all(line) else None)
+    for word in line.values(*_CURL_WRITES):
+        built.write(word)
+    built.is_unknown = not urls and line.has("-K", "--config")
+    return built.build()
+
+
+_SETTING = re.compile(r"-{0,2}([\w-]{1,40})[ \t]{0,20}[ \t=:][ \t]{0,20}(\S.*)")
+_MOST_SETTINGS = 64
+
+
+def _configured(command: Command) -> list[Word]:
+    """The options in the configuration that `curl -K -` reads from its input."""
+    is_asked = any(a.text in ("-K", "--config") and b.text == "-" for a, b in pairwise(command.arguments[:200]))
+    if not is_asked or command.input is None or not command.input.is_known:
+        return []
+    found: list[Word] = []
+    for line in command.input.plain[:20_000].splitlines()[:_MOST_SETTINGS]:
+        told = _SETTING.match(line.strip())
+        if told is not None:
+            dashes = "--" if len(told[1]) > 1 else "-"
+            found += [Word(f"{dashes}{told[1]}"), Word(told[2].strip().strip('"'))]
+    return found
+
+
+_PROXIES = ("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname", "--doh-url")
+
+
+def _curl_ways(built: Builder, line: Line) -> None:
+    """The hosts that `curl` really talks to: proxies, and the addresses that it is told to take for a name."""
+    for word in line.values(*_PROXIES):
+        built.add(Operation.CONNECT, word)
+    for word in line.values("--resolve"):
+        for address in word.text.removeprefix("+").split(":", 2)[2:]:
+            for host in address.split(",")[:16]:
+                built.add(Operation.CONNECT, renamed(word, host), words=(word,))
+    for word in line.values("--connect-to"):
+        parts = re.findall(r"\[[^\]]*\]|[^:]+|(?<=:)(?=:)|^(?=:)|(?<=:)$", word.text[:400])
+        host = parts[2] if len(parts) > 2 else ""
+        if host:
+            built.add(Operation.CONNECT, renamed(word, host), words=(word,))
+
+
+def _curl_bodies(built: Builder, line: Line) -> tuple[list[int | None], bool]:
+    """The files that are sent, and whether the standard input is."""
+    found: list[int | None] = []
+    for name, value in line.options:
+        if value is None:
+            continue
+        path: Word | None = None
+        if name in ("-T", "--upload-file"):
+            path = renamed(value, "-") if value.text == "." else value
+        elif name in _CURL_DATA and "@" in value.text[: 1 if name != "--data-urlencode" else 200]:
+            path = renamed(value, value.text.partition("@")[2])
+        elif name in ("-F", "--form"):
+            found += [built.read(word) for word in _form_files(value)]
+        if path is not None:
+            found.append(built.read(path))
+    return found, built.reads_input
+
+
+def _form_files(value: Word) -> list[Word]:
+    """The files of `name=@FILE[,FILE…][;type=…]` and `name=<FILE`."""
+    text = value.text.partition("=")[2]
+    if text[:1] not in ("@", "<"):
+        return []
+    paths = text[1:].partition(";")[0].split(",")[:64]
+    return [renamed(value, path.strip('"')) for path in paths if path]
+
+
+def _curl_outputs(line: Line) -> list[Word | None]:
+    """Where the answers go, in order; None is the name in the URL."""
+    return [
+        value if name in ("-o", "--output") else None
+        for name, value in line.options
+        if name in ("-o", "--output", "-O", "--remote-name", "--remote-name-all")
+    ]
+
+
+def _is_all(line: Line) -> bool:
+    return line.has("--remote-name-all")
+
+
+_PRINTED = Word("-")
+
+
+def _curl_answer(built: Builder, line: Line, url: Word, at: int | None, output: Word | None) -> None:
+    is_named = line.has("-O", "--remote-name", "--remote-name-all")
+    has_output = line.has("-o", "--output")
+    target = output if output is not None else _name_in(url, default=HOLE) if is_named else _PRINTED
+    if output is None and has_output and not is_named:
+        target = _PRINTED
+    if target.text == "-":
+        built.show(at)
+        return
+    folder = line.value("--output-dir")
+    built.flow([at], [built.write(below(folder, target), words=(target,) if output is not None else (url,))])
+
+
+# wget -----------------------------------------------------------------------------------------------------------------
+
+_WGET = grammar(
+    "-a -A -B -D -e -h -i -I -l -o -O -P -Q -R -t -T -U -w -X --append-output --accept --base --domains --execute "
+    "--input-file --include-directories --level --output-file --output-document --directory-prefix --quota --reject "
+    "--tries --timeout --user-agent --wait --exclude-directories --header --post-data --post-file --body-data "
+    "--body-file --method --user --password --limit-rate --load-cookies --save-cookies --ca-certificate "
+    "--certificate --private-key --referer --max-redirect --waitretry --cut-dirs --default-page "
+    "--restrict-file-names --bind-address --connect-timeout --dns-timeout --read-timeout --progress --proxy-user "
+    "--proxy-password --use-askpass --secure-protocol --compression --warc-file --retry-on-http-error"
+)
+
+
+def _wget(command: Command) -> Actions:
+    """`wget`: one file for each URL, or all in the one of `-O`."""
+    line = taken(command.arguments, _WGET)
+    if any(word.text == "-nd" for word in command.arguments[:200]):  # two letters that are one option
+        line.options.append(("--no-directories", None))
+    built = Builder()
+    for word in line.values("--load-cookies", "--ca-certificate", "--certificate", "--private-key"):
+        built.read(word)
+    lists = [built.read(word) for word in line.values("-i", "--input-file")]
+    sent = [built.read(word) for word in line.values("--post-file", "--body-file")]
+    is_sent = bool(sent) or line.has("--post-data", "--body-data") or line.said("--method").upper() in _CHANGING
+    output, folder = line.value("-O", "--output-document"), line.value("-P", "--directory-prefix")
+    for word in line.values("-e", "--execute"):
+        name, _, value = word.text.partition("=")
+        if name.strip().lower().endswith("_proxy") and value.strip():
+            built.add(Operation.CONNECT, renamed(word, value.strip()), words=(word,))
+    for url in (*line.operands, *_listed(command, line)):
+        at = built.add(Operation.SEND if is_sent else Operation.FETCH, url_of(url), words=(url,))
+        built.flow(sent, [at])
+        if line.has("--spider"):
+            continue
+        if output is not None and output.text == "-":
+            built.show(at)
+        else:
+            built.flow([at], [_wget_file(built, line, url, output, folder)])
+    built.is_unknown = bool(lists)
+    for word in line.values("-o", "--output-file", "--save-cookies"):
+        built.write(word)
+    for word in line.values("-a", "--append-output"):
+        built.write(word, Operation.APPEND)
+    return built.build()
+
+
+def _listed(command: Command, line: Line) -> list[Word]:
+    """The URLs that `wget -i -` is fed."""
+    is_fed = any(word.text == "-" for word in line.values("-i", "--input-file"))
+    if not is_fed or command.input is None or not command.input.is_known:
+        return []
+    return [Word(url) for url in command.input.plain[:20_000].split()[:_MOST_SETTINGS]]
+
+
+def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folder: Word | None) -> int | None:
+    if output is not None:
+        return built.write(output)
+    if line.has("-r", "-m", "-p", "--recursive", "--mirror", "--page-requisites"):
+        host = renamed(url, _after_scheme(url.text).partition("/")[0])
+        into = folder or Word(".") if line.has("--no-directories") else below(folder, host)
+        return built.add(Operation.WRITE, into, words=(url,), deep=True)
+    return built.write(below(folder, _name_in(url, default="index.html")), words=(url,))
+
+
+# Others ---------------------------------------------------------------------------------------------------------------
+
+_HTTPIE = grammar(
+    "-a -A -o -p -s -j? --auth --auth-type --output --print --style --session --session-read-only --timeout --verify "
+    "--cert --cert-key --proxy --max-redirects --raw --format-options --pretty"
+)
+_METHOD = re.compile(r"[A-Z]{3,10}")
+
+
+def _httpie(command: Command) -> Actions:
+    """`http [METHOD] URL [ITEM…]`: `name=value` and `name@file` are sent."""
+    line = taken(command.arguments, _HTTPIE)
+    words = line.operands
+    method = words[0].text if words and _METHOD.fullmatch(words[0].text) else ""
+    words = words[1:] if method else words
+    built = Builder()
+    if not words:
+        return built.build()
+    url, items = words[0], words[1:]
+    if url.text.startswith(":"):
+        url = renamed(url, f"localhost{url.text}" if url.text[1:2].isdigit() else f"localhost{url.text[1:]}")
+    files = [found for item in items if (found := re.match(r"[^=:@]*(?:@|=@|:=@)(.+)", item.text, re.DOTALL))]
+    sent = [built.read(Word(found[1])) for found in files]
+    has_data = any(re.match(r"[^=:@]+:?=(?!=)", item.text) for item in items) or line.has("--raw")
+    is_sent = method in _CHANGING or (not method and (has_data or bool(sent) or is_fed(command)))
+    scheme = "https" if command.program in ("https", "xhs") and not _SCHEME.match(url.text) else ""
+    told = renamed(url, f"{scheme}://{url.text}") if scheme else url_of(url)
+    at = built.add(Operation.SEND if is_sent else Operation.FETCH, told, words=(words[0],))
+    built.flow(sent, [at])
+    if is_sent and is_fed(command):
+        built.feed(at)
+        built.reads_input = True
+    output = line.value("-o", "--output")
+    if output is not None:
+        built.flow([at], [built.write(output)])
+    elif line.has("-d", "--download"):
+        built.flow([at], [built.write(_name_in(url, default=HOLE), words=(url,))])
+    else:
+        built.show(at)
+    return built.build()
+
+
+_FETCH = grammar("-b -B -c -f -h -i -N -o -S -T -w")
+
+
+def _bsd_fetch(command: Command) -> Actions:
+    """`fetch`, which comes with FreeBSD."""
+    line = taken(command.arguments, _FETCH)
+    built = Builder()
+    output = line.value("-o")
+    for url in line.operands:
+        at = built.add(Operation.FETCH, url_of(url), words=(url,))
+        if output is not None and output.text == "-":
+            built.show(at)
+        else:
+            built.flow([at], [built.write(output or _name_in(url, default=HOLE), words=(url,))])
+    return built.build()
+
+
+def _windows_fetch(command: Command) -> Actions:
+    """`certutil -urlcache -f URL FILE`, `bitsadmin /transfer NAME URL FILE`: the file stands after the URL."""
+    built = Builder()
+    words = command.arguments
+    for n, word in enumerate(words[:200]):
+        if _SCHEME.match(word.text):
+            at = built.add(Operation.FETCH, word, words=(word,))
+            built.flow([at], [built.write(file) for file in words[n + 1 : n + 2]])
+    return built.build()
+
+
+_FETCHER = grammar(
+    "-o -d -x -s -j -i -f -P -S --out --dir --output --output-dir --split --max-connection-per-server --input-file "
+    "--format --cookies --paths --user-agent --header --limit-rate"
+)
+
+
+def _fetcher(command: Command) -> Actions:
+    """`aria2c`, `axel`, `yt-dlp`, `lynx -dump`: URLs into files whose names are told by an option or by the server."""
+    line = taken(command.arguments, _FETCHER)
+    built = Builder()
+    output = line.value("-o", "--out", "--output")
+    folder = line.value("-d", "--dir", "-P", "--paths", "--output-dir")
+    is_shown = command.program in ("lynx", "w3m", "links", "elinks")
+    for url in line.operands:
+        at = built.add(Operation.FETCH, url_of(url), words=(url,))
+        if is_shown:
+            built.show(at)
+        else:
+            target = output or _name_in(url, default=HOLE)
+            built.flow([at], [built.write(below(folder, target), words=(target,) if output else (url,))])
+    built.is_unknown = line.has("-i", "--input-file")
+    return built.build()
+
+
+_TWINE = grammar(
+    "-r --repository --repository-url -s -i -u -p -c --config-file --comment --sign-with --cert --client-cert"
+)
+
+
+def _twine(command: Command) -> Actions:
+    """`twine upload FILE…`."""
+    line = taken(command.arguments, _TWINE)
+    built = Builder()
+    files = [built.read(word) for word in line.operands[1:]]
+    if line.operand(0) == "upload":
+        url = line.value("--repository-url") or Word("pkg:pypi")
+        built.flow(files, [built.add(Operation.SEND, url, words=tuple(line.operands[:1]))])
+    return built.build()
+
+
+TABLE: dict[str, Rule] = {
+    "twine": _twine,
+    **each("curl curlie", _curl),
+    **each("wget wget2", _wget),
+    **each("http https xh xhs httpie", _httpie),
+    "fetch": _bsd_fetch,
+    **each("certutil bitsadmin", _windows_fetch),
+    **each("aria2c axel yt-dlp youtube-dl lynx w3m links elinks", _fetcher),
+}

@@ -1,0 +1,291 @@
+"""Variables, substitutions and quotes of one word.
+
+Owns nodes of the tree → Words. Must not know commands: the text of a substitution is handed to a function that the reader
+gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from tallystick.intent.shell.arithmetic import computed
+from tallystick.intent.shell.grammar import Node, glued, parse, text_of
+from tallystick.intent.shell.quotes import OPEN, SPLIT, alternatives, ansi, bare, count, in_quotes, splitting
+from tallystick.intent.shell.scope import Scope, sources
+from tallystick.model.script import HOLE, Word
+
+Found = Callable[[Word], list[Word]]
+"""The files that a word with wildcards names; the word itself where none are known."""
+Inner = Callable[[Node], Word]
+"""Reads the commands of a substitution; what it stands for."""
+_TILDE = re.compile(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
+_NAMED_NEXT = re.compile(r"[A-Za-z_]\w*|\d", re.ASCII)
+_SIMPLE = re.compile(r"[\w./:@%+,-]+", re.ASCII)
+_COUNTED = re.compile(r"(?<![\w#])\$?([A-Za-z_]\w*)", re.ASCII)
+_MOST_COMPUTED = 100
+_MOST_WORDS = 128
+_MOST_NESTED = 24
+_MOST_CHARACTERS = 64 << 10
+_NAMED = ("variable_name", "special_variable_name", "subscript")
+_UNSET_TAKES = (":-", "-", ":=", "=")
+
+
+class Depth(msgspec.Struct):
+    """How deep words stand in words while they are made."""
+
+    count: int = 0
+    is_over: bool = False
+    """Some stood too deep, and were not looked into."""
+
+
+class Expander:
+    """Makes words of nodes in one scope."""
+
+    def __init__(self, scope: Scope, inner: Inner, found: Found | None = None, depth: Depth | None = None) -> None:
+        self.scope = scope
+        self._depth = depth if depth is not None else Depth()
+        self._inner = inner
+        self._found = found
+
+    def words(self, nodes: list[Node]) -> list[Word]:
+        """The words that arguments become: braces and unquoted variables may make several of one, or none."""
+        return [word for group in glued(nodes) for word in self._words(group)]
+
+    def _words(self, group: list[Node]) -> list[Word]:
+        if len(group) == 1:
+            told = self._at_once(group[0])
+            if told is not None:
+                return told
+        word = joined(list(self._glued(group)))
+        texts = [text for whole in alternatives(word.text) for text in whole.split(SPLIT) if text or not whole]
+        words = [Word(text, word.hidden, word.commands, word.is_stream) for text in texts[:_MOST_WORDS]]
+        if OPEN in word.text and words and (many := count(word.text)) > len(words):
+            words[0] = msgspec.structs.replace(words[0], many=many)
+        return words if self._found is None else [file for word in words for file in self._found(word)]
+
+    def _at_once(self, node: Node) -> list[Word] | None:
+        """The words of a node in which nothing is expanded, or which stands for a list; None for all others."""
+        match node.type:
+            case "word" | "number":
+                text = text_of(node)
+                return [Word(text)] if _SIMPLE.fullmatch(text) else None
+            case "raw_string":
+                return [Word(text_of(node)[1:-1])]
+            case "string" | "simple_expansion" | "expansion":
+                return self.scope.listed(text_of(node))
+            case _:
+                return None
+
+    def _glued(self, group: list[Node]) -> Iterator[Word]:
+        """The parts of one word. A `$` that the grammar cut off its name, as in `_''$NAME`, is put back."""
+        parts = [part for node in group for part in (_parts(node) if node.type == "concatenation" else [node])]
+        is_cut = False
+        for n, part in enumerate(parts):
+            name = _NAMED_NEXT.match(text_of(part)) if is_cut and part.type == "word" else None
+            is_cut = part.type == "$" and n + 1 < len(parts)
+            if name is not None:
+                unset = Word("") if name[0].isdecimal() and "1" not in self.scope.variables else Word(HOLE)
+                yield _as_found(self.scope.variables.get(name[0], unset), quoted=False)
+                yield Word(bare(text_of(part)[name.end() :]))
+            elif not is_cut:
+                yield self.word(part, first=n == 0)
+
+    def value(self, node: Node | None) -> Word:
+        """What an assignment gives a variable: neither braces nor blanks make more than one word of it."""
+        if node is None:
+            return Word("")
+        if node.type == "array":
+            return joined(self.words(node.named_children), between=" ")
+        word = self.word(node)
+        return Word(" ".join(part.replace(SPLIT, " ") for part in alternatives(word.text)), word.hidden, word.commands)
+
+    def word(self, node: Node, *, quoted: bool = False, first: bool = True) -> Word:
+        """One node, with the marks of `quotes` still in it."""
+        if self._depth.count >= _MOST_NESTED:
+            self._depth.is_over = True
+            return Word(HOLE)
+        self._depth.count += 1
+        word = self._inside(node, quoted=quoted, first=first)
+        self._depth.count -= 1
+        return word
+
+    def _inside(self, node: Node, *, quoted: bool, first: bool) -> Word:
+        match node.type:
+            case "concatenation":
+                return joined([self.word(part, first=n == 0) for n, part in enumerate(_parts(node))])
+            case "string":
+                return self.quoted(node, 1, -1)
+            case "translated_string":
+                return joined([self.word(part) for part in node.named_children])
+            case "raw_string":
+                return Word(text_of(node)[1:-1])
+            case "ansi_c_string":
+                return Word(ansi(text_of(node)[2:-1]))
+            case "simple_expansion" | "expansion":
+                return _as_found(self._variable(node), quoted=quoted)
+            case "command_substitution" | "process_substitution":
+                return _as_found(self._inner(node), quoted=quoted)
+            case "arithmetic_expansion" | "regex":
+                return self._untold(node)
+            case _:
+                return Word(bare(self._tilde(text_of(node), first=first)))
+
+    def _untold(self, node: Node) -> Word:
+        """A count, or the pattern of `${X%…}`, which the grammar does not look into: what is substituted in it runs."""
+        if node.type == "arithmetic_expansion" and (told := self._computed(text_of(node))) is not None:
+            return Word(told)
+        tree = parse(text_of(node)) if node.type == "regex" else node
+        words = [self._inner(found) for found in _substitutions(tree or node)]
+        return Word(HOLE, " ".join(word.hidden for word in words), sources(words))
+
+    def _computed(self, text: str) -> str | None:
+        """What `$((…))` comes to, if all that stands in it is known."""
+        if len(text) > _MOST_COMPUTED or not text.endswith("))"):
+            return None
+
+        def known(found: re.Match[str]) -> str:
+            word = self.scope.variables.get(found[1])
+            return word.text if word is not None and word.text.isdecimal() else found[0]
+
+        value = computed(_COUNTED.sub(known, text[3:-2]))
+        return None if value is None else str(value)
+
+    def quoted(self, node: Node, start: int = 0, end: int | None = None) -> Word:
+        """What stands in a string or a here-document: some bytes of a node, in which only `$` and back-quotes mean more."""
+        source, begin, at, parts = node.text or b"", node.start_byte, start, []
+        for child in node.named_children:
+            if child.type not in ("string_content", "heredoc_content"):
+                raw = child.text or b""  # it takes the blanks before it along
+                first = child.start_byte - begin + len(raw) - len(raw.lstrip())
+                parts += [_plain(source[at:first]), self.word(child, quoted=True)]
+                at = child.end_byte - begin
+        return joined([*parts, _plain(source[at:end])])
+
+    def _tilde(self, text: str, *, first: bool) -> str:
+        return _TILDE.sub(lambda found: self._home(found), text) if first and "~" in text else text
+
+    def _home(self, found: re.Match[str]) -> str:
+        if found[1] in ("+", "-"):
+            known = self.scope.variables.get("PWD" if found[1] == "+" else "OLDPWD")
+            return known.text if known is not None else HOLE
+        known = self.scope.variables.get("HOME")
+        home = known.text if known is not None else found[0]
+        if not found[1] or home.endswith(f"/{found[1]}"):
+            return home
+        above, _, _ = home.rpartition("/")
+        others = "/home" if home == "/root" else above  # home folders lie beside each other
+        return "/root" if found[1] == "root" else f"{others}/{found[1]}" if others.startswith("/") else found[0]
+
+    # Variables ------------------------------------------------------------------------------------------------------
+
+    def _variable(self, node: Node) -> Word:
+        name = next((child for child in node.named_children if child.type in _NAMED), None)
+        if name is None:
+            return Word(HOLE, text_of(node))
+        key = text_of(name.named_children[0] if name.type == "subscript" else name)
+        known = self.scope.variables.get(text_of(name) if name.type == "subscript" else key)
+        if known is None:
+            known = self.scope.variables.get(key)
+        if name.type == "subscript" and known is not None and " " in known.text:
+            known = Word(HOLE, f"{known.text} {known.hidden}", known.commands)
+        operator = next((text_of(child) for child in node.children_by_field_name("operator")), "")
+        if not operator:
+            return known or Word(HOLE)
+        rest = node.named_children[node.named_children.index(name) + 1 :]
+        changed = self._changed(key, known, operator, rest)
+        said = " ".join([text_of(node), *_texts(known)])
+        return changed or Word(HOLE, said, known.commands if known is not None else ())
+
+    def _changed(self, name: str, known: Word | None, operator: str, rest: list[Node]) -> Word | None:
+        """`${NAME…}` with an operator; None where its value is not told by the text."""
+        words = [self.word(part) for part in rest]  # whatever comes of it, a substitution in it runs
+        if operator in _UNSET_TAKES:
+            default = joined(words)
+            if known is None and "=" in operator:
+                self.scope.variables[name] = default
+            said = f"{default.text} {default.hidden}"
+            return default if known is None else Word(known.text, f"{known.hidden} {said}", known.commands)
+        if known is None or not known.is_known:
+            return None
+        return _edited(known.text, operator, [text_of(part) for part in rest])
+
+
+def _edited(value: str, operator: str, rest: list[str]) -> Word | None:
+    """What an operator with plain words makes of a value."""
+    what = rest[0] if rest else ""
+    match operator:
+        case "%" | "%%" | "#" | "##" if "*" in what:
+            return _without(value, operator, what)
+        case "%" | "%%" if not set("*?[") & set(what):
+            return Word(value.removesuffix(what))
+        case "#" | "##" if not set("*?[") & set(what):
+            return Word(value.removeprefix(what))
+        case "/" | "//" if not set("*?[") & set(what):
+            return Word(value.replace(what, rest[1] if len(rest) > 1 else "", 1 if operator == "/" else -1))
+        case ":" if all(part.isdecimal() for part in rest) and rest:
+            start = int(what)
+            return Word(value[start : start + int(rest[1])] if len(rest) > 1 else value[start:])
+        case ",," | "^^":
+            return Word(value.lower() if operator == ",," else value.upper())
+        case _:
+            return None
+
+
+def _without(value: str, operator: str, pattern: str) -> Word | None:
+    """What `${X##*/}`, `${X%.*}` and their like leave; None for patterns with more than one `*`, at the inner end."""
+    fixed = pattern.strip("*")
+    if not fixed or set("*?[\\$`'\"") & set(fixed) or len(pattern) != len(fixed) + 1:
+        return None
+    is_start = operator.startswith("#")
+    if pattern.startswith("*") != is_start:
+        return None
+    is_long = len(operator) == 2
+    at = value.rfind(fixed) if is_start == is_long else value.find(fixed)
+    if at < 0:
+        return Word(value)
+    return Word(value[at + len(fixed) :] if is_start else value[:at])
+
+
+def _substitutions(node: Node) -> Iterator[Node]:
+    """Substitutions anywhere in an arithmetic expression, those in others apart."""
+    left = node.named_children[::-1]
+    while left:
+        child = left.pop()
+        if child.type in ("command_substitution", "process_substitution"):
+            yield child
+        else:
+            left += child.named_children[::-1]
+
+
+def _texts(known: Word | None) -> list[str]:
+    return [] if known is None else [known.text, known.hidden]
+
+
+def _plain(text: bytes) -> Word:
+    return Word(in_quotes(text.decode("utf-8", "replace")))
+
+
+def _as_found(word: Word, *, quoted: bool) -> Word:
+    return word if quoted else Word(splitting(word.text), word.hidden, word.commands, word.is_stream)
+
+
+def _parts(node: Node) -> list[Node]:
+    """The parts of a concatenation; the `$` of `$"…"` is none."""
+    children = node.children
+    return [
+        child
+        for child, after in zip(children, [*children[1:], None], strict=True)
+        if not (after is not None and child.type == "$" and after.type == "string")
+    ]
+
+
+def joined(words: list[Word], between: str = "") -> Word:
+    """Words in a row as one, cut where it grows without bounds: `X=$X$X` a few times over is a gigabyte."""
+    if len(words) == 1 and len(words[0].text) + len(words[0].hidden) < _MOST_CHARACTERS:
+        return words[0]
+    text = between.join(word.text for word in words)
+    hidden = " ".join(word.hidden for word in words if word.hidden)
+    return Word(text[:_MOST_CHARACTERS], hidden[:_MOST_CHARACTERS], sources(words))

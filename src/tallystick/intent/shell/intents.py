@@ -1,0 +1,123 @@
+"""The list of intents that is built, and the pipes between them.
+
+Owns where a command stands while its intents are made, and how an intent is put down. Must not know what commands do.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tallystick.intent.shell.files import Files
+from tallystick.intent.shell.output import Output
+from tallystick.intent.shell.plumbing import Plumbing
+from tallystick.intent.shell.targets import clean, spelled
+from tallystick.model.intent import Chance, Domain, Intent, Operation
+from tallystick.model.script import Command, Word
+
+_CHANGES = frozenset(
+    {Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST, Operation.DELETE, Operation.RENAME}
+)
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """Where a script stands that is being looked at: by itself, or run by a command."""
+
+    stdin: int | None = None
+    stdout: int | None = None
+    command: int | None = None
+    """The command of the outermost script."""
+    chance: Chance = Chance.ALWAYS
+    is_last: bool = True
+
+
+class Site(msgspec.Struct):
+    """One command while its intents are made."""
+
+    command: Command
+    frame: Frame
+    number: int
+    into: int
+    """The pipe that is its standard input."""
+    out: int
+    outs: list[int]
+    """The output of each command of its script so far, and in `ins` the input."""
+    ins: list[int]
+    commands: tuple[Command, ...]
+    """All commands of its script."""
+    fed: Output
+    """What is known of its standard input."""
+    told: list[Output]
+    """What is known of the output of each command of its script so far."""
+
+
+class Intents:
+    """Collects the intents of one text."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.found: list[Intent] = []
+        self.plumbing = Plumbing()
+        self.opaque: dict[str, None] = {}
+
+    def state(self, site: Site) -> tuple[Chance, bool]:
+        """Whether a command surely runs, and whether it belongs to the last statement."""
+        chance = Chance.MAYBE if site.frame.chance is Chance.MAYBE else site.command.chance
+        return chance, site.command.is_last and site.frame.is_last
+
+    def add(
+        self,
+        site: Site,
+        domain: Domain,
+        operation: Operation,
+        target: str,
+        words: tuple[Word, ...],
+        *,
+        is_known: bool = True,
+        is_pattern: bool = False,
+        is_deep: bool = False,
+        is_authored: bool = False,
+        content: str | None = None,
+    ) -> int:
+        """Put down an intent of a command; its position, which is its node in the plumbing as well."""
+        chance, is_last = self.state(site)
+        if operation in _CHANGES and domain is Domain.FILE and is_known and not is_pattern:
+            self.files.change(target, content)
+        self.found.append(
+            Intent(
+                domain=domain,
+                operation=operation,
+                target=clean(target),
+                is_known=is_known,
+                is_pattern=is_pattern,
+                is_deep=is_deep,
+                is_authored=is_authored,
+                content=clean(content) if content is not None else None,
+                command=site.number,
+                words=spelled(words),
+                script=self.files.opened(),
+                chance=chance,
+                is_last=is_last,
+            )
+        )
+        return len(self.found) - 1
+
+    def missing(self, site: Site, what: str, words: tuple[Word, ...]) -> int:
+        """An intent for something that is not told."""
+        chance, is_last = self.state(site)
+        return self.unknown(what, words, site.frame, site.number, chance, is_last)
+
+    def unknown(
+        self, what: str, words: tuple[Word, ...], frame: Frame, number: int, chance: Chance, is_last: bool
+    ) -> int:
+        """Put down an intent for something that is not told, of a command or of a script as a whole."""
+        intent = Intent(
+            domain=Domain.UNKNOWN,
+            operation=Operation.UNKNOWN,
+            target=clean(what),
+            command=number,
+            words=spelled(words),
+            chance=Chance.MAYBE if frame.chance is Chance.MAYBE else chance,
+            is_last=is_last and frame.is_last,
+        )
+        self.found.append(intent)
+        return len(self.found) - 1

@@ -1,0 +1,353 @@
+"""What commands run besides themselves: scripts, code, recipes, texts that are put together first.
+
+Owns which text is read where it is run, in which language, and the bounds. Must not know how a shell text becomes commands
+and their intents: the class that derives from it does.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+import msgspec
+from msgspec.structs import replace
+
+from tallystick.intent.code import glimpse_code, read_code
+from tallystick.intent.shell import wrappers
+from tallystick.intent.shell.actions import Action, Actions, Code
+from tallystick.intent.shell.commands import Environment
+from tallystick.intent.shell.files import Files, Text, language_of, read
+from tallystick.intent.shell.grammar import is_slow
+from tallystick.intent.shell.holding import READS, Holding
+from tallystick.intent.shell.intents import Frame, Site
+from tallystick.intent.shell.names import canonical
+from tallystick.intent.shell.output import NOTHING, Output
+from tallystick.intent.shell.pieces import pieces
+from tallystick.intent.shell.read import read_script
+from tallystick.intent.shell.recipes import BUILD_TOOLS, recipe_of
+from tallystick.intent.shell.targets import is_no_file, path_of, spelled
+from tallystick.intent.shell.told import Feed
+from tallystick.model.intent import Domain, Operation
+from tallystick.model.script import HOLE, Command, Role, Script, Word
+
+MOST_INTENTS = 2000
+_MOST_CODES = 100
+_MOST_LINES = 300
+"""Of a script that is read in one go."""
+_MOST_CODE = 48 << 10
+"""Characters of all code in languages other than the shell's together that are read."""
+_MOST_SEEN = 512 << 10
+"""The same that are looked at for what stands out."""
+_INTERPRETERS = frozenset(
+    {
+        "python",
+        "node",
+        "perl",
+        "ruby",
+        "php",
+        "deno",
+        "bun",
+        "lua",
+        "luajit",
+        "Rscript",
+        "R",
+        "tclsh",
+        "osascript",
+        "pwsh",
+        "awk",
+    }
+)
+_SCHEDULERS = frozenset({"at", "batch"})
+"""They read the text that is run later from their input."""
+_FROM_FILES = frozenset({"xargs", "parallel"})
+_STANDS_FOR_HOLE = "\ue00f"
+"""Holes in code that a language's reader gets: it takes them for a character."""
+
+
+class Snippet(msgspec.Struct, frozen=True):
+    """Text in a language other than the shell's that is run."""
+
+    language: str
+    """Named as in `actions.Code`."""
+    text: str
+    file: str = ""
+    """The file that it stands in: absolute, or empty."""
+    folder: str | None = None
+    """Where it runs."""
+    is_told: bool = False
+    """What it does to files was read whole: the intents are all of it."""
+
+
+class Running(Holding):
+    """Reads what commands run."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(Files(environment.read_text))
+        is_readable = environment.read_text is not None
+        self.environment = replace(environment, read_text=self.files.before) if is_readable else environment
+        self._snippets: list[Snippet] = []
+        self._made_texts: set[str] = set()
+        """Texts that were put together and run: each is read once."""
+        self._codes = 0
+        self._code_size = 0
+
+    @abstractmethod
+    def _script(self, script: Script, frame: Frame) -> None:
+        """Make the intents of a shell text."""
+
+    def _made(self, site: Site, words: Iterable[Word], interpreter: str) -> None:
+        """Read a text that commands before it print, or that files hold, where it is run."""
+        for word in words:
+            for n in word.commands:
+                self._text(site, site.told[n].held if n < len(site.told) else None, interpreter)
+
+    def _text(self, site: Site, text: Text, interpreter: str) -> bool:
+        """Read a text where it is run; whether it could be had."""
+        known = read(text) if self.environment.read_text is not None else None
+        language = language_of(known, "", interpreter) if known is not None else None
+        if known is None or language is None or "\0" in known:
+            return False
+        if known not in self._made_texts and len(self.files.open) < 4:
+            self._made_texts.add(known)
+            self.files.open.append("")
+            self._language(site, language, known, ())
+            self.files.open.pop()
+        return True
+
+    def _wrapper(self, site: Site) -> None:
+        if site.command.spelled:
+            words = site.command.spelled
+            name = canonical(Command(words=words).program)
+            self._around(site, name, words[1:])
+            if name in _FROM_FILES:
+                self._lines(site, words[1:])
+
+    def _lines(self, site: Site, arguments: tuple[Word, ...]) -> None:
+        """`xargs -a FILE sh -c {}`, `parallel :::: FILE`: the lines of a file are run, where a shell gets them."""
+        runs = site.command.inputs
+        if not runs or any(_is_made(site.commands, n) for n in runs):
+            named = [file for flag, file in pairwise(arguments) if flag.text in ("-a", "--arg-file", "::::")]
+            for word in named:
+                self._text(site, self._held(site, word), "sh")
+            if not named:
+                self._text(site, site.fed.held, "sh")
+
+    def _around(self, site: Site, name: str, arguments: tuple[Word, ...]) -> None:
+        """What a wrapper does besides running something."""
+        first = (site.command.words or site.command.spelled)[:1]
+        if wrappers.elevates(name):
+            self.add(site, Domain.PRIVILEGE, Operation.ELEVATE, name, first)
+        for operation, word in wrappers.touched(name, arguments):
+            target = path_of(word, site.command.folder)
+            if not is_no_file(target.text):
+                self.add(site, Domain.FILE, operation, target.text, (word,), is_known=target.is_known)
+
+    def _untold(self, site: Site) -> Output:
+        command = site.command
+        words = command.spelled
+        said = " ".join(spelled(words))[:200]
+        if command.reason == "pipe" and self._piped(site, canonical(Command(words=words).program), words):
+            return NOTHING
+        self._made(site, words if command.reason == "eval" else [word for word in words if word.is_stream], "sh")
+        self.opaque[command.reason] = None
+        node = self.missing(site, f"{command.reason}: {said}".rstrip(": \n"), words)
+        self.plumbing.connect(site.into, node)
+        self._pour(site, words, node)
+        self.plumbing.connect(node, site.out)
+        return NOTHING
+
+    def _pour(self, site: Site, words: Sequence[Word], node: int) -> None:
+        """Connect what stands in words as the output of commands, or what they name as a pipe, with where it goes."""
+        for word in words:
+            for n in word.commands:
+                if n < len(site.outs):
+                    self.plumbing.connect(site.outs[n], node)
+
+    def _piped(self, site: Site, interpreter: str, words: tuple[Word, ...]) -> bool:
+        """Read the files that reach an interpreter's input as they are; whether that is all that reaches it."""
+        found = [self.found[n] for n in sorted(self.plumbing.before(site.into))]
+        is_file = all(intent.domain is Domain.FILE and intent.is_known for intent in found)
+        if not found or not is_file or not all(_is_plain(site.commands, n) for n in site.command.inputs):
+            self._text(site, site.fed.held, interpreter)
+            return False
+        for intent in found:
+            word = Word(intent.target)
+            self.add(site, Domain.FILE, Operation.EXECUTE, intent.target, words[:1])
+            self._script_file(site, word, "sh" if interpreter in ("source", ".") else interpreter, ())
+        return True
+
+    def _run(self, site: Site, name: str, command: Command, actions: Actions) -> None:
+        """Code, scripts and recipes that a program runs."""
+        for code in actions.codes:
+            self._code(site, code)
+        for word in actions.scripts:
+            after = command.words.index(word) + 1 if word in command.words else len(command.words)
+            if name not in ("source", ".") or not self._is_read(word, command.folder):
+                self._script_file(site, word, name, command.words[after:])
+        own = command.arguments[1:] if name in ("deno", "bun") else command.arguments
+        is_bare = not actions.codes and not actions.scripts and all(word.text[:1] == "-" for word in own)
+        is_fed = name in _INTERPRETERS and is_bare and bool(self.plumbing.before(site.into))
+        if is_fed and not actions.actions and not self._piped(site, name, command.words):
+            self.opaque["pipe"] = None
+            self.plumbing.connect(site.into, self.missing(site, f"pipe: {name}", command.words))
+        is_list = name == "parallel" and not wrappers.unwrapped(name, command.arguments, Feed())
+        if (name in _SCHEDULERS or is_list) and self.plumbing.before(site.into):
+            self._scheduled(site, name, command)
+        for action in actions.actions:
+            if (
+                action.operation is Operation.EXECUTE
+                and action.target.is_stream
+                and action.target not in actions.scripts
+            ):
+                self._pour(site, (action.target,), self.missing(site, f"script: {name}", (action.target,)))
+
+    def _scheduled(self, site: Site, name: str, command: Command) -> None:
+        """What `at` is given on its input runs later, as a text of the shell."""
+        if site.fed.text is not None:
+            self._inner(site, site.fed.text, replace(self.environment, folder=site.command.folder), ())
+        else:
+            self.opaque["pipe"] = None
+            self.plumbing.connect(site.into, self.missing(site, f"pipe: {name}", command.words))
+
+    def _is_read(self, word: Word, folder: str | None) -> bool:
+        """Whether the text that `source` runs stands among the commands already."""
+        path = path_of(word, folder)
+        is_there = self.environment.read_text is not None and self.files.before(path.text) is not None
+        return path.is_known and is_there and not self.files.is_changed(path.text)
+
+    def _recipe(self, site: Site, name: str, command: Command) -> bool:
+        """Read what a build tool runs for a target; whether that is told."""
+        if name not in BUILD_TOOLS or command.folder is None:
+            return False
+        words = [word.plain for word in command.arguments]
+        recipe = recipe_of(name, words, command.folder, self._given(site, command.folder))
+        if recipe is None:
+            return False
+        key = f"{recipe.file}: {recipe.target}"
+        if not self.files.may_open(key):
+            self.missing(site, f"depth: {key}", site.command.words)
+            return True
+        self.files.open.append(key)
+        for text in recipe.texts:
+            self._inner(site, text, replace(self.environment, folder=recipe.folder), ())
+        self.files.open.pop()
+        return True
+
+    def _given(self, site: Site, folder: str) -> Callable[[str], str | None]:
+        """The texts of files, the standard input among them: `make -f -`."""
+        names = frozenset((f"{folder.rstrip('/')}/-", "/dev/stdin"))
+        fed = site.command.input.plain if site.command.input is not None else None
+        return lambda path: (fed or read(site.fed.held)) if path in names else self.files.text(path)
+
+    def _script_file(self, site: Site, word: Word, interpreter: str, arguments: tuple[Word, ...]) -> None:
+        """Read a script where it is run."""
+        if word.is_stream:
+            if not self._text(site, self._held(site, word), interpreter):
+                self._pour(site, (word,), self.missing(site, f"script: {interpreter}", (word,)))
+            return
+        target = path_of(word, site.command.folder)
+        files = self.files
+        text = files.text(target.text) if target.is_known else None
+        if (
+            text is not None
+            and "/" in interpreter
+            and word.text == interpreter
+            and language_of(text, target.text, "") is None
+        ):
+            interpreter = "sh"  # a shell runs a text itself that the system cannot
+        language = language_of(text, target.text, interpreter) if text is not None else None
+        if text is None or language is None or "\0" in text:
+            self.missing(site, f"script: {target.text}", (word,))
+        elif not files.may_open(target.text):
+            self.opaque["depth"] = None
+            self.missing(site, f"depth: {target.text}", (word,))
+        else:
+            files.open.append(target.text)
+            self._language(site, language, text, (word, *arguments))
+            files.open.pop()
+
+    def _code(self, site: Site, code: Code) -> None:
+        if not code.text.is_known and (code.language == "sh" or not code.text.plain.strip()):
+            what = "eval" if code.language == "sh" else f"code: {code.language}"
+            node = self.missing(site, f"{what}: {code.text.plain[:200]}".rstrip(": \n"), (code.text,))
+            self._pour(site, (code.text,), node)
+            self._made(site, (code.text,), code.language)
+            self.plumbing.connect(node, site.out)
+            return
+        text = code.text.text.replace(HOLE, _STANDS_FOR_HOLE) if not code.text.is_known else code.text.plain
+        self._language(site, code.language, text, ())
+
+    def _language(self, site: Site, language: str, text: str, parameters: tuple[Word, ...]) -> None:
+        """Read code where it is run."""
+        self._codes += 1
+        self._code_size += len(text) if language != "sh" else 0
+        if self._codes > _MOST_CODES or self._code_size > _MOST_SEEN:
+            self.opaque["size"] = None
+            self.missing(site, f"size: {language}", ())
+        elif language == "sh" and self.files.open and (is_slow(text) or text.count("\n") > _MOST_LINES):
+            self._in_pieces(site, text, parameters)
+        elif language == "sh":
+            self._inner(site, text, replace(self.environment, folder=site.command.folder), parameters)
+        else:
+            file = self.files.open[-1] if self.files.open else ""
+            home = self.environment.variables.get("HOME")
+            is_read = self._code_size <= _MOST_CODE
+            read = read_code(language, text, home=home) if is_read else glimpse_code(text, home=home)
+            where = file if file.startswith("/") else ""
+            is_told = is_read and not read.is_unknown and not any(map(_is_untold, read.actions))
+            self._snippets.append(Snippet(language, text, where, site.command.folder, is_told))
+            for action in read.actions[:MOST_INTENTS]:
+                self._action(site, _with_holes(action))
+            for code in read.codes:
+                self._code(site, code)
+            if read.is_unknown:
+                self.missing(site, f"code: {language}", ())
+
+    def _in_pieces(self, site: Site, text: str, parameters: tuple[Word, ...]) -> None:
+        """Read a long script piece by piece."""
+        found, is_whole = pieces(text)
+        for piece in found:
+            self._inner(site, piece, replace(self.environment, folder=site.command.folder), parameters)
+        self.missing(site, "size: sh", ())
+        if not is_whole:
+            self.opaque["size"] = None
+
+    def _inner(self, site: Site, text: str, environment: Environment, parameters: tuple[Word, ...]) -> None:
+        chance, is_last = self.state(site)
+        frame = Frame(site.into, site.out, site.number, chance, is_last)
+        if len(self.found) < MOST_INTENTS:
+            self._script(read_script(text, environment, parameters), frame)
+
+
+def _is_plain(commands: tuple[Command, ...], number: int) -> bool:
+    """Whether a command passes files on as they are."""
+    command = commands[number]
+    if command.role is Role.PROGRAM and canonical(program_name(command)) != "cat":
+        return False
+    return command.role is not Role.UNTOLD and all(_is_plain(commands, n) for n in command.inputs)
+
+
+def _is_made(commands: tuple[Command, ...], number: int) -> bool:
+    """Whether a command runs a text that it is given as an argument."""
+    command = commands[number]
+    if command.role is Role.WRAPPER:
+        return any(_is_made(commands, n) for n in command.inputs)
+    return command.role is Role.UNTOLD and command.reason == "eval"
+
+
+def program_name(command: Command) -> str:
+    """The name of a command's program, whether or not a bare name is the system's program."""
+    return (command if command.trusted else replace(command, trusted=True)).program
+
+
+def _is_untold(action: Action) -> bool:
+    """Whether something is done to a file that is not told."""
+    text = action.target.text
+    return action.domain is Domain.FILE and action.operation not in READS and (HOLE in text or _STANDS_FOR_HOLE in text)
+
+
+def _with_holes(action: Action) -> Action:
+    if _STANDS_FOR_HOLE not in action.target.text:
+        return action
+    return replace(action, target=Word(action.target.text.replace(_STANDS_FOR_HOLE, HOLE)))

@@ -1,0 +1,442 @@
+"""Programs that run the program in their arguments.
+
+Owns what `sudo`, `env`, `xargs` and their like leave of a command line, and which words are shell text. Must not know the
+grammar. Sources: the manual pages of coreutils, findutils, sudo, util-linux; POSIX for `sh`.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from tallystick.intent.shell.starters import started, started_text
+from tallystick.intent.shell.told import Feed
+from tallystick.model.intent import Operation
+from tallystick.model.script import HOLE, Word
+
+Words = tuple[Word, ...]
+
+_BWRAP = "--bind --ro-bind --dev-bind --tmpfs --proc --dev --dir --symlink --setenv --unsetenv --chdir --uid --gid --hostname"
+# Each wrapper: its options that take the next word, and how many words of its own stand before the program.
+_WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
+    name: (frozenset(options.split()), own)
+    for name, options, own in (
+        ("env", "-u --unset -C --chdir", 0),
+        ("pkexec", "--user", 0),
+        ("runuser", "-u -g -G -w --user --group --supp-group --whitelist-environment", 0),
+        ("gosu", "", 1),
+        ("su-exec", "", 1),
+        ("run0", "-u -g -D --user --group --chdir --unit --property --description --slice --setenv", 0),
+        ("setpriv", "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig", 0),
+        ("chrt", "-T -P -D --sched-runtime --sched-period --sched-deadline", 1),
+        ("taskset", "", 1),
+        ("numactl", "-N -m -C -p -i --cpunodebind --membind --physcpubind --preferred --interleave", 0),
+        ("ltrace", "-o -e -p -s -u -n -l -a", 0),
+        ("cpulimit", "-l -p -e -P --limit", 0),
+        ("faketime", "", 1),
+        ("proot", "-r -b -w -R -S -q -0", 0),
+        ("firejail", "", 0),
+        ("bwrap", _BWRAP, 0),
+        ("unshare", "-S -G -R -w --setuid --setgid --root --wd --propagation --map-user --map-group", 0),
+        ("nsenter", "-t -S -G --target --setuid --setgid", 0),
+        (
+            "systemd-run",
+            "-p -u -M -H --property --unit --slice --description --on-calendar --on-active --setenv --uid --gid",
+            0,
+        ),
+        ("systemd-inhibit", "", 0),
+        ("dbus-run-session", "--config-file --dbus-daemon", 0),
+        ("xvfb-run", "-n -s -e -f -w --server-num --server-args --error-file --auth-file", 0),
+        ("screen", "-S -dmS -dms -DmS -mdS -h -t -c -p -r -x -R -T", 0),
+        ("setarch", "", 1),
+        ("linux32", "", 0),
+        ("linux64", "", 0),
+        ("torsocks", "", 0),
+        ("proxychains", "-f", 0),
+        ("proxychains4", "-f", 0),
+        ("rlwrap", "", 0),
+        ("entr", "", 0),
+        ("watchexec", "-e -w -i -f -s -d -o --exts --watch --ignore --filter --signal --debounce --on-busy-update", 0),
+        ("catchsegv", "", 0),
+        ("valgrind", "", 0),
+        ("eatmydata", "", 0),
+        ("sem", "-j --id", 0),
+        ("retry", "-t -d", 0),
+        ("noglob", "", 0),
+        ("nocorrect", "", 0),
+        ("sudo", "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot", 0),
+        ("doas", "-u -C", 0),
+        ("nice", "-n --adjustment", 0),
+        ("ionice", "-c -n -p --class --classdata", 0),
+        ("nohup", "", 0),
+        ("ssh-agent", "-t -a -E -O -P", 0),
+        ("setsid", "", 0),
+        ("time", "-f -o --format --output", 0),
+        ("timeout", "-k -s --kill-after --signal", 1),
+        ("stdbuf", "-i -o -e --input --output --error", 0),
+        ("command", "", 0),
+        ("builtin", "", 0),
+        ("exec", "-a", 0),
+        ("coproc", "", 0),
+        ("chronic", "", 0),
+        ("unbuffer", "", 0),
+        ("caffeinate", "-t -w", 0),
+        ("busybox", "", 0),
+        ("toybox", "", 0),
+        ("fakeroot", "", 0),
+        ("flock", "-w -E --timeout", 1),
+        ("chroot", "", 1),
+        ("strace", "-o -e -p -s -u", 0),
+        ("xargs", "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --replace", 0),
+    )
+}
+_TWO_AFTER = frozenset({"--bind", "--ro-bind", "--dev-bind", "--symlink", "--setenv"})
+# Programs that run another one after a word of theirs.
+_PYTHON_OPTIONS = """
+--with --with-requirements --with-editable -p --python --project --directory --extra --group --env-file --package -C -P
+"""
+_CONDA_OPTIONS = "-n -p --name --prefix --cwd"
+_PARALLEL_OPTIONS = "-j --jobs -a --arg-file --joblog --results -N -n --delay"
+_UNDER: dict[tuple[str, str], frozenset[str]] = {
+    **dict.fromkeys(
+        [("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("rye", "run")],
+        frozenset(_PYTHON_OPTIONS.split()),
+    ),
+    **dict.fromkeys([("conda", "run"), ("mamba", "run"), ("micromamba", "run")], frozenset(_CONDA_OPTIONS.split())),
+    **dict.fromkeys(
+        [
+            ("bundle", "exec"),
+            ("rbenv", "exec"),
+            ("pyenv", "exec"),
+            ("asdf", "exec"),
+            ("doppler", "run"),
+        ],
+        frozenset({"--project", "--config", "-p", "-c"}),
+    ),
+    **dict.fromkeys(
+        [("pnpm", "exec"), ("yarn", "exec"), ("hatch", "run"), ("toolbox", "run")], frozenset({"-C", "--filter"})
+    ),
+    **dict.fromkeys([("perf", "stat"), ("perf", "record"), ("rr", "record")], frozenset({"-e", "-o", "-F", "-r"})),
+    ("cmake", "-E"): frozenset[str](),
+    ("op", "run"): frozenset({"--env-file", "--account"}),
+}
+_MOST_WORDS = 64
+# Files that wrappers themselves read or write: the option before them, or "" for the first operand.
+_TOUCHED: dict[str, tuple[tuple[str, Operation], ...]] = {
+    "time": (("-o", Operation.WRITE), ("--output", Operation.WRITE)),
+    "strace": (("-o", Operation.WRITE),),
+    "ltrace": (("-o", Operation.WRITE),),
+    "xargs": (("-a", Operation.READ), ("--arg-file", Operation.READ)),
+    "parallel": (("-a", Operation.READ), ("--arg-file", Operation.READ)),
+    "flock": (("", Operation.CREATE),),
+    "chroot": (("", Operation.FOLDER),),
+    "uv": (("--env-file", Operation.READ),),
+    "op": (("--env-file", Operation.READ),),
+}
+_ELEVATES = frozenset(
+    {"sudo", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "run0", "setpriv", "sg", "nsenter"}
+)
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
+SHELL_OPTION = re.compile(r"[-+][a-zA-Z]{0,30}[oO][a-zA-Z]{0,30}|--(?:rcfile|init-file)")
+"""Options of shells that take the next word, also among joined letters: `-euo pipefail`."""
+_TEXT_AFTER = {
+    **dict.fromkeys(("su", "runuser", "script", "flock", "sg"), ("-c", "--command")),
+    "nix-shell": ("--run", "--command"),
+    **dict.fromkeys(("npx", "npm"), ("-c", "--call")),
+}
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
+_REPLACES = frozenset({"-I", "--replace"})
+_NULL_FLAG = re.compile(r"-[rtxop]{0,4}0[rtxop]{0,4}|--null")
+_COMMAND_FLAG = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
+
+
+def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:
+    """The command line in the arguments of a wrapper; None if the program is none, empty if it runs nothing.
+
+    `feed` is what reaches its standard input: `xargs` makes arguments of it.
+    """
+    if name.rpartition("/")[2] == "tally":
+        return _after_dashes(arguments)
+    if name == "parallel":
+        return _parallel(arguments, feed)
+    if arguments and (name, arguments[0].text) in _UNDER:
+        return _renamed(name, _after_options(arguments[1:], _UNDER[name, arguments[0].text]))
+    if name == "direnv":
+        return arguments[2:] if arguments[:1] and arguments[0].text == "exec" else None
+    if name not in _WRAPPERS or (name == "command" and arguments and arguments[0].text in ("-v", "-V")):
+        return started(name, arguments)
+    options, own = _WRAPPERS[name]
+    rest = _after_options(arguments, options)
+    while name in ("env", "sudo", "doas") and rest and _ASSIGNMENT.match(rest[0].text):
+        rest = rest[1:]
+    rest = rest[own:]
+    return _with_input(arguments, rest, feed) if name == "xargs" and rest else rest
+
+
+def _renamed(name: str, rest: Words) -> Words:
+    """`uv run x.py` runs Python with the file; `cmake -E` has words of its own for common programs."""
+    if name == "cmake" and rest:
+        return (*map(Word, _OF_CMAKE.get(rest[0].text, rest[0].text).split()), *rest[1:])
+    return (Word("python"), *rest) if rest and rest[0].text.endswith(".py") else rest
+
+
+_OF_CMAKE = {
+    "remove": "rm",
+    "remove_directory": "rm -r",
+    "copy": "cp",
+    "copy_if_different": "cp",
+    "copy_directory": "cp -r",
+    "make_directory": "mkdir -p",
+    "rename": "mv",
+    "create_symlink": "ln -s",
+    "create_hardlink": "ln",
+}
+
+
+def is_wrapper(name: str) -> bool:
+    """Whether a program does nothing but run another one."""
+    return name in _WRAPPERS or name in _ELEVATES or name == "parallel"
+
+
+def elevates(name: str) -> bool:
+    """Whether a wrapper runs the program with other rights."""
+    return name in _ELEVATES
+
+
+def touched(name: str, arguments: Words) -> list[tuple[Operation, Word]]:
+    """What a wrapper itself does to files."""
+    if name == "script":
+        rest = _after_options(arguments, frozenset(_TEXT_AFTER["script"]))
+        return [(Operation.WRITE, rest[0] if rest else Word("typescript"))]
+    found: list[tuple[Operation, Word]] = []
+    for option, operation in _TOUCHED.get(name, ()):
+        if option:
+            found += [(operation, file) for flag, file in pairwise(arguments) if flag.text == option]
+        else:
+            rest = _after_options(arguments, _WRAPPERS[name][0])
+            found += [(operation, word) for word in rest[:1] if not word.text.isdecimal()]
+    return found
+
+
+def folder(name: str, arguments: Words) -> Word | None:
+    """The folder that a wrapper changes to before it runs the program."""
+    options = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir"), "uv": ("--directory",), "poetry": ("-C",)}.get(name)
+    if options is None:
+        return None
+    return next((value for flag, value in pairwise(arguments) if flag.text in options), None)
+
+
+def _parallel(arguments: Words, feed: Feed) -> Words:
+    """The command line that `parallel` runs, with a hole for each argument that it gives."""
+    rest = _after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
+    end = next((n for n, word in enumerate(rest) if word.text in (":::", "::::")), len(rest))
+    given = rest[end + 1 :]
+    said = " ".join(f"{word.text} {word.hidden}" for word in given)
+    is_told = bool(given) and rest[end].text == ":::" and all(word.is_known and word.text != ":::" for word in given)
+    read = given[0] if len(given) == 1 and is_told else Word(HOLE, said or feed.text, feed.inputs)
+    if any("{}" in word.text for word in rest[:end]):
+        return replaced(rest[:end], "{}", read)
+    if rest[:end] and is_told and len(given) <= _MOST_WORDS:
+        return (*rest[:end], *given)
+    return (*rest[:end], read) if rest[:end] else ()
+
+
+_TMUX_RUNS = frozenset(
+    (
+        *("new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "popup"),
+        *("respawnw", "respawn-window", "display-popup", "run", "run-shell", "pipep", "pipe-pane", "send", "send-keys"),
+    )
+)
+_TMUX_TAKES = frozenset(["-s", "-n", "-c", "-t", "-F", "-x", "-y", "-e", "-p", "-T", "-w"])
+_KEYS = frozenset({"Enter", "C-m", "KPEnter", "C-c", "C-l", "C-d", "Space"})
+
+
+def _typed(arguments: Words) -> Word | None:
+    """What `tmux` starts in a terminal, or types into one."""
+    rest = _after_options(arguments, frozenset({"-L", "-S", "-f"}))
+    if not rest or rest[0].text not in _TMUX_RUNS:
+        return None
+    words = tuple(word for word in _after_options(rest[1:], _TMUX_TAKES) if word.text not in _KEYS)
+    return _sentence(words) if words else None
+
+
+_MEASURING = """
+-w -m -M -r -s -p -c -n -L -P -D -S -u --warmup --min-runs --max-runs --runs --setup --prepare --cleanup --shell --output
+--export-json --export-csv --export-markdown --command-name --parameter-list --parameter-scan --style --sort
+"""
+_HYPERFINE = frozenset(_MEASURING.split())
+
+
+def _measured(arguments: Words) -> Word | None:
+    """The texts that `hyperfine` runs one after the other."""
+    found = [
+        text
+        for flag, text in pairwise(arguments)
+        if flag.text in ("-s", "-p", "-c", "--setup", "--prepare", "--cleanup")
+    ]
+    rest = arguments
+    while rest := _after_options(rest, _HYPERFINE):
+        found, rest = [*found, rest[0]], rest[1:]
+    return (
+        Word("\n".join(word.text for word in found), " ".join(word.hidden for word in found if word.hidden))
+        if found
+        else None
+    )
+
+
+def _one_text(arguments: Words) -> Word | None:
+    """A whole command line in one word of `parallel`, with the first of the arguments that it gives."""
+    rest = _after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
+    if not rest or " " not in rest[0].text.strip():
+        return None
+    given = next((rest[n + 1] for n, word in enumerate(rest[:-1]) if word.text == ":::"), None)
+    if given is None or not given.is_known:
+        return None
+    text = rest[0].text if "{}" in rest[0].text else f"{rest[0].text} {{}}"
+    return Word(text.replace("{}", given.text), f"{rest[0].hidden} {given.hidden}".strip(), given.commands)
+
+
+def _after_dashes(words: Words) -> Words | None:
+    """What `tally run -- PROGRAM…` runs."""
+    at = next((n for n, word in enumerate(words) if word.text == "--"), None)
+    return None if at is None or not {"run", "acp", "mcp"} & {word.text for word in words[:at]} else words[at + 1 :]
+
+
+def _after_options(words: Words, with_value: frozenset[str]) -> Words:
+    at = 0
+    while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
+        if words[at].text == "--":
+            return words[at + 1 :]
+        at += 3 if words[at].text in _TWO_AFTER else 2 if _takes_next(words[at].text, with_value) else 1
+    return words[at:]
+
+
+def _takes_next(option: str, with_value: frozenset[str]) -> bool:
+    """Whether the next word belongs to an option, also to the last of joined letters: `-nHu root`."""
+    if option in with_value or option[:1] != "-" or not option[1:].isalpha() or len(option) < 3:
+        return option in with_value
+    return next((n for n, letter in enumerate(option[1:], 2) if f"-{letter}" in with_value), 0) == len(option)
+
+
+def _with_input(arguments: Words, command: Words, feed: Feed) -> Words:
+    """The command line that xargs makes, with a hole for what it reads where that is not told."""
+    mark = next((b.text for a, b in pairwise(arguments) if _takes_next(a.text, _REPLACES)), None)
+    mark = mark or next((word.text[2:] for word in arguments if word.text.startswith("-I") and word.text != "-I"), None)
+    read = Word(HOLE, feed.text, feed.inputs)
+    told = feed.word.text if feed.word is not None and feed.word.is_known else ""
+    if mark is not None:
+        lines = told.splitlines()
+        return replaced(command, mark, Word(lines[0].strip()) if len(lines) == 1 else read)
+    mark = next((b.text for a, b in pairwise(arguments) if a.text in ("-d", "--delimiter")), None)
+    is_lines = mark in ("\n", "\\n", "\\0") or any(_NULL_FLAG.fullmatch(word.text) for word in arguments)
+    words = [part for part in told.split("\n") if part] if is_lines else told.split()  # `told` has lines for NULs
+    is_plain = is_lines or (mark is None and not set("'\"\\") & set(told))
+    if words and is_plain and len(words) <= _MOST_WORDS:
+        return (*command, *map(Word, words))
+    return (*command, read)
+
+
+def replaced(words: Words, mark: str, value: Word) -> Words:
+    """Words with a placeholder filled."""
+    return tuple(
+        Word(word.text.replace(mark, value.text), f"{word.hidden} {value.hidden}".strip(), value.commands)
+        if mark in word.text
+        else word
+        for word in words
+    )
+
+
+def split_string(name: str, arguments: Words) -> Word | None:
+    """The text that `env -S` splits into words."""
+    if name != "env":
+        return None
+    for at, word in enumerate(arguments):
+        if word.text[:1] != "-" and not (at and arguments[at - 1].text in _WRAPPERS[name][0]):
+            return None  # an assignment, or the program: what follows is not for `env`
+        if word.text in ("-S", "--split-string") and at + 1 < len(arguments):
+            return arguments[at + 1]
+        for prefix in ("-S", "--split-string="):
+            if word.text.startswith(prefix) and word.text != prefix:
+                return Word(word.text.removeprefix(prefix), word.hidden)
+    return None
+
+
+def positional(name: str, arguments: Words) -> Words:
+    """What `$0`, `$1` and so on are in the text that `sh -c` runs."""
+    text = _after_flag(arguments) if name in _SHELLS else None
+    at = next((n for n, word in enumerate(arguments) if word is text), len(arguments))
+    return arguments[at + 1 :]
+
+
+def shell_text(name: str, arguments: Words) -> Word | None:
+    """What a program takes as shell text from its arguments: `sh -c`, `eval`, `trap`, `su -c`, `watch`."""
+    if name in _SHELLS:
+        return _after_flag(arguments)
+    if name in ("eval", "watch"):
+        words = arguments if name == "eval" else _after_options(arguments, frozenset({"-n", "--interval"}))
+        return _sentence(words) if words else None
+    if name == "trap":
+        return (
+            None
+            if arguments and arguments[0].text in ("-", "-p", "-l")
+            else next((word for word in arguments if not word.text.startswith("-")), None)
+        )
+    if name == "sg" and len(arguments) == 2:
+        return arguments[1]
+    if name == "tmux":
+        return _typed(arguments)
+    if name == "hyperfine":
+        return _measured(arguments)
+    if name == "parallel":
+        return _one_text(arguments)
+    flags, is_joined = frozenset(_TEXT_AFTER.get(name, ())), name in ("script", "su")
+    for flag, text in pairwise(arguments) if flags else ():
+        if flag.text in flags or (is_joined and _takes_next(flag.text, flags)):
+            return text
+    return started_text(name, arguments)
+
+
+def _after_flag(arguments: Words) -> Word | None:
+    at = 0
+    seen = False
+    while at < len(arguments) and arguments[at].text[:1] in ("-", "+") and len(arguments[at].text) > 1:
+        text = arguments[at].text
+        seen = seen or (_COMMAND_FLAG.fullmatch(text) is not None)
+        at += 2 if SHELL_OPTION.fullmatch(text) else 1
+    return arguments[at] if seen and at < len(arguments) else None
+
+
+def reads_its_input(name: str, arguments: Words) -> bool:
+    """Whether a shell runs what reaches its standard input."""
+    if name in ("source", "."):
+        return bool(arguments) and (arguments[0].text in ("/dev/stdin", "/proc/self/fd/0") or not arguments[0].is_known)
+    if name not in _SHELLS or shell_text(name, arguments) is not None:
+        return False
+    if any(word.text in ("--version", "--help") for word in arguments):
+        return False
+    options = frozenset(word.text for word in arguments if SHELL_OPTION.fullmatch(word.text))
+    operands = [word for word in _after_options(arguments, options) if word.text != "-"]
+    is_s = any(word.text == "-s" for word in arguments)
+    return is_s or not operands or not operands[0].is_known or operands[0].text in ("/dev/stdin", "/proc/self/fd/0")
+
+
+def executed(arguments: Words) -> list[Words]:
+    """The command lines after `-exec` and its like in the arguments of `find`, `{}` being a hole."""
+    starts = " ".join(f"{word.text} {word.hidden}" for word in arguments[: _first_test(arguments)])
+    found, at = [], 0
+    while at < len(arguments):
+        if arguments[at].text in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = next((n for n in range(at + 1, len(arguments)) if arguments[n].text in (";", "+")), len(arguments))
+            found.append(replaced(arguments[at + 1 : end], "{}", Word(HOLE, starts)))
+            at = end
+        at += 1
+    return found
+
+
+def _first_test(arguments: Words) -> int:
+    return next((n for n, word in enumerate(arguments) if n and word.text[:1] in ("-", "(", "!")), len(arguments))
+
+
+def _sentence(words: Words) -> Word:
+    commands = tuple(dict.fromkeys(n for word in words for n in word.commands))
+    return Word(" ".join(word.text for word in words), " ".join(word.hidden for word in words if word.hidden), commands)

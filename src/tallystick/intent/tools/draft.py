@@ -1,0 +1,197 @@
+"""What is found in one call, while it is put together.
+
+Owns Code, Uses and Draft: which paths and URLs an intent gets, and that nothing is said twice or without bound. Must not
+know any tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+
+import msgspec
+
+from tallystick.intent.tools.arguments import Members, decoded, members_of, text_among
+from tallystick.intent.tools.paths import absolute, is_encodable, printable, web_address
+from tallystick.model.intent import Domain, Flow, Intent, Operation
+from tallystick.model.step import Json
+
+MOST = 200
+"""Intents of one call; as many commands, programs and codes."""
+_FOLDERS = ("workdir", "workingdirectory", "cwd", "currentworkingdirectory", "directory", "dirpath", "workingdir")
+_LONGEST_WORD = 200
+
+
+class Code(msgspec.Struct, frozen=True):
+    """Text that a call runs and that is no shell command. `language` is named as in `shell.actions.Code`."""
+
+    language: str
+    text: str
+
+    @property
+    def program(self) -> tuple[str, ...] | None:
+        """The same as a program with its arguments, for `shell` to read; None of a language that has no such program."""
+        words = _PROGRAMS.get(self.language)
+        return None if words is None else (*words, self.text)
+
+
+_PROGRAMS = {"python": ("python", "-c"), "javascript": ("node", "-e"), "sql": ("sqlite3", ":memory:")}
+
+
+class Uses(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call of a tool does, as far as its arguments tell."""
+
+    intents: tuple[Intent, ...] = ()
+    """What the tool itself does; not what the texts below do."""
+    flows: tuple[Flow, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Shell texts that it runs, one after the other."""
+    programs: tuple[tuple[str, ...], ...] = ()
+    """Programs with their arguments, started without a shell."""
+    codes: tuple[Code, ...] = ()
+    """Code in other languages that it runs."""
+    folder: str | None = None
+    """Absolute path of the folder that it runs in, as far as that is known."""
+    agent: str | None = None
+    """The kind or name of the sub-agent that it starts."""
+    typed: tuple[str, ...] = ()
+    """Texts that it gives to a program that runs already."""
+    is_told: bool = True
+    """False: the tool is in no table, and no verb in its name tells what it does to the paths that it is given."""
+    searched: tuple[int, ...] = ()
+    """Intents, by position, that list what the tool looks for text in: contents are read, of which files is not told."""
+    picked: tuple[str, ...] = ()
+    """Patterns that say which files are looked through: absolute where the folder is known."""
+
+
+class Draft:
+    """A call that is being read. Rules of `table` call its methods."""
+
+    def __init__(
+        self, tool: str, args: Json, *, folder: str | None, home: str | None, agent: str | None, server: str | None
+    ) -> None:
+        self._called(tool, args)
+        self.agent, self.server = agent, server
+        self.home = home
+        self.folder = folder
+        self.intents: list[Intent] = []
+        self.flows: list[Flow] = []
+        self.commands: list[str] = []
+        self.programs: list[tuple[str, ...]] = []
+        self.codes: list[Code] = []
+        self.started: list[str] = []
+        """Sub-agents."""
+        self.typed: list[str] = []
+        self.is_told = True
+        self.searched: list[int] = []
+        self.picked: list[str] = []
+
+    def _called(self, tool: str, args: Json) -> None:
+        self.tool = printable(tool[:_LONGEST_WORD])
+        self.args = decoded(args)
+        self.text = self.args if isinstance(self.args, str) else None
+        """The arguments, where they are a mere text."""
+        self.members: Members = members_of(self.args)
+
+    def inner(self, tool: str, args: Json) -> Draft:
+        """A call that this one makes; what is found in it counts as found in this one."""
+        inner = copy(self)
+        inner._called(tool, args)
+        return inner
+
+    def enter_folder(self) -> None:
+        """The arguments may name the folder that it runs in: from here on, paths are relative to that."""
+        named = text_among(self.members, *_FOLDERS)
+        if named is not None:
+            self.folder = absolute(named, self.folder, self.home)[0]
+
+    def intent(self, intent: Intent) -> int:
+        """Add an intent; its position, or that of its double, or -1 if there are too many."""
+        if intent in self.intents:
+            return self.intents.index(intent)
+        if len(self.intents) >= MOST:
+            return -1
+        self.intents.append(intent)
+        return len(self.intents) - 1
+
+    def file(
+        self,
+        operation: Operation,
+        path: str,
+        *,
+        is_authored: bool = False,
+        content: str | None = None,
+        is_deep: bool = False,
+        is_pattern: bool = False,
+    ) -> int:
+        """Add what is done to a file; its position, or -1."""
+        target, is_known = absolute(path, self.folder, self.home)
+        return self.intent(
+            Intent(
+                domain=Domain.FILE,
+                operation=operation,
+                target=target,
+                is_known=is_known and not is_pattern,
+                is_pattern=is_pattern,
+                is_deep=is_deep,
+                is_authored=is_authored,
+                content=content if content is not None and is_encodable(content) else None,
+            )
+        )
+
+    def pick(self, folder: str, pattern: str) -> None:
+        """Add a pattern by which files below a folder are looked through."""
+        if not pattern.startswith("!") and len(self.picked) < MOST:
+            self.picked.append(absolute(f"{folder}/{pattern}", self.folder, self.home)[0])
+
+    def files(self, operation: Operation, paths: Iterable[str], *, is_authored: bool = False) -> None:
+        """Add what is done to several files. None at all: it is done to a file that is not told."""
+        found = [self.file(operation, path, is_authored=is_authored) for path in paths]
+        if not found:
+            self.intent(
+                Intent(
+                    domain=Domain.FILE,
+                    operation=operation,
+                    target="",
+                    is_known=False,
+                    is_authored=is_authored,
+                    words=(self.tool,),
+                )
+            )
+
+    def flow(self, source: int, target: int) -> None:
+        """What one intent reads goes into what the other one writes."""
+        if source >= 0 and target >= 0 and source != target:
+            self.flows.append(Flow(source, target))
+
+    def network(self, operation: Operation, url: str) -> int:
+        """Add a transfer from or to a URL."""
+        return self.other(Domain.NETWORK, operation, web_address(url))
+
+    def other(self, domain: Domain, operation: Operation, target: str, *words: str) -> int:
+        """Add an intent on something that is no file."""
+        said = tuple(printable(word[:_LONGEST_WORD]) for word in words)
+        is_known = domain is not Domain.UNKNOWN
+        return self.intent(
+            Intent(domain=domain, operation=operation, target=printable(target), is_known=is_known, words=said)
+        )
+
+    def unknown(self, *words: str) -> None:
+        """Something is done and the arguments do not tell what."""
+        self.other(Domain.UNKNOWN, Operation.UNKNOWN, self.tool, *words)
+
+    def done(self) -> Uses:
+        """What was found."""
+        return Uses(
+            intents=tuple(self.intents),
+            flows=tuple(self.flows),
+            commands=tuple(self.commands[:MOST]),
+            programs=tuple(self.programs[:MOST]),
+            codes=tuple(self.codes[:MOST]),
+            folder=self.folder,
+            agent=self.started[0] if self.started else None,
+            typed=tuple(self.typed[:MOST]),
+            is_told=self.is_told,
+            searched=tuple(self.searched),
+            picked=tuple(self.picked),
+        )

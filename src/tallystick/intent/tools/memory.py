@@ -1,0 +1,70 @@
+"""Tools that keep something for later sessions.
+
+Owns the files in which agents keep it, where that is known. Must not know what a memory says.
+"""
+
+from __future__ import annotations
+
+from tallystick.intent.tools.arguments import plain_name, text_among
+from tallystick.intent.tools.draft import Draft
+from tallystick.model.intent import Operation
+
+_FILES = {"gemini": "~/.gemini/GEMINI.md", "qwen": "~/.qwen/QWEN.md"}
+"""Where `save_memory` of these agents adds a line, unless it is told to keep it with the project."""
+_PROJECT_FILES = {"gemini": "GEMINI.md", "qwen": "QWEN.md"}
+_CHANGES = (
+    "add",
+    "create",
+    "replace",
+    "remove",
+    "delete",
+    "insert",
+    "strreplace",
+    "update",
+    "rename",
+    "write",
+    "save",
+    "",
+)
+
+
+def memory_file(tool: str, agent: str | None) -> str | None:
+    """The file, as `~/…`, in which a tool of an agent keeps what it is told; None: it is another tool."""
+    return _FILES.get(agent or "") if plain_name(tool) == "savememory" else None
+
+
+def keeps_skill(draft: Draft) -> None:
+    """Hermes' `skill_manage`: a skill is a folder of files, the first of which says what it is for."""
+    name, members = text_among(draft.members, "name"), draft.members
+    if name is None or "/" in name:
+        draft.unknown()
+        return
+    action = (text_among(members, "action") or "").lower()
+    place = f"~/.hermes/skills/{name}"
+    if action in ("delete", "remove_file"):
+        file = text_among(members, "filepath")
+        draft.file(Operation.DELETE, f"{place}/{file}" if file is not None else place, is_deep=file is None)
+        return
+    file = text_among(members, "filepath") or "SKILL.md"
+    operation = Operation.EDIT if action in ("edit", "patch") else Operation.WRITE
+    content = text_among(members, "content", "filecontent")
+    draft.file(operation, f"{place}/{file}", is_authored=True, content=content if action != "patch" else None)
+
+
+def memorizes(draft: Draft) -> None:
+    """A tool that adds to the agent's memory, changes or reads it."""
+    path = text_among(draft.members, "path", "filepath")
+    action = (text_among(draft.members, "action", "command", "operation") or "").lower().replace("_", "")
+    if path is not None and not path.startswith(
+        "/memories"
+    ):  # those are in a store of the agent's, not in the file system
+        draft.file(Operation.EDIT if action in _CHANGES else Operation.READ, path, is_authored=action in _CHANGES)
+        return
+    files = _PROJECT_FILES if draft.members.get("scope") == "project" else _FILES
+    place = files.get(draft.agent or "")
+    if place is not None and draft.members.get("fact") is not None:
+        draft.file(Operation.APPEND, place, is_authored=True)
+    elif action in _CHANGES:
+        draft.files(Operation.APPEND, (), is_authored=True)
+    else:
+        draft.files(Operation.READ, ())

@@ -1,0 +1,132 @@
+"""Patches as models write them → what they do to which files.
+
+Owns the `*** Begin Patch` envelope and the headers of unified differences. Must not know whether a patch fits. Sources: the
+format that Codex's `apply_patch` describes to models; POSIX `diff -u`; git-diff(1) for renames, new and deleted files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from tallystick.intent.tools.draft import MOST, Draft
+from tallystick.model.intent import Operation
+
+_MOST_CHARACTERS = 16 * 1024 * 1024
+_MOST_TOLD = 1024 * 1024
+# Both take the whole rest of a line: what is cut off its end by an expression can take quadratic time.
+_HEADER = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to|Move File|End of File|End Patch)(.*)$", re.M)
+_UNIFIED = re.compile(r"^(---|\+\+\+|rename from|rename to|copy from|copy to) (.+)$", re.M)
+_NOWHERE = "/dev/null"
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What a patch does to one file. `content` is what a new one will hold; `moved_to` is its new path, if it gets one."""
+
+    operation: Operation
+    path: str
+    content: str | None = None
+    moved_to: str | None = None
+
+
+def is_patch(text: str) -> bool:
+    """Whether a text has the form of a patch."""
+    return "*** Begin Patch" in text or ("\n+++ " in text and (text.startswith("--- ") or "\n--- " in text))
+
+
+def changes_in(text: str) -> tuple[Change, ...]:
+    """What a patch does, file by file, at most 200."""
+    if len(text) > _MOST_CHARACTERS:
+        return ()
+    found = _enveloped(text) if "*** " in text else iter(())
+    changes = _bounded(found)
+    return changes or _bounded(_unified(text))
+
+
+def _bounded(found: Iterator[Change]) -> tuple[Change, ...]:
+    return tuple(change for change, _ in zip(found, range(MOST), strict=False))
+
+
+def _enveloped(text: str) -> Iterator[Change]:
+    heads = list(_HEADER.finditer(text))
+    for place, head in enumerate(heads):
+        what, path = head[1], _path_of(head)
+        end = heads[place + 1].start() if place + 1 < len(heads) else len(text)
+        if not path:
+            continue
+        if what == "Add File":
+            yield Change(Operation.WRITE, path, _added(text[head.end() : end]))
+        elif what == "Delete File":
+            yield Change(Operation.DELETE, path)
+        elif what in ("Update File", "Move File"):
+            following = heads[place + 1] if place + 1 < len(heads) else None
+            moved = _path_of(following) if following is not None and following[1] == "Move to" else None
+            yield Change(Operation.EDIT, path, moved_to=moved or None)
+
+
+def _path_of(head: re.Match[str]) -> str:
+    return head[2].removeprefix(":").strip()
+
+
+def _added(body: str) -> str:
+    """The lines of a new file: those marked `+`, each ended by LF."""
+    return "".join(line[1:].removesuffix("\r") + "\n" for line in body.split("\n") if line.startswith("+"))
+
+
+def _unified(text: str) -> Iterator[Change]:
+    old, is_named = "", False
+    for head in _UNIFIED.finditer(text):
+        what, path = head[1], head[2].partition("\t")[0].removesuffix("\r")
+        if what in ("---", "rename from", "copy from"):
+            old, is_named = (path, what != "---")
+        elif old and (what != "+++" or not is_named):
+            yield from _from_heads(what, old, path)
+            old = old if what != "+++" else ""
+
+
+def _from_heads(what: str, old: str, new: str) -> Iterator[Change]:
+    if what == "rename to":
+        yield Change(Operation.EDIT, old, moved_to=new)
+    elif what == "copy to":
+        yield Change(Operation.WRITE, new)
+    elif new == _NOWHERE:
+        yield Change(Operation.DELETE, _without_side(old, "a/"))
+    elif old == _NOWHERE:
+        yield Change(Operation.WRITE, _without_side(new, "b/"))
+    else:
+        yield Change(Operation.EDIT, _without_side(new, "b/"))
+
+
+def _without_side(path: str, side: str) -> str:
+    """A path without git's `a/` or `b/`."""
+    return path.removeprefix(side)
+
+
+_TOLD = re.compile(r"^([AMD]) (.+)$", re.M)
+_TOLD_AS = {"A": Operation.WRITE, "M": Operation.EDIT, "D": Operation.DELETE}
+
+
+def changes_told(output: str) -> tuple[Change, ...]:
+    """What Codex's `apply_patch` says that it did: `A PATH`, `M PATH` or `D PATH` a line, after a line of success."""
+    _, _, rest = output[:_MOST_TOLD].partition("Success. Updated the following files:\n")
+    return _bounded(Change(_TOLD_AS[line[1]], line[2].rstrip("\r")) for line in _TOLD.finditer(rest))
+
+
+def apply_patch(draft: Draft, text: str) -> bool:
+    """Add what a patch does; whether it does anything that was understood."""
+    changes = changes_in(text)
+    for change in changes:
+        if change.moved_to is None:
+            is_change = change.operation is not Operation.DELETE
+            draft.file(change.operation, change.path, is_authored=is_change, content=change.content)
+        else:
+            move(draft, change.path, change.moved_to)
+            draft.file(Operation.EDIT, change.moved_to, is_authored=True)
+    return bool(changes)
+
+
+def move(draft: Draft, old: str, new: str) -> None:
+    """Add a file's move: the old name goes, the new one holds what it held."""
+    draft.flow(draft.file(Operation.RENAME, old), draft.file(Operation.COPY_DEST, new))

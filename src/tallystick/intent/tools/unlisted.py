@@ -1,0 +1,157 @@
+"""Tools in no table: those of MCP servers, and whatever else an agent calls.
+
+Owns what names of members and verbs in a tool's name say: paths, URLs, commands, and whether data is fetched or sent. Must
+not claim more: where no verb tells what is done to a path, the operation is unknown. Source: specs of MCP servers in use.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.intent.tools.arguments import strings
+from tallystick.intent.tools.draft import MOST, Code, Draft
+from tallystick.intent.tools.git_server import runs_git
+from tallystick.intent.tools.paths import is_url
+from tallystick.intent.tools.reaching import of_server, reaches, urls_in
+from tallystick.model.intent import Domain, Operation
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_VERBS = {
+    verb: operation
+    for operation, verbs in {
+        Operation.READ: "read view get cat show open load describe stat info check inspect parse diagnostics analyze "
+        "upload attach send share publish submit post transcribe scan ocr summarize",
+        Operation.LIST: "list ls glob find search grep tree query lookup count",
+        Operation.WRITE: "write create save put store export generate download screenshot",
+        Operation.APPEND: "append",
+        Operation.EDIT: "edit update patch replace insert modify set format rename move",
+        Operation.DELETE: "delete remove rm unlink trash",
+    }.items()
+    for verb in verbs.split()
+}
+_SEARCHING = frozenset(("search", "grep", "query", "find", "lookup"))
+_FETCHING_VERBS = """
+get read list search find query fetch view show describe lookup download ls count stat navigate browse resolve check info
+watch snapshot
+"""
+_SENDING_VERBS = """
+send post publish create comment reply submit update add write upload put delete remove merge push invite assign close edit
+set save notify email share deploy move rename label approve
+"""
+_LOCAL_SERVERS = """
+filesystem fs files file local serena desktopcommander texteditor ide jetbrains vscode git editor memory everything shell
+terminal commander workspace
+"""
+_REMOTE_MEMBERS = """
+owner repo repository bucket projectid projectkey project branch ref sha site siteid host hostname database table spaceid
+pageid issue issuenumber pullnumber teamid fileid folderid namespace org
+"""
+_PATH_MEMBERS = "source destination dest dst src target from to output input uri root cwd"
+_FETCHING, _SENDING, _LOCAL, _REMOTE, _PATH_NAMES = (
+    frozenset(names.split())
+    for names in (_FETCHING_VERBS, _SENDING_VERBS, _LOCAL_SERVERS, _REMOTE_MEMBERS, _PATH_MEMBERS)
+)
+# _LOCAL: servers whose relative paths are on this machine; `git` is the reference server, which works on local repositories.
+# _REMOTE: members beside which a relative path is one of a remote repository, a bucket, a page.
+_COMMANDS = ("command", "cmd", "shellcommand", "bash", "commandline", "commands")
+_CODES = {"python": "python", "javascript": "javascript", "js": "javascript", "sql": "sql", "code": "python"}
+_MOST_BEFORE = 4096
+"""Characters of comments before a statement."""
+_QUERIES = frozenset(("query", "statement", "sqlquery"))
+_LOOKING = frozenset(("search", "find", "lookup", "grep", "ask"))
+_SQL = re.compile(
+    r"\s*(?:(?:--[^\n]*\n|/\*[^*]*\*/)\s*){0,8}(?:select|with|insert\s+into|update|delete\s+from|create|alter|drop|truncate|copy|attach"
+    r"|pragma|load\s+data|merge|grant|vacuum|replace\s+into|call|do)\b",
+    re.IGNORECASE,
+)
+"""How SQL begins that does more than it says in one word; what people look for begins otherwise, or hardly does harm."""
+_PATH_END = re.compile(r"(?:path|paths|file|files|filename|filenames|dir|directory|folder|notebook|attachments?)\Z")
+_FROM = re.compile(r"source|src|input|from\Z|(?<!f)old")
+_TO = re.compile(r"dest|target|output|dst|new|saveto")
+_NO_PATH = re.compile(r"[\n\r\0]")
+
+
+def unlisted(draft: Draft, server: str | None, method: str) -> None:
+    """Add what the arguments tell of a tool that is in no table. `server` is the MCP server, None if it is none's."""
+    verbs = [word.lower() for word in _WORD.findall(method[:200])]
+    draft.is_told = any(verb in _VERBS for verb in verbs)
+    before = len(draft.intents) + len(draft.commands) + len(draft.codes)
+    runs_git(draft, method)
+    _commands(draft, is_search=not _LOOKING.isdisjoint(verbs))
+    _paths(draft, server, verbs)
+    operation = _direction(verbs)
+    for url in urls_in(draft):
+        reaches(draft, operation, url)
+    is_told = len(draft.intents) + len(draft.commands) + len(draft.codes) > before
+    if server is None:
+        draft.unknown()
+    elif not is_told or not is_local(server):
+        draft.other(Domain.NETWORK, operation, of_server(server), method)
+
+
+def is_local(server: str) -> bool:
+    """Whether an MCP server's name says that it works on this machine's files."""
+    return bool(_LOCAL & set(re.findall(r"[a-z]+", server.lower())))
+
+
+def _direction(verbs: list[str]) -> Operation:
+    """Whether the first verb that is known gets data or gives it."""
+    for verb in verbs:
+        if verb in _FETCHING:
+            return Operation.FETCH
+        if verb in _SENDING:
+            return Operation.SEND
+    return Operation.CONNECT
+
+
+def _commands(draft: Draft, *, is_search: bool) -> None:
+    for name, text in strings(draft.args):
+        if len(draft.commands) + len(draft.codes) >= MOST:
+            return
+        is_script = name == "script" and "\n" not in text and not text.endswith((".sh", ".py", ".js"))
+        if is_script or name in _COMMANDS or name.endswith("command"):
+            draft.commands.append(text)
+        elif name in _CODES and name != "code":
+            draft.codes.append(Code(_CODES[name], text))
+        elif name in _QUERIES and not is_search and _SQL.match(text[:_MOST_BEFORE]):
+            draft.codes.append(Code("sql", text))
+
+
+def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
+    is_remote = server is not None and not is_local(server) and not _REMOTE.isdisjoint(draft.members)
+    for name, text in strings(draft.args):
+        if len(draft.intents) >= MOST:
+            return
+        if name in _COMMANDS or name.endswith("command") or not _may_be_path(name, text):
+            continue
+        is_rooted = text.startswith(("/", "~/", "file://"))
+        if is_rooted or not is_remote:
+            # A relative path of a server that works elsewhere may mean anything.
+            is_told = server is not None and (is_rooted or is_local(server))
+            operation = _operation(name, verbs) if is_told else Operation.UNKNOWN
+            is_search = operation is Operation.LIST and not _SEARCHING.isdisjoint(verbs)
+            at = draft.file(operation, text, is_deep=is_search)
+            if is_search:
+                draft.searched.append(at)
+
+
+def _may_be_path(name: str, text: str) -> bool:
+    """Whether a text is a path: by the name of its member, or by how it begins. Not prose, not code, not a URL of the web."""
+    if not text or len(text) > 4096 or _NO_PATH.search(text):
+        return False
+    if is_url(text) and text[:7].lower() != "file://":
+        return False
+    if _PATH_END.search(name):
+        return True
+    looks = text.startswith(("/", "~/", "./", "../", "file://")) and not re.search(r"\s", text)
+    return looks and (name in _PATH_NAMES or len(text) > 1)
+
+
+def _operation(name: str, verbs: list[str]) -> Operation:
+    """What is done to the path in the member `name`: its name says it first, then the verbs of the tool's name."""
+    found = next((_VERBS[verb] for verb in verbs if verb in _VERBS), Operation.UNKNOWN)
+    if _FROM.search(name):
+        return Operation.READ
+    if _TO.search(name) and found not in (Operation.LIST, Operation.DELETE):
+        return Operation.WRITE if found is not Operation.EDIT else Operation.EDIT
+    return found

@@ -1,0 +1,1 @@
+"""One delivery of an agent's hook: understood, decided, recorded, answered."""

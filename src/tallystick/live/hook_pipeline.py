@@ -1,0 +1,453 @@
+"""Live: what an agent's hook said becomes steps, and the agent gets its answer.
+
+Owns the order of one delivery: understood, decided, recorded, durable where leave was asked, answered. Must not know how
+deliveries reach us, nor any agent's format.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply, hook_adapter
+from tallystick.capture.probe import ANSWER, PROBE
+from tallystick.errors import FormatError, TallystickError
+from tallystick.guard.policy_change import Change, step_of_change
+from tallystick.live.alerts import LiveAlerts, LookAfter, decided_step
+from tallystick.live.call_folders import Folders
+from tallystick.live.configuration import LiveConfiguration, environment_of_hook
+from tallystick.live.delivery import Delivery
+from tallystick.live.working_dirs import Whereabouts
+from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
+from tallystick.recording.checkpoints.auto import Checkpointing
+from tallystick.recording.isolation import with_isolation
+from tallystick.recording.own_session import RECORDER, SESSION, Gaps
+from tallystick.recording.record import SessionRecord
+from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.settings_change import SettingsWatch
+from tallystick.recording.synthetic_ids import Unnamed
+
+_LOG = logging.getLogger(__name__)
+
+Settle: TypeAlias = Callable[[], None]
+"""Waits until what was recorded survives a loss of power."""
+_SAME_SECONDS = 10.0
+_MOST_REMEMBERED = 4096
+_QUIET_SECONDS = 2.0
+_KEPT_OF_BAD = 16 << 10
+_MOST_FOLLOWED = 256
+
+
+class Decide(Protocol):
+    """Gives the decision on a call."""
+
+    def __call__(self, call: Call) -> Decision:
+        """Decide. Never raises: what cannot be decided is answered as the setting hooks.on_error says."""
+        ...
+
+
+class Transcripts(Protocol):
+    """Reads the transcripts that agents write, beside their hooks."""
+
+    def watch(self, agent: str, session: str, path: str) -> None:
+        """Follow a transcript from now on."""
+        ...
+
+    def poll(self, agent: str | None = None, session: str | None = None) -> bool:
+        """Record what is new in all of them, or in one session's; whether there was anything."""
+        ...
+
+    def finish(self, agent: str, session: str) -> None:
+        """Record what is left of a session, and follow its files no longer."""
+        ...
+
+    def close(self) -> None:
+        """Record what is left of all sessions, and follow no file any more."""
+        ...
+
+
+class Counts(msgspec.Struct):
+    """What the recorder did since it began."""
+
+    deliveries: int = 0
+    repeated: int = 0
+    refused: int = 0
+    spooled: int = 0
+    decisions: dict[str, int] = {}
+    lost: int = 0
+    """Deliveries that could not be recorded and of which only a gap tells."""
+    last_error: str | None = None
+
+
+class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
+    """A session whose transcript is followed: which file, and whether its agent has ended it."""
+
+    agent: str
+    session: str
+    transcript: str
+    ending: bool = False
+
+
+class Live:
+    """Takes deliveries one after another. Not safe for several threads: whoever has them queues them."""
+
+    def __init__(
+        self,
+        scribe: Scribe,
+        decide: Decide,
+        transcripts: Transcripts,
+        *,
+        monotonic: Callable[[], float],
+        adapter: Callable[[str], HookAdapter | None] = hook_adapter,
+        look_after: LookAfter | None = None,
+        configuration: LiveConfiguration | None = None,
+    ) -> None:
+        self.scribe = scribe
+        self.counts = Counts()
+        self._decide = decide
+        self._transcripts = transcripts
+        self._adapter = adapter
+        self._monotonic = monotonic
+        self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
+        self._unnamed = Unnamed()
+        self._folders = Folders()
+        self._ending: dict[tuple[str, str], float] = {}
+        self._followed: dict[tuple[str, str], str] = {}
+        self._whereabouts = Whereabouts(monotonic)
+        self._settle: Settle | None = None
+        self.changes = 0
+        """How often `unfinished` has changed."""
+        self._gaps = Gaps(scribe)
+        self._alerts = LiveAlerts(scribe, look_after)
+        self.checkpoints = Checkpointing(scribe)
+        self._configuration = configuration
+        self._settings = SettingsWatch(scribe.home)
+
+    # One delivery ---------------------------------------------------------------------------------------------------
+
+    def take(self, delivery: Delivery) -> Reply:
+        """Record a delivery and give the agent's answer. Never raises for what an agent sent or a disk did.
+
+        A spooled one raises JournalError if the store cannot be written: it is not lost, but stays in the spool.
+        """
+        reply, settle = self.begin(delivery)
+        if settle is not None:
+            self.settled(settle)
+        return reply
+
+    def settled(self, settle: Settle) -> None:
+        """Wait for the disk. Where it refuses, the agent has its answer all the same."""
+        try:
+            settle()
+        except TallystickError as error:
+            self.counts.last_error = str(error)
+
+    def begin(self, delivery: Delivery) -> tuple[Reply, Settle | None]:
+        """Record a delivery; the answer, and what must be waited for (`settled`, in any thread) before it is given."""
+        self._settle = None
+        reply = self._take(delivery)
+        return reply, self._settle
+
+    def _take(self, delivery: Delivery) -> Reply:
+        if delivery.data == PROBE:
+            return Reply(stdout=ANSWER)
+        if not delivery.data.strip():
+            return SILENT  # an agent that is interrupted may start a hook and tell it nothing
+        self.counts.deliveries += 1
+        self.counts.spooled += delivery.spooled
+        key = sha256(f"{delivery.agent}\0{delivery.event}\0".encode() + delivery.data).digest()
+        adapter = self._adapter(delivery.agent)
+        try:
+            if adapter is None:
+                raise FormatError(f"no agent {delivery.agent[:80]!r} is known", hint="`tally agents` lists them")
+            payload = adapter.parse(delivery.data, delivery.event)
+        except Exception as error:  # a fault of an adapter must not keep the agent from its answer either
+            if not isinstance(error, FormatError):
+                _LOG.exception("a payload of %s could not be read", delivery.agent)
+            self._refuse(delivery, error)
+            return SILENT
+        known = self._known_answer(key, payload)
+        if known is not None:
+            self.counts.repeated += 1
+            return known
+        decision = self._decision(delivery, payload)
+        self._record_or_note(delivery, payload, decision)
+        reply = SILENT
+        if decision is not None and decision.effect in (Effect.ASK, Effect.DENY):
+            reply = adapter.reply(payload, decision)
+        self._remember(key, reply)
+        return reply
+
+    def _known_answer(self, key: bytes, payload: Payload) -> Reply | None:
+        """What was answered to the same event a moment ago: two handlers may be installed for one agent."""
+        found = self._answered.get(key)
+        if found is None or not payload.timed or self._monotonic() - found[0] > _SAME_SECONDS:
+            return None
+        return found[1]
+
+    def _remember(self, key: bytes, reply: Reply) -> None:
+        self._answered[key] = (self._monotonic(), reply)
+        while len(self._answered) > _MOST_REMEMBERED:
+            self._answered.popitem(last=False)
+
+    def _decision(self, delivery: Delivery, payload: Payload) -> Decision | None:
+        if payload.asks is None:
+            return None
+        if delivery.spooled and delivery.decided is not None:
+            return delivery.decided
+        decision = self._decide(payload.asks)
+        self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
+        self._alerts.asked(payload.asks, decision)
+        return decision
+
+    # What goes on from one recorder to the next ---------------------------------------------------------------------
+
+    @property
+    def unfinished(self) -> list[Unfinished]:
+        """The sessions whose transcripts are followed, for the next recorder to go on if this one dies."""
+        return [
+            Unfinished(agent=agent, session=session, transcript=path, ending=(agent, session) in self._ending)
+            for (agent, session), path in self._followed.items()
+        ]
+
+    def resume(self, unfinished: Iterable[Unfinished]) -> None:
+        """Go on with what another recorder left."""
+        for item in unfinished:
+            self._follow(item.agent, item.session, item.transcript)
+            if item.ending:
+                self._ending[(item.agent, item.session)] = self._monotonic() + _QUIET_SECONDS
+
+    def _follow(self, agent: str, session: str, path: str) -> None:
+        self._transcripts.watch(agent, session, path)
+        self.changes += self._followed.get((agent, session)) != path
+        self._followed.pop((agent, session), None)
+        self._followed[(agent, session)] = path
+        while len(self._followed) > _MOST_FOLLOWED:
+            self._followed.pop(next(iter(self._followed)))
+
+    # Who works where ------------------------------------------------------------------------------------------------
+
+    def working(self) -> list[dict[str, str]]:
+        """The sessions that are live, as far as their hooks told: agent, the agent's own id, and the folder they work in."""
+        return self._whereabouts.live()
+
+    # Recording ------------------------------------------------------------------------------------------------------
+
+    def _record_or_note(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
+        try:
+            self._gaps.tell()
+            self._record(delivery, payload, decision)
+        except Exception as error:  # a fault of ours must not keep the agent from its answer either
+            if delivery.spooled:
+                self.scribe.recover()
+                raise
+            if not isinstance(error, TallystickError):
+                _LOG.exception("a delivery of %s could not be recorded", delivery.agent)
+            self.counts.lost += 1
+            self.counts.last_error = f"{type(error).__name__}: {error}"
+            self._gaps.count(delivery.received)
+            self.scribe.recover()
+
+    def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
+        self._look_at_transcript(delivery.agent, payload)
+        if not delivery.spooled:
+            self._whereabouts.note(delivery.agent, payload)
+        folder = payload.asks.cwd if payload.asks is not None else None
+        size = self._configuration.size(delivery.agent, payload.session) if self._configuration is not None else 0
+        for event in self._leave(delivery.agent, payload) if payload.continues is not None else payload.events:
+            try:
+                self._record_event(delivery, self._folders.noted(delivery.agent, event, folder), decision)
+            except FormatError as error:  # one that cannot be sealed does not take the others with it
+                self.counts.last_error = str(error)
+                self.note_gap({"reason": "unrecordable"}, {"content.error": str(error)[:2000]})
+        if self._configuration is not None and not delivery.spooled:
+            self._configuration.saw(
+                delivery.agent,
+                payload.session,
+                payload.events,
+                size=size,
+                folder=self._whereabouts.folder(delivery.agent, payload.session),
+                environment=partial(environment_of_hook, delivery.id),
+            )
+        if payload.ends:
+            self.changes += 1
+            self._ending[(delivery.agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
+
+    def _leave(self, agent: str, payload: Payload) -> tuple[Event, ...]:
+        """The agent goes on under another id: what it has left is closed too. Of what is not recorded, nothing is told."""
+        left = str(payload.continues)
+        if self.scribe.writer.find(agent, left) is None:
+            return tuple(event for event in payload.events if isinstance(event, Loss) or event.session != left)
+        self.changes += 1
+        self._ending[(agent, left)] = self._monotonic() + _QUIET_SECONDS
+        return payload.events
+
+    def _look_at_transcript(self, agent: str, payload: Payload) -> None:
+        """Read on in the second witness's file first. Whatever is wrong with that, what the hook told is recorded."""
+        try:
+            if payload.transcript is not None:
+                self._follow(agent, payload.session, payload.transcript)
+            if payload.begins or payload.asks is not None:
+                self._transcripts.poll(agent, payload.session)
+        except Exception as error:
+            if not isinstance(error, TallystickError):
+                _LOG.exception("the transcript of a session of %s could not be read", agent)
+            self.counts.last_error = f"{type(error).__name__}: {error}"
+
+    def _record_event(self, delivery: Delivery, event: Event, decision: Decision | None) -> None:
+        agent = delivery.agent
+        if isinstance(event, Loss):
+            return
+        event = replace(
+            event, session=self.scribe.writer.current(agent, event.session), ts=event.ts or delivery.received
+        )
+        if isinstance(event, Opening):
+            if self.scribe.writer.archive.find(agent, event.session) is None:
+                folder = self._whereabouts.folder(agent, event.session)
+                self.scribe.open(with_isolation(_under(event, delivery.monitor), folder, Path.home()))
+            return
+        with self.scribe.lock:  # or the session might be let go of in between
+            self._add(delivery, event, decision)
+
+    def _add(self, delivery: Delivery, step: Step, decision: Decision | None) -> None:
+        record = self._record_of(delivery.agent, step)
+        if step.source_id is None or step.source_id.startswith(UNNAMED):
+            named = self._unnamed.named(record, step, delivery.id)
+            if named is None:
+                return
+            step = named
+        if delivery.spooled:
+            step = replace(step, meta={**step.meta, "spooled": True})
+        try:
+            taken = self.scribe.add_to(record, step)
+        except TallystickError:
+            self._unnamed.forget(record.sid)  # what was not recorded was not delivered: it may come again
+            raise
+        if step.type == "tool_call" and decision is not None:
+            if decision.effect is not Effect.ALLOW or decision.would is not None:
+                decided = decided_step(step, decision)
+                self._mark(delivery, record, self.scribe.add_to(record, decided), decided)
+                self._alerts.of_decision(record, step, decided, taken.n, received=delivery.received)
+            # An intent is on disk before its call is let go, and sealed where a signer guards the store: DESIGN 5.
+            self._settle = self.scribe.before_effects(taken.session)
+        elif step.type == "tool_result":
+            self._alerts.made(delivery.agent, step, taken.n)
+        else:
+            self._mark(delivery, record, taken, step)
+
+    def _mark(self, delivery: Delivery, record: SessionRecord, taken: Taken, step: Step) -> None:
+        seen = replace(step, meta={**step.meta, "spooled": True}) if delivery.spooled else step
+        self.checkpoints.saw(record, taken, seen)
+
+    def _record_of(self, agent: str, step: Step) -> SessionRecord:
+        found = self.scribe.writer.find(agent, step.session)
+        return found or self.scribe.open(Opening(session=step.session, agent=agent, source=step.source, ts=step.ts))
+
+    # Policies -------------------------------------------------------------------------------------------------------
+
+    def note_policies(self, change: Change) -> None:
+        """Record that another set of policies is in force, or that files of policies cannot be used."""
+        try:
+            with self.scribe.lock:
+                self.scribe.add(RECORDER, step_of_change(change))
+                record = self.scribe.writer.find(RECORDER, SESSION)
+                if record is not None:
+                    self._alerts.of_change(record, change)
+        except TallystickError as failure:
+            self.counts.last_error = str(failure)
+
+    def note_alarm(self, said: str) -> None:
+        """Record a sign of tampering around the store. In whatever thread it was found."""
+        try:
+            with self.scribe.lock:
+                self._alerts.of_alarm(self.scribe.open(Opening(session=SESSION, agent=RECORDER)), said)
+        except TallystickError as failure:
+            self.counts.last_error = str(failure)
+
+    # What is not as it should be ------------------------------------------------------------------------------------
+
+    def _refuse(self, delivery: Delivery, error: Exception) -> None:
+        """A payload that cannot be understood: the recorder's own session says so, and keeps how it begins."""
+        self.counts.refused += 1
+        self.counts.last_error = str(error)
+        meta: dict[str, Json] = {"reason": "bad-payload", "bytes": len(delivery.data)}
+        begins = delivery.data[:_KEPT_OF_BAD].decode("utf-8", "replace")
+        said = {"content.agent": delivery.agent[:200], "content.error": str(error)[:2000], "content.payload": begins}
+        self.note_gap(meta, said)
+
+    def note_gap(self, meta: dict[str, Json], values: dict[str, Json]) -> None:
+        """Record that something is missing from the record."""
+        try:
+            self._gaps.note(meta, values)
+        except TallystickError as failure:
+            self.counts.last_error = str(failure)
+
+    # Time passing ---------------------------------------------------------------------------------------------------
+
+    def tick(self, *, closing: bool = False) -> bool:
+        """Read transcripts, and close sessions whose agent has ended them; whether anything was new."""
+        try:
+            was_new = self._transcripts.poll()
+            self._alerts.tick()
+            self.scribe.take(RECORDER, self._settings.changed())
+            (self.checkpoints.settle if closing else self.checkpoints.tick)()
+            if self._configuration is not None:
+                (self._configuration.settle if closing else self._configuration.tick)()
+            now = self._monotonic()
+            for (agent, session), due in list(self._ending.items()):
+                is_quiet = now >= due and not self._transcripts.poll(agent, session)
+                if closing or (is_quiet and not self._is_due(agent, session)):
+                    self._transcripts.finish(agent, session)
+                    self._end(agent, self.scribe.writer.current(agent, session))
+                    self._followed.pop((agent, session), None)
+                    del self._ending[(agent, session)]  # only now: what a full disk refuses is tried again
+        except TallystickError as error:
+            self.counts.last_error = str(error)
+            return False
+        return was_new
+
+    def _is_due(self, agent: str, session: str) -> bool:
+        """Whether something is still to be recorded before a session ends."""
+        waits = self._configuration is not None and self._configuration.is_due(agent, session)
+        return waits or self.checkpoints.is_due
+
+    def close(self) -> None:
+        """Record and seal what is pending. Raises: JournalError: the store cannot be written."""
+        try:
+            self.tick(closing=True)
+            self._transcripts.close()
+        finally:
+            self.scribe.close()
+
+    @property
+    def unrecorded(self) -> int:
+        """How many deliveries could not be recorded, and no gap tells of them yet."""
+        return self._gaps.untold
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a session is about to be closed, or something waits to be said."""
+        return bool(self._ending or self._gaps.untold)
+
+    def _end(self, agent: str, session: str) -> None:
+        record = self.scribe.writer.find(agent, session)
+        if record is not None and not record.journal.ended:
+            self.scribe.add_to(record, Step(session=session, type="session_end", source=Source.HOOK))
+        if self._configuration is not None:
+            self._configuration.end(agent, session)
+
+
+def _under(opening: Opening, monitor: str | None) -> Opening:
+    """A session that works under `tally run` hangs on the session of that run."""
+    if monitor is None or opening.kind is not SessionKind.ROOT:
+        return opening
+    return replace(opening, kind=SessionKind.CHILD, parent=Ref(session=monitor, agent="run"))

@@ -1,0 +1,263 @@
+"""What a command sets up that stays after the session, where no file of it shows: schedules, services, accounts, settings.
+
+Owns those words, and which programs, verbs and names of settings make one. Files are `kinds.persistence`, git's settings are
+`git_settings`. Must not know what follows. Sources: the programs' manual pages, MITRE ATT&CK TA0003.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from tallystick.model.intent import Operation
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.quoted_text import without_talk
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.selfrun import sets_life_cycle
+from tallystick.policy.settings import Settings
+
+RISKS: dict[str, str] = {
+    "schedules": "Something will run at a time or again and again.",
+    "adds-service": "Something will run at every start of the machine or of the user's session.",
+    "adds-account": "An account is made or changed, or another key may log in.",
+    "changes-user-settings": "Settings of a program that count in all of the user's projects: what it loads and runs.",
+    "adds-life-cycle": "A package runs code from a host, or code in its settings, when it is installed.",
+    "adds-extension": "An editor or a browser gets code that it loads in every session.",
+}
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    for intent in reading.uses.intents:
+        if intent.operation is Operation.SCHEDULE and "wake" not in intent.target.lower():
+            yield Risk("schedules", " ".join((intent.target, *intent.words))[:200])
+    for started in programs(reading):
+        rule = _RULES.get(started.name)
+        name = rule(started) if rule is not None else None
+        if name is not None:
+            yield Risk(name, started.spelled)
+    yield from _of_windows(reading)
+
+
+# Schedules and services ----------------------------------------------------------------------------------------------
+
+
+def _crontab(started: Started) -> str | None:
+    return None if started.has("-l") and not started.has("-r") else "schedules"
+
+
+def _at(started: Started) -> str | None:
+    return None if started.has("-l", "-c", "-V") or (started.has("-r", "-d")) else "schedules"
+
+
+_LASTING = frozenset(
+    ("enable", "reenable", "link", "preset", "preset-all", "edit", "unmask", "set-default", "add-wants", "add-requires")
+)
+
+
+def _systemctl(started: Started) -> str | None:
+    verb = next(iter(started.operands), "")
+    return "adds-service" if verb in _LASTING else None
+
+
+def _systemd_run(started: Started) -> str | None:
+    timed = any(
+        word.startswith(("--on-", "--timer-property", "--path-property", "--socket-property")) for word in started.words
+    )
+    return "schedules" if timed else None
+
+
+def _launchctl(started: Started) -> str | None:
+    verb = next(iter(started.operands), "")
+    return "adds-service" if verb in ("load", "bootstrap", "enable", "submit", "setenv", "config") else None
+
+
+def _with_verb(risk: str, verbs: str) -> Callable[[Started], str | None]:
+    """A program that sets something up if one of its first three operands is one of some verbs."""
+    known = frozenset(verbs.split())
+
+    def judged(started: Started) -> str | None:
+        return risk if known.intersection(word.lower() for word in started.operands[:3]) else None
+
+    return judged
+
+
+def _always(risk: str) -> Callable[[Started], str | None]:
+    """A program that does nothing else, unless it only tells about itself."""
+
+    def judged(started: Started) -> str | None:
+        return None if started.has("--help", "--version", "-h", "-V") and len(started.words) == 1 else risk
+
+    return judged
+
+
+def _loginctl(started: Started) -> str | None:
+    return "adds-service" if "enable-linger" in started.operands else None
+
+
+def _defaults(started: Started) -> str | None:
+    """macOS: hooks of the login window."""
+    text = " ".join(started.operands[:4]).lower()
+    return "adds-service" if text.startswith("write") and ("loginhook" in text or "loginwindow" in text) else None
+
+
+def _osascript(started: Started) -> str | None:
+    return "adds-service" if "login item" in " ".join(started.words).lower() else None
+
+
+def _passwd(started: Started) -> str | None:
+    return None if started.has("-S", "--status", "--help") else "adds-account"
+
+
+def _dscl(started: Started) -> str | None:
+    changing = ("-create", "-append", "-passwd", "-merge", "-change", "create", "append", "passwd", "merge", "change")
+    return "adds-account" if any(word in changing for word in started.words[:3]) else None
+
+
+def _net(started: Started) -> str | None:
+    words = [word.lower() for word in started.words]
+    is_account = words[:1] in (["user"], ["localgroup"], ["group"])
+    return "adds-account" if is_account and ("/add" in words or len(words) > 2) else None
+
+
+# Settings ------------------------------------------------------------------------------------------------------------
+
+
+_TELLING = re.compile(
+    r"registry|index|url|proxy|shell|node.?options|prefix|cafile|\bca\b|ssl|trusted|userconfig|globalconfig|plugin|yarn.?path|unsafe|"
+    r"^git\b|editor|pager|browser|auth|token|password|init.?module|ignore.?scripts|find.?links|channel|target|hook|command|python|socket|"
+    r"^goflags|^goproxy|^go(?:no)?sum|^goinsecure|^gonoproxy|^goenv|^goroot|^gobin|^gotool|^cc$|^cxx$|^ar$|^cgo_",
+    re.IGNORECASE,
+)
+"""What a setting is called that says what is run, or where something is loaded from. Most are about looks."""
+_KEYED = (
+    ("config", "set"),
+    ("config", "unset"),
+    ("config", "delete"),
+    ("config", "--add"),
+    ("config", "--set"),
+    ("set",),
+    ("c", "set"),
+)
+"""What is followed by the name of a setting."""
+
+
+def _package_settings(*verbs: tuple[str, ...]) -> Callable[[Started], str | None]:
+    """A program that keeps settings for its user, by the words that change them; not those that it keeps in the project."""
+
+    def judged(started: Started) -> str | None:
+        operands, words = started.operands, started.words
+        is_local = started.has("--local", "--site") or started.value("--location", "-L") == "project"
+        for verb in verbs if not is_local else ():
+            given = next((given for given in (operands, words) if given[: len(verb)] == verb), None)
+            if given is not None and (verb not in _KEYED or _is_telling(given[len(verb) :])):
+                return "changes-user-settings"
+        return None
+
+    return judged
+
+
+def _is_telling(given: tuple[str, ...]) -> bool:
+    """Whether a setting that is changed, `name value` or `name=value`, is one that matters; so is one that is not named."""
+    key = given[0].partition("=")[0] if given else ""
+    return not key or _TELLING.search(key) is not None
+
+
+def _package_manager(started: Started) -> str | None:
+    words = started.words
+    if words[:2] == ("pkg", "set") and any(map(sets_life_cycle, words[2:])):
+        return "adds-life-cycle"
+    return _OF_MANAGERS[started.name](started)
+
+
+_OF_MANAGERS = {
+    "npm": _package_settings(("config", "set"), ("config", "edit"), ("config", "delete"), ("set",), ("c", "set")),
+    "pnpm": _package_settings(("config", "set"), ("config", "delete"), ("set",)),
+    "yarn": _package_settings(("config", "set"), ("config", "delete")),
+}
+
+
+def _go(started: Started) -> str | None:
+    is_set = started.operands[:1] == ("env",) and started.has("-w", "-u")
+    return "changes-user-settings" if is_set and _is_telling(started.operands[1:]) else None
+
+
+def _editor(started: Started) -> str | None:
+    return "adds-extension" if started.has("--install-extension", "--add-mcp") else None
+
+
+def _globally(started: Started) -> str | None:
+    is_set = started.operands[:1] == ("config",) and started.has("--global", "-g") and len(started.operands) > 2
+    return "changes-user-settings" if is_set else None
+
+
+_RULES: dict[str, Callable[[Started], str | None]] = {
+    "crontab": _crontab,
+    **dict.fromkeys(("at", "batch"), _at),
+    "systemctl": _systemctl,
+    "systemd-run": _systemd_run,
+    "launchctl": _launchctl,
+    "schtasks": _with_verb("schedules", "/create /change"),
+    "sc": _with_verb("adds-service", "create config"),
+    "nssm": _with_verb("adds-service", "install set edit"),
+    **dict.fromkeys(
+        ("update-rc.d", "chkconfig", "insserv", "rc-update", "initctl"),
+        _with_verb("adds-service", "defaults enable on add start"),
+    ),
+    "pm2": _with_verb("adds-service", "startup"),
+    "loginctl": _loginctl,
+    "defaults": _defaults,
+    "osascript": _osascript,
+    **dict.fromkeys(
+        ("useradd", "adduser", "usermod", "groupadd", "groupmod", "gpasswd", "chpasswd", "chsh", "vipw", "vigr", "visudo",
+         "newusers", "ssh-copy-id", "sysadminctl", "dseditgroup", "lpasswd"),
+        _always("adds-account"),
+    ),
+    "passwd": _passwd,
+    "dscl": _dscl,
+    "net": _net,
+    **dict.fromkeys(("npm", "pnpm", "yarn"), _package_manager),
+    "pip": _package_settings(("config", "set"), ("config", "edit"), ("config", "unset")),
+    "gem": _package_settings(("sources", "--add"), ("sources", "-a")),
+    "conda": _package_settings(("init",), ("config", "--add"), ("config", "--set")),
+    "pipx": _package_settings(("ensurepath",)),
+    "gh": _package_settings(
+        ("config", "set"), ("alias", "set"), ("extension", "install"), ("ssh-key", "add"), ("auth", "setup-git")
+    ),
+    "kubectl": lambda s: "changes-user-settings" if s.has("--exec-command") else None,
+    "go": _go,
+    **dict.fromkeys(("composer", "bundle", "poetry"), _globally),
+    **dict.fromkeys(("code", "code-insiders", "codium", "cursor", "windsurf", "code-server"), _editor),
+}  # fmt: skip
+
+
+# Windows -------------------------------------------------------------------------------------------------------------
+
+_WINDOWS = re.compile(
+    r"(?P<schedules>\b(?:register-scheduledtask|new-scheduledtask|set-scheduledtask|register-scheduledjob)\b)|"
+    r"(?P<service>\bnew-service\b|currentversion\\{0,4}run(?:once)?\b|\bset-service\b[^\n;|]{0,80}-startuptype automatic|"
+    r"currentversion\\{0,4}winlogon\b|__eventfilter\b)|(?P<account>\b(?:new-localuser|add-localgroupmember)\b)",
+    re.IGNORECASE,
+)
+_CHANGES_KEYS = re.compile(
+    r"\breg(?:\.exe)?\s+(?:add|import|copy|restore|load)\b|\b(?:new|set|copy|rename|move)-item|setvalue|createsubkey|regwrite|\bs?p\s|\bni\s",
+    re.IGNORECASE,
+)
+_OF_WINDOWS = {"schedules": "schedules", "service": "adds-service", "account": "adds-account"}
+_SHELLS_OF_WINDOWS = ("powershell", "pwsh", "cmd", "reg")
+
+
+def _of_windows(reading: CallReading) -> Iterator[Risk]:
+    """PowerShell and the registry, which are not read word by word."""
+    texts = [snippet.text for snippet in reading.snippets if snippet.language == "powershell"]
+    texts += [code.text for code in reading.uses.codes if code.language == "powershell"]
+    texts += [started.spelled for started in programs(reading) if started.name in _SHELLS_OF_WINDOWS]
+    for text in texts:
+        text = without_talk(text[: 64 << 10])
+        found = _WINDOWS.search(text)
+        is_key = found is not None and found[0][:14].lower() == "currentversion"
+        if is_key and _CHANGES_KEYS.search(text) is None:
+            continue
+        if found is not None and found.lastgroup is not None:
+            yield Risk(_OF_WINDOWS[found.lastgroup], found[0][:200])

@@ -1,0 +1,296 @@
+"""Secrets that are named to something of which it is not told what it does: another machine, unread code, a sub-agent.
+
+Owns where such names count. In what the readers understand, the paths are judged themselves; a name in a search, a message
+or a text that is only printed is no use of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tallystick.intent.shell.names import canonical
+from tallystick.intent.tools import known_tools
+from tallystick.intent.tools.arguments import plain_name, strings
+from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.script import Command, Role
+from tallystick.policy.kinds.secrets import is_secret
+from tallystick.policy.legitimate_use import used_words
+from tallystick.policy.mentions import places_in, secrets_encoded_in, secrets_in
+from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
+from tallystick.policy.settings import Settings
+
+RISKS: dict[str, str] = {"names-secret": "A secret is named to something of which it is not told what it does."}
+_MOST_SHOWN = 200
+_MOST_PROMPT = 16 << 10
+
+
+def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does, of RISKS."""
+    found: dict[str, None] = {}
+    for intent in reading.effects.intents:
+        if intent.domain is Domain.UNKNOWN:
+            found |= dict.fromkeys(_in_words(intent, reading))
+    for program in programs(reading):
+        if program.name in _RELAYS:
+            found |= dict.fromkeys(_relayed(program, reading))
+        elif program.name in ("alias", "git"):
+            found |= dict.fromkeys(_kept_for_later(program, reading))
+    for script in reading.scripts:
+        for command in script.commands:
+            found |= dict.fromkeys(_to_own_program(command, reading))
+            found |= dict.fromkeys(_left_over(command, reading))
+    found |= dict.fromkeys(_in_code(reading))
+    found |= dict.fromkeys(_in_settings(reading))
+    if reading.uses.agent is not None:
+        found |= dict.fromkeys(_in_prompt(reading))
+    elif not reading.texts:
+        found |= dict.fromkeys(_in_arguments(reading))
+    yield from (Risk("names-secret", path[:_MOST_SHOWN]) for path in found)
+
+
+def _secrets(text: str, reading: CallReading, folder: str | None) -> Iterator[str]:
+    return secrets_in(text, home=reading.home, folder=folder)
+
+
+# Programs ------------------------------------------------------------------------------------------------------------
+
+
+def _in_words(intent: Intent, reading: CallReading) -> Iterator[str]:
+    """What an unknown program is given."""
+    words = intent.words
+    used = used_words(words)
+    for word in words[1:]:
+        if word not in used and "\n" not in word:
+            value = word.partition("=")[2] if word.startswith("-") else word
+            is_prose = " " in value  # a title or a message: only a path that is told whole is more than talk
+            if value not in used:
+                yield from (
+                    path for path in _secrets(value, reading, reading.folder) if not is_prose or _is_rooted(path)
+                )
+
+
+def _is_rooted(path: str) -> bool:
+    return path.startswith(("/", "~", "$", "%", "\\"))
+
+
+_INTERPRETERS = frozenset(
+    (
+        "python",
+        "node",
+        "ruby",
+        "perl",
+        "php",
+        "bash",
+        "sh",
+        "zsh",
+        "deno",
+        "bun",
+        "tsx",
+        "ts-node",
+        "rscript",
+        "lua",
+        "java",
+        "go",
+    )
+)
+
+
+def _to_own_program(command: Command, reading: CallReading) -> Iterator[str]:
+    """What a program of the project is given: `./tool FILE`, `python tool.py FILE`. What it does is not told."""
+    words = [word.plain for word in command.words] if command.role is Role.PROGRAM else []
+    if len(words) < 2 or not (words[0].startswith(("./", "../")) or canonical(command.program) in _INTERPRETERS):
+        return
+    used = used_words(words)
+    for word in words[1:]:
+        if "\n" not in word and " " not in word and word not in used and not word.startswith("--env"):
+            yield from _secrets(
+                word.partition("=")[2] if word.startswith("-") else word, reading, command.folder or reading.folder
+            )
+
+
+_TALK = frozenset(
+    (
+        "echo", "printf", "print", "test", "[", "[[", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk",
+        "basename", "dirname", "realpath", "readlink", "git", "gh", "glab", "export", "cd", "pushd", "type", "which",
+        "command", "ls", "stat", "chmod", "chown", "chgrp", "rm", "rmdir", "touch", "mkdir", "find", "set", "alias",
+        "unset", "declare", "typeset", "local", "readonly", "true", "false", ":", "jq", "yq",
+    )
+)  # fmt: skip
+"""Programs for which a path may be a pattern, a message or a name, or that do no more with it than they were found to do."""
+
+
+def _left_over(command: Command, reading: CallReading) -> Iterator[str]:
+    """A path that a known program is given, of which it was not found that anything is done with it."""
+    if command.role is not Role.PROGRAM or canonical(command.program) in _TALK:
+        return
+    used = used_words([word.plain for word in command.words])
+    for word in command.words[1:]:
+        path = word.plain
+        is_path = path[:1] == "/" and " " not in path and len(path) < _MOST_SHOWN and word.is_known and path not in used
+        if is_path and is_secret(path, reading.home) and not any(one.target == path for one in reading.effects.intents):
+            yield path
+
+
+_RELAYS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("ssh", "mosh", "tmux", "screen", "wezterm", "kitty", "zellij", "at", "batch", "osascript", "adb", "wsl"), ()
+    ),
+    **dict.fromkeys(
+        ("vagrant", "multipass", "lxc", "incus", "limactl", "colima", "gdb", "lldb", "expect", "su", "runuser"), ()
+    ),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), ("exec", "run", "cp")),
+    **dict.fromkeys(("kubectl", "oc"), ("exec", "debug", "cp", "run", "rsh")),
+    **dict.fromkeys(
+        ("gcloud", "aws", "az", "fly", "flyctl", "heroku"), ("ssh", "send-command", "run", "console", "run-command")
+    ),
+    **dict.fromkeys(("scp", "rsync", "sftp", "lftp", "ftp", "duckdb"), ()),
+}
+"""Programs that pass commands or paths on to another shell or machine: all of what they do, or with one of some words."""
+
+
+def _relayed(program: Started, reading: CallReading) -> Iterator[str]:
+    """What is said to another shell, or asked of another machine. Paths there are not of this folder."""
+    wanted = _RELAYS[program.name]
+    if wanted and not any(word in wanted for word in program.operands):
+        return
+    is_copy = program.name in ("scp", "rsync", "sftp") or "cp" in program.operands[:1]
+    used = used_words((program.name, *program.words))
+    for word in program.words:
+        if word in used or (word.startswith("-") and not word.startswith(("-c", "--command"))):
+            continue
+        if is_copy:
+            host, joint, path = word.partition(":")
+            if not joint or "/" in host:
+                continue
+            word = path
+        yield from _secrets(word, reading, None)
+
+
+def _kept_for_later(program: Started, reading: CallReading) -> Iterator[str]:
+    """Commands that get a name: `alias l='cat FILE'`, `git config alias.x '!cat FILE'`."""
+    for word in program.words:
+        value = word.partition("=")[2] if program.name == "alias" else word
+        is_command = program.name == "alias" or (value.startswith("!") and "config" in program.operands)
+        if is_command and not _CONNECTS.match(value):
+            yield from _secrets(value, reading, reading.folder)
+
+
+# Code and texts ------------------------------------------------------------------------------------------------------
+
+
+_OPENS = re.compile(
+    r"(?i)\b(?:open|read\w*|getline|slurp|file_get_contents|cat|fopen|get-content|createReadStream|load)\b"
+)
+
+
+def _is_loose(path: str, told: set[str]) -> bool:
+    """Whether a path in code is whole, and none that was found to be read, changed or listed."""
+    end = path.lstrip("~$/\\").partition("/")[2] if path.startswith("$") else path.lstrip("~/")
+    return _is_rooted(path) and not any(target.endswith(end) for target in told)
+
+
+_READ = frozenset(("python", "javascript", "sh", "perl", "ruby", "php", "lua", "awk", "sed", "sql"))
+"""Languages with a reader: what it does not understand of a program on disk is not held against who runs it."""
+
+
+def _in_code(reading: CallReading) -> Iterator[str]:
+    """Code that is not understood, whatever is encoded in it included."""
+    unread = {
+        intent.target.partition(": ")[2]
+        for intent in reading.effects.intents
+        if intent.domain is Domain.UNKNOWN and intent.target.startswith("code: ")
+    }
+    for snippet in reading.snippets:
+        is_own = any(snippet.text in text for text in reading.texts)
+        if is_own and snippet.language not in unread and _OPENS.search(snippet.text[: 48 << 10]):
+            # What was not found to be read may be put together from parts.
+            told = {one.target for one in reading.effects.intents}
+            yield from (path for path in _secrets(snippet.text, reading, None) if _is_loose(path, told))
+        if snippet.language in unread and (is_own or snippet.language not in _READ):
+            yield from _secrets(snippet.text, reading, reading.folder)
+            yield from secrets_encoded_in(snippet.text, home=reading.home, folder=reading.folder)
+
+
+_SETTING = re.compile(
+    r"(?:^|[\s;&|(])(?:GIT_SSH_COMMAND|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_EXTERNAL_DIFF|GIT_ASKPASS|SSH_ASKPASS|PAGER|MANPAGER"
+    r"|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|BASH_ENV|ENV|PROMPT_COMMAND|BROWSER|RSYNC_RSH|MAKEFLAGS|PERL5OPT|RUBYOPT|NODE_OPTIONS"
+    r"|PYTHONSTARTUP)=('[^'\n]{1,500}'|\"[^\"\n]{1,500}\"|[^\s;&|]{1,500})"
+)
+_CONNECTS = re.compile(r"['\"]?(?:/usr/bin/)?ssh\s")
+
+
+def _in_settings(reading: CallReading) -> Iterator[str]:
+    """Commands in variables that other programs run. Their values are no words of any command."""
+    for text in (*reading.texts, *_assigned(reading)):
+        if "=" in text:
+            for found in _SETTING.finditer(text[: 64 << 10]):
+                if not _CONNECTS.match(found[1]):
+                    yield from _secrets(found[1], reading, reading.folder)
+
+
+def _assigned(reading: CallReading) -> Iterator[str]:
+    """What texts within the call's text assign: `sh -c "PAGER='…' man ls"`."""
+    for script in reading.scripts:
+        for name, value in script.assigned:
+            quote = "'" if "'" not in value else '"'
+            yield f"{name}={quote}{value}{quote}"
+
+
+# Tools ---------------------------------------------------------------------------------------------------------------
+
+_MADE = frozenset((Operation.WRITE, Operation.CREATE, Operation.COPY_DEST))
+"""What is done to a path that a tool makes. A tool that puts or saves may as well take it from there."""
+_QUERIES = frozenset(("query", "sql", "statement", "expression", "script", "code", "function", "formula"))
+_NO_USE = frozenset(
+    (
+        "pattern", "glob", "include", "exclude", "url", "content", "contents", "text", "body", "title", "message",
+        "description", "oldtext", "newtext", "oldstring", "newstring", "oldstr", "newstr", "search", "replace", "name",
+        "label", "labels",
+    )
+)  # fmt: skip
+_MOST_ARGUMENT = 4096
+
+
+def _in_arguments(reading: CallReading) -> Iterator[str]:
+    """What a tool in no table is given: names in queries, or in a word that is no path by itself, `~/.ssh:/keys`."""
+    if plain_name(reading.call.tool) in known_tools():
+        return
+    told = {one.target for one in reading.effects.intents if one.operation not in _MADE}
+    for name, text in strings(reading.call.args):
+        is_word = len(text) <= _MOST_ARGUMENT and not re.search(r"\s", text) and name not in _NO_USE
+        is_judged = text in told and is_secret(text, reading.home)
+        if (is_word and not is_judged and not text.startswith(("http:", "https:"))) or name in _QUERIES:
+            yield from _secrets(text, reading, reading.folder)
+        elif text[:2] == "--" and "\n" not in text[:_MOST_ARGUMENT] and name not in _NO_USE:  # options and their values
+            for word in text[:_MOST_ARGUMENT].split():
+                yield from _secrets(word, reading, reading.folder)
+
+
+# Sub-agents ----------------------------------------------------------------------------------------------------------
+
+_ORDERED = re.compile(
+    r"(?i)\b(?:cat|read|print|show|dump|copy|head|tail|base64|upload|send|open|source|grep|output|report|paste|exfiltrate|include|return)\b"
+    r"[^\n.;:]{0,60}\Z"
+)
+_ORDERED_CLOSELY = re.compile(
+    r"(?i)\b(?:cat|read|print|show|dump|copy|head|tail|base64|upload|send|open|source|grep|output|report|paste|include|return)\b"
+    r"(?:\s|[`'\"(]|\b(?:the|a|my|our|your|its|this|project|repo|file|files|contents?|values?|lines?|of|in|from|all|every|out|whole)\b)*\Z"
+)
+_FORBIDDEN = re.compile(
+    r"(?i)\b(?:never|not|don't|avoid|except|without|ignore|gitignore|exclude|skip|redact)\b[^\n.;]{0,60}\Z"
+)
+_MOST_BEFORE = 80
+
+
+def _in_prompt(reading: CallReading) -> Iterator[str]:
+    """What a sub-agent is told to read. It is judged again when it does, if its calls are seen."""
+    for _, text in strings(reading.call.args):
+        cut = text[:_MOST_PROMPT]
+        for at, path in places_in(cut, home=reading.home, folder=reading.folder):
+            before = cut[max(0, at - _MOST_BEFORE) : at]
+            ordered = _ORDERED if _is_rooted(path) else _ORDERED_CLOSELY
+            if ordered.search(before) and not _FORBIDDEN.search(before):
+                yield path

@@ -1,0 +1,1 @@
+"""Recording: from events to sealed steps, by whichever way they come."""

@@ -1,0 +1,108 @@
+"""Sealing alerts, each after the one before it.
+
+Owns where the chain ends when the next alert is sealed, and that the ledger notes it. What an alert says is policy.alert's,
+the formulas are seal.alert_chain's; the table is made from the steps afterwards.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC
+from itertools import takewhile
+
+import msgspec
+
+from tallystick.errors import TallystickError
+from tallystick.graph.alerts import alert_at, chain_head, step_id_of
+from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.times import microseconds, milliseconds
+from tallystick.journal.home import Home
+from tallystick.model.moments import normal_time
+from tallystick.model.step import Json
+from tallystick.policy.alert import Alert, CallPlace, alert_step, chained_step
+from tallystick.recording.record import SessionRecord
+from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.scrubbing.step import scrub_step
+from tallystick.seal.alert_chain import GENESIS
+from tallystick.workspace.indexing import bring_up_to_date
+from tallystick.workspace.ledger import ledger_entries
+from tallystick.workspace.settings import read_setting
+
+ALERT_HEAD = "alert_head"
+"""The type of the ledger's entries that say where the chain ends."""
+
+
+class AlertChain:
+    """The chain of one store's alerts, for the one process that appends to it. Hold the scribe's lock while calling it."""
+
+    def __init__(self, scribe: Scribe, head: str = GENESIS) -> None:
+        """`head` is the hash that the next alert follows: `known_head` tells it."""
+        self.head = head
+        self._scribe = scribe
+        self._scrubs = read_setting(scribe.home, "secrets.scrub") == "on"
+
+    def add(self, record: SessionRecord, alert: Alert) -> Taken | None:
+        """Seal an alert in its session; None if that step was told before.
+
+        Raises:
+            FormatError: the step cannot be sealed. JournalError: it cannot be written. The chain is as before then.
+        """
+        step = alert_step(alert)
+        if step.source_id is not None and record.known.find(step.source_id) is not None:
+            return None
+        # Its hash is that of what will be sealed. Scrubbing what was scrubbed changes nothing.
+        step, digest = chained_step(scrub_step(step) if self._scrubs else step, self.head)
+        taken = self._scribe.add_to(record, step)
+        self.head = digest
+        # With the next head of the ledger everybody who keeps one can tell that this alert was there.
+        meta: dict[str, Json] = {"type": ALERT_HEAD, "session": taken.session, "n": taken.n}
+        self._scribe.note_in_ledger(meta, {"content.head": digest})
+        return taken
+
+
+def place_of(record: SessionRecord, n: int) -> CallPlace:
+    """Where the call that entry `n` of a session records stands."""
+    request = None if record.request is None else step_id_of(record.sid, record.request)
+    return CallPlace(name=f"{record.sid}:{n}", call_id=step_id_of(record.sid, n), request_id=request)
+
+
+def known_head(home: Home) -> str:
+    """The hash that the next alert follows: the last one of the index, once that has all alerts that the ledger notes."""
+    noted = noted_heads(home)
+    try:
+        with Graph(home.graph, Mode.WRITE) as graph:
+            behind = list(takewhile(lambda head: alert_at(graph, head.session, head.n) is None, reversed(noted)))
+            if behind:
+                bring_up_to_date(home, graph, sessions=dict.fromkeys(head.session for head in behind))
+            newest = noted[-1] if noted else None
+            is_there = newest is None or alert_at(graph, newest.session, newest.n) is not None
+            return chain_head(graph) if newest is None or is_there else newest.hash
+    except TallystickError:  # it is being written, or cannot be: the ledger knows as well
+        return noted[-1].hash if noted else GENESIS
+
+
+class NotedHead(msgspec.Struct, frozen=True):
+    """An alert that the ledger says is there: its hash, and its step."""
+
+    hash: str
+    session: str
+    n: int
+
+
+def noted_heads(home: Home) -> list[NotedHead]:
+    """Where the chain ended each time the ledger was sealed, in that order; read as it stands."""
+    found = []
+    for entry in ledger_entries(home, holding=f'"{ALERT_HEAD}"'.encode()):
+        digest, session, n = entry.text("content.head"), entry.meta.get("session"), entry.meta.get("n")
+        if entry.type == ALERT_HEAD and digest is not None and isinstance(session, str) and type(n) is int:
+            found.append(NotedHead(digest, session, n))
+    return found
+
+
+def milliseconds_of(*times: str | None) -> int:
+    """The first of some times that says one, in milliseconds since 1970; 0 if none does. Without a zone it is UTC."""
+    for text in times:
+        found = normal_time(text, UTC) if text is not None else None
+        at_us = microseconds(found[0]) if found is not None else None
+        if at_us is not None:
+            return milliseconds(at_us)
+    return 0

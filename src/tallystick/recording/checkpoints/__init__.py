@@ -1,0 +1,1 @@
+"""Checkpoints of sessions that are recorded: asked for, and made by rule."""

@@ -1,0 +1,474 @@
+"""Recording: from what an agent did to sealed steps (docs/format.md 6, 7, 13).
+
+Owns the rules by which an event becomes an entry once and only once: identity, parents, requests, what goes where in
+`meta`. Importers, hooks and the Python API all record through here. Must not know where events come from.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from datetime import tzinfo
+
+from tallystick.errors import FormatError
+from tallystick.journal.archive import Archive
+from tallystick.journal.file import JournalFile
+from tallystick.journal.read import read_at, read_line
+from tallystick.model.ids import SessionId
+from tallystick.model.moments import normal_time
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
+from tallystick.recording.coerce import as_sealed, comparable, fit_raw, fit_values
+from tallystick.recording.corroboration import is_unnamed
+from tallystick.recording.entry_index import KnownSteps, written_input
+from tallystick.recording.event_dedup import Outcome, Tellings, links, without_same
+from tallystick.recording.freshness import newest
+from tallystick.scrubbing.step import scrub_opening, scrub_recorded, scrub_step
+from tallystick.seal import limits
+from tallystick.seal.names import fit_meta, is_type
+from tallystick.seal.tagged import tag
+from tallystick.sessions.checkpoints import Checkpoints
+from tallystick.sessions.states import Status, end_status, word_of_end
+from tallystick.sessions.token_totals import Used
+from tallystick.workspace.settings import read_setting
+
+OnStep = Callable[[Recorded], None]
+_MOST_CHANGES = 62
+_SIGHTINGS = 256
+
+
+class SessionRecord:
+    """One session's journal, and what is needed to add to it. Use while holding `journal.locked()` for speed."""
+
+    def __init__(self, archive: Archive, journal: JournalFile, zone: tzinfo, agent: str, *, scrub: bool = True) -> None:
+        self.archive = archive
+        self._scrub = scrub
+        self.journal = journal
+        self.agent = agent
+        self.request: int | None = None
+        self.callbacks: list[OnStep] = []
+        self._zone = zone
+        self._sightings: dict[str, list[dict[str, Json]]] = {}
+        self._tellings = Tellings(self._read_clean)
+        self._end: dict[str, Json] = {}
+        self._owed: tuple[str, dict[str, Json]] | None = None
+        """With which end, told by whom, the session ends again: it was ended, and only what it had was told again."""
+        self.used = Used()
+        self.checkpoints = Checkpoints()
+        self.configured: list[int] = []
+        """The entries that tell under which configuration it is: a whole one, and the changes after it."""
+        self._offset = 0
+        journal.on_entry(self._take)
+        self._read_from_start()
+
+    def _read_from_start(self) -> None:
+        """Learn what the journal holds: closing it makes the next lock read it from the beginning."""
+        self.journal.close()
+        with self.journal.locked():
+            pass
+
+    def _take(self, n: int, digest: bytes, text: bytes) -> None:
+        if n == 0:
+            self._tellings, self.request, self._offset = Tellings(self._read_clean), None, 0
+            self.used, self.checkpoints, self.configured = Used(), Checkpoints(), []
+        self._owed = None
+        step = read_line(self.archive.home, text)
+        found, tells = step.member("source_id"), _link(step)
+        source_id = found if isinstance(found, str) else None
+        self.known.add(digest, offset=self._offset, parents=step.parents, source_id=source_id, tells=tells)
+        self._offset += len(text) + 1
+        self._sum_up(n, digest, step.meta)
+        if step.type == "sighting":
+            self._tellings.take_sighting(step)
+        else:
+            if step.unloaded and self._tellings.needs_blobs(source_id):
+                step = read_line(self.archive.home, text, load_blobs=True)
+            self._tellings.take(n, source_id, tells, step)
+        if opens_request(step):
+            self.request = n
+        elif step.type == "session_end":
+            self._end = _ending(step.meta)
+
+    def _sum_up(self, n: int, digest: bytes, meta: Mapping[str, Json]) -> None:
+        self.used.take(n, meta)
+        self.checkpoints.take(n, digest.hex(), meta)
+        if "config_fingerprint" in meta:
+            whole, changes = self.configured[:1], self.configured[1:][-_MOST_CHANGES:]
+            self.configured = [*whole, *changes, n] if meta.get("type") == "config_change" else [n]
+
+    @property
+    def known(self) -> KnownSteps:
+        """The entries of the journal."""
+        return self._tellings.known
+
+    @property
+    def status(self) -> Status:
+        """What the session is, as its own journal says it."""
+        with self.journal.locked():
+            word = word_of_end(self._end.get("status"), self._end.get("success"))
+            return end_status(word) if self.journal.ended else Status.ACTIVE
+
+    @property
+    def sid(self) -> SessionId:
+        """The journal's id."""
+        return SessionId(self.journal.sid)
+
+    @property
+    def last(self) -> str:
+        """The hash of the last entry, in hex."""
+        return self.journal.head.hex()
+
+    def add(self, step: Step, foreign: Callable[[Ref], str | None] = lambda _: None) -> tuple[Outcome, int]:
+        """Record one step under the rules of 13.3; what became of it, and the number of the entry that has it.
+
+        Args:
+            foreign: gives `<sid>#<hash>` of a reference to another session, None if it is not recorded.
+
+        Raises:
+            FormatError: the step cannot be sealed.
+            JournalError: the journal cannot be written.
+        """
+        if self._scrub:
+            step = scrub_step(step)
+        with self.journal.locked():
+            n = self._tellings.find(step)
+            if n is None or self._ends_anew(step):
+                self._owed = None
+                return Outcome.RECORDED, self._append(step, foreign, {})
+            judgement = self._tellings.judge(as_sealed(step), n, comparable(step))
+            if judgement.outcome is Outcome.KNOWN:
+                return Outcome.KNOWN, judgement.n
+            if judgement.outcome is Outcome.CORROBORATED:
+                self._note_sighting(step, judgement.n)
+                return Outcome.CORROBORATED, judgement.n
+            owed = (step.source.value, self._end) if self.journal.ended else self._owed
+            n = self._append(without_same(step, judgement), foreign, links(judgement))
+            self._owed = owed if step.type != "session_end" else None
+            return judgement.outcome, n
+
+    def _ends_anew(self, step: Step) -> bool:
+        """Whether a source without ids tells an end, and the session went on after the one that another has told."""
+        is_end = step.type == "session_end" and not self.journal.ended
+        return is_end and is_unnamed(step.source_id) and self.known.find(step.source_id or "") is None
+
+    def free_id(self, beginning: str) -> str:
+        """A source id that no event of the session has, for one whose source gives it none."""
+        number = self.journal.size
+        while self.known.find(f"{beginning}{number}") is not None:  # an event that was only seen again made no entry
+            number += 1
+        return f"{beginning}{number}"
+
+    def read(self, n: int) -> Recorded | None:
+        """Entry `n` as it stands on disk, blobs loaded; None if the file was rewritten meanwhile."""
+        step = read_at(self.archive.home, self.journal.path, self.known.offset_of(n), load_blobs=True)
+        return step if step is not None and step.n == n else None
+
+    def _read_clean(self, n: int) -> Recorded | None:
+        """Entry `n` as it would be recorded now, for comparing: it may be older than the setting `secrets.scrub`."""
+        step = self.read(n)
+        return scrub_recorded(step) if step is not None and self._scrub else step
+
+    def _append(self, step: Step, foreign: Callable[[Ref], str | None], linked: Mapping[str, Json]) -> int:
+        if self.journal.ended:  # section 7: a session that goes on is resumed, not copied
+            resumed = {"agent": self.agent, "resumed": True}
+            self._write("session_start", step.source.value, resumed, {}, {}, ())
+        if step.type == "session_end":
+            self._owed = None
+            self.flush_sightings()  # later they would have to reopen the session
+        parents = self._parents(step.after, foreign)
+        members: dict[str, Json] = {**step.meta, **linked, **self._input(step, parents)}
+        if step.source_id is not None:
+            members["source_id"] = step.source_id
+        _tell_time(members, step.ts, self._zone)
+        enclosing = self._enclosing(step.within)
+        if enclosing is not None:
+            members["parent"] = enclosing
+        if self.request is not None and (not step.opens_request or "corroborates" in linked):
+            members.setdefault("request", self.request)  # given by a program that serves several requests at once
+        n = self._write(step.type, step.source.value, members, step.values, step.raw, parents)
+        self._tellings.take(n, step.source_id, linked.get("revises", linked.get("corroborates")), step)
+        if step.opens_request and "corroborates" not in linked:
+            self.request = n
+        return n
+
+    def _write(
+        self,
+        kind: str,
+        source: str,
+        members: Mapping[str, Json],
+        values: Mapping[str, Json],
+        raw: Mapping[str, bytes],
+        parents: tuple[str, ...],
+    ) -> int:
+        if not is_type(kind):  # sealed, it would make the whole journal one that no verifier accepts
+            raise FormatError(
+                f"{kind[:80]!r} can be no type of a step", hint="a word in small letters: docs/format.md 6"
+            )
+        meta, rest = fit_meta(members)
+        meta["type"], meta["source"] = kind, source
+        sealed = fit_values(values, rest)
+        offset = self._offset
+        appended = self.journal.append(meta, sealed, fit_raw(raw, sealed), parents)
+        source_id = members.get("source_id")
+        digest = bytes.fromhex(appended.hash)
+        tells = members.get("revises", members.get("corroborates"))
+        self.known.add(
+            digest,
+            offset=offset,
+            parents=parents,
+            source_id=source_id if isinstance(source_id, str) else None,
+            tells=tells if type(tells) is int else None,
+        )
+        self._offset = self.journal.length
+        self._sum_up(appended.n, digest, meta)
+        if kind == "session_end":
+            self._end = _ending(meta)
+        if self.callbacks:
+            self.call_back(appended.n)
+        return appended.n
+
+    def call_back(self, n: int) -> None:
+        """Give entry `n` to the callbacks."""
+        step = self.read(n)
+        for callback in self.callbacks:
+            if step is not None:
+                callback(step)
+
+    def _parents(self, after: tuple[Ref, ...], foreign: Callable[[Ref], str | None]) -> tuple[str, ...]:
+        """Entry hashes for references; what is not recorded is left out, and nothing left means: the entry before."""
+        found: list[str] = []
+        for ref in after[: limits.PARENTS]:
+            digest = foreign(ref) if ref.session is not None else self._local(ref)
+            if digest is not None and digest not in found:
+                found.append(digest)
+        return () if found == [self.last] else tuple(found)
+
+    def _local(self, ref: Ref) -> str | None:
+        if ref.source_id is None and ref.n is None:
+            return self.last if self.journal.size else None
+        n = self.number_of(ref)
+        return None if n is None else self.known.hash_at(n)
+
+    def number_of(self, ref: Ref) -> int | None:
+        """The number of the entry that a reference names by its source id or its number; None if it is not here."""
+        if ref.n is not None:
+            return ref.n if 0 <= ref.n < len(self.known) else None
+        return self.known.find(ref.source_id) if ref.source_id is not None else None
+
+    def _enclosing(self, within: Ref | None) -> int | None:
+        return self.number_of(within) if within is not None else None
+
+    def _input(self, step: Step, parents: tuple[str, ...]) -> dict[str, Json]:
+        """What a model call was given, as runs of entry numbers with a digest over their hashes."""
+        if step.input is Input.HIDDEN:
+            return {"input": Input.HIDDEN.value}
+        if step.input is None or not self.journal.size:
+            return {}
+        tip = self.journal.size - 1 if not parents else self.known.number_of(parents[0])
+        if tip is None:
+            return {"input": Input.HIDDEN.value}
+        return {"input": written_input(self.known.path_to(tip), tip)}
+
+    def _note_sighting(self, step: Step, n: int) -> None:
+        seen = self._sightings.setdefault(step.source.value, [])
+        seen.append({"n": n, "source_id": step.source_id})
+        self._tellings.see(n, step.source.value, step.source_id)
+        if len(seen) >= _SIGHTINGS:
+            self.flush_sightings()
+
+    def flush_sightings(self) -> None:
+        """Record what second witnesses confirmed since the last time (13.5). A session that has ended stays ended."""
+        sightings, self._sightings = self._sightings, {}
+        if sightings:
+            with self.reopened(next(iter(sightings)), "sighting"):
+                for source, steps in sightings.items():
+                    self._write("sighting", source, {"steps": steps}, {}, {}, ())
+        with self.journal.locked() if self._owed is not None else nullcontext():
+            if self._owed is not None:
+                source, ending = self._owed
+                self._owed = None
+                self._write("session_end", source, ending, {}, {}, ())
+
+    @contextmanager
+    def reopened(self, source: str, reason: str) -> Iterator[None]:
+        """Hold the journal to add what a session that has ended does not go on with: it ends again as it had ended."""
+        with self.journal.locked():
+            ending = self._end if self.journal.ended else None
+            if ending is None:
+                yield
+                return
+            self._write("session_start", source, {"agent": self.agent, "resumed": True, "reason": reason}, {}, {}, ())
+            try:
+                yield
+            finally:
+                self._write("session_end", source, ending, {}, {}, ())
+
+
+def opens_request(step: Recorded) -> bool:
+    """Whether a recorded step is a prompt that a human gave."""
+    return step.type == "user" and not {"origin", "revises", "corroborates"} & step.meta.keys()
+
+
+def _link(step: Recorded) -> int | None:
+    """The entry that a step revises or corroborates."""
+    found = step.meta.get("revises", step.meta.get("corroborates"))
+    return found if type(found) is int else None
+
+
+def _ending(meta: Mapping[str, Json]) -> dict[str, Json]:
+    """What an end says that holds as well for the end after a late sighting."""
+    return {
+        key: value for key, value in meta.items() if key not in ("type", "source", "recorded", "source_id", "request")
+    }
+
+
+def normal_ts(text: str, zone: tzinfo) -> dict[str, Json]:
+    """`ts` and, where the zone had to be assumed, `ts_zone`; a time that cannot be read stays as the source wrote it."""
+    found = normal_time(text, zone)
+    if found is None:
+        return {"ts_text": text[:200]}
+    return {"ts": found[0], "ts_zone": "assumed"} if found[1] else {"ts": found[0]}
+
+
+def _tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
+    """Put the time in as the format has it, also where a program gave it as one member among others."""
+    said = members.pop("ts", None)
+    if ts is None and said is not None:
+        ts = str(said)
+    if ts is not None:
+        members |= normal_ts(ts, zone)
+
+
+def sealable(values: Mapping[str, Json]) -> dict[str, Json]:
+    """Values from callers of the Python API, with what JSON cannot hold replaced by tagged strings (3.2)."""
+    return {name: tag(value) for name, value in values.items()}
+
+
+# Opening sessions ----------------------------------------------------------------------------------------------------
+
+
+def opening_members(opening: Opening, kind: SessionKind, claimed: Ref | None, zone: tzinfo) -> dict[str, Json]:
+    """The members of a `session_start`. `claimed` is a parent that is not recorded (section 7)."""
+    members: dict[str, Json] = {
+        **opening.meta,
+        "agent": opening.agent,
+        "kind": kind.value,
+        "source_session": opening.session,
+    }
+    if claimed is not None:
+        claim = {"session": claimed.session, "step": claimed.source_id}
+        members["parent_source"] = {key: value for key, value in claim.items() if value is not None}
+    _tell_time(members, opening.ts, zone)
+    return members
+
+
+class Writer:
+    """Records events of any number of sessions of one store. Finding a session is safe from several threads."""
+
+    def __init__(self, archive: Archive, zone: tzinfo, *, keep_open: int = 8) -> None:
+        self.archive = archive
+        self.zone = zone
+        self._scrub = read_setting(archive.home, "secrets.scrub") == "on"
+        self._records: dict[SessionId, SessionRecord] = {}
+        self._keep_open = keep_open
+        self._lock = threading.RLock()
+
+    def record_of(self, sid: SessionId, agent: str) -> SessionRecord:
+        """The session with a journal, ready to be added to."""
+        with self._lock:
+            record = self._records.get(sid)
+            if record is None:
+                while len(self._records) >= self._keep_open:
+                    self.release(next(iter(self._records)))
+                record = SessionRecord(self.archive, self.archive.journal(sid), self.zone, agent, scrub=self._scrub)
+            else:
+                del self._records[sid]
+            self._records[sid] = record  # the last one used is the last one closed
+            return record
+
+    def release(self, sid: SessionId) -> None:
+        """Forget a session: what it knows can be read again."""
+        record = self._records.pop(sid, None)
+        if record is not None:
+            record.flush_sightings()
+            self.archive.release(sid)
+
+    def flush_sightings(self) -> None:
+        """Record what second witnesses confirmed in the sessions that are open here."""
+        for record in self.records():
+            record.flush_sightings()
+
+    def find(self, agent: str, session: str) -> SessionRecord | None:
+        """The record of an agent's session, if it has a journal."""
+        sid = self.archive.find(agent, session)
+        return None if sid is None else self.record_of(sid, agent)
+
+    def open(self, opening: Opening, *, fork_of: str | None = None) -> tuple[SessionRecord, bool]:
+        """The record of a session, made if it is not there; True if it was made.
+
+        Args:
+            fork_of: `<sid>#<hash>` of the last entry shared with another journal; the session is then a fork.
+        """
+        sid = self.archive.find(opening.agent, opening.session)
+        if sid is not None:
+            return self.record_of(sid, opening.agent), False
+        if self._scrub:
+            opening = scrub_opening(opening)
+        parents: tuple[str, ...] = ()
+        kind, claimed = opening.kind, opening.parent
+        if fork_of is not None:
+            kind, parents, claimed = SessionKind.FORK, (fork_of,), None
+        elif opening.parent is not None:
+            sealed = self.foreign(opening.agent, opening.parent)
+            if sealed is not None:
+                parents, claimed = (sealed,), None
+        meta, rest = fit_meta(opening_members(opening, kind, claimed, self.zone))
+        if "agent" not in meta:
+            raise FormatError(f"the agent name {opening.agent[:80]!r} is no word of the format", rule="class")
+        meta["type"], meta["source"] = "session_start", opening.source.value
+        values = {**opening.values, **newest(self.archive.home)}
+        journal, made = self.archive.make_journal(meta, fit_values(values, rest), parents)
+        return self.record_of(SessionId(journal.sid), opening.agent), made
+
+    def foreign(self, agent: str, ref: Ref) -> str | None:
+        """`<sid>#<hash>` for a reference to a step of another session of `agent`; None if it is not recorded."""
+        if ref.session is None:
+            return None
+        agent = ref.agent or agent
+        for session in self._with_continuations(agent, ref.session):
+            record = self.find(agent, session)
+            if record is None or not record.journal.size:
+                return None
+            n = record.number_of(ref)
+            if n is not None:
+                return f"{record.sid}#{record.known.hash_at(n)}"
+            if ref.source_id is None:
+                return f"{record.sid}#{record.last}"
+        return None
+
+    def current(self, agent: str, session: str) -> str:
+        """The session that goes on under an id: its last continuation, else itself (docs/format.md 7)."""
+        *_, last = self._with_continuations(agent, session)
+        return last
+
+    def _with_continuations(self, agent: str, session: str) -> Iterator[str]:
+        """A session's id, then those of its continuations: a source may name them all by the first (13.1)."""
+        yield session
+        number = 1
+        while self.archive.find(agent, f"{session}~{number}") is not None:
+            yield f"{session}~{number}"
+            number += 1
+
+    def records(self) -> list[SessionRecord]:
+        """The sessions that are open here."""
+        return list(self._records.values())
+
+    def seal(self) -> None:
+        """Seal every session that is open here."""
+        self.archive.seal(list(self._records))
+
+    def close(self) -> None:
+        """Forget all sessions."""
+        for sid in list(self._records):
+            self.release(sid)

@@ -1,0 +1,1 @@
+"""What a session runs under: declared, gathered, recorded."""

@@ -1,0 +1,289 @@
+"""Sessions of the session-log interface on our journals: every event becomes sealed steps, as an import of it does.
+
+Owns numbering under the journal's lock, whoever else records into the session, and how a session's own members (inputs,
+state, outputs, status) are recorded. What steps an event gives is agents/headless/live.py's; how they come back as events
+is exports/headless.py's. Must not know who calls back whom.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from tallystick.agents.headless.live import LiveLog, spelled_time
+from tallystick.agents.headless.transcript import NAME
+from tallystick.errors import FormatError, NotFoundError, TallystickError
+from tallystick.exports.headless import own_events, write
+from tallystick.journal.headless_read import record_in
+from tallystick.journal.read import read_file, read_session
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json, Opening, Source, Step
+from tallystick.recording.context import owner
+from tallystick.recording.record import SessionRecord
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session_writer import Scribe
+from tallystick.scrubbing.members import scrub_members
+from tallystick.seal.tagged import tag
+from tallystick.sessions.session_log import Log
+from tallystick.sessions.session_reading import Assembly
+from tallystick.sessions.session_words import Status
+from tallystick.workspace.settings import read_setting
+
+_MOST_LIVE = 64
+_STATUSES = {Status.COMPLETE.value: "completed"}
+_STATE = ("inputs", "state", "outputs", "result", "error")
+_EMPTY: dict[str, Json] = {"inputs": {}, "state": {}, "outputs": {}, "result": "", "error": ""}
+
+
+class _Live:
+    """What must be known of a session to go on with it."""
+
+    def __init__(self, scribe: Scribe, session: str) -> None:
+        self.scribe = scribe
+        self.events = LiveLog(session)
+        self.state = dict(_EMPTY)
+        self.status: Json = None
+        """How the session ended last."""
+        self.woven = 0
+        """How many entries of the journal are taken into account."""
+
+    def take(self, steps: list[Recorded]) -> None:
+        """Take into account what others recorded."""
+        for members in own_events(steps):
+            self.events.steps(members)
+        for step in steps:
+            if step.type in ("session_start", "session_update", "session_end"):
+                found = {name: step.values.get(f"content.{name}") for name in _STATE}
+                self.state |= {name: value for name, value in found.items() if value is not None}
+                self.status = step.member("status") or self.status
+
+
+class JournalStore:
+    """Sessions in a store of Tallystick. Safe to use from several threads; several processes may use one store."""
+
+    def __init__(self, home: str | Path | None = None) -> None:
+        """Use the store at `home` (default: TALLY_HOME, else ~/.tally); it is made if it is not there.
+
+        Raises:
+            JournalError: it cannot be opened or made. FormatError: its config.toml is damaged.
+        """
+        self.recorder = Recorder(home)
+        self._scrubs = read_setting(self.recorder.home, "secrets.scrub") == "on"
+        self._live: OrderedDict[str, _Live] = OrderedDict()
+        self._halves: dict[str, list[Step]] = {}
+        self._late: TallystickError | None = None
+
+    # Whole sessions -------------------------------------------------------------------------------------------------
+
+    def create(self, log: Log) -> None:
+        """Begin a session's journal; nothing if it has one. Raises what Writer.open raises."""
+        ts, spelling = spelled_time(log.created_at)
+        values = {
+            "content.title": log.workflow_name,
+            "content.inputs": dict(log.inputs) or None,
+            "personal.cwd": _working_folder(),
+        }
+        self.recorder.scribe.open(
+            Opening(
+                session=log.id,
+                agent=NAME,
+                source=Source.SDK,
+                ts=ts,
+                meta=spelling,
+                values={name: tag(value) for name, value in values.items() if value is not None},
+            )
+        )
+
+    def load(self, session: str) -> Log:
+        """The session as it is recorded.
+
+        Raises:
+            NotFoundError: it is not.
+        """
+        with self.recorder.scribe.lock:
+            sid = self._record(self.recorder.scribe, session).sid
+        steps = list(read_session(self.recorder.home, sid, load_blobs=True))
+        assembly = Assembly()
+        for line in write(steps, session=session, with_content=True):
+            assembly.take(record_in(line) or {}, 0)
+        return assembly.finish().as_log(session)
+
+    # One thing after the other --------------------------------------------------------------------------------------
+
+    def append(self, session: str, members: Mapping[str, Json]) -> int:
+        """Record an event under the next number, which is returned. It survives the process at once.
+
+        Raises:
+            NotFoundError: there is no such session. FormatError: the event cannot be sealed.
+            JournalError: it cannot be written.
+        """
+        with self._locked(session) as (record, live):
+            self.recorder.checkpoints.tick()
+            self._catch_up(record, live)
+            self._finish(session, live.scribe, record)
+            seq = live.events.last_seq + 1
+            steps = live.events.steps({**members, "seq": seq})
+            self._add(live.scribe, record, steps[0])
+            self._halves[session] = steps[1:]
+            # The event has its number; `sync` raises what stands in the way of the rest.
+            with suppress(TallystickError):
+                self._finish(session, live.scribe, record)
+            return seq
+
+    def _finish(self, session: str, scribe: Scribe, record: SessionRecord) -> None:
+        """Record the steps that are still missing of the last event. One that can never be recorded is let go, and told."""
+        missing = self._halves.get(session, [])
+        while missing:
+            try:
+                self._add(scribe, record, missing[0])
+            except FormatError as error:
+                self._late = error
+            missing.pop(0)
+        self._halves.pop(session, None)
+
+    def _add(self, scribe: Scribe, record: SessionRecord, step: Step) -> None:
+        """Record a step; it may be an occasion for a checkpoint."""
+        if step.source_id is not None and record.known.find(step.source_id) is not None:
+            step = replace(
+                step, source_id=record.free_id(f"{step.source_id[:150]}~")
+            )  # an id that the agent gave twice
+        before = record.journal.size
+        try:
+            taken = scribe.add_to(record, replace(step, source=Source.SDK))
+        except TallystickError as error:
+            if record.journal.size == before:
+                raise
+            self._late = error  # it is recorded: what failed is to seal what was there before
+        else:
+            self.recorder.checkpoints.saw(record, taken, step)
+
+    def note_gap(self, session: str, *, events: int, reason: str, timestamp: str) -> None:
+        """Record that events could not be."""
+        values = {"content.reason": tag(reason)}
+        missed = {"reason": "not-recorded", "events": events}
+        with self._locked(session) as (record, live):
+            self._add(live.scribe, record, _step(session, "gap", timestamp, missed, values))
+
+    def update(self, log: Log) -> None:
+        """Record how a session stands, if it is not recorded so, and make it durable.
+
+        Raises what `append` raises.
+        """
+        self.recorder.checkpoints.settle()
+        with self._locked(log.id) as (record, live):
+            now: dict[str, Json] = {name: tag(getattr(log, name)) for name in _STATE}
+            changed = {name: value for name, value in now.items() if value != live.state[name]}
+            status = _STATUSES.get(str(log.status), str(log.status))
+            ends = status not in ("", Status.RUNNING)
+            if "inputs" in changed or (changed and not ends) or (not ends and record.journal.ended):
+                self._add(live.scribe, record, _step(log.id, "session_update", log.updated_at, {}, _content(changed)))
+            if ends and (changed or not record.journal.ended or status != live.status):
+                values = {name: value for name, value in now.items() if name != "inputs" and (value or name in changed)}
+                end = _step(log.id, "session_end", log.updated_at, {"status": status}, _content(values))
+                self._add(live.scribe, record, replace(end, source_id=f"#{live.events.last_seq}/end"))
+                live.status = status
+            live.state = now
+            sid = record.sid
+        self.recorder.scribe.make_durable(sid)
+
+    def sync(self, session: str, *, updated_at: str) -> None:
+        """Make what was recorded of a session survive a loss of power.
+
+        Raises:
+            JournalError: the disk refuses, or refused since the last time.
+        """
+        with self._locked(session) as (record, live):
+            self._finish(session, live.scribe, record)
+        live.scribe.make_durable(record.sid)
+        late, self._late = self._late, None
+        if late is not None:
+            raise late
+
+    def settle(self) -> None:
+        """Nothing: what records has a thread of its own for that."""
+
+    def release(self, session: str) -> None:
+        """Seal what was recorded, in an event loop a moment later: nobody adds to the session for now."""
+        self._live.pop(session, None)
+        if owner().task:
+            self.recorder.scribe.seal_soon()
+            return
+        self.recorder.checkpoints.settle()
+        self.recorder.seal()
+
+    def last_seq(self, session: str) -> int:
+        """The highest number of a session's events so far."""
+        with self._locked(session) as (_, live):
+            return live.events.last_seq
+
+    def clean(self, members: Mapping[str, Json]) -> Mapping[str, Json]:
+        """An event as it is recorded: with markers in the places of secrets, unless the store's settings say otherwise."""
+        return scrub_members(members) if self._scrubs else members
+
+    def close(self) -> None:
+        """Seal what is pending and close the store's files."""
+        self._live.clear()
+        self.recorder.close()
+
+    # Journals -------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _locked(self, session: str) -> Iterator[tuple[SessionRecord, _Live]]:
+        """Hold a session's journal, with everything in it taken into account."""
+        scribe = self.recorder.scribe
+        with scribe.lock:
+            record = self._record(scribe, session)
+            live = self._live.pop(session, None)
+            if live is not None and live.scribe is not scribe:
+                self._halves.clear()  # in a forked child: what is missing is its parent's to record
+                live = None
+            live = live or _Live(scribe, session)
+            with record.journal.locked():
+                self._catch_up(record, live)
+                yield record, live  # after an error it is not kept: the journal says what of the event is there
+                live.woven = record.journal.size
+            self._live[session] = live
+            if len(self._live) > _MOST_LIVE:
+                self._live.popitem(last=False)
+
+    def _record(self, scribe: Scribe, session: str) -> SessionRecord:
+        record = scribe.writer.find(NAME, session)
+        if record is None:
+            scribe.archive.look_anew()
+            record = scribe.writer.find(NAME, session)
+        if record is None:
+            raise NotFoundError(f"there is no session {session[:80]!r} of the session log in {scribe.home.folder}")
+        return record
+
+    def _catch_up(self, record: SessionRecord, live: _Live) -> None:
+        size = record.journal.size
+        if live.woven >= size:
+            return
+        steps = []
+        for placed in read_file(self.recorder.home, record.journal.path, start=record.known.offset_of(live.woven)):
+            steps.append(placed.step)
+            if placed.step.n + 1 >= size:
+                break
+        live.take(steps)
+        live.woven = size
+
+
+def _working_folder() -> str | None:
+    """Where the program works: what git says there belongs to the session's checkpoints."""
+    try:
+        return str(Path.cwd())
+    except OSError:  # it was removed
+        return None
+
+
+def _step(session: str, kind: str, time: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Step:
+    ts, spelling = spelled_time(time)
+    return Step(session=session, type=kind, source=Source.SDK, ts=ts, meta={**spelling, **meta}, values=values)
+
+
+def _content(values: Mapping[str, Json]) -> dict[str, Json]:
+    return {f"content.{name}": value for name, value in values.items()}

@@ -1,0 +1,440 @@
+"""The session-log interface of the headless agent: a program adds events to sessions, which stores keep.
+
+Owns sessions as a program holds them: who is told of which event when, what becomes of an event that a store refuses, and
+what `start`, `flush` and `close` promise. Must not know how a store keeps events. Decision 0024 has the reasons.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from tallystick.errors import FormatError, JournalError, TallystickError
+from tallystick.journal.headless import FileStore
+from tallystick.journal.headless_read import read_back
+from tallystick.model.step import Json
+from tallystick.recording.flush_timer import Keeper
+from tallystick.recording.jsonify import plain
+from tallystick.recording.session_journal import JournalStore
+from tallystick.recording.session_store import Store
+from tallystick.recording.session_times import now_text, timed
+from tallystick.scrubbing.members import scrub_members
+from tallystick.sessions.session_log import Event, EventMeta, Log, TaintNode, event_from, safe_members
+from tallystick.sessions.session_taint import Blocks
+from tallystick.sessions.session_words import Status
+
+_logger = logging.getLogger("tallystick")
+_MOST_WAITING = 1_000
+_MAPS = ("inputs", "state", "outputs")
+
+OnEvent = Callable[[Event], object]
+
+
+class Session:
+    """A session that a program adds events to. Safe to use from several threads, tasks and forked processes.
+
+    Its members are those of the agent's format; `SessionManager.update` and `flush` keep those that a program has changed.
+    Without a store the events stay in memory, until `start` is given one.
+    """
+
+    def __init__(
+        self,
+        *,
+        id: str = "",
+        workflow_name: str = "",
+        inputs: Mapping[str, Json] | None = None,
+        state: Mapping[str, Json] | None = None,
+        outputs: Mapping[str, Json] | None = None,
+        status: str = Status.RUNNING,
+        result: str = "",
+        error: str = "",
+        events: Iterable[Event] = (),
+        created_at: str = "",
+        updated_at: str = "",
+        on_event: OnEvent | None = None,
+    ) -> None:
+        self.id = id or secrets.token_hex(16)
+        self.workflow_name = workflow_name
+        self.inputs, self.state, self.outputs = dict(inputs or {}), dict(state or {}), dict(outputs or {})
+        self.status, self.result, self.error = status, result, error
+        self.created_at = created_at or now_text()
+        self.updated_at = updated_at or self.created_at
+        self.on_event = on_event
+        """Called with each event once it has its number and is kept, in the order of the numbers, before `add_event`
+        returns. What it raises is logged. It may add events; it must not wait for another thread that does."""
+        self._store: Store | None = None
+        self._noted: Callable[[], None] = _nothing
+        self._blocks = Blocks()
+        self._memory: list[Event] = []
+        self._last_seq = 0
+        self._waiting: deque[Event] = deque()
+        self._untold: deque[Event] = deque()
+        self._lost = self._lost_untold = 0
+        self._failure: Exception | None = None
+        self._kept_state: Log | None = None
+        self._is_closed = False
+        self._begin_process()
+        for event in events:
+            self._remember(event, max(event.seq, self._last_seq + 1))
+
+    def attach(self, store: Store, noted: Callable[[], None], events: Iterable[Event] = ()) -> None:
+        """Say which store has this session, with these events. For managers."""
+        self._store, self._noted, self._kept_state = store, noted, _state(self.as_log())
+        for event in events:
+            self._number(event, is_told=True)
+
+    def _begin_process(self) -> None:
+        self._process = os.getpid()
+        self._adding, self._telling = threading.RLock(), threading.RLock()
+
+    def _here(self) -> Session:
+        """This session, in a forked child with locks of its own; what waited when it was forked is its parent's to keep."""
+        if self._process != os.getpid():
+            self._begin_process()
+            self._waiting.clear()
+            self._untold.clear()
+        return self
+
+    # Members --------------------------------------------------------------------------------------------------------
+
+    @property
+    def events(self) -> list[Event]:
+        """The events so far: those in the store, whoever added them."""
+        return list(self._memory) if self._store is None else list(self._store.load(self.id).events)
+
+    def current_seq_id(self) -> int:
+        """The number of the newest event that was added here, or was there when the session was got; 0: there is none."""
+        return self._last_seq
+
+    def start_correlation(self) -> str:
+        """A new id for what belongs together: the checks of a call, the call, its result. 8 hex digits."""
+        return secrets.token_hex(4)
+
+    def taint_lineage(self, *block_ids: str) -> tuple[TaintNode, ...]:
+        """Where blocks came from that `security_block` events told of, as trees for an event's `meta`."""
+        return self._blocks.lineage(*block_ids)
+
+    def as_log(self) -> Log:
+        """The session's own members as a value, without events."""
+        return Log(
+            id=self.id,
+            workflow_name=self.workflow_name,
+            **{name: _as_json(getattr(self, name)) for name in _MAPS},
+            status=str(self.status),
+            result=_as_text(self.result),
+            error=_as_text(self.error),
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+        )
+
+    # Adding ---------------------------------------------------------------------------------------------------------
+
+    def start(self, target: SessionManager | Store | None = None) -> None:
+        """Keep events in the store of a manager, or in a store; those so far are added to it. None: as it is.
+
+        A session that a manager made or got needs no start. One that was closed goes on.
+
+        Raises:
+            TallystickError: the store refuses the session.
+        """
+        self._here()._is_closed = False
+        if target is not None:
+            self.bind(target)
+
+    def bind(self, target: SessionManager | Store) -> None:
+        """Have a store keep the session, unless one does. Raises what `start` raises."""
+        store, noted = (target.store, target.noted) if isinstance(target, SessionManager) else (target, _nothing)
+        with self._here()._adding:
+            if self._store is not None:
+                return
+            store.create(msgspec.structs.replace(self.as_log(), status=Status.RUNNING))
+            self._store, self._noted = store, noted
+            self._last_seq = store.last_seq(self.id)
+            there = store.load(self.id).events if self._last_seq else ()
+            before, self._memory = self._memory, []
+            self._waiting.extend(event for event in before if event not in there)
+            self._keep_waiting(is_told=True)
+
+    def add_event(self, event: Event | Mapping[str, Json] | None = None, **members: Json) -> int:
+        """Add an event, given as such or by its members under the names that JSON has; its number is returned.
+
+        It survives the death of the process when this returns, and a loss of power after `flush`. An event that the store
+        refuses for now gets no number (0) and is kept for the next attempt: nothing is raised here, `flush` and `close` do.
+        """
+        with self._here()._adding:
+            made = self._event(event, members)
+            if self._store is None:
+                self._remember(made, self._last_seq + 1)
+                seq = self._last_seq
+            else:
+                self._waiting.append(made)
+                seq = self._keep_waiting()
+        self._tell()
+        if self._is_closed:
+            self._flush_late()
+        return seq
+
+    def _event(self, event: Event | Mapping[str, Json] | None, members: Mapping[str, Json]) -> Event:
+        if not isinstance(event, Event) or members or not isinstance(event.meta, EventMeta | None):
+            given = safe_members(event, foreign=plain) if isinstance(event, Event) else event or {}
+            event = event_from({**given, **members}) or Event(type="")
+        try:
+            return self._blocks.placed(timed(event))
+        except (AttributeError, TypeError):  # a lineage of other things than nodes: as JSON it is kept all the same
+            return self._blocks.placed(timed(event_from(safe_members(event, foreign=plain)) or Event(type="")))
+
+    def _remember(self, event: Event, seq: int) -> None:
+        """Keep an event in memory, with that number."""
+        kept = read_back(scrub_members({**safe_members(event, foreign=plain), "seq": seq})) or event
+        self._memory.append(kept)
+        self._number(kept, is_told=False)
+
+    def _number(self, event: Event, *, is_told: bool) -> None:
+        """Take note of an event that has its number. `is_told`: nobody need be told of it any more."""
+        self._last_seq = event.seq
+        self._blocks.take(event)
+        if self.on_event is not None and not is_told:
+            self._untold.append(event)
+
+    def _keep_waiting(self, *, is_told: bool = False) -> int:
+        """Have the store keep the events that wait, in order; the number of the last one, 0 if it was refused."""
+        store, seq = self._store, 0
+        assert store is not None, "only called with a store"
+        while self._waiting:
+            try:
+                members = safe_members(self._waiting[0], foreign=plain)
+                self._tell_gap(store)
+                seq = store.append(self.id, members)
+            except Exception as error:  # whatever it is, the agent goes on
+                self._failure, seq = error, 0
+                if not _may_pass(error):
+                    self._lose()  # it must not stop those that come after it
+                    continue
+                while len(self._waiting) > _MOST_WAITING:
+                    self._lose()
+                return 0
+            event, self._last_seq = self._waiting.popleft(), seq
+            if event.type == "security_block" or (self.on_event is not None and not is_told):
+                kept = read_back({**store.clean(members), "seq": seq}) or event
+                self._number(kept, is_told=is_told)
+        self._noted()
+        return seq
+
+    def _lose(self) -> None:
+        lost = self._waiting.popleft()
+        if not self._lost:
+            _logger.error("a %s of session %s was not recorded: %s", lost.type, self.id[:8], self._failure)
+        self._lost, self._lost_untold = self._lost + 1, self._lost_untold + 1
+
+    def _tell_gap(self, store: Store) -> None:
+        """Have the store say that events are missing, before the next one."""
+        if self._lost_untold:
+            reason = type(self._failure).__name__
+            store.note_gap(self.id, events=self._lost_untold, reason=reason, timestamp=now_text())
+            self._lost_untold = 0
+
+    def _tell(self) -> None:
+        """Tell who listens of the events that have a number, in the order of the numbers."""
+        with self._telling:
+            while self._untold:
+                event = self._untold.popleft()
+                try:
+                    if self.on_event is not None:
+                        self.on_event(event)
+                except Exception:  # the agent goes on, whatever a listener does
+                    _logger.exception("on_event of session %s, event %d", self.id[:8], event.seq)
+
+    # Promises -------------------------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Return when everything that was added survives a loss of power. Without a store there is nothing to do.
+
+        Raises:
+            JournalError: events could not be kept; those that may be later are kept in memory for the next attempt.
+        """
+        store = self._here()._store
+        if store is None:
+            return
+        with self._adding:
+            self._keep_waiting()
+        self._tell()
+        try:
+            self._keep_state(store)
+        finally:
+            self._raise_losses()
+
+    def keep(self) -> None:
+        """Flush, and have the store keep how the session stands even if nothing of that has changed."""
+        self._kept_state = None
+        self.flush()
+
+    def _keep_state(self, store: Store) -> None:
+        """Have the store keep how the session stands, where that has changed, and all events durably."""
+        log = self.as_log()
+        self.updated_at = now_text()
+        state = _state(log)
+        if state != self._kept_state:
+            store.update(msgspec.structs.replace(log, updated_at=self.updated_at))
+            self._kept_state = state
+        else:
+            store.sync(self.id, updated_at=self.updated_at)
+
+    def _raise_losses(self) -> None:
+        failure, lost = self._failure, self._lost
+        self._failure, self._lost = None, 0
+        if self._waiting:
+            raise JournalError(
+                f"{len(self._waiting)} events of session {self.id[:8]} are not recorded yet: {failure}",
+                hint="they are held in memory: flush again when the store can be written",
+            ) from failure
+        if lost:
+            raise JournalError(
+                f"{lost} events of session {self.id[:8]} could not be recorded: {failure}",
+                hint="the record says that they are missing",
+            ) from failure
+
+    def close(self) -> None:
+        """Flush, and give up what is open. A second time does nothing. Events that come later are recorded all the same.
+
+        The status stays as it is: `running` unless the program said how it ended.
+
+        Raises:
+            JournalError: what `flush` raises.
+        """
+        if self._here()._is_closed:
+            return
+        self._is_closed = True
+        if self._store is None:
+            return
+        try:
+            self.flush()
+        finally:
+            self._store.release(self.id)
+
+    def _flush_late(self) -> None:
+        """Make an event durable that came after `close`: nobody will flush any more."""
+        try:
+            self.flush()
+        except TallystickError as error:
+            _logger.error("an event after the close of session %s: %s", self.id[:8], error)
+
+
+def _as_json(values: Any) -> Json:
+    """What a program says of its session, as JSON."""
+    try:
+        return msgspec.to_builtins(values, enc_hook=plain, str_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return plain(values)
+
+
+def _as_text(value: Any) -> str:
+    """What a program says in place of a text, as one: an exception by its class and what it says, anything else as JSON."""
+    if isinstance(value, BaseException):
+        return f"{type(value).__name__}: {value}"
+    made = _as_json(value) if value is not None else ""
+    return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether a store may take an event later that it refuses now: the disk is full, the file was moved."""
+    return isinstance(error, OSError | TallystickError) and not isinstance(error, FormatError)
+
+
+def _nothing() -> None:
+    """For sessions whose store needs no thread."""
+
+
+def _state(log: Log) -> Log:
+    return msgspec.structs.replace(log, created_at="", updated_at="")
+
+
+class SessionManager:
+    """Makes, finds and updates sessions in one store. As a context manager it closes the store at the end."""
+
+    def __init__(self, store: Store | None = None, *, home: str | Path | None = None) -> None:
+        """Use a store: FileStore(folder), JournalStore(home); None: the journals at `home` (TALLY_HOME, else ~/.tally).
+
+        Raises:
+            JournalError: it cannot be opened or made.
+        """
+        self.store: Store = JournalStore(home) if store is None else store
+        self._begin_process()
+
+    def _begin_process(self) -> None:
+        self._process, settle = os.getpid(), self.store.settle
+        self._keeper = Keeper(settle, settle) if isinstance(self.store, FileStore) else None
+
+    def noted(self) -> None:
+        """Say that an event was kept: a thread makes it durable soon, where the store has none of its own."""
+        if self._process != os.getpid():  # a forked child has no such thread
+            self._begin_process()
+        if self._keeper is not None:
+            self._keeper.note()
+
+    def create(
+        self, workflow_name: str, inputs: Mapping[str, Json] | None = None, *, on_event: OnEvent | None = None
+    ) -> Session:
+        """A new session, running. Raises TallystickError: the store refuses it."""
+        session = Session(workflow_name=workflow_name, inputs=inputs, on_event=on_event)
+        self.store.create(session.as_log())
+        return self._attached(session)
+
+    def get(self, session: str) -> Session:
+        """A session of the store, to look at or to go on with. Raises NotFoundError: it is not there."""
+        log = self.store.load(session)
+        members: dict[str, Any] = {name: getattr(log, name) for name in log.__struct_fields__ if name != "events"}
+        found = Session(**{**members, "status": log.status or Status.RUNNING})
+        return self._attached(found, log.events)
+
+    def _attached(self, session: Session, events: Iterable[Event] = ()) -> Session:
+        session.attach(self.store, self.noted, events)
+        return session
+
+    def update(self, session: Session) -> None:
+        """Keep how a session stands: status, result, error, outputs, state, inputs. Its events too, if it has no store yet.
+
+        Raises:
+            JournalError: it cannot be kept, or events cannot.
+        """
+        session.bind(self)
+        session.keep()
+
+    def add_event(self, session: str, event: Event | Mapping[str, Json]) -> int:
+        """Add an event to a session that nobody here holds, durably; its number. Raises what `get` and `flush` raise."""
+        found = self.get(session)
+        seq = found.add_event(event)
+        found.flush()
+        return seq
+
+    def close(self) -> None:
+        """Make everything durable and close the store."""
+        if self._keeper is not None:
+            self._keeper.stop()
+        self.store.settle()
+        self.store.close()
+
+    def __enter__(self) -> SessionManager:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class FileManager(SessionManager):
+    """A SessionManager over the files of a folder."""
+
+    def __init__(self, folder: str | Path) -> None:
+        """Use the files in `folder`. Raises JournalError: it cannot be made."""
+        super().__init__(FileStore(folder))

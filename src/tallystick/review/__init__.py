@@ -1,0 +1,1 @@
+"""Sessions after the fact: lists, trees, replay, differences, drift, provenance, export."""

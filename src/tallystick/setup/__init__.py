@@ -1,0 +1,1 @@
+"""Installation on a machine: agents, hooks, settings, checks, demonstration."""

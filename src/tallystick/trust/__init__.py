@@ -1,0 +1,1 @@
+"""Verification, alerts, erasure, signer and anchors."""

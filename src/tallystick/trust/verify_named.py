@@ -1,0 +1,153 @@
+"""Verifying what a person names: a store, a journal file, or a session by id.
+
+Owns turning a name into what trust.verify checks.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tallystick.errors import AmbiguousError, NotFoundError, UsageError
+from tallystick.journal.archive import journal_starts, start_key, system_clock
+from tallystick.journal.home import Home, default_folder
+from tallystick.model.verdict import Require, Verdict
+from tallystick.seal.epochs import LiveEpoch
+from tallystick.trust.anchors import Target
+from tallystick.trust.external_evidence import Outlook, outlook
+from tallystick.trust.tamper_signals import keep_evidence, open_before
+from tallystick.trust.verify import Progress, is_store, verify_file, verify_store
+from tallystick.workspace.file_guards import verdict_on_no_files
+from tallystick.workspace.indexing import indexed
+
+
+def verify(
+    target: str | Path | None = None,
+    *,
+    home: str | Path | None = None,
+    require: Require | None = None,
+    since: str | None = None,
+    pinned: str | None = None,
+    remembered: bytes | None = None,
+    anchored: Sequence[Target] = (),
+    progress: Progress = lambda _: None,
+    now: Callable[[], float] = time.time,
+) -> Verdict:
+    """The verdict on a store folder, a journal file, or a session of the store at `home`.
+
+    Args:
+        target: a path, a session id (ours or the agent's own, or a unique prefix); None: the whole store.
+        home: the store; default TALLY_HOME, else ~/.tally.
+        require: what is wanted at least; default A2 for a store and its sessions, A1 for a lone file.
+        since: the newest head of the signer (A3) or of an anchor (A4) may be no older than this time (docs/format.md 6.3).
+        pinned: did:key to trust instead of the keys that the ledger names. remembered: a head kept from earlier.
+        anchored: places off this machine that are known to have heads of the store, whatever its ledger says.
+        progress: called with how many bytes more were verified. now: seconds since 1970.
+
+    Of an alarm in the store at `home` evidence is kept under its `trust/`; nothing else is written.
+
+    Raises:
+        NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
+        UsageError: a lone file has no ledger, so no key or head can speak for it; or `since` is asked of a level at which
+            nobody else has heads.
+    """
+    if since is not None and require not in (Require.A3, Require.A3F, Require.A4):
+        raise UsageError("how old a head may be is asked at A3 and A4 only", hint="add --require A3, or A4")
+    own = store = Home(Path(home) if home is not None else default_folder(os.environ))
+    sessions: list[str] | None = None
+    if target is not None:
+        path = Path(target)
+        if is_store(path):
+            store = Home(path)
+        elif path.is_file():
+            if pinned is not None or remembered is not None or since is not None or anchored:
+                raise UsageError(
+                    f"{path} is a lone journal: no head speaks for it", hint="name its store, or a session of it"
+                )
+            return verify_file(path, require=require or Require.A1)
+    unread = verdict_on_no_files(store)
+    if unread is not None:
+        return unread
+    if target is not None and store is own:
+        sessions = [find_session(store, str(target))]
+    asks = require is Require.A4 or bool(anchored)
+    around = outlook(store, with_anchors=asks, further=anchored, now=now())
+    verdict = verify_store(
+        store,
+        sessions=sessions,
+        require=require or Require.A2,
+        since=since,
+        pinned=pinned or around.key,
+        remembered=remembered,
+        known=around.heads,
+        live=live_epoch(around, at=system_clock(), is_noted=pinned is not None),
+        alarms=tuple(dict.fromkeys((*around.alarms, *open_before(store, around)))),
+        notes=around.notes,
+        progress=progress,
+        index=indexed(store),
+    )
+    if not verdict.valid and store.folder == own.folder:
+        keep_evidence(store, around, at=system_clock())
+    return verdict
+
+
+def live_epoch(around: Outlook, *, at: str, is_noted: bool) -> LiveEpoch | None:
+    """What a store's signer says of its epochs; None if it has none, or does not count.
+
+    Args:
+        is_noted: whether the pinned key comes from off this machine.
+    """
+    signer = around.signer
+    if signer is None or signer.epochs is None or signer.head is None:
+        return None
+    return LiveEpoch(key=signer.keys[-1], ends=signer.epochs.ends, at=at, is_noted=is_noted)
+
+
+def verify_session(session: str, *, home: str | Path | None = None, require: Require = Require.A2) -> Verdict:
+    """The verdict on one session: its journal, and the ledger as far as it speaks of it.
+
+    Raises:
+        NotFoundError, AmbiguousError: nothing, or several sessions, have that id or prefix.
+    """
+    store = Home(Path(home) if home is not None else default_folder(os.environ))
+    unread = verdict_on_no_files(store)
+    if unread is not None:
+        return unread
+    return verify_store(store, sessions=[find_session(store, session)], require=require)
+
+
+def find_session(home: Home, name: str) -> str:
+    """The id of the session that `name` means: our id, the agent's own, or a unique prefix of at least 4 characters.
+
+    Reads the first line of journals where the name is none of our ids. A prefix of the agent's id does not mean the session's
+    sub-agents and continuations (`<id>/…`, `<id>~…`).
+
+    Raises:
+        NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
+    """
+    ids = [sid for sid, _ in home.sessions()]
+    if name in ids:
+        return name
+    own: dict[str, str] = {}
+    for sid, line in journal_starts(home):
+        key = start_key(line)
+        if key is not None:
+            own[sid] = key[1]
+    exact = [sid for sid, source in own.items() if source == name]
+    if len(exact) == 1:
+        return exact[0]
+    starts = [sid for sid in ids if sid.startswith(name) or _begins(own.get(sid, ""), name)]
+    matches = exact or (starts if len(name) >= 4 else [])
+    if len(matches) > 1:
+        listed = "\n".join(f"  {sid}  {own.get(sid, '')}" for sid in matches[:20])
+        raise AmbiguousError(f"{name!r} means {len(matches)} sessions:\n{listed}", hint="write more of the id")
+    if not matches:
+        raise NotFoundError(f"no session {name!r}", hint="`tally session list` shows what there is")
+    return matches[0]
+
+
+def _begins(own: str, name: str) -> bool:
+    rest = own.removeprefix(name)
+    return rest != own and "/" not in rest and "~" not in rest

@@ -1,0 +1,46 @@
+"""The index follows what is recorded: sessions that were just sealed are projected at once.
+
+Owns how much is projected while agents wait for answers. Must not raise: readers bring the index up to date themselves, and a
+recorder without an index records as well.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from tallystick.errors import TallystickError
+from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.project import Depth
+from tallystick.graph.row_writer import read_positions
+from tallystick.journal.home import Home
+from tallystick.workspace.indexing import bring_up_to_date
+
+_LOG = logging.getLogger(__name__)
+_MOST_BEHIND_BYTES = 256 << 10
+
+
+def index_sessions(home: Home, sessions: Sequence[str]) -> int:
+    """Project what is new in some sessions; how many steps that were.
+
+    A session that the index has fallen far behind of, as after an import, is left to whoever asks next.
+    """
+    try:
+        with Graph(home.graph, Mode.WRITE) as graph:
+            near = [sid for sid in sessions if _is_near(home, graph, sid)]
+            return bring_up_to_date(home, graph, sessions=near, depth=Depth.ROWS).steps if near else 0
+    except TallystickError as error:
+        _LOG.info("the index was not brought up to date: %s", error)
+        return 0
+
+
+def _is_near(home: Home, graph: Graph, session: str) -> bool:
+    path = home.journal(session)
+    if path is None:
+        return False
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return False
+    read_to = read_positions(graph, [session]).get(session, (0, 0, 0))[2]
+    return size - read_to <= _MOST_BEHIND_BYTES

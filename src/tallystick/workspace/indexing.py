@@ -1,0 +1,133 @@
+"""Keeping the index in step with the journals.
+
+Owns when the index is brought up to date, and what a reader is told when it cannot be. Journals decide: the index is
+never written from anything else. How rows are made is store's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from tallystick.errors import JournalError, NotFoundError
+from tallystick.graph.alerts import Seen
+from tallystick.graph.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
+from tallystick.graph.project import Depth, Journal, Projected, forget, project
+from tallystick.graph.queries import indexed_sessions
+from tallystick.journal.home import Home
+from tallystick.journal.read import Placed, read_file
+from tallystick.workspace.alert_table import take_alerts
+
+LARGEST_SEARCHED = 4 << 20
+"""Larger values are not loaded to be searched: only their first 64 KiB would be."""
+
+
+class Index(msgspec.Struct):
+    """An open index, and what its reader should know of its state."""
+
+    graph: Graph
+    remarks: list[str] = []
+
+
+def journals_of(home: Home, sessions: Iterable[str] | None = None) -> Iterator[Journal]:
+    """The journals of some sessions, or of all, as the projector takes them. Files are not opened."""
+    if sessions is None:
+        pairs: Iterable[tuple[str, str]] = home.files()
+    else:
+        found = ((sid, home.journal(sid)) for sid in sessions)
+        pairs = ((sid, str(path)) for sid, path in found if path is not None)
+    for sid, file in pairs:
+        try:
+            status = os.stat(file)  # noqa: PTH116 of 10,000 journals a Path each costs 100 ms
+        except FileNotFoundError:
+            continue  # erased or dropped between listing and looking
+        yield Journal(session=sid, inode=status.st_ino, size_bytes=status.st_size, read=_reader(home, file))
+
+
+def _reader(home: Home, file: str) -> Callable[[int], Iterable[Placed]]:
+    return lambda start: read_file(home, Path(file), start=start, load_blobs=True, largest=LARGEST_SEARCHED)
+
+
+def bring_up_to_date(
+    home: Home,
+    graph: Graph,
+    *,
+    sessions: Iterable[str] | None = None,
+    depth: Depth = Depth.TEXT,
+    progress: Callable[[int], None] = lambda _bytes: None,
+) -> Projected:
+    """Take what is new in some journals, or in all, into the index; sessions whose journals are gone leave it.
+
+    Raises:
+        GraphError: the index cannot be written.
+    """
+    journals = list(journals_of(home, sessions))
+    if sessions is None:
+        there = {journal.session for journal in journals}
+        gone = [row.session for row in indexed_sessions(graph) if row.session not in there]
+        if gone:
+            forget(graph, gone)
+    done = project(graph, journals, depth=depth, progress=progress)
+    take_alerts(home, graph, seen=Seen.ALL if sessions is None else Seen.SOME)
+    return done
+
+
+@contextmanager
+def open_index(
+    home: Home, *, depth: Depth = Depth.ROWS, progress: Callable[[int], None] = lambda _bytes: None
+) -> Iterator[Index]:
+    """The index, brought up to date if journals have grown. Where it cannot be, it is used as it is, with a remark.
+
+    Args:
+        depth: how far: searching needs the text of steps, all else only their rows.
+        progress: called with how many bytes more of the journals were read.
+
+    Raises:
+        NotFoundError: there is no store. GraphError: the index cannot be used at all.
+    """
+    if not home.exists:
+        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+    remarks: list[str] = []
+    graph = _current(home, depth, remarks, progress)
+    with graph:
+        yield Index(graph, remarks)
+
+
+def _current(home: Home, depth: Depth, remarks: list[str], progress: Callable[[int], None]) -> Graph:
+    graph: Graph | None = None
+    try:
+        graph = _open(home, remarks)
+        done = bring_up_to_date(home, graph, depth=depth, progress=progress)
+        remarks += [
+            f"{failure.session[:8]}: cannot be read from step {failure.n} on: {failure.why}"
+            for failure in done.failures
+        ]
+        return graph
+    except (GraphError, JournalError) as error:
+        if graph is not None:
+            graph.close()
+        stale = Graph(home.graph, Mode.READ)  # raises where the index is of no use at all
+        remarks.append(f"the index is stale: {error}")
+        return stale
+
+
+def _open(home: Home, remarks: list[str]) -> Graph:
+    """The index, to be brought up to date; one of an older version is made anew."""
+    try:
+        return Graph(home.graph, Mode.WRITE)
+    except OutdatedError:
+        remarks.append("the index was one of an older Tallystick, and was made anew")
+        return empty_graph(home.graph)
+
+
+def indexed(home: Home) -> tuple[tuple[str, int, str], ...]:
+    """(session, size, hash of the last entry) of all sessions as the index has them; nothing if it cannot be read."""
+    try:
+        with Graph(home.graph) as graph:
+            return tuple((row.session, row.size, row.last_hash) for row in indexed_sessions(graph))
+    except GraphError:
+        return ()

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from tallystick.agents.hooks.genai_results import outcome
+from tallystick.model.step import Json
+
+
+@pytest.mark.parametrize(
+    ("response", "meta", "values"),
+    [
+        (None, {}, {"output": None}),
+        ("text", {}, {"output": "text"}),
+        ({"other": 1}, {}, {"output": {"other": 1}}),
+        ({"llmContent": "a", "returnDisplay": "b"}, {"success": True}, {"output": "a"}),
+        ({"llmContent": [{"text": "a"}, {"text": "b"}]}, {"success": True}, {"output": "a\nb"}),
+        ({"llmContent": [{"inlineData": {}}]}, {"success": True}, {"output": [{"inlineData": {}}]}),
+        (
+            {"llmContent": "a", "returnDisplay": {"fileDiff": "d", "newContent": "n"}},
+            {"success": True},
+            {"output": "a", "diff": "d"},
+        ),
+        ({"llmContent": "a", "error": {"message": "e"}}, {"success": False}, {"output": "a", "error": "e"}),
+        ({"llmContent": "a", "error": "e"}, {"success": False}, {"output": "a", "error": "e"}),
+    ],
+)
+def test_a_response_is_split_into_what_was_shown_and_how_it_ended(
+    response: Json, meta: dict[str, Json], values: dict[str, Json]
+) -> None:
+    assert outcome(response) == (meta, values)

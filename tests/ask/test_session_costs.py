@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from tallystick.ask.cost import costs as spent_by
+from tallystick.ask.prices import Prices
+from tallystick.ask.session_costs import NOTHING, Cost, SessionCosts
+from tallystick.graph.spending import By, UsedFilter
+from tallystick.journal.home import Home
+from tallystick.recording.recorder import Recorder, Session
+from tallystick.workspace.indexing import open_index
+
+PRICES = '"cheap" = "1,2"\n"dear" = "10,20,1,12.5"\n'
+
+
+def used(session: Session, model: str, input: int, output: int, **more: int) -> None:
+    session.step("model_call", model=model, tokens={"input": input, "output": output, **more})
+
+
+def costs(home: Home, *sessions: Session) -> tuple[dict[str, Cost], Cost, list[str]]:
+    with open_index(home) as index:
+        prices = SessionCosts(home, index)
+        ids = [session.id for session in sessions]
+        return prices.each(ids), prices.all(ids), index.remarks
+
+
+def test_the_cost_of_a_session_is_the_sum_over_its_models(home: Home) -> None:
+    (home.folder / "prices.toml").write_text(PRICES)
+    with Recorder(home.folder) as recorder:
+        one, other, idle = (recorder.session("demo") for _ in range(3))
+        used(one, "cheap", 1_000, 100)
+        used(one, "dear", 10, 1, cache_read=100, cache_write=2)
+        used(other, "Cheap", 5, 0)
+        each, together, remarks = costs(home, one, other, idle)
+    assert each == {one.id: Cost(1_000 + 200 + 100 + 20 + 100 + 25), other.id: Cost(5)}
+    assert together == Cost(1_450)
+    assert remarks == []
+
+
+def test_a_model_without_a_known_price_is_named_and_never_nothing(home: Home) -> None:
+    (home.folder / "prices.toml").write_text(PRICES)
+    with Recorder(home.folder) as recorder:
+        half, unknown = recorder.session("demo"), recorder.session("demo")
+        used(half, "cheap", 10, 0)
+        used(half, "no-such-model", 10, 0)
+        unknown.step("usage", tokens={"input": 1, "output": 1})
+        each, together, _ = costs(home, half, unknown)
+    assert each == {half.id: Cost(10, ("no-such-model",)), unknown.id: Cost(None, ("",))}
+    assert together == Cost(10, ("", "no-such-model"))
+
+
+def test_the_package_knows_models_and_what_it_said_is_kept(home: Home) -> None:
+    with Recorder(home.folder) as recorder:
+        session = recorder.session("demo")
+        used(session, "claude-sonnet-4-20250514", 1_000_000, 1_000_000)
+        assert costs(home, session)[1] == Cost(18_000_000)
+    assert (home.folder / "prices.cache").exists()
+
+
+def test_damaged_prices_are_remarked_and_nothing_has_a_cost(home: Home) -> None:
+    (home.folder / "prices.toml").write_text('"cheap" = "a lot"')
+    with Recorder(home.folder) as recorder:
+        session = recorder.session("demo")
+        used(session, "cheap", 10, 0)
+        each, together, remarks = costs(home, session)
+    assert together == NOTHING
+    assert set(each.values()) == {NOTHING}
+    assert len(remarks) == 1
+    assert "costs are left out" in remarks[0]
+
+
+def test_an_hour_in_the_cache_costs_more_here_as_in_the_reports_of_cost(home: Home) -> None:
+    with Recorder(home.folder) as recorder:
+        session = recorder.session("demo")
+        tokens = {"input": 0, "output": 0, "cache_write": 1_000_000}
+        session.step("model_call", model="claude-sonnet-4-20250514", tokens=tokens, cache_write_1h_tokens=400_000)
+        assert costs(home, session)[1] == Cost(4_650_000)
+        with open_index(home) as index:
+            total = spent_by(index, Prices(), By.MODEL, UsedFilter(sessions=(session.id,))).total
+    assert (total.cost_microusd, total.cache_write_1h) == (4_650_000, 400_000)

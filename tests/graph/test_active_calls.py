@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
+from tallystick.graph.calls import effects_of
+from tallystick.intent.tools import uses_of
+from tallystick.lineage.correlate import OpenCall, SeenEffect
+
+
+def shell_call(command: str, step: int = 1, at: int = 1000) -> OpenCall:
+    uses = uses_of("Bash", {"command": command}, folder="/w")
+    return open_call(step, "s", at, "/w", effects_of(uses, "/w"))
+
+
+@pytest.mark.parametrize("command", ["make all", "npm run build", "./gen", "python gen.py", "frobnicate x"])
+def test_a_program_of_which_no_file_is_told_may_write_anything(command: str) -> None:
+    assert shell_call(command).is_opaque
+
+
+@pytest.mark.parametrize("command", ["cat a", "ls", "echo hi", "cp a b", "grep x a; pwd"])
+def test_a_command_that_tells_its_files_writes_no_others(command: str) -> None:
+    assert not shell_call(command).is_opaque
+
+
+def test_what_a_call_writes_and_what_it_reads_are_told_apart() -> None:
+    assert {(target.path, target.is_write) for target in shell_call("cp a b").targets} == {
+        ("/w/a", False),
+        ("/w/b", True),
+    }
+
+
+def test_only_the_newest_calls_are_looked_at() -> None:
+    running = RunningCalls(lambda: ())
+    assert running.cause_of(SeenEffect(path="/w/0", at_ms=1000)) is None
+    for n in range(MOST_CALLS + 1):
+        running.begin(n, f"c{n}", shell_call(f"touch {n}", step=n))
+    forgotten, kept = (running.cause_of(SeenEffect(path=f"/w/{n}", at_ms=1000)) for n in (0, 1))
+    assert forgotten is not None
+    assert forgotten.matched_by != "path"
+    assert kept is not None
+    assert (kept.step, kept.matched_by) == (1, "path")
+
+
+def test_earlier_calls_are_asked_for_when_they_are_needed() -> None:
+    running = RunningCalls(lambda: [Running(1, "c1", shell_call("touch a"))])
+    found = running.cause_of(SeenEffect(path="/w/a", at_ms=1000))
+    assert found is not None
+
+
+def test_a_call_that_ended_or_was_denied_or_replaced_is_no_cause() -> None:
+    for change in ("end", "deny", "drop"):
+        running = RunningCalls(lambda: ())
+        running.cause_of(SeenEffect(path="/w/a", at_ms=0))
+        running.begin(1, "c1", shell_call("make all"))
+        assert running.cause_of(SeenEffect(path="/w/x", at_ms=9000)) is not None
+        if change == "end":
+            running.end("c1", 1500)
+        elif change == "deny":
+            running.deny(1)
+        else:
+            running.drop(1)
+        assert running.cause_of(SeenEffect(path="/w/x", at_ms=9000)) is None

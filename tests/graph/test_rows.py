@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.graph.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none, written_for_an_hour
+from tallystick.graph.tables import StepRow
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
+
+ODD = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.integers(), max_size=2)
+)
+MEMBERS = [
+    "type",
+    "ts",
+    "recorded",
+    "source",
+    "source_id",
+    "corr",
+    "parent",
+    "request",
+    "tool",
+    "success",
+    "duration_ms",
+    "model",
+    "tokens",
+    "agent_role",
+    "revises",
+    "corroborates",
+    "kind",
+    "parent_source",
+    "agent",
+]
+
+
+def recorded(meta: Mapping[str, Json], *, n: int = 3, parents: tuple[str, ...] = (), **values: Json) -> Recorded:
+    named = {name.replace("_", ".", 1): value for name, value in values.items()}
+    return Recorded(session="s" * 32, n=n, hash="h", prev="p", parents=parents, meta=meta, values=named)
+
+
+def row_of(meta: Mapping[str, Json], **values: Json) -> StepRow:
+    return step_row(recorded(meta, **values), first_id=100, agent="demo", at_us=7, request=2, offset=55)
+
+
+def test_a_row_has_what_the_step_says() -> None:
+    meta: dict[str, Json] = {
+        "type": "model_call",
+        "ts": "2026-01-02T03:04:05.000000Z",
+        "recorded": "2026-01-02T03:04:06.000000Z",
+        "source": "hook",
+        "source_id": "m1/usage",
+        "corr": "c1",
+        "parent": 1,
+        "request": 2,
+        "tool": "Bash",
+        "success": False,
+        "duration_ms": 12,
+        "model": "m",
+        "tokens": {"input": 1, "output": 2, "cache_read": 3, "cache_write": 4, "reasoning": 5},
+        "agent_role": "planner",
+        "revises": 0,
+        "corroborates": 1,
+    }
+    row = row_of(meta)
+    assert row == StepRow(
+        id=103,
+        session_id="s" * 32,
+        n=3,
+        hash="h",
+        type="model_call",
+        agent_id="demo",
+        at_us=7,
+        ts=meta["ts"],
+        recorded=meta["recorded"],
+        source="hook",
+        source_id="m1/usage",
+        corr="c1",
+        parent=1,
+        request=2,
+        tool="Bash",
+        success=0,
+        duration_ms=12,
+        model="m",
+        tokens_input=1,
+        tokens_output=2,
+        tokens_cache_read=3,
+        tokens_cache_write=4,
+        tokens_reasoning=5,
+        agent_role="planner",
+        revises=0,
+        revised_by=None,
+        corroborates=1,
+        offset=55,
+        meta=None,
+    )
+
+
+def test_a_name_that_does_not_fit_meta_is_found_beside_it() -> None:
+    row = row_of({"type": "tool_call", "source_id": "c1"}, content_meta={"tool": "Ask Joe", "source_id": "other"})
+    assert (row.tool, row.source_id) == ("Ask Joe", "c1")
+
+
+@given(st.dictionaries(st.sampled_from(MEMBERS), ODD), ODD)
+def test_members_of_any_other_type_count_as_absent(meta: dict[str, Json], rest: Json) -> None:
+    step = recorded(meta, n=0, content_meta=rest)
+    row = step_row(step, first_id=100, agent="demo", at_us=7, request=None, offset=0)
+    assert row.tokens_input is None
+    for text in (row.ts, row.source_id, row.corr, row.tool, row.model, row.agent_role):
+        assert text is None or type(text) is str
+    for number in (row.parent, row.duration_ms, row.revises, row.corroborates):
+        assert number is None or abs(number) < 1 << 53
+    assert edge_rows(step) == []
+    known_time(step)
+
+
+@pytest.mark.parametrize("count", [-1, 1 << 60, True, 1.5, "5", None])
+def test_a_count_of_tokens_that_is_none_is_not_counted(count: Json) -> None:
+    assert row_of({"type": "model_call", "tokens": {"input": count}}).tokens_input is None
+
+
+def test_numbers_and_texts_are_told_from_what_looks_like_them() -> None:
+    assert [whole_or_none(value) for value in (0, -5, (1 << 53) - 1, 1 << 53, True, 1.0, "1", None)] == [
+        0,
+        -5,
+        (1 << 53) - 1,
+        None,
+        None,
+        None,
+        None,
+        None,
+    ]
+    assert [text_or_none(value) for value in ("", "a", 1, None, b"a")] == ["", "a", None, None, None]
+
+
+TS, RECORDED = "2026-01-02T03:04:05.000000Z", "2027-01-02T03:04:05.000000Z"
+
+
+@pytest.mark.parametrize(
+    ("meta", "known"),
+    [
+        ({"ts": TS, "recorded": RECORDED, "source": "transcript"}, TS),
+        ({"ts": TS, "recorded": RECORDED, "source": "hook"}, TS),
+        ({"recorded": RECORDED, "source": "sdk"}, RECORDED),
+        ({"ts": "soon", "recorded": RECORDED, "source": "acp"}, RECORDED),
+        ({"recorded": RECORDED, "source": "transcript"}, None),
+        ({"recorded": RECORDED, "source": "import"}, None),
+        ({"recorded": RECORDED}, None),
+    ],
+)
+def test_a_step_is_timed_by_its_source_or_by_a_recorder_that_saw_it_happen(meta: dict[str, str], known: str) -> None:
+    found = known_time(recorded(meta))
+    assert (found and found[1]) == known
+
+
+def test_parents_in_other_sessions_are_edges() -> None:
+    parents = ("a" * 64, f"{'b' * 32}#{'c' * 64}", f"{'d' * 32}#{'e' * 64}")
+    edges = edge_rows(recorded({"type": "merge"}, parents=parents))
+    assert [(edge.n, edge.position, edge.kind, edge.parent_session, edge.parent_step) for edge in edges] == [
+        (3, 1, "merge", "b" * 32, "c" * 64),
+        (3, 2, "merge", "d" * 32, "e" * 64),
+    ]
+
+
+def test_the_first_entry_says_how_its_session_hangs() -> None:
+    sealed = edge_rows(recorded({"type": "session_start", "kind": "child"}, n=0, parents=("b#c",)))
+    assert [(edge.kind, edge.parent_session, edge.claimed_session) for edge in sealed] == [("child", "b", None)]
+    claim = {"type": "session_start", "kind": "fork", "parent_source": {"session": "own id", "step": "m1"}}
+    assert [
+        (edge.kind, edge.parent_session, edge.claimed_session, edge.claimed_step)
+        for edge in edge_rows(recorded(claim, n=0))
+    ] == [("fork", None, "own id", "m1")]
+    assert edge_rows(recorded(claim, n=4)) == []
+
+
+@pytest.mark.parametrize(
+    ("meta", "kept"),
+    [
+        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": 4}, 4),
+        ({"tokens": {"cache_write": 3}, "cache_write_1h_tokens": 4}, 3),  # a part of them
+        ({"tokens": {"input": 9}, "cache_write_1h_tokens": 4}, 0),
+        ({"tokens": {"cache_write": 9}}, 0),
+        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": "many"}, 0),
+        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": -4}, 0),
+        ({"tokens": {"cache_write": 9}, "note": "cache_write_1h_tokens"}, 0),
+    ],
+)
+def test_tokens_that_stay_in_a_cache_for_an_hour_are_told_apart(meta: dict[str, Json], kept: int) -> None:
+    assert written_for_an_hour(row_of(meta)) == kept

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tallystick.capture.watch_tree import Root
+from tallystick.errors import UsageError
+from tallystick.ingest.watch import watch_folders, watched_roots
+from tallystick.ingest.watch_attribution import Working
+from tallystick.ingest.watch_steps import AGENT, Watched
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
+from tallystick.model.effect import FileEffect
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Opening
+from tallystick.recording.session_writer import Scribe
+from tallystick.trust.verify import verify_store
+from tests.capture.watching import wait_for
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    work = tmp_path / "work"
+    work.mkdir()
+    return work
+
+
+# Roots ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    user = tmp_path / "user"
+    (user / ".ssh").mkdir(parents=True)
+    (user / ".config" / "gcloud").mkdir(parents=True)
+    return user
+
+
+def test_sensitive_folders_are_watched_where_they_are(user: Path, work: Path) -> None:
+    assert watched_roots([work, work], user) == [
+        Root(str(work)),
+        Root(str(user / ".ssh"), True),
+        Root(str(user / ".config" / "gcloud"), True),
+    ]
+    assert watched_roots([work], user, sensitive=False) == [Root(str(work))]
+
+
+def test_a_sensitive_folder_inside_a_given_one_stays_sensitive(user: Path) -> None:
+    assert Root(str(user / ".ssh"), True) in watched_roots([user], user, sensitive=False)
+    assert watched_roots([user / ".ssh"], user, sensitive=False) == [Root(str(user / ".ssh"), True)]
+    (user / ".ssh" / "keys").mkdir()
+    assert watched_roots([user / ".ssh" / "keys"], user)[0].is_sensitive
+
+
+def test_what_is_no_folder_cannot_be_watched(work: Path, user: Path) -> None:
+    (work / "a").touch()
+    for path in (work / "a", work / "nothing"):
+        with pytest.raises(UsageError):
+            watched_roots([path], user)
+
+
+# One run --------------------------------------------------------------------------------------------------------------
+
+
+class Run:
+    """A watch of `work` in a thread."""
+
+    def __init__(self, home: Home, work: Path, ask: Callable[[], list[Working]]) -> None:
+        self.home = home
+        self.seen: list[FileEffect] = []
+        self.done: Watched | None = None
+        self.stop = threading.Event()
+        self.ready = threading.Event()
+        self._work = work
+        self._ask = ask
+
+    def run(self) -> None:
+        self.done = watch_folders(
+            self.home,
+            [Root(str(self._work))],
+            stop=self.stop,
+            pid=os.getpid(),
+            seen=lambda batch: self.seen.extend(batch.effects),
+            ready=lambda _: self.ready.set(),
+            ask=self._ask,
+        )
+
+    def steps(self, agent: str) -> list[Recorded]:
+        found = [list(read_session(self.home, sid)) for sid, _ in self.home.sessions()]
+        return next(steps for steps in found if steps[0].meta["agent"] == agent)
+
+
+@contextmanager
+def running(home: Home, work: Path, ask: Callable[[], list[Working]] = list) -> Iterator[Run]:
+    run = Run(home, work, ask)
+    thread = threading.Thread(target=run.run)
+    thread.start()
+    try:
+        assert run.ready.wait(30)
+        yield run
+    finally:
+        run.stop.set()
+        thread.join()
+
+
+def test_a_run_is_a_session_with_what_was_watched_and_seen(home: Home, work: Path) -> None:
+    with running(home, work) as run:
+        (work / "a").write_text("a")
+        wait_for(lambda: run.seen)
+    steps = run.steps(AGENT)
+    assert [step.type for step in steps] == ["session_start", "file_effect", "session_end"]
+    assert (steps[0].meta["kind"], steps[0].meta["source"], steps[0].meta["pid"]) == ("root", "watch", os.getpid())
+    assert steps[0].values == {"personal.cwd": str(work), "content.paths": [str(work)]}
+    assert steps[1].values["content.path"] == str(work / "a")
+    assert run.done is not None
+    assert (run.done.effects, run.done.writes, run.done.in_sessions) == ({"create": 1}, 1, 0)
+    assert verify_store(home).exit_code == 0
+
+
+def test_effects_go_to_the_session_of_the_agent_that_works_there(home: Home, work: Path) -> None:
+    with Scribe(home) as scribe:
+        scribe.open(Opening(session="s", agent="codex"))
+    with running(home, work, lambda: [Working("codex", "s", str(work))]) as run:
+        (work / "a").write_text("a")
+        wait_for(lambda: run.seen)
+    assert [step.type for step in run.steps("codex")] == ["session_start", "file_effect"]
+    assert [step.type for step in run.steps(AGENT)] == ["session_start", "session_end"]
+    assert run.done is not None
+    assert run.done.in_sessions == 1
+    assert verify_store(home).exit_code == 0
+
+
+def test_a_store_inside_the_folder_does_not_record_itself(work: Path) -> None:
+    with running(Home(work / ".tally"), work) as run:
+        (work / "a").touch()
+        wait_for(lambda: run.seen)
+    assert [effect.path for effect in run.seen] == [str(work / "a")]

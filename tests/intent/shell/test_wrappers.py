@@ -1,0 +1,163 @@
+"""Programs that run the program in their arguments."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.intent.shell import wrappers
+from tallystick.intent.shell.told import Feed
+from tallystick.model.intent import Operation
+from tallystick.model.script import HOLE, Word
+
+
+def words(text: str) -> tuple[Word, ...]:
+    return tuple(Word(part) for part in text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("sudo -u x -n rm a", "rm a"),
+        ("sudo -nHu x rm a", "rm a"),
+        ("strace -fo f rm a", "rm a"),
+        ("nice -n10 rm a", "rm a"),
+        ("env -i A=1 B=2 rm a", "rm a"),
+        ("timeout -k 1 5 rm a", "rm a"),
+        ("nice -n 5 rm a", "rm a"),
+        ("bwrap --bind / / --dev /dev rm a", "rm a"),
+        ("uv run --with x rm a", "rm a"),
+        ("uv run x.py a", "python x.py a"),
+        ("conda run -n e rm a", "rm a"),
+        ("runuser -u x -- rm a", "rm a"),
+        ("parallel rm {} ::: a", "rm a"),
+        ("tally run -- rm a", "rm a"),
+        ("screen -dmS name rm a", "rm a"),
+        ("screen -ls", ""),
+        ("sudo -l", ""),
+    ],
+)
+def test_a_wrapper_leaves_the_command_that_it_runs(text: str, inner: str) -> None:
+    name, *rest = words(text)
+    assert wrappers.unwrapped(name.text, tuple(rest), Feed()) == words(inner)
+
+
+@pytest.mark.parametrize("text", ["rm a", "uv pip install a", "command -v rm", "poetry install"])
+def test_other_programs_wrap_nothing(text: str) -> None:
+    name, *rest = words(text)
+    assert wrappers.unwrapped(name.text, tuple(rest), Feed()) is None
+
+
+def test_xargs_takes_what_it_reads_if_that_is_told() -> None:
+    told = Feed("a b", Word("a b\n"))
+    assert wrappers.unwrapped("xargs", words("rm -f"), told) == words("rm -f a b")
+    assert wrappers.unwrapped("xargs", words("-I% mv % %.bak"), Feed("a", Word("a\n"))) == words("mv a a.bak")
+    assert wrappers.unwrapped("xargs", words("-rI % rm %"), Feed("a", Word("a\n"))) == words("rm a")
+    untold = wrappers.unwrapped("xargs", words("rm"), Feed("ls /q", None, (4,)))
+    assert untold == (Word("rm"), Word(HOLE, "ls /q", (4,)))
+    found = wrappers.unwrapped("xargs", words("-d , rm"), told)
+    assert found is not None
+    assert not found[-1].is_known
+
+
+@pytest.mark.parametrize("flags", ["-0", "-0r", "--null", r"-d \n"])
+def test_xargs_parts_what_it_reads_at_the_ends_of_lines_where_it_is_told_to(flags: str) -> None:
+    told = Feed("a b\nc", Word("a b\nc\n"))
+    assert wrappers.unwrapped("xargs", words(f"{flags} rm"), told) == (Word("rm"), Word("a b"), Word("c"))
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("pnpm exec cat a", "cat a"),
+        ("direnv exec . cat a", "cat a"),
+        ("cmake -E rm -rf a", "rm -rf a"),
+        ("cmake -E remove_directory a", "rm -r a"),
+        ("watchexec -e py -- cat a", "cat a"),
+        ("parallel cat ::: a b", "cat a b"),
+        ("env X=1 sort -S 1M a", "sort -S 1M a"),
+    ],
+)
+def test_runners_leave_the_command_that_they_run(text: str, inner: str) -> None:
+    name, *rest = words(text)
+    assert wrappers.unwrapped(name.text, tuple(rest), Feed()) == words(inner)
+    assert wrappers.split_string(name.text, tuple(rest)) is None
+
+
+def test_all_texts_that_hyperfine_measures_are_run() -> None:
+    name, *rest = words("hyperfine -w 2 -p c a b")
+    assert wrappers.shell_text(name.text, tuple(rest)) == Word("c\na\nb")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("sh -c x", "x"), ("bash -lc x", "x"), ("bash -o pipefail -c x", "x"), ("eval a b", "a b"), ("watch -n 1 a b", "a b"),
+        ("su root -c x", "x"), ("script -qc x out", "x"), ("flock f -c x", "x"), ("nix-shell -p q --run x", "x"),
+        ("trap x EXIT", "x"), ("trap - EXIT", None), ("bash x", None), ("rm -c x", None),
+        ("tmux new -d -s n a b", "a b"), ("tmux -L q send-keys -t n a Enter", "a"), ("tmux ls", None),
+        ("tmux attach -t n", None), ("bash -euo pipefail -c x", "x"), ("bash -oe pipefail -c x", "x"),
+        ("zsh -fo a -c x", "x"), ("bash +eo a -c x", "x"), ("script -qefc x out", "x"), ("su -lc x", "x"),
+    ],
+)  # fmt: skip
+def test_text_for_a_shell_is_found(text: str, found: str | None) -> None:
+    name, *rest = words(text)
+    said = wrappers.shell_text(name.text, tuple(rest))
+    assert (said.text if said is not None else None) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bash", True), ("bash -s -- a", True), ("sh /dev/stdin", True), ("bash x.sh", False), ("bash -c x", False),
+        ("bash --version", False), ("bash -euo pipefail", True), ("bash -euo pipefail x.sh", False),
+        ("source /dev/stdin", True), ("source x", False), ("cat", False),
+    ],
+)  # fmt: skip
+def test_a_shell_without_a_file_reads_its_input(text: str, expected: bool) -> None:
+    name, *rest = words(text)
+    assert wrappers.reads_its_input(name.text, tuple(rest)) == expected
+
+
+def test_files_and_folders_of_wrappers_are_told() -> None:
+    assert wrappers.touched("time", words("-o f ls")) == [(Operation.WRITE, Word("f"))]
+    assert wrappers.touched("flock", words("-n f ls")) == [(Operation.CREATE, Word("f"))]
+    assert wrappers.touched("flock", words("9")) == []
+    assert wrappers.touched("script", words("-q")) == [(Operation.WRITE, Word("typescript"))]
+    assert wrappers.touched("nice", words("ls")) == []
+    assert wrappers.folder("env", words("-C d ls")) == Word("d")
+    assert wrappers.folder("env", words("ls")) is None
+
+
+def test_what_gives_other_rights_is_told() -> None:
+    assert wrappers.elevates("sudo")
+    assert not wrappers.elevates("nice")
+    assert wrappers.is_wrapper("su")
+    assert not wrappers.is_wrapper("rm")
+
+
+def test_a_whole_command_line_may_stand_in_one_word_of_parallel() -> None:
+    given = (Word("rm {} -f"), Word(":::"), Word("a"), Word("b"))
+    assert wrappers.shell_text("parallel", given) == Word("rm a -f")
+    assert wrappers.shell_text("parallel", (Word("rm -f"), Word(":::"), Word("a"))) == Word("rm -f a")
+    assert wrappers.shell_text("parallel", (Word("rm {}"),)) is None
+    assert wrappers.shell_text("parallel", words("rm {} ::: a")) is None
+
+
+@given(
+    st.sampled_from(
+        ["sudo", "env", "xargs", "timeout", "uv", "parallel", "bwrap", "flock", "script", "chroot", "su", "time"]
+    ),
+    st.lists(
+        st.sampled_from(["-c", "-I", "-u", "--", "run", "a", "", HOLE, ":::", "{}", "-exec", ";", "A=1", "-"]),
+        max_size=6,
+    ),
+)
+def test_any_arguments_are_read(name: str, arguments: list[str]) -> None:
+    given_words = tuple(map(Word, arguments))
+    wrappers.unwrapped(name, given_words, Feed())
+    wrappers.shell_text(name, given_words)
+    wrappers.split_string(name, given_words)
+    wrappers.touched(name, given_words)
+    wrappers.folder(name, given_words)
+    wrappers.executed(given_words)
+    wrappers.reads_its_input(name, given_words)

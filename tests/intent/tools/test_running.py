@@ -1,0 +1,101 @@
+"""Tools that run commands, code and other agents."""
+
+from typing import Any
+
+import pytest
+
+from tallystick.intent.tools import Code
+from tests.intent.tools.cases import lines, uses
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "expected"),
+    [
+        ("Task", {"subagent_type": "reviewer", "prompt": "x"}, ["process run agent:reviewer"]),
+        ("Agent", {"description": "d", "prompt": "x"}, ["process run agent:Agent"]),
+        ("Skill", {"skill": "pdf", "args": "x"}, ["process run skill:pdf"]),
+        ("TodoWrite", {"todos": [{"content": "read /etc/passwd"}]}, []),
+        ("KillShell", {"shell_id": "7"}, ["process signal shell:7"]),
+        ("CronCreate", {"cron": "* * * * *", "prompt": "x"}, ["process schedule CronCreate"]),
+        ("spawn_agent", {"task_name": "check", "message": "x"}, ["process run agent:check"]),
+        ("write_stdin", {"session_id": 3, "chars": "y\n"}, ["unknown unknown write_stdin?"]),
+        ("write_stdin", {"session_id": 3, "chars": ""}, []),
+        ("invoke_agent", {"agent_name": "generalist", "prompt": "x"}, ["process run agent:generalist"]),
+        ("delegate_task", {"goal": "x"}, ["process run agent:delegate_task"]),
+        ("Execute", {"command": "ls", "riskLevel": "low"}, []),
+    ],
+)
+def test_a_tool_starts_and_stops_what_its_name_says(tool: str, args: Any, expected: list[str]) -> None:
+    assert lines(uses(tool, args)) == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "commands", "programs", "folder"),
+    [
+        ("Bash", {"command": "ls", "description": "x"}, ("ls",), (), "/w"),
+        ("exec_command", {"cmd": "ls", "workdir": "/x"}, ("ls",), (), "/x"),
+        ("run_shell_command", {"command": "ls", "directory": "sub"}, ("ls",), (), "/w/sub"),
+        ("shell", {"command": ["bash", "-lc", "ls | wc"]}, (), (("bash", "-lc", "ls | wc"),), "/w"),
+        (
+            "local_shell",
+            {"action": {"type": "exec", "command": ["ls", "-l"], "working_directory": "/z"}},
+            (),
+            (("ls", "-l"),),
+            "/z",
+        ),
+        ("run_commands", {"commands": ["ls", "pwd"]}, ("ls", "pwd"), (), "/w"),
+        ("run_commands", {"commands": '["ls -l", "pwd"]'}, ("ls -l", "pwd"), (), "/w"),
+        ("run_commands", {"commands": [{"command": "ls", "args": ["-l"]}]}, (), (("ls", "-l"),), "/w"),
+        ("bash", '{"command": "ls"}', ("ls",), (), "/w"),
+        ("bash", "ls", ("ls",), (), "/w"),
+        ("bash", {"unheard-of": "ls"}, ("ls",), (), "/w"),
+        ("run_command", {"CommandLine": "ls", "Cwd": "/x"}, ("ls",), (), "/x"),
+        ("Shell", {"command": "ls", "working_directory": "/x"}, ("ls",), (), "/x"),
+        ("mcp__box__bash", {"command": "ls"}, ("ls",), (), "/w"),
+        ("mcp__box__do_it", {"command": "ls"}, ("ls",), (), "/w"),
+        ("functions.exec_command", {"cmd": "ls"}, ("ls",), (), "/w"),
+        ("[ -f x ] && y", None, (), (), "/w"),
+        ("bash", {"command": "[ -f x ] && ls"}, ("[ -f x ] && ls",), (), "/w"),
+    ],
+)  # fmt: skip
+def test_commands_are_found_in_every_form_that_agents_give_them(
+    tool: str, args: Any, commands: tuple[str, ...], programs: tuple[tuple[str, ...], ...], folder: str
+) -> None:
+    found = uses(tool, args)
+    assert (found.commands, found.programs, found.folder) == (commands, programs, folder)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "code"),
+    [
+        ("ipython", {"code": "print(1)"}, Code("python", "print(1)")),
+        ("execute_code", {"code": "x", "language": "js"}, Code("javascript", "x")),
+        ("js_repl", "1+1", Code("javascript", "1+1")),
+        ("exec", "await tools.exec_command({})", Code("javascript", "await tools.exec_command({})")),
+        ("mcp__ide__executeCode", {"code": "print(1)"}, Code("python", "print(1)")),
+        ("sql", {"query": "SELECT 1"}, Code("sql", "SELECT 1")),
+        ("browser_evaluate", {"function": "() => 1"}, Code("javascript", "() => 1")),
+        ("mcp__puppeteer__puppeteer_evaluate", {"script": "1"}, Code("javascript", "1")),
+        ("browser_console", {"expression": "1"}, Code("javascript", "1")),
+    ],
+)
+def test_code_is_told_with_its_language(tool: str, args: Any, code: Code) -> None:
+    assert uses(tool, args).codes == (code,)
+
+
+def test_a_sub_agent_is_named() -> None:
+    assert uses("Task", {"subagent_type": "reviewer", "prompt": "x"}).agent == "reviewer"
+
+
+def test_what_is_typed_into_a_program_is_kept() -> None:
+    assert uses("mcp__desktop-commander__interact_with_process", {"pid": 1, "input": "ls"}).typed == ("ls",)
+    assert uses("write_stdin", {"session_id": 3, "chars": "y\n"}).typed == ("y\n",)
+    assert uses("tmux", {"content": "send_keys 0 'ls' Enter"}).typed == ("send_keys 0 'ls' Enter",)
+    assert uses("Bash", {"command": "y"}).typed == ()
+
+
+def test_a_task_of_an_editor_is_a_program_or_a_line() -> None:
+    task = {"label": "x", "command": "rm", "args": ["-r", "a"]}
+    assert uses("create_and_run_task", {"workspaceFolder": "/w", "task": task}).programs == (("rm", "-r", "a"),)
+    assert uses("create_and_run_task", {"task": {"command": "rm -r a"}}).commands == ("rm -r a",)
+    assert uses("shell", {"command": {"argv": ["rm", "-r", "a"]}}).programs == (("rm", "-r", "a"),)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tallystick.errors import AmbiguousError, NotFoundError, UsageError
+from tallystick.journal.archive import system_clock
+from tallystick.model.verdict import Require
+from tallystick.recording.recorder import Recorder
+from tallystick.trust.anchors import Target, anchor
+from tallystick.trust.verify_named import find_session, verify, verify_session
+from tests.anchors.remotes import bare
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    recorder = Recorder(tmp_path / "store")
+    for name in ("alpha-1", "alpha-2"):
+        recorder.session("demo", name).close()
+    return recorder
+
+
+def test_a_store_a_file_and_a_session_can_be_named(tmp_path: Path, recorder: Recorder) -> None:
+    sid, path = next(recorder.home.sessions())
+    store = tmp_path / "store"
+    assert verify(store).steps == 4
+    assert verify(home=store).steps == 4
+    assert verify(path).level == "A1"
+    assert verify(sid[:8], home=store).steps == 2
+    assert verify_session("alpha-1", home=store).completeness == "sealed"
+
+
+def test_names_are_ids_or_the_agents_own_ids_or_prefixes(recorder: Recorder) -> None:
+    ids = [sid for sid, _ in recorder.home.sessions()]
+    assert find_session(recorder.home, ids[0]) == ids[0]
+    assert find_session(recorder.home, ids[0][:6]) == ids[0]
+    assert find_session(recorder.home, "alpha-2") in ids
+    with pytest.raises(AmbiguousError, match="2 sessions") as caught:
+        find_session(recorder.home, "alpha")
+    assert all(sid in str(caught.value) for sid in ids)
+    for unknown in ("nothing", "al", ""):
+        with pytest.raises(NotFoundError):
+            find_session(recorder.home, unknown)
+
+
+def test_a_store_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no store"):
+        verify(home=tmp_path / "none")
+
+
+def test_how_old_a_head_may_be_is_asked_of_others_only(recorder: Recorder, tmp_path: Path) -> None:
+    store, since = tmp_path / "store", "2026-11-20T00:00:00.000000Z"
+    for require in (None, Require.A2, Require.SEALED):
+        with pytest.raises(UsageError, match="A3 and A4"):
+            verify(store, require=require, since=since)
+    with pytest.raises(UsageError, match="lone journal"):
+        verify(next(recorder.home.sessions())[1], require=Require.A4, since=since)
+    assert verify(store, require=Require.A4, since=since).exit_code == 3
+
+
+def test_a_place_off_this_machine_keeps_a_store_young(recorder: Recorder, tmp_path: Path) -> None:
+    remote = bare(tmp_path / "remote.git", is_guarded=True)
+    anchor(recorder.home, Target(kind="git", target=str(remote)), clock=system_clock)
+    store = tmp_path / "store"
+    assert verify(store, require=Require.A4, since="2026-01-01T00:00:00.000000Z").too_old is None
+    too_old = verify(store, require=Require.A4, since="9999-01-01T00:00:00.000000Z").too_old
+    assert too_old is not None
+    assert "older than 9999" in too_old

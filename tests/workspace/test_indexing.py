@@ -1,0 +1,169 @@
+"""The index follows the journals, and says so when it cannot."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tallystick.errors import NotFoundError
+from tallystick.graph.compare import session_digests
+from tallystick.graph.graph import SCHEMA, GraphError
+from tallystick.graph.project import Depth
+from tallystick.graph.queries import SessionFilter, list_sessions
+from tallystick.journal.home import Home
+from tallystick.recording.recorder import Recorder
+from tallystick.trust.erase import erase
+from tallystick.trust.verify_named import find_session
+from tallystick.workspace.indexing import indexed, open_index
+
+
+def test_what_was_recorded_since_is_in_the_index_when_it_is_opened(home: Home) -> None:
+    with Recorder(home.folder) as recorder:
+        session = recorder.session("demo", "one")
+        with open_index(home) as index:
+            assert [row.size for row in list_sessions(index.graph, SessionFilter())] == [1]
+        session.prompt("hello")
+        with open_index(home) as index:
+            assert [row.size for row in list_sessions(index.graph, SessionFilter())] == [2]
+            assert index.remarks == []
+
+
+def test_a_session_whose_journal_is_gone_leaves_the_index(samples: Home) -> None:
+    gone = find_session(samples, "receipts-currency")
+    path = samples.journal(gone)
+    assert path is not None
+    with open_index(samples) as index:
+        assert gone in session_digests(index.graph)
+    path.unlink()
+    with open_index(samples) as index:
+        assert gone not in session_digests(index.graph)
+
+
+def test_without_an_index_one_is_made_that_says_the_same(samples: Home) -> None:
+    with open_index(samples, depth=Depth.TEXT) as index:
+        before = session_digests(index.graph)
+    for path in samples.folder.glob("graph.db*"):
+        path.unlink()
+    with open_index(samples, depth=Depth.TEXT) as index:
+        assert session_digests(index.graph) == before
+
+
+def test_without_a_store_there_is_no_index(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="there is no store"), open_index(Home(tmp_path / "none")):
+        pass
+
+
+def test_a_damaged_index_is_an_error_that_says_how_to_mend_it(samples: Home) -> None:
+    samples.graph.write_bytes(b"no database at all, but long enough to be looked at" * 100)
+    with pytest.raises(GraphError) as caught, open_index(samples):
+        pass
+    assert "tally rebuild" in (caught.value.hint or "")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for the administrator")
+def test_an_index_that_cannot_be_written_is_used_as_it_is(samples: Home) -> None:
+    with Recorder(samples.folder) as recorder:
+        recorder.session("demo", "new")
+    samples.graph.chmod(0o400)
+    with open_index(samples) as index:
+        assert index.remarks[0].startswith("the index is stale")
+
+
+def test_a_locked_index_is_used_as_it_is(samples: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tallystick.graph.graph._PATIENCE_S", 0.05)
+    with Recorder(samples.folder) as recorder:
+        recorder.session("demo", "new")
+    other = sqlite3.connect(samples.graph, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with open_index(samples) as index:
+        assert index.remarks[0].startswith("the index is stale")
+        assert len(list_sessions(index.graph, SessionFilter())) == 8
+    other.close()
+
+
+def test_a_broken_journal_is_remarked_and_the_others_are_read(samples: Home) -> None:
+    broken = find_session(samples, "receipts-currency")
+    path = samples.journal(broken)
+    assert path is not None
+    path.write_bytes(path.read_bytes() + b"no line of ours\n")
+    with open_index(samples) as index:
+        assert len(list_sessions(index.graph, SessionFilter())) == 8
+        assert index.remarks[0].startswith(f"{broken[:8]}: cannot be read from step 32 on")
+
+
+def test_an_erased_text_is_not_in_the_index_any_more(home: Home) -> None:
+    with Recorder(home.folder) as recorder, recorder.session("demo", "one") as session:
+        session.prompt("the password is swordfish")
+    with open_index(home, depth=Depth.TEXT):
+        pass
+    erase(home, session.id, 1, ["content.text"], reason="a password")
+    with open_index(home, depth=Depth.TEXT):
+        pass
+    assert not any(b"swordfish" in path.read_bytes() for path in home.folder.rglob("*") if path.is_file())
+
+
+def test_erased_arguments_leave_nothing_in_the_graph(home: Home) -> None:
+    with Recorder(home.folder) as recorder, recorder.session("demo", "one", cwd="/w") as session:
+        session.prompt("write it")
+        with session.tool_call("Write", {"file_path": "/w/swordfish/CLAUDE.md", "content": "swordfish"}):
+            pass
+        with session.tool_call("Bash", {"command": "cat swordfish > b"}):
+            pass
+    with open_index(home, depth=Depth.TEXT) as index:
+        assert index.graph.rows("SELECT count(*) FROM artifacts") == [(3,)]
+        assert index.graph.rows("SELECT content_prefix FROM artifact_observations") == [("swordfish",)]
+    for n in (2, 4):
+        erase(home, session.id, n, ["content.args"], reason="a password")
+    with open_index(home, depth=Depth.TEXT) as index:
+        for table in ("artifacts", "relations", "accesses", "things", "artifact_facts", "artifact_observations"):
+            assert index.graph.rows(f"SELECT * FROM {table}") == [], table
+    assert not any(b"swordfish" in path.read_bytes() for path in home.folder.rglob("*") if path.is_file())
+
+
+def test_verification_is_told_what_the_index_has(samples: Home) -> None:
+    with open_index(samples) as index:
+        rows = list_sessions(index.graph, SessionFilter(limit=None))
+    assert sorted(indexed(samples)) == sorted((row.session, row.size, row.last_hash) for row in rows)
+    for path in samples.folder.glob("graph.db*"):
+        path.unlink()
+    assert indexed(samples) == ()
+
+
+def test_an_index_of_an_older_version_is_made_anew(samples: Home) -> None:
+    with open_index(samples) as index:
+        before = session_digests(index.graph)
+    with sqlite3.connect(samples.graph) as database:
+        database.execute(f"PRAGMA user_version = {SCHEMA - 1}")
+        database.execute("DROP TABLE relations")
+    database.close()
+    with open_index(samples) as index:
+        assert session_digests(index.graph) == before
+        assert index.graph.rows("SELECT count(*) FROM relations") != [(0,)]
+        assert index.remarks == ["the index was one of an older Tallystick, and was made anew"]
+    with open_index(samples) as index:
+        assert index.remarks == []
+
+
+def test_an_index_of_a_newer_version_is_left_alone(samples: Home) -> None:
+    with sqlite3.connect(samples.graph) as database:
+        database.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    database.close()
+    with pytest.raises(GraphError, match="newer"), open_index(samples):
+        pass
+
+
+def test_somebody_who_reads_the_index_for_long_keeps_nobody_from_recording_or_indexing(home: Home) -> None:
+    with Recorder(home.folder) as recorder:
+        session = recorder.session("demo", "one")
+        with open_index(home):
+            pass
+        reader = sqlite3.connect(home.graph, isolation_level=None)
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM steps").fetchone() == (1,)
+        for n in range(50):
+            session.prompt(f"hello {n}")
+        with open_index(home) as index:
+            assert [row.size for row in list_sessions(index.graph, SessionFilter())] == [51]
+        assert reader.execute("SELECT count(*) FROM steps").fetchone() == (1,)
+        reader.close()
