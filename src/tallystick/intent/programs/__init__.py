@@ -8,9 +8,11 @@ around it.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import msgspec
 
+from tallystick.catalog.programs import Program, modules_of_python, programs, programs_in
 from tallystick.intent.programs import (
     archives,
     builds,
@@ -41,33 +43,73 @@ from tallystick.intent.programs import (
     versions,
 )
 from tallystick.intent.programs.arguments import HOME, MOST_WORDS, names, renamed
-from tallystick.intent.programs.rules import NOTHING, UNTOLD, Rule
+from tallystick.intent.programs.rules import NOTHING, UNTOLD, Maker, Rule, filtering, plain, silent
 from tallystick.intent.shell.actions import Action, Actions
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Word
 
 __all__ = ["actions_of", "known_programs"]
 
-_TABLES = (
+_MODULES = (
     builtins, text, files, copying, archives, transfer, network, sharing, git, versions, forges, patches, interpreters,
     packages, machine_packages, builds, toolchains, checks, containers, clusters, infrastructure, databases, cloud, system,
     keys, editors, documents,
 )  # fmt: skip
-_RULES: dict[str, Rule] = {name: rule for table in _TABLES for name, rule in table.TABLE.items()}
-_GNU = files.TABLE | text.TABLE
+_RULES: dict[str, Rule] = {
+    "silent": silent,
+    **{name: rule for module in _MODULES for name, rule in module.RULES.items()},
+}
+"""The rules of programs that their entry does not describe in full, by the names that entries give them."""
+_MAKERS: dict[str, Maker] = {
+    "plain": plain,
+    "filter": filtering,
+    "searcher": text.searcher,
+    "checker": checks.checker,
+    "test-runner": checks.test_runner,
+    "interpreter": interpreters.interpreter,
+    "manager": packages.manager,
+    "platform": cloud.platform,
+    "database-client": databases.client,
+    "session": network.session,
+    "converter": documents.converter,
+}
+_GNU = programs_in("files") | programs_in("text")
 _VERSION = re.compile(r"-?\d+(?:\.\d+)*$")
 _PROGRAM_FOLDERS = names("bin sbin .bin Scripts shims")
 """Folders below which a name means the program that is usually called so."""
 _LONGEST_NAME = 64
 
 _AS_MODULES = names("pip pytest black ruff mypy isort flake8 pylint bandit uv poetry coverage")
-packages.run_by_name({name: rule for name, rule in _RULES.items() if name not in packages.RUNNERS})
-interpreters.run_as_modules({name: _RULES[name] for name in _AS_MODULES})
 
 
 def known_programs() -> frozenset[str]:
-    """The names that the tables hold."""
-    return frozenset(_RULES)
+    """The names of which the catalogue says what the program does with its words."""
+    return frozenset(name for name, entry in programs().items() if entry.rule)
+
+
+@cache
+def _rule_of(name: str) -> Rule | None:
+    entry = programs().get(name)
+    return _made(entry) if entry is not None and entry.rule else None
+
+
+def _made(entry: Program) -> Rule:
+    maker = _MAKERS.get(entry.rule)
+    return maker(entry) if maker is not None else _RULES[entry.rule]
+
+
+def _by_name(name: str) -> Rule | None:
+    return None if name in packages.RUNNERS else _rule_of(name)
+
+
+@cache
+def _as_module(name: str) -> Rule | None:
+    entry = modules_of_python().get(name)
+    return _made(entry) if entry is not None else _rule_of(name) if name in _AS_MODULES else None
+
+
+packages.run_by_name(_by_name)
+interpreters.run_as_modules(_as_module)
 
 
 def actions_of(command: Command, *, home: str | None = None) -> Actions:
@@ -80,7 +122,7 @@ def actions_of(command: Command, *, home: str | None = None) -> Actions:
     name = command.program
     if not name:
         return NOTHING if not command.words else UNTOLD
-    rule = _RULES.get(name) or _found(name) or _by_path
+    rule = _rule_of(name) or _found(name) or _by_path
     done = rule(command)
     if len(command.words) > MOST_WORDS and not done.is_unknown:
         done = msgspec.structs.replace(done, is_unknown=True)  # the rest was not looked at
@@ -104,7 +146,7 @@ def _found(name: str) -> Rule | None:
     if len(name) > _LONGEST_NAME or "/" in name:
         return None
     bare = _VERSION.sub("", name)
-    return _RULES.get(bare) or (_GNU.get(name[1:]) if name[:1] == "g" else None)
+    return _rule_of(bare) or (_rule_of(name[1:]) if name[:1] == "g" and name[1:] in _GNU else None)
 
 
 def _by_path(command: Command) -> Actions:
@@ -116,7 +158,7 @@ def _by_path(command: Command) -> Actions:
     word = command.words[0]
     action = Action(domain=Domain.FILE, operation=Operation.EXECUTE, target=word)
     is_usual = folder.rpartition("/")[2] in _PROGRAM_FOLDERS or last in _OF_PROJECTS
-    rule = _RULES.get(last) or _found(last) if is_usual else None
+    rule = _rule_of(last) or _found(last) if is_usual else None
     if rule is None:
         return Actions(actions=(action,), scripts=(word,))
     done = rule(msgspec.structs.replace(command, words=(Word(last), *command.arguments)))

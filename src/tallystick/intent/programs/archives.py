@@ -6,8 +6,9 @@ Sources: the manual pages of GNU tar, Info-ZIP, gzip, xz, zstd, cpio, binutils `
 
 from __future__ import annotations
 
-from tallystick.intent.programs.arguments import Line, below, grammar, names, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.catalog.programs import names_of, programs, words_of
+from tallystick.intent.programs.arguments import Line, below, grammar, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -16,16 +17,10 @@ _HERE = Word(".")
 
 # tar ------------------------------------------------------------------------------------------------------------------
 
-_TAR_TAKES = (
-    "-f -C -T -X -b -I -H -K -L -N -V -g -F --file --directory --files-from --exclude --exclude-from "
-    "--use-compress-program --format --transform --xform --owner --group --mode --mtime --strip-components --strip "
-    "--newer --checkpoint-action --label --listed-incremental --to-command --info-script --rsh-command "
-    "--one-top-level? --pax-option --volno-file --after-date"
-)
-_TAR = grammar(_TAR_TAKES)
-_TAR_LETTERS = names("f C T X b I H K L N V g F")
-_TAR_WRITES = ("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate", "--catenate")
-_TAR_PROGRAMS = ("-I", "-F", "--use-compress-program", "--to-command", "--info-script", "--rsh-command")
+_TAR = grammar_of("tar")
+_TAR_LETTERS = names_of("tar", "letters")
+_TAR_WRITES = words_of("tar", "writes")
+_TAR_PROGRAMS = words_of("tar", "programs")
 
 
 def _tar(command: Command) -> Actions:
@@ -113,7 +108,7 @@ def _unpacked(built: Builder, into: Word, archive: Word | None) -> int | None:
 
 # zip, 7z, ar, cpio, jar ------------------------------------------------------------------------------------------------
 
-_ZIP = grammar("-b -n -t -tt -P -s -x? -i? --exclude --password --temp-path")
+_ZIP = grammar_of("zip")
 
 
 def _zip(command: Command) -> Actions:
@@ -143,7 +138,7 @@ def _zip(command: Command) -> Actions:
     return built.build()
 
 
-_UNZIP = grammar("-d -P -x? -O -I")
+_UNZIP = grammar_of("unzip")
 
 
 def _unzip(command: Command) -> Actions:
@@ -207,7 +202,7 @@ def _ar(command: Command) -> Actions:
 
 
 _MOST_LISTED = 64
-_CPIO = grammar("-F -I -O -D -E -H -R -C -M --file --directory --format --owner --pattern-file")
+_CPIO = grammar_of("cpio")
 
 
 def _cpio(command: Command) -> Actions:
@@ -240,10 +235,8 @@ def _cpio(command: Command) -> Actions:
     return built.build()
 
 
-_BACKUP = grammar(
-    "-r -p -o -f -x -e --repo --password-file --exclude --exclude-file --files-from --tag --host --include --compression -C"
-)
-_KEEPING = names("backup create full incr incremental snapshot save index")
+_BACKUP = grammar_of("restic")
+_KEEPING = names_of("restic", "keeping")
 
 
 def _backs_up(command: Command) -> Actions:
@@ -309,27 +302,20 @@ def _jar(command: Command) -> Actions:
 
 # Compressors ----------------------------------------------------------------------------------------------------------
 
-_PRESS = grammar(
-    "-S -b -T -M -C -o -O? -D --suffix --threads --memlimit --format --output-dir-flat --block-size --ultra?"
-)
-_SUFFIXES = {
-    **dict.fromkeys(("gzip", "gunzip", "pigz", "unpigz", "zcat"), ".gz"),
-    **dict.fromkeys(("bzip2", "bunzip2", "pbzip2", "lbzip2"), ".bz2"),
-    **dict.fromkeys(("xz", "unxz", "pixz"), ".xz"),
-    **dict.fromkeys(("lzma", "unlzma"), ".lzma"),
-    **dict.fromkeys(("zstd", "unzstd", "zstdmt", "pzstd"), ".zst"),
-    **dict.fromkeys(("lz4", "unlz4"), ".lz4"),
-    **dict.fromkeys(("brotli", "unbrotli"), ".br"),
-    **dict.fromkeys(("compress", "uncompress"), ".Z"),
-}
-_KEEPS = names("zstd unzstd zstdmt pzstd lz4 unlz4 brotli unbrotli")
+_PRESS = grammar_of("gzip")
+_KEEPS = names_of("gzip", "keeps")
+
+
+def _suffix(program: str) -> str:
+    entry = programs().get(program)
+    return entry.suffix if entry is not None else ""
 
 
 def _press(command: Command) -> Actions:
     """A compressor: each file becomes another of a longer or shorter name, and is gone unless it is to be kept."""
     line = taken(command.arguments, _PRESS)
     name = command.program
-    suffix = line.said("-S", "--suffix") or _SUFFIXES.get(name, "")
+    suffix = line.said("-S", "--suffix") or _suffix(name)
     built = Builder()
     is_un = name.startswith("un") or name in ("gunzip", "bunzip2") or line.has("-d", "--decompress", "--uncompress")
     to_output = line.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test")
@@ -351,15 +337,15 @@ def _press(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each("tar bsdtar gtar star", _tar),
+RULES: dict[str, Rule] = {
+    "tar": _tar,
     "zip": _zip,
-    **each("unzip zipinfo funzip", _unzip),
-    **each("7z 7za 7zr 7zz p7zip", _seven),
-    **each("ar gar", _ar),
+    "unzip": _unzip,
+    "seven": _seven,
+    "ar": _ar,
     "cpio": _cpio,
-    **each("restic borg duplicity rdiff-backup kopia bup", _backs_up),
-    **each("pax shar", _packs),
+    "backs-up": _backs_up,
+    "packs": _packs,
     "jar": _jar,
-    **each(" ".join(name for name in _SUFFIXES if name != "zcat"), _press),
+    "press": _press,
 }

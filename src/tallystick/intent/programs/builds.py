@@ -11,8 +11,9 @@ import re
 
 import msgspec
 
-from tallystick.intent.programs.arguments import below, grammar, is_fed, last_part, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each, program
+from tallystick.catalog.programs import programs
+from tallystick.intent.programs.arguments import below, is_fed, last_part, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of, plain
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -21,11 +22,7 @@ _HERE = Word(".")
 
 # C and its like --------------------------------------------------------------------------------------------------------
 
-_CC = grammar(
-    "-o -I -L -l -D -U -W? -f? -m? -O? -g? -std? -x -include -isystem -iquote -idirafter -MF -MT -MQ -T -Xlinker "
-    "-Xclang -Xpreprocessor -Xassembler -arch -target --target --sysroot -u -z -e -framework -aux-info -imacros",
-    is_long=True,
-)
+_CC = grammar_of("gcc")
 _OBJECT = {"-c": ".o", "-S": ".s"}
 
 
@@ -69,10 +66,7 @@ def _included(command: Command, built: Builder) -> None:
     built.show(*[built.read(Word(path)) for path in _INCLUDES.findall(text)[:64] if path.startswith(("/", "~", ".."))])
 
 
-_RUSTC = grammar(
-    "-o -L -l -C --out-dir --crate-type --crate-name --edition --emit --target --cfg --extern --sysroot -W -A -D -F "
-    "--codegen"
-)
+_RUSTC = grammar_of("rustc")
 
 
 def _rustc(command: Command) -> Actions:
@@ -89,10 +83,7 @@ def _rustc(command: Command) -> Actions:
     return built.build()
 
 
-_JAVAC = grammar(
-    "-d -cp -classpath --class-path -sourcepath -source -target --release -encoding -processorpath -s -h --module-path",
-    is_long=True,
-)
+_JAVAC = grammar_of("javac")
 
 
 def _javac(command: Command) -> Actions:
@@ -112,9 +103,7 @@ def _javac(command: Command) -> Actions:
 
 # make and its like ------------------------------------------------------------------------------------------------------
 
-_MAKE = grammar(
-    "-C -f -I -j? -l? -o -W -O? -E --directory --file --makefile --include-dir --jobs? --eval --old-file --what-if"
-)
+_MAKE = grammar_of("make")
 
 
 def _make(command: Command) -> Actions:
@@ -141,18 +130,7 @@ def _make(command: Command) -> Actions:
 _INSTALLS_INTO = frozenset({"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT", "INSTALL_PREFIX"})
 
 
-_OF_FOLDER = {
-    "ninja": "build.ninja", "samu": "build.ninja", "rake": "Rakefile", "just": "justfile", "task": "Taskfile.yml",
-    "gulp": "gulpfile.js", "grunt": "Gruntfile.js", "tox": "tox.ini", "nox": "noxfile.py", "invoke": "tasks.py",
-    "inv": "tasks.py", "fab": "fabfile.py", "scons": "SConstruct", "bazel": "BUILD", "bazelisk": "BUILD",
-    "buck": "BUCK", "meson": "meson.build", "ant": "build.xml", "mvn": "pom.xml", "mvnw": "pom.xml",
-    "gradle": "build.gradle", "gradlew": "build.gradle", "sbt": "build.sbt", "lerna": "lerna.json",
-    "nx": "nx.json", "turbo": "turbo.json", "vagrant": "Vagrantfile", "pre-commit": ".pre-commit-config.yaml",
-}  # fmt: skip
-_TASKS = grammar(
-    "-C -f -F -j -b -d -p --file --justfile --working-directory --directory --project-dir --build-file --taskfile "
-    "--rakefile"
-)
+_TASKS = grammar_of("ninja")
 
 
 def _task(command: Command) -> Actions:
@@ -163,7 +141,8 @@ def _task(command: Command) -> Actions:
     built = Builder()
     folder = line.value("-C", "-d", "--working-directory", "--directory", "--project-dir", "-p")
     file = line.value("-f", "-F", "-b", "--file", "--justfile", "--build-file", "--taskfile", "--rakefile")
-    name = _OF_FOLDER.get(last_part(command.program).rstrip("0123456789.-"), "Makefile")
+    entry = programs().get(last_part(command.program).rstrip("0123456789.-"))
+    name = entry.manifest if entry is not None and entry.manifest else "Makefile"
     built.add(
         Operation.EXECUTE, below(folder, file or Word(name)), words=(file,) if file is not None else command.words[:1]
     )
@@ -171,7 +150,7 @@ def _task(command: Command) -> Actions:
     return built.build()
 
 
-_CMAKE = grammar("-S -B -G -D -C -P -j? -t -A -T -U --build --install --target --config --preset --prefix --parallel?")
+_CMAKE = grammar_of("cmake")
 
 
 def _cmake(command: Command) -> Actions:
@@ -201,9 +180,7 @@ def _cmake(command: Command) -> Actions:
     return built.build()
 
 
-_DEBUGGER = grammar(
-    "-p -ex -x -s -c -e -o -i --pid --log-file --args? --command --source --eval-command --one-line", stops=True
-)
+_DEBUGGER = grammar_of("gdb")
 
 
 def _debugs(command: Command) -> Actions:
@@ -223,7 +200,7 @@ def _debugs(command: Command) -> Actions:
     return built.build()
 
 
-_LINKER = program(takes="-L -l -T -m -e -R", is_long=True, read="operands", write="-o")
+_LINKER = plain(programs()["ld"])
 
 
 def _assembles(command: Command) -> Actions:
@@ -237,40 +214,13 @@ def _assembles(command: Command) -> Actions:
     return msgspec.structs.replace(done, actions=(*done.actions, *more.actions))
 
 
-TABLE: dict[str, Rule] = {
-    **each("gcc cc clang g++ c++ clang++ tcc icc gfortran gnatmake nvcc ccache emcc em++ mpicc mpicxx", _compiles),
-    "cpp": program(is_filter=True, takes="-D -U -I -x -isystem", read="first -include -imacros", write="second -o"),
+RULES: dict[str, Rule] = {
+    "compiles": _compiles,
     "rustc": _rustc,
-    **each("javac kotlinc scalac", _javac),
-    **each("make gmake bmake pmake", _make),
-    **each(" ".join(_OF_FOLDER), _task),
-    **each("cmake ccmake", _cmake),
-    **each("ctest cpack", program(takes="-R -E -j -L --output-junit", execute="--test-dir --config")),
-    **each("rustfmt", program(edit="operands", takes="--edition --config --config-path --emit")),
-    **each(
-        "clang-format",
-        program(is_filter=True, in_place="-i", takes="--style -style --assume-filename", read="operands", is_long=True),
-    ),
-    **each("ld ld.gold ld.lld lld", _LINKER),
-    **each("as gas nasm yasm", _assembles),
-    **each(
-        "strip ranlib install_name_tool codesign patchelf",
-        program(edit="operands", takes="-o -K -N -s --set-rpath --set-interpreter", write="-o"),
-    ),
-    **each(
-        "nm objdump readelf size ldd otool addr2line c++filt dumpbin",
-        program(prints=True, takes="-j -e -M", read="operands"),
-    ),
-    "objcopy": program(takes="-O -I -j -R", read="first", write="second"),
-    **each(
-        "bison flex yacc protoc thrift flatc swig",
-        program(
-            takes="-I -d? --proto_path",
-            read="operands",
-            write="-o --output --outfile -b --python_out --go_out --cpp_out --java_out --js_out",
-        ),
-    ),
-    **each("rustup nvm pyenv rbenv asdf mise sdk volta", program(stops=True)),
-    **each("autoconf automake autoreconf aclocal libtool pkg-config", program()),
-    **each("gdb lldb valgrind perf rr ltrace", _debugs),
+    "javac": _javac,
+    "make": _make,
+    "task": _task,
+    "cmake": _cmake,
+    "assembles": _assembles,
+    "debugs": _debugs,
 }

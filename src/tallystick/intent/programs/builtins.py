@@ -6,13 +6,13 @@ read in its place by the reader. Sources: bash(1), POSIX.
 
 from __future__ import annotations
 
-from tallystick.intent.programs.arguments import grammar, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each, program, silent
+from tallystick.intent.programs.arguments import renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command
 
-_HISTORY = grammar("-d")
+_HISTORY = grammar_of("history")
 
 
 def _history(command: Command) -> Actions:
@@ -38,7 +38,7 @@ def _pastes(command: Command) -> Actions:
     return built.build()
 
 
-_CAPTURE = grammar("-R -l -t -T -D -g -o -f -q -d -w --file --delay")
+_CAPTURE = grammar_of("screencapture")
 
 
 def _captures(command: Command) -> Actions:
@@ -50,21 +50,8 @@ def _captures(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each(
-        ": true false test [ [[ echo printf cd pushd popd dirs pwd export unset set shopt shift local declare "
-        "typeset readonly let getopts return exit break continue read mapfile readarray alias unalias hash type "
-        "which whereis command builtin umask ulimit wait jobs fg bg disown trap eval times enable bind complete "
-        "compgen compopt caller help suspend logout expr seq yes sleep usleep basename dirname factor nproc clear "
-        "reset tput man info apropos whatis bash-completion setopt unsetopt autoload emulate zmodload print whence "
-        "watch timeout time nohup nice ionice stdbuf setsid flock xargs exec sudo doas su runuser pkexec chroot "
-        "unshare strace script env coproc parallel sg pv progress dialog whiptail zenity notify-send say beep "
-        "fortune figlet cowsay lolcat banner tally busybox",
-        silent,
-    ),
+RULES: dict[str, Rule] = {
     "history": _history,
-    **each("pbpaste wl-paste", _pastes),
-    **each("pbcopy wl-copy clip", program(is_filter=True)),
-    **each("screencapture scrot grim gnome-screenshot maim", _captures),
-    **each("xclip xsel", program(is_filter=True, takes="-selection -t -d -display", is_long=True, read="operands")),
+    "pastes": _pastes,
+    "captures": _captures,
 }

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
+from tallystick.catalog.programs import Program
 from tallystick.intent.programs.arguments import (
     Line,
     at_home,
@@ -22,7 +21,7 @@ from tallystick.intent.programs.arguments import (
     renamed,
     taken,
 )
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each, program
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -62,14 +61,7 @@ def _copied(
             built.feed(made)
 
 
-_AWS = grammar(
-    "--region --profile --output --query --endpoint-url --bucket --key --body --exclude --include --acl "
-    "--storage-class --content-type --sse --function-name --payload --zip-file --template-file --template-body "
-    "--stack-name --parameters --cli-input-json --instance-ids --filters --secret-id --name --value --type "
-    "--secret-string --cluster --service --user-name --role-name --policy-document --policy-arn --log-group-name "
-    "--max-items --page-size --color --ca-bundle --metadata --cache-control --expires --cidr --group-id --protocol "
-    "--port --table-name --item"
-)
+_AWS = grammar_of("aws")
 
 
 def _aws(command: Command) -> Actions:
@@ -128,12 +120,7 @@ def _service_call(
         built.flows = [(a, b) for a, b in built.flows if b != at]
 
 
-_GCLOUD = grammar(
-    "--project --region --zone --format --filter --account --configuration --impersonate-service-account --source "
-    "--image --machine-type --limit --set-env-vars --service-account --runtime --entry-point --trigger-topic "
-    "--command --ssh-key-file --data-file --key-file --source-ranges --tag --config --member --role --location "
-    "--env-vars-file --flags-file --container --cluster"
-)
+_GCLOUD = grammar_of("gcloud")
 
 
 def _gcloud(command: Command) -> Actions:
@@ -181,7 +168,7 @@ def _gcloud(command: Command) -> Actions:
     return built.build()
 
 
-_GSUTIL = grammar("-o -h -a -c -n? -j -x -y -u --project", stops=False)
+_GSUTIL = grammar_of("gsutil")
 
 
 def _gsutil(command: Command) -> Actions:
@@ -206,11 +193,7 @@ def _gsutil(command: Command) -> Actions:
     return built.build()
 
 
-_AZ = grammar(
-    "-g -n -l -o -f -d -s -c -t --name --resource-group --location --output --query --subscription --file --source "
-    "--destination --container-name --account-name --account-key --template-file --parameters --src --src-path "
-    "--value --vault-name --id --ids --connection-string --sas-token"
-)
+_AZ = grammar_of("az")
 
 
 def _az(command: Command) -> Actions:
@@ -238,10 +221,7 @@ def _az(command: Command) -> Actions:
     return built.build()
 
 
-_RCLONE = grammar(
-    "--config --include --exclude --filter --transfers --bwlimit --log-file --log-level --max-age --min-age "
-    "--backup-dir --checkers --rc-addr"
-)
+_RCLONE = grammar_of("rclone")
 _REMOTE = re.compile(r"[\w.+@-]+:")
 
 
@@ -293,18 +273,9 @@ def _rclone(command: Command) -> Actions:
 _HOST_SILENT = names("login logout help version dev whoami")
 
 
-class _Host(msgspec.Struct, frozen=True):
-    """A service with one command line."""
-
-    url: str
-    deploys: frozenset[str]
-    """Verbs that send the folder."""
-    is_bare: bool
-    """So does the program alone."""
-
-
-def _host(url: str, deploys: str, *, is_bare: bool = False) -> Rule:
-    entry = _Host(url, names(deploys), is_bare)
+def platform(entry: Program) -> Rule:
+    """A service with one command line, with verbs that send the folder."""
+    sends = names(entry.sends)
     rules = grammar(
         "-a -t -e -c -f -S --app --token --scope --config --remote --project --team --env --access-token --cwd --dir "
         "--prod-dir --site --name --region"
@@ -316,7 +287,7 @@ def _host(url: str, deploys: str, *, is_bare: bool = False) -> Rule:
         if line.has("--version", "--help", "-h") or (words and words[0] in _HOST_SILENT):
             return NOTHING
         built = Builder()
-        if entry.is_bare if not words else not entry.deploys.isdisjoint(words[:2]):
+        if entry.bare if not words else not sends.isdisjoint(words[:2]):
             named = (word for word in line.operands[1:] if "/" in word.text or word.text == ".")
             folder = line.value("--dir", "--cwd") or next(named, None)
             own = command.words[:1] if folder is None else (folder,)
@@ -330,22 +301,10 @@ def _host(url: str, deploys: str, *, is_bare: bool = False) -> Rule:
     return rule
 
 
-TABLE: dict[str, Rule] = {
+RULES: dict[str, Rule] = {
     "aws": _aws,
-    **each("gcloud bq", _gcloud),
-    **each("gsutil s3cmd s5cmd mc b2", _gsutil),
+    "gcloud": _gcloud,
+    "gsutil": _gsutil,
     "az": _az,
     "rclone": _rclone,
-    **each("pulumi cdk sam serverless sls", _host("cloud://", "up deploy preview")),
-    "doctl": _host("https://api.digitalocean.com", "deploy"),
-    "heroku": _host("https://api.heroku.com", "deploy container:push"),
-    **each("vercel now", _host("https://api.vercel.com", "deploy", is_bare=True)),
-    **each("netlify", _host("https://api.netlify.com", "deploy")),
-    **each("fly flyctl", _host("https://api.fly.io", "deploy launch")),
-    **each("wrangler", _host("https://api.cloudflare.com", "deploy publish")),
-    **each("firebase", _host("https://firebase.googleapis.com", "deploy")),
-    **each("railway render supabase", _host("https://api.railway.com", "up deploy")),
-    "glab": _host("https://gitlab.com", "deploy"),
-    **each("huggingface-cli hf", program(skips=2, read="rest", takes="--repo-type --token --revision --local-dir")),
-    **each("kaggle wandb mlflow dvc", program(stops=True)),
 }

@@ -6,27 +6,17 @@ kubectl help, helm help.
 
 from __future__ import annotations
 
+from tallystick.catalog.programs import names_of
 from tallystick.intent.programs import containers
-from tallystick.intent.programs.arguments import Line, at_home, grammar, is_fed, names, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.intent.programs.arguments import Line, at_home, is_fed, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
-_KUBE = grammar(
-    "-f -n -o -l -c -k -p -s -L -A? --filename --namespace --output --selector --container --kustomize --patch "
-    "--server --context --cluster --kubeconfig --user --token --type --replicas --image --port --target-port "
-    "--from-file --from-env-file --from-literal --tail --since --field-selector --sort-by --template --patch-file "
-    "--timeout --for --grace-period --dry-run --values --set --set-string --set-file --version --repo --name "
-    "--revision --username --password -i? --cert --key --env"
-)
-_KUBE_READS = names(
-    "get describe logs top explain api-resources api-versions cluster-info version events auth diff wait"
-)
-_KUBE_CHANGES = names(
-    "apply create delete replace patch edit label annotate scale expose run set autoscale drain cordon uncordon "
-    "taint rollout certificate"
-)
+_KUBE = grammar_of("kubectl")
+_KUBE_READS = names_of("kubectl", "reads")
+_KUBE_CHANGES = names_of("kubectl", "changes")
 
 
 def _kubectl(command: Command) -> Actions:
@@ -77,7 +67,7 @@ def _asks_or_changes(built: Builder, line: Line) -> None:
             built.feed(at)
 
 
-_MANIFESTS = names("-f --filename --patch-file --from-file --from-env-file -k --kustomize --set-file --values")
+_MANIFESTS = names_of("kubectl", "manifests")
 
 
 def _manifests(built: Builder, line: Line) -> list[int | None]:
@@ -96,7 +86,7 @@ def _manifests(built: Builder, line: Line) -> list[int | None]:
     return found
 
 
-_HELM_SENDS = names("install upgrade uninstall delete rollback push test")
+_HELM_SENDS = names_of("helm", "sends")
 
 
 def _helm(command: Command) -> Actions:
@@ -125,7 +115,7 @@ def _helm(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each("kubectl oc k3s microk8s k", _kubectl),
+RULES: dict[str, Rule] = {
+    "kubectl": _kubectl,
     "helm": _helm,
 }

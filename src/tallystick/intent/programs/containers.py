@@ -10,33 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tallystick.intent.programs.arguments import Line, below, grammar, is_fed, names, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each, program
+from tallystick.catalog.programs import names_of
+from tallystick.intent.programs.arguments import Line, below, grammar, is_fed, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Word
 
 _HERE = Word(".")
-_DOCKER_HEAD = grammar(
-    "-H -c -l --host --context --config --log-level -f -p --file --project-name --project-directory --profile "
-    "--env-file",
-    stops=True,
-)
-_RUN_TAKES = (
-    "-v -p -e -w -u -h -l -m -c -a --volume --publish --env --workdir --user --hostname --label --memory --cpus "
-    "--name --network --net --mount --entrypoint --env-file --add-host --cap-add --cap-drop --cidfile --device --dns "
-    "--expose --gpus --ip --link --log-driver --log-opt --pid --platform --pull --restart --runtime --security-opt "
-    "--shm-size --tmpfs --ulimit --userns --volumes-from --ipc --cgroupns --isolation"
-)
-_RUN = grammar(_RUN_TAKES, stops=True)
-_BUILD = grammar(
-    "-f -t -o -c -m --file --tag --build-arg --target --platform --label --network --cache-from --cache-to --output "
-    "--secret --ssh --iidfile --progress --build-context --metadata-file --builder"
-)
-_IMAGE = grammar(
-    "-o -i -f -t -a -c -m --output --input --filter --format --author --change --message --platform --username -u -p "
-    "--password --tail -n --since --until"
-)
+_DOCKER_HEAD = grammar_of("docker")
+_RUN = grammar_of("docker", "run")
+_BUILD = grammar_of("docker", "build")
+_IMAGE = grammar_of("docker", "image")
 _Verb = Callable[[Builder, tuple[Word, ...], tuple[Word, ...], Command], None]
 """Takes the word of the verb, and the words after it."""
 _CONTAINER = re.compile(r"[^/.][^/:]*:", re.DOTALL)
@@ -62,11 +47,7 @@ def _docker(command: Command) -> Actions:
     return built.build()
 
 
-_DOCKER_SILENT = names(
-    "ps images inspect version info history port top stats events diff ls search network volume system context "
-    "plugin stop start restart kill rm rmi pause unpause wait rename update create tag login logout prune swarm node "
-    "service stack secret config manifest trust"
-)
+_DOCKER_SILENT = names_of("docker", "silent")
 
 
 def _run(built: Builder, _: tuple[Word, ...], words: tuple[Word, ...], command: Command) -> None:
@@ -213,9 +194,7 @@ _DOCKER: dict[str, _Verb] = {
     **dict.fromkeys(("load", "import"), _loads),
 }
 
-_COMPOSE = grammar(
-    "-f -p --file --project-name --project-directory --profile --env-file --ansi --progress --parallel", stops=True
-)
+_COMPOSE = grammar_of("docker", "compose")
 
 
 def _compose(command: Command) -> Actions:
@@ -245,8 +224,7 @@ def _composed(words: tuple[Word, ...], head: Line) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each("docker podman nerdctl buildah", _docker),
-    **each("docker-compose podman-compose", _compose),
-    **each("minikube kind k3d k9s kubectx kubens stern crictl ctr skopeo dive", program(stops=True)),
+RULES: dict[str, Rule] = {
+    "docker": _docker,
+    "compose": _compose,
 }

@@ -11,21 +11,16 @@ import posixpath
 import re
 
 from tallystick.intent.programs.arguments import Line, below, grammar, inside, is_folder, last_part, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import STAR, Command, Word
 
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
-_CP = grammar("-t -S --target-directory --suffix --sparse --no-preserve --context? --backup? --preserve? --reflink?")
-_INSTALL = grammar("-t -S -m -o -g --target-directory --suffix --mode --owner --group --strip-program")
-_RSYNC = grammar(
-    "-e -f -B -T -M --rsh --filter --exclude --include --exclude-from --include-from --files-from --bwlimit "
-    "--timeout --port --password-file --log-file --backup-dir --suffix --compare-dest --copy-dest --link-dest "
-    "--temp-dir --partial-dir --chmod --chown --max-size --min-size --out-format --block-size --rsync-path --info "
-    "--debug --compress-level --modify-window"
-)
-_SCP = grammar("-c -F -i -J -l -o -P -S -D -X")
+_CP = grammar_of("cp")
+_INSTALL = grammar_of("install")
+_RSYNC = grammar_of("scp", "rsync")
+_SCP = grammar_of("scp")
 _HOST = re.compile(r"(?:(?:scp|rsync|sftp)://.|\[[^\]/]*\]:|[^/:]+::?)", re.DOTALL)
 """`host:path`, `user@host:path`, `host::module`, and the like with a scheme."""
 
@@ -97,7 +92,7 @@ def _copied(line: Line) -> Actions:
     return built.build()
 
 
-_MV = grammar("-t -S --target-directory --suffix --backup?")
+_MV = grammar_of("mv")
 
 
 def _mv(command: Command) -> Actions:
@@ -117,7 +112,7 @@ def _mv(command: Command) -> Actions:
     return built.build()
 
 
-_LN = grammar("-t -S --target-directory --suffix")
+_LN = grammar_of("ln")
 
 
 def _ln(command: Command) -> Actions:
@@ -203,12 +198,11 @@ def _rename(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    "unison": program(takes="-path -ignore -force -prefer -logfile", is_long=True, edit="operands", deep="always"),
-    **each("cp gcp ditto", _cp),
-    **each("install ginstall", _install),
-    **each("mv gmv", _mv),
-    **each("ln link gln", _ln),
-    **each("scp rsync", _transfers),
-    **each("rename prename mmv", _rename),
+RULES: dict[str, Rule] = {
+    "cp": _cp,
+    "install": _install,
+    "mv": _mv,
+    "ln": _ln,
+    "transfers": _transfers,
+    "rename": _rename,
 }

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 
+from tallystick.catalog.programs import Program
 from tallystick.intent.programs.arguments import Line, fed_file, grammar, is_fed, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
-_SQLITE = grammar(
-    "-cmd -c -s -separator -nullvalue -init -newline -maxsize -mmap -lookaside -pagecache -vfs", is_long=True
-)
+_SQLITE = grammar_of("sqlite3")
 _CHANGES = re.compile(
     r"(?i)\b(?:insert|update|delete|create|drop|alter|replace|vacuum|reindex|attach|begin|truncate|copy|install|load)\b"
     r"|\bpragma\s{1,9}[\w.]{1,60}\s{0,9}[=(]|^[ \t]*\.(?:import|restore|load|read|recover)\b",
@@ -72,11 +71,7 @@ def _server(
 
 
 _URL = re.compile(r"\w+(?:\+\w+)?://|\w+=\S")
-_PSQL = grammar(
-    "-c -f -d -h -p -U -o -L -v -F -R -P -T -t? -n -N -j -Z --command --file --dbname --host --port --username "
-    "--output --log-file --set --variable --field-separator --record-separator --pset --table --schema --format "
-    "--jobs --compress --exclude-table"
-)
+_PSQL = grammar_of("psql")
 
 
 def _psql(command: Command) -> Actions:
@@ -107,10 +102,7 @@ def _answers(built: Builder, line: Line, command: Command, at: int | None, outpu
         built.feed(at)
 
 
-_DUMP = grammar(
-    "-f -d -h -p -P -u -U -n -N -t -T -F -j -Z -r -o --file --dbname --host --port --username --user --format --jobs "
-    "--compress --table --schema --result-file --out --uri --db --collection --archive? --password --where"
-)
+_DUMP = grammar_of("pg_dump")
 
 
 def _dumps(command: Command) -> Actions:
@@ -146,10 +138,7 @@ def _restores(command: Command) -> Actions:
     return built.build()
 
 
-_MYSQL = grammar(
-    "-e -h -P -u -D -S -p? --execute --host --port --user --database --socket --password? --default-character-set "
-    "--protocol --init-command --ssl-ca --ssl-cert --ssl-key --defaults-file --defaults-extra-file --tee"
-)
+_MYSQL = grammar_of("mysql")
 
 
 def _mysql(command: Command) -> Actions:
@@ -169,22 +158,17 @@ def _mysql(command: Command) -> Actions:
     return built.build()
 
 
-_CLIENT = grammar(
-    "-h -p -a -n -u -s -d -t --user --pass --tls? --host --port --eval --username --password "
-    "--authenticationDatabase --db -q --query --database -U -P -S -Q -i -o"
-)
-
-
-def _client(port: str) -> Rule:
+def client(entry: Program) -> Rule:
     """Clients whose first operand may be a URL: `redis-cli`, `mongosh`, `clickhouse-client`, `sqlcmd`."""
+    rules = grammar(entry.takes)
 
     def rule(command: Command) -> Actions:
-        line = taken(command.arguments, _CLIENT)
+        line = taken(command.arguments, rules)
         built = Builder()
         url = next((word for word in [*line.values("-u"), *line.operands[:1]] if "://" in word.text), None)
         at = built.add(
             Operation.CONNECT,
-            url or _server(line, port=port, host=("-h", "--host", "-S")),
+            url or _server(line, port=entry.port, host=("-h", "--host", "-S")),
             words=(url or command.words[0],),
         )
         for word in line.operands:
@@ -198,14 +182,10 @@ def _client(port: str) -> Rule:
     return rule
 
 
-TABLE: dict[str, Rule] = {
-    **each("sqlite3 sqlite duckdb litecli", _sqlite),
-    **each("psql pgcli createdb dropdb createuser dropuser pgbench", _psql),
-    **each("pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexport", _dumps),
-    **each("pg_restore mongorestore mongoimport mysqlimport", _restores),
-    **each("mysql mariadb mycli mysqladmin", _mysql),
-    **each("redis-cli valkey-cli", _client("6379")),
-    **each("mongosh mongo", _client("27017")),
-    **each("clickhouse-client clickhouse", _client("9000")),
-    **each("sqlcmd usql cqlsh influx etcdctl", _client("")),
+RULES: dict[str, Rule] = {
+    "sqlite": _sqlite,
+    "psql": _psql,
+    "dumps": _dumps,
+    "restores": _restores,
+    "mysql": _mysql,
 }

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
-from tallystick.intent.programs.arguments import below, grammar, last_part, literal, names, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.catalog.programs import Program, names_of
+from tallystick.intent.programs.arguments import below, grammar, last_part, literal, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -50,12 +51,7 @@ def _ffmpeg(command: Command) -> Actions:
     return built.build()
 
 
-_FFMPEG_FLAGS = names(
-    "-y -n -an -vn -sn -dn -hide_banner -nostdin -stats -nostats -re -shortest -version -help -h -formats -codecs "
-    "-copyts -show_format -show_streams -show_frames -show_packets -show_entries? -accurate_seek -autorotate "
-    "-benchmark -ignore_unknown -L -filters -encoders -decoders -devices -protocols -buildconf -hwaccels -xerror "
-    "-vstats -bitexact"
-)
+_FFMPEG_FLAGS = names_of("ffmpeg", "flags")
 
 
 def _source(built: Builder, word: Word) -> int | None:
@@ -64,12 +60,7 @@ def _source(built: Builder, word: Word) -> int | None:
     return built.read(renamed(word, "-") if word.text.startswith("pipe:") else word)
 
 
-_MAGICK_FLAGS = names(
-    "-auto-orient -strip -flip -flop -trim -negate -append +append -flatten -coalesce -normalize -equalize "
-    "-monochrome -verbose -quiet -transpose -transverse -identify -version -despeckle -enhance -auto-level "
-    "-auto-gamma -combine -separate -clone +clone -delete +repage -unique-colors +adjoin -adjoin -layers? -mosaic "
-    "-magnify -antialias +antialias -contrast +contrast ( )"
-)
+_MAGICK_FLAGS = names_of("convert", "flags")
 
 
 def _magick(command: Command) -> Actions:
@@ -124,7 +115,7 @@ def _bare(word: Word) -> Word:
     return renamed(word, re.sub(r"^[a-z0-9]{2,5}:(?!//)", "", text, flags=re.IGNORECASE))
 
 
-_SOFFICE = grammar("--outdir --convert-to --infilter -env?")
+_SOFFICE = grammar_of("soffice")
 
 
 def _soffice(command: Command) -> Actions:
@@ -143,7 +134,7 @@ def _soffice(command: Command) -> Actions:
     return built.build()
 
 
-_IN_OUT = grammar("-f -l -r -x -y -W -H -b -o -q -c -t -s -T -B -L -R -O --page-size --orientation")
+_IN_OUT = grammar_of("wkhtmltopdf")
 
 
 def _in_out(command: Command) -> Actions:
@@ -174,7 +165,7 @@ def _tesseract(command: Command) -> Actions:
     return built.build()
 
 
-def _turns(suffix: str) -> Rule:
+def converter(entry: Program) -> Rule:
     """Programs that write beside their input, under another suffix, unless a second name is given."""
     rules = grammar(
         "-f -l -r -x -y -W -H -b -o -t -outfile -outdir -output-directory -interaction -jobname -enc -upw -opw",
@@ -193,7 +184,7 @@ def _turns(suffix: str) -> Rule:
         if target is None:
             folder, name = line.value("-outdir", "-output-directory"), source.text
             name = last_part(name) if folder is not None else name
-            target = below(folder, renamed(source, f"{name.rpartition('.')[0] or name}{suffix}"))
+            target = below(folder, renamed(source, f"{name.rpartition('.')[0] or name}{entry.suffix}"))
         built.flow([at], [built.write(target, words=words)])
         built.show(at if target.text == "-" else None)
         return built.build()
@@ -201,52 +192,10 @@ def _turns(suffix: str) -> Rule:
     return rule
 
 
-TABLE: dict[str, Rule] = {
-    **each("ffmpeg ffprobe avconv", _ffmpeg),
-    **each("convert magick mogrify identify compare composite montage gm", _magick),
-    "pandoc": program(
-        is_filter=True,
-        takes="-f -t -r -w -V -M --from --to --read --write --variable --metadata --toc-depth --pdf-engine "
-        "--wrap --columns -F --filter --resource-path",
-        read="operands -H -B -A -c --template --css --include-in-header --metadata-file --bibliography "
-        "--reference-doc --defaults -d",
-        write="-o --output",
-    ),
-    **each("wkhtmltopdf wkhtmltoimage weasyprint", _in_out),
-    **each("soffice libreoffice unoconv lowriter", _soffice),
-    **each(
-        "gs ps2pdf pdf2ps epstopdf pdfcrop",
-        program(takes="-s? -d? -r? -I -g", read="operands", write="-o -sOutputFile", is_long=True),
-    ),
-    **each("pdftotext pdftohtml", _turns(".txt")),
-    **each("pdftoppm pdftocairo pdfimages qpdf rsvg-convert", _in_out),
-    **each("pdfinfo pdffonts exiftool mediainfo", program(prints=True, takes="-o", read="operands")),
-    **each("sox cwebp dwebp avifenc heif-convert", _in_out),
-    **each("optipng pngquant jpegoptim jpegtran oxipng svgo", program(edit="operands", takes="-o -m --quality --ext")),
-    **each("pdflatex xelatex lualatex latex latexmk tectonic", _turns(".pdf")),
-    **each(
-        "dot neato fdp circo twopi", program(is_filter=True, takes="-T? -K? -G? -N? -E?", read="operands", write="-o")
-    ),
-    **each("mmdc plantuml d2", program(takes="-t -b -w -H", read="-i first", write="-o second")),
-    **each(
-        "asciidoctor sphinx-build mkdocs hugo jekyll",
-        program(
-            stops=False,
-            takes="-b -D -a -p -P -t -e --baseurl --baseURL --port --host -H --theme --environment --bind --dev-addr",
-            read="first",
-            write="-o second -d",
-            deep="always",
-        ),
-    ),
-    "papermill": program(takes="-p -r -k", execute="first", write="second"),
-    "jupyter": program(skips=1, takes="--to --output-dir --port --ip", read="operands", write="--output"),
+RULES: dict[str, Rule] = {
+    "ffmpeg": _ffmpeg,
+    "magick": _magick,
+    "in-out": _in_out,
+    "soffice": _soffice,
     "tesseract": _tesseract,
-    **each(
-        "enscript a2ps groff troff nroff espeak espeak-ng festival",
-        program(is_filter=True, takes="-m -T -d -o? -v -s -p -M -F -r", read="operands -f", write="-w"),
-    ),
-    "qrencode": program(
-        takes="-s -l -v -m -d -t --foreground --background", read="-r --read-from", write="-o --output"
-    ),
-    **each("lp lpr", program(is_filter=True, takes="-d -n -o -P", read="operands")),
 }

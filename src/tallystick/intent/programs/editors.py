@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from tallystick.intent.programs.arguments import grammar, is_fed, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -37,7 +37,7 @@ def _saved(commands: str) -> Iterator[str]:
         yield found["path"]
 
 
-_VIM = grammar("-c -S -u -i -s -w -W -T -t -q --cmd -p -G")
+_VIM = grammar_of("vim")
 
 
 def _edits(command: Command) -> Actions:
@@ -65,7 +65,7 @@ def _edits(command: Command) -> Actions:
     return built.build()
 
 
-_EMACS = grammar("-l -f -e --load --funcall --eval --execute -d --display --script -Q? -q?")
+_EMACS = grammar_of("emacs")
 
 
 def _emacs(command: Command) -> Actions:
@@ -79,7 +79,7 @@ def _emacs(command: Command) -> Actions:
     return built.build()
 
 
-_OPEN = grammar("-a -b")
+_OPEN = grammar_of("open")
 
 
 def _opens(command: Command) -> Actions:
@@ -114,15 +114,10 @@ _GIO = {
     "rename": Operation.RENAME,
     "set": Operation.METADATA,
 }
-_GUI = program(takes="--goto? -g? --line --column -l -c", edit="operands", deep="always")
 
-TABLE: dict[str, Rule] = {
-    **each("vim vi nvim gvim view rview ex ed red vimx rvim", _edits),
-    **each("nano pico micro joe mcedit kak helix hx jed ne", program(edit="operands", takes="-T -r -s -o -Y -C -c")),
-    **each("emacs emacsclient", _emacs),
-    **each("code cursor codium subl atom zed gedit kate mate bbedit idea pycharm windsurf", _GUI),
-    **each("sudoedit", program(edit="operands")),
+RULES: dict[str, Rule] = {
+    "edits": _edits,
+    "emacs": _emacs,
     "gio": _gio,
-    **each("open xdg-open gnome-open start wslview", _opens),
-    **each("tmux screen zellij byobu dtach", program(stops=True)),
+    "opens": _opens,
 }

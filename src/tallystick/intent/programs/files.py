@@ -11,16 +11,17 @@ from itertools import pairwise
 
 import msgspec
 
-from tallystick.intent.programs.arguments import Line, below, grammar, last_part, names, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.catalog.programs import names_of
+from tallystick.intent.programs.arguments import Line, below, last_part, names, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Word
 
 _RECURSIVE = "-R --recursive"
 _MODE = re.compile(r"-[rwxXstugoaAcCdDeFijmPSTu]+")
-_OWN = frozenset({"-R", "-v", "-f", "-c", "-h", "-V", "-p", "-P", "-L", "-H"})
-_CHMOD = grammar("--reference")
+_OWN = names_of("chmod", "own")
+_CHMOD = grammar_of("chmod")
 
 
 def _chmod(command: Command) -> Actions:
@@ -57,7 +58,7 @@ def _dd(command: Command) -> Actions:
     return built.build()
 
 
-_TRUNCATE = grammar("-s -r --size --reference")
+_TRUNCATE = grammar_of("truncate")
 
 
 def _truncate(command: Command) -> Actions:
@@ -70,7 +71,7 @@ def _truncate(command: Command) -> Actions:
     return built.build()
 
 
-_TOUCH = grammar("-d -r -t --date --reference --time -A")
+_TOUCH = grammar_of("touch")
 
 
 def _touch(command: Command) -> Actions:
@@ -82,7 +83,7 @@ def _touch(command: Command) -> Actions:
     return built.build()
 
 
-_MKTEMP = grammar("-p -t --suffix --tmpdir?")
+_MKTEMP = grammar_of("mktemp")
 
 
 def _mktemp(command: Command) -> Actions:
@@ -135,11 +136,7 @@ def _find(command: Command) -> Actions:
     return built.build()
 
 
-_PICKING = names(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -size -mtime -atime -ctime -mmin -amin "
-    "-cmin -newer -anewer -cnewer -newermt -perm -user -group -uid -gid -links -inum -samefile -lname -ilname "
-    "-empty -nouser -nogroup"
-)
+_PICKING = names_of("find", "picking")
 
 
 def _picks(texts: list[str]) -> bool:
@@ -272,11 +269,7 @@ def _is_without_content(texts: list[str]) -> bool:
     )
 
 
-_FD = grammar(
-    "-e -t -d -E -g -x -X -S -c -j -o -C --extension --type --max-depth --min-depth --exclude --size "
-    "--changed-within --changed-before --owner --color --threads --exec --exec-batch --base-directory --search-path "
-    "--max-results --format"
-)
+_FD = grammar_of("fd")
 
 
 def _fd(command: Command) -> Actions:
@@ -305,78 +298,15 @@ def _removed(built: Builder, line: Line, paths: list[Word]) -> None:
 
 _REMOVING = frozenset({"rm", "unlink", "shred", "trash", "rmdir"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
-_HARMLESS = names("echo ls wc file stat head basename dirname")
+_HARMLESS = names_of("fd", "harmless")
 
-_LISTS = program(
-    list="operands",
-    default=".",
-    deep=_RECURSIVE,
-    takes="-I -w -T --ignore --hide --color --sort --time --format --block-size --indicator-style --time-style "
-    "--tabsize --width -L --level --git-ignore?",
-)
 
-TABLE: dict[str, Rule] = {
-    **each("rm grm srm del", program(delete="operands", deep="-r -R --recursive -d", takes="--interactive?")),
-    "rmdir": program(delete="operands"),
-    "unlink": program(delete="operands"),
-    **each(
-        "shred gshred wipe scrub sdelete", program(delete="operands", takes="-n -s --iterations --size --random-source")
-    ),
-    **each("trash trash-put rimraf del-cli rmtrash rip trashy", program(delete="operands", deep="always")),
-    **each("touch gtouch", _touch),
-    **each("mkdir gmkdir", program(create="operands", takes="-m --mode --context?")),
-    **each("mkfifo mknod", program(create="first", takes="-m --mode")),
-    **each("mktemp gmktemp", _mktemp),
-    **each("truncate gtruncate", _truncate),
-    "fallocate": program(edit="operands", takes="-l -o --length --offset"),
-    **each("dd gdd dcfldd", _dd),
-    **each("chmod chown chgrp gchmod gchown chattr", _chmod),
-    **each("chflags", program(skips=1, metadata="operands", deep="-R", takes="-p -v")),
-    **each(
-        "setfacl nfs4_setfacl",
-        program(
-            metadata="operands",
-            takes="-m -x -s --modify --remove --set",
-            read="-M -X --restore",
-            deep=_RECURSIVE,
-        ),
-    ),
-    "setfattr": program(metadata="operands", takes="-n -v -x --name --value --remove", read="--restore"),
-    "xattr": program(metadata="last"),
-    "setcap": program(skips=1, metadata="operands"),
-    "chcon": program(
-        skips=1, unless="--reference -t -u", metadata="operands", deep=_RECURSIVE, takes="-u -r -t -l --reference"
-    ),
-    "restorecon": program(metadata="operands", deep=_RECURSIVE),
-    **each("ls gls dir vdir exa eza lsd", _LISTS),
-    "tree": program(
-        list="operands",
-        default=".",
-        deep="always",
-        takes="-L -P -I -H -T --charset --filelimit --timefmt --sort",
-        write="-o",
-    ),
-    **each(
-        "du ncdu dust gdu",
-        program(
-            list="operands",
-            default=".",
-            deep="always",
-            takes="-d -B -t --max-depth --block-size --threshold --exclude -X --time?",
-        ),
-    ),
-    **each("stat gstat", program(list="operands", takes="-c -f? -t? --format --printf --cached")),
-    **each(
-        "lsattr getfacl getfattr namei getcap",
-        program(list="operands", default=".", deep=_RECURSIVE, takes="-n -m --name"),
-    ),
-    "file": program(
-        prints=True, read="operands -f --files-from", takes="-m -F -e -P --magic-file --separator --exclude"
-    ),
-    **each("readlink realpath greadlink grealpath", program(list="operands", takes="--relative-to --relative-base")),
-    **each("find gfind", _find),
-    **each("fd fdfind", _fd),
-    "fzf": program(takes="-f -q -d -n --preview --bind --header --prompt", list="--walker-root", deep="always"),
-    **each("locate mlocate plocate mdfind updatedb", program()),
-    **each("df lsblk findmnt basename dirname pathchk", program()),
+RULES: dict[str, Rule] = {
+    "touch": _touch,
+    "mktemp": _mktemp,
+    "truncate": _truncate,
+    "dd": _dd,
+    "chmod": _chmod,
+    "find": _find,
+    "fd": _fd,
 }

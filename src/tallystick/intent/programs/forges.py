@@ -7,25 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.intent.programs.arguments import Line, at_home, grammar, is_fed, last_part, names, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule
+from tallystick.catalog.programs import names_of
+from tallystick.intent.programs.arguments import Line, at_home, is_fed, last_part, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
 _HERE = Word(".")
 _WILD = frozenset("*?[")
-_GH = grammar(
-    "-R -b -t -F -f -H -B -l -a -m -q -X -L -s -d -n -D -p -o -O -r -S -e --repo --body --title --body-file --field "
-    "--raw-field --header --base --head --label --assignee --milestone --reviewer --jq --template --method --input "
-    "--limit --state --json --dir --pattern --output --notes --notes-file --hostname --desc --filename --branch "
-    "--project --search --author --env --app --org --user --env-file --workflow --ref --description --target "
-    "--message -c? --comment --reason"
-)
-_GH_READS = names(
-    "view list status diff checks download clone checkout search ls get browse watch verify verify-asset token "
-    "fork-list list-checks"
-)
+_GH = grammar_of("gh")
+_GH_READS = names_of("gh", "reads")
 
 
 def _gh(command: Command) -> Actions:
@@ -48,7 +40,7 @@ def _gh(command: Command) -> Actions:
     return built.build()
 
 
-_OWN = names("version help completion config alias extension status codespace")
+_OWN = names_of("gh", "own")
 _TOKENS = at_home(".config/gh/hosts.yml")
 
 
@@ -128,4 +120,6 @@ def _api(built: Builder, line: Line, command: Command) -> None:
     built.show(at)
 
 
-TABLE: dict[str, Rule] = {"gh": _gh}
+RULES: dict[str, Rule] = {
+    "gh": _gh,
+}

@@ -11,10 +11,11 @@ import re
 import shlex
 from collections.abc import Callable
 
+from tallystick.catalog.programs import names_of
 from tallystick.intent.programs import git_tree
-from tallystick.intent.programs.arguments import at_home, below, grammar, is_folder, last_part, names, renamed, taken
+from tallystick.intent.programs.arguments import at_home, below, grammar, is_folder, last_part, renamed, taken
 from tallystick.intent.programs.git_call import HERE, GitCall
-from tallystick.intent.programs.rules import Rule, each, program
+from tallystick.intent.programs.rules import Rule
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -37,16 +38,8 @@ def _git(command: Command) -> Actions:
     return built.build()
 
 
-_PROGRAMS = names(
-    "core.sshcommand core.pager core.editor core.fsmonitor diff.external credential.helper sequence.editor"
-)
-_SILENT = names(
-    "branch tag status rev-parse rev-list ls-tree ls-files cat-file for-each-ref show-ref symbolic-ref name-rev "
-    "describe log shortlog reflog merge-base count-objects fsck gc prune repack pack-refs notes var version help "
-    "whatchanged range-diff cherry check-ignore check-attr update-index update-ref write-tree commit-tree read-tree "
-    "mktree rerere maintenance sparse-checkout replace bugreport interpret-trailers verify-commit verify-tag "
-    "diff-tree diff-index show-branch stripspace column"
-)
+_PROGRAMS = names_of("git", "programs")
+_SILENT = names_of("git", "silent")
 
 
 def _clone(call: GitCall) -> None:
@@ -259,7 +252,6 @@ _VERBS: dict[str, Callable[[GitCall], None]] = {
 }
 
 
-TABLE: dict[str, Rule] = {
+RULES: dict[str, Rule] = {
     "git": _git,
-    **each("tig lazygit gitk git-lfs", program()),
 }

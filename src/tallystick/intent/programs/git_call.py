@@ -6,6 +6,7 @@ Source: git(1).
 
 from __future__ import annotations
 
+from tallystick.catalog.programs import programs
 from tallystick.intent.programs.arguments import below, grammar, taken
 from tallystick.intent.programs.rules import Builder
 from tallystick.model.intent import Operation
@@ -15,46 +16,9 @@ _HEAD = grammar("-C -c --git-dir --work-tree --namespace --exec-path? --super-pr
 HERE = Word(".")
 _ALL = frozenset((":/", ":(top)", ":"))
 """Path specifications that mean the whole working tree."""
-_LONG = (
-    "--message --file --author --date --branch --depth --origin --output --prefix --format --remote --onto "
-    "--strategy --strategy-option --source --orphan --template --cleanup --exclude --directory --pathspec-from-file "
-    "--since --until --grep --max-count --reference --upload-pack --receive-pack --push-option --conflict "
-    "--separate-git-dir --output-directory --tree-filter --index-filter --env-filter --msg-filter --exec "
-    "--initial-branch --trailer"
-)
-_SHORT = {
-    "clone": "-b -o -u -c -j",
-    "init": "-b",
-    "fetch": "-j -o",
-    "pull": "-j -o -s -X",
-    "push": "-o",
-    "commit": "-m -F -C -c -t",
-    "checkout": "-b -B",
-    "switch": "-c -C --create --force-create",
-    "restore": "-s",
-    "clean": "-e",
-    "stash": "-m",
-    "apply": "-p -C",
-    "am": "-p -C",
-    "diff": "-S -G -O -U -l",
-    "show": "-S -G -O -U -l",
-    "blame": "-L -S",
-    "grep": "-e -f -A -B -C -m",
-    "remote": "-t -m",
-    "worktree": "-b -B",
-    "archive": "-o",
-    "format-patch": "-o",
-    "merge": "-m -s -X -F",
-    "rebase": "-s -X -x -C",
-    "cherry-pick": "-m -X",
-    "revert": "-m",
-    "filter-branch": "-d",
-    "submodule": "-b -j",
-    "hash-object": "-t",
-    "lfs": "-I -X",
-}
-_GRAMMARS = {verb: grammar(f"{_LONG} {short}") for verb, short in _SHORT.items()}
-_OTHERS = grammar(_LONG)
+_ENTRY = programs()["git"]
+_GRAMMARS = {verb: grammar(f"{_ENTRY.takes} {takes}") for verb, takes in _ENTRY.verb_takes.items()}
+_OTHERS = grammar(_ENTRY.takes)
 
 
 class GitCall:

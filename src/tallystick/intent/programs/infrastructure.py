@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from tallystick.intent.programs.arguments import Line, below, grammar, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each
+from tallystick.intent.programs.arguments import Line, below, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -17,10 +17,7 @@ _HERE = Word(".")
 _FILES = re.compile(r"""\b(?:templatefile|file\w{0,12})\s{0,3}\(\s{0,3}"([^"\n]{1,400})\"""")
 """Functions of Terraform's language that read a file."""
 
-_TERRAFORM = grammar(
-    "-chdir -var -target -out -var-file -state -state-out -backend-config -parallelism -lock-timeout -replace -backup",
-    is_long=True,
-)
+_TERRAFORM = grammar_of("terraform")
 
 
 def _terraform(command: Command) -> Actions:
@@ -64,10 +61,7 @@ def _terraform(command: Command) -> Actions:
     return built.build()
 
 
-_ANSIBLE = grammar(
-    "-i -e -u -l -t -m -a -f -c -k? -K? --inventory --extra-vars --user --limit --tags --skip-tags --module-name "
-    "--args --forks --connection --become-user --vault-id --roles-path -p -r"
-)
+_ANSIBLE = grammar_of("ansible")
 
 
 def _ansible(command: Command) -> Actions:
@@ -113,7 +107,7 @@ def _vault(built: Builder, line: Line) -> None:
         built.show(at if operation is Operation.READ else None)
 
 
-TABLE: dict[str, Rule] = {
-    **each("terraform tofu terragrunt", _terraform),
-    **each("ansible ansible-playbook ansible-vault ansible-galaxy ansible-pull", _ansible),
+RULES: dict[str, Rule] = {
+    "terraform": _terraform,
+    "ansible": _ansible,
 }

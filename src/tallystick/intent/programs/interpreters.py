@@ -6,11 +6,13 @@ the code does. Sources: python(1), node(1), perlrun(1), ruby(1), php(1), bash(1)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
-from tallystick.intent.programs import archives
+from tallystick.catalog.programs import Program, programs, words_of
 from tallystick.intent.programs.arguments import Grammar, Line, fed_file, grammar, is_fed, renamed, sentence, taken
-from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, each, program
+from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -31,34 +33,26 @@ class _Interpreter(msgspec.Struct, frozen=True):
     """Options whose value is a file that it runs first."""
 
 
-def _interpreter(
-    language: str,
-    *,
-    takes: str = "",
-    code: str = "",
-    in_place: str = "",
-    loops: str = "",
-    runs: str = "",
-    is_long: bool = False,
-) -> Rule:
-    entry = _Interpreter(
-        language,
-        grammar(f"{takes} {code} {runs}", stops=True, is_long=is_long),
-        tuple(code.split()),
-        in_place,
-        tuple(loops.split()),
-        tuple(runs.split()),
+def interpreter(entry: Program) -> Rule:
+    """A program that runs code of one language: a file, or what an option gives it."""
+    known = _Interpreter(
+        entry.language,
+        grammar(f"{entry.takes} {entry.code} {entry.runs}", stops=True, is_long=entry.long),
+        tuple(entry.code.split()),
+        entry.in_place,
+        tuple(entry.loops.split()),
+        tuple(entry.runs.split()),
     )
 
     def rule(command: Command) -> Actions:
-        return _interpreted(entry, command)
+        return _interpreted(known, command)
 
     return rule
 
 
 _PIPED = frozenset({"javascript", "perl", "ruby", "php"})
 """Languages whose interpreters' piped input `effects` looks after."""
-_INFORMS = ("--version", "--help", "-h", "--v8-options", "-V", "-m")
+_INFORMS = words_of("php", "informs")
 
 
 def _interpreted(entry: _Interpreter, command: Command) -> Actions:
@@ -98,8 +92,9 @@ def _loops(entry: _Interpreter, line: Line, built: Builder) -> None:
 # Python ---------------------------------------------------------------------------------------------------------------
 
 _PYTHON = grammar("-c -m -W -X -Q", stops=True)
-Look = dict[str, Rule]
-_modules: Look = {}
+Look = Callable[[str], Rule | None]
+_look: list[Look] = []
+"""Finds what a module of Python does."""
 
 
 def _python(command: Command) -> Actions:
@@ -136,18 +131,18 @@ def _module(command: Command, words: tuple[Word, ...]) -> Actions:
     if not words:
         return NOTHING
     name = words[0].text
-    rule = _MODULES.get(name) or _modules.get(name)
+    rule = next((rule for look in _look if (rule := look(name)) is not None), None)
     if rule is None:
         return UNTOLD
     return rule(msgspec.structs.replace(command, words=words))
 
 
-def run_as_modules(rules: Look) -> None:
-    """Programs that `python -m` runs by the same name and with the same words."""
-    _modules.update(rules)
+def run_as_modules(look: Look) -> None:
+    """What `python -m` runs, by its name."""
+    _look.append(look)
 
 
-_SERVER = grammar("-b -d -p --bind --directory --protocol")
+_SERVER = grammar_of("python", "server")
 
 
 def _serves(command: Command) -> Actions:
@@ -197,7 +192,7 @@ def _profiles(command: Command) -> Actions:
     return built.build()
 
 
-_TESTS = grammar("-s -p -t -k --start-directory --pattern --top-level-directory")
+_TESTS = grammar_of("python", "tests")
 
 
 def _tests(command: Command) -> Actions:
@@ -214,29 +209,9 @@ def _tests(command: Command) -> Actions:
     return built.build()
 
 
-_MODULES: Look = {
-    "json.tool": program(is_filter=True, takes="--indent", read="first", write="second"),
-    "http.server": _serves,
-    "SimpleHTTPServer": _serves,
-    **each("zipfile tarfile", _archives),
-    "gzip": archives.TABLE["gzip"],
-    "base64": program(is_filter=True, read="operands"),
-    **each("venv virtualenv", program(create="operands", deep="always", takes="--prompt -p --python")),
-    "py_compile": program(read="operands"),
-    "compileall": program(read="operands", deep="always"),
-    **each("timeit", program(language="python", code="operands -s --setup", takes="-n -r -u")),
-    **each("cProfile profile pdb trace coverage memory_profiler line_profiler", _profiles),
-    **each(
-        "ast tokenize dis symtable inspect calendar site sysconfig platform this",
-        program(is_filter=True, read="operands", takes="-m"),
-    ),
-    **each("unittest doctest nose", _tests),
-}
-
-
 # Shells, Java and others ----------------------------------------------------------------------------------------------
 
-_SHELL = grammar("-o -O -c +o +O --rcfile --init-file", stops=True)
+_SHELL = grammar_of("bash")
 
 
 def _shell(command: Command) -> Actions:
@@ -260,11 +235,7 @@ def _sources(command: Command) -> Actions:
     return built.build()
 
 
-_JAVA = grammar(
-    "-cp -classpath --class-path -jar -p --module-path -m --module -javaagent --add-opens --add-exports",
-    is_long=True,
-    stops=True,
-)
+_JAVA = grammar_of("java")
 
 
 def _java(command: Command) -> Actions:
@@ -286,10 +257,7 @@ def _java(command: Command) -> Actions:
     return built.build()
 
 
-_DENO = grammar(
-    "-c --config -L --log-level --import-map --lock --allow-read? --allow-write? --allow-net? -o --output --ext",
-    stops=True,
-)
+_DENO = grammar_of("deno")
 
 
 def _deno(command: Command) -> Actions:
@@ -323,13 +291,13 @@ def _deno(command: Command) -> Actions:
     return built.build()
 
 
-_PHP_LINE = "-c -d -S -t -z -F -f"
-_PHP = _interpreter("php", code="-r -B -R -E", takes=_PHP_LINE, runs="-f")
+_PHP = interpreter(programs()["php"])
+_PHP_LINE = grammar(f"{programs()['php'].takes} {programs()['php'].code}", stops=True)
 
 
 def _php(command: Command) -> Actions:
     """`php`: `-S HOST:PORT -t FOLDER` gives all below the folder to whoever asks."""
-    line = taken(command.arguments, grammar(f"{_PHP_LINE} -r -B -R -E", stops=True))
+    line = taken(command.arguments, _PHP_LINE)
     address = line.value("-S")
     if address is None:
         return _PHP(command)
@@ -341,7 +309,7 @@ def _php(command: Command) -> Actions:
     return built.build()
 
 
-_CRYSTAL = _interpreter("other", code="-e --eval", takes="")
+_CRYSTAL = interpreter(programs()["crystal"])
 
 
 def _crystal(command: Command) -> Actions:
@@ -357,12 +325,7 @@ def _crystal(command: Command) -> Actions:
     )
 
 
-_NODE = _interpreter(
-    "javascript",
-    code="-e -p --eval --print",
-    runs="-r --require --import --loader",
-    takes="-C --conditions --env-file --max-old-space-size --input-type --title --inspect?",
-)
+_NODE = interpreter(programs()["node"])
 
 
 def _node(command: Command) -> Actions:
@@ -396,65 +359,19 @@ def _cmd(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each("cmd cmd.exe", _cmd),
-    **each("python python3 python2 pypy pypy3 ipython ipython3 bpython", _python),
-    **each("node nodejs iojs", _node),
-    **each(
-        "tsx ts-node esno swc-node",
-        _interpreter(
-            "javascript", code="-e -p --eval --print", runs="-r --require", takes="-P --project -O --tsconfig"
-        ),
-    ),
-    **each(
-        "perl perl5",
-        _interpreter(
-            "perl",
-            code="-e -E",
-            in_place="-i",
-            loops="-n -p",
-            takes="-i? -F -I -M -m -x? -d?",
-        ),
-    ),
-    **each(
-        "ruby jruby irb",
-        _interpreter(
-            "ruby",
-            code="-e",
-            in_place="-i",
-            loops="-n -p",
-            runs="",
-            takes="-i? -F -I -r -C -E -x?",
-        ),
-    ),
+RULES: dict[str, Rule] = {
+    "archives": _archives,
+    "serves": _serves,
+    "tests": _tests,
+    "cmd": _cmd,
+    "python": _python,
+    "node": _node,
     "php": _php,
-    **each("lua luajit texlua", _interpreter("lua", code="-e", takes="-l")),
-    **each("Rscript R littler", _interpreter("r", code="-e", takes="--vanilla? -f? --args?", runs="-f")),
-    **each("julia", _interpreter("julia", code="-e -E --eval --print", takes="-t -p -J --project? -L --threads")),
-    **each("tclsh wish expect", _interpreter("tcl", code="-c", takes="")),
-    **each("osascript", _interpreter("applescript", code="-e", takes="-l -s")),
-    **each(
-        "pwsh powershell",
-        _interpreter(
-            "powershell",
-            code="-Command -c -command",
-            runs="-File -f",
-            takes="-ExecutionPolicy -WorkingDirectory",
-            is_long=True,
-        ),
-    ),
-    **each(
-        "groovy scala elixir iex escript racket sbcl clojure bb ocaml ghc ghci runghc runhaskell swift dart kotlin jshell",
-        _interpreter("other", code="-e --eval", takes=""),
-    ),
-    "guile": _interpreter("other", code="-c -e", takes="-l -L -x"),
-    "erl": _interpreter("other", code="-eval", takes="-s -run -pa -pz -name -sname", is_long=True),
-    "nim": _interpreter("other", code="--eval", takes=""),
     "crystal": _crystal,
-    **each(f"{_CMDLETS} {_CMDLETS.lower()}", _cmdlet),
-    **each("bash sh zsh dash ksh mksh ash fish rbash nu xonsh", _shell),
-    **each("source .", _sources),
+    "cmdlet": _cmdlet,
+    "shell": _shell,
+    "sources": _sources,
     "java": _java,
-    "coverage": _profiles,
-    **each("deno bun", _deno),
+    "profiles": _profiles,
+    "deno": _deno,
 }

@@ -5,13 +5,14 @@ Owns gpg, ssh-keygen, the keychains and password stores. Sources: gpg(1), ssh-ke
 
 from __future__ import annotations
 
-from tallystick.intent.programs.arguments import Line, at_home, below, grammar, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.catalog.programs import words_of
+from tallystick.intent.programs.arguments import Line, at_home, below, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
-_SECURITY = grammar("-a -s -l -w? -g? -k -p -o -t -f -c -j -D")
+_SECURITY = grammar_of("security")
 
 
 def _keychain(command: Command) -> Actions:
@@ -29,21 +30,14 @@ def _keychain(command: Command) -> Actions:
     return built.build()
 
 
-_GPG = grammar(
-    "-r -u -o --recipient --local-user --output --homedir --keyserver --passphrase --passphrase-file --batch? "
-    "--cipher-algo --keyring --default-key --compress-algo --digest-algo --status-fd --pinentry-mode --trust-model "
-    "--quick-generate-key"
-)
+_GPG = grammar_of("gpg")
 
 
 _GPG_SERVER = ("--recv-keys", "--refresh-keys", "--search-keys", "--send-keys")
 _GPG_EXPORT = ("--export-secret-keys", "--export-secret-subkeys", "--export")
-_GPG_RING = (*_GPG_EXPORT, "--gen-key", "--full-gen-key", "--list-keys", "--delete-keys", "--edit-key", "-k", "-K")
+_GPG_RING = words_of("gpg", "ring")
 _GPG_TEXT = ("-a", "--armor", "--clearsign", "--clear-sign")
-_GPG_MAKES = (
-    "-e", "-c", "-s", "-b", "--encrypt", "--symmetric", "--sign", "--detach-sign", "--clearsign", "--clear-sign",
-    "--encrypt-files",
-)  # fmt: skip
+_GPG_MAKES = words_of("gpg", "makes")
 
 
 def _gpg(command: Command) -> Actions:
@@ -91,7 +85,7 @@ def _gpg_files(line: Line, built: Builder) -> None:
         built.show(*sources)
 
 
-_KEYGEN = grammar("-t -b -f -C -N -P -m -R -F -I -n -s -V -Y -O -a -E")
+_KEYGEN = grammar_of("ssh-keygen")
 
 
 def _ssh_keygen(command: Command) -> Actions:
@@ -116,10 +110,8 @@ def _ssh_keygen(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each("security secret-tool pass op bw vault keyctl", _keychain),
-    **each("gpg gpg2", _gpg),
-    **each("age rage minisign signify", program(is_filter=True, takes="-r -R -p?", read="operands -i", write="-o")),
-    "sops": program(is_filter=True, takes="--kms --pgp --age --config", in_place="-i --in-place", read="operands"),
+RULES: dict[str, Rule] = {
+    "keychain": _keychain,
+    "gpg": _gpg,
     "ssh-keygen": _ssh_keygen,
 }

@@ -6,26 +6,15 @@ their manual pages.
 
 from __future__ import annotations
 
-from tallystick.intent.programs.arguments import grammar, names, taken
-from tallystick.intent.programs.packages import LOCAL, manager, package_of
-from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.catalog.programs import names_of
+from tallystick.intent.programs.arguments import grammar, taken
+from tallystick.intent.programs.packages import LOCAL, package_of
+from tallystick.intent.programs.rules import Builder, Rule
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
-_APT_TAKES = (
-    "-o -c -t -q? --option --config-file --target-release --root --installroot --setopt -y? --repo --enablerepo "
-    "--disablerepo --virtual"
-)
-
-
-def _system(kind: str, installs: str, removes: str, fetches: str = "") -> Rule:
-    return manager(
-        kind, takes=_APT_TAKES, installs=installs, removes=removes, sends="", fetches=fetches, is_system=True
-    )
-
-
-_CHANGES = names("-S -U -R -i -e -F -r -P --install --remove --purge --erase --upgrade --configure")
+_CHANGES = names_of("pacman", "changes")
 _ASKS = {"rpm": frozenset({"-q", "-V", "--query"}), "pacman": frozenset({"-Q", "-F"})}
 
 
@@ -54,39 +43,6 @@ def _lettered(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each(
-        "apt apt-get aptitude nala",
-        _system(
-            "deb",
-            "install upgrade update dist-upgrade full-upgrade reinstall build-dep",
-            "remove purge autoremove autoclean clean",
-            "download source",
-        ),
-    ),
-    **each(
-        "dnf yum microdnf zypper tdnf",
-        _system(
-            "rpm",
-            "install in upgrade update up localinstall groupinstall reinstall refresh",
-            "remove rm erase autoremove",
-            "download",
-        ),
-    ),
-    "apk": _system("apk", "add update upgrade fix", "del"),
-    **each("snap flatpak", _system("snap", "install refresh update", "remove uninstall", "download")),
-    **each(
-        "port nix-env nix guix winget choco scoop", _system("other", "install upgrade sync update", "uninstall remove")
-    ),
-    **each("pacman rpm dpkg yay paru", _lettered),
-    **each(
-        "brew",
-        manager(
-            "brew",
-            takes="--appdir",
-            installs="install upgrade reinstall tap update",
-            fetches="search info",
-            is_system=True,
-        ),
-    ),
+RULES: dict[str, Rule] = {
+    "lettered": _lettered,
 }

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from tallystick.catalog.programs import Program, names_of, programs
 from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, names, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each, program
+from tallystick.intent.programs.rules import Builder, Rule, filtering, grammar_of, plain
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -22,7 +23,7 @@ def host_of(word: Word, port: str) -> Word:
     return renamed(word, text if has_port or not port or not text else f"{text}:{port}")
 
 
-_SSH = grammar("-b -B -c -D -e -E -F -I -i -J -L -l -m -O -o -p -P -Q -R -S -W -w", stops=True)
+_SSH = grammar_of("ssh")
 
 
 def ssh_line(arguments: tuple[Word, ...]) -> Line:
@@ -61,9 +62,6 @@ def _forwarded(text: str) -> str:
     return f"{found[1]}:{found[2]}" if found is not None else ""
 
 
-_SFTP = grammar("-b -B -c -D -e -m -F -i -J -l -o -P -R -S -s -X -p -u")
-
-
 _PUT = re.compile(r"^[ \t]*-?@?(m?put|reput|send|append)[ \t]+(?:-\w+[ \t]+){0,4}([^\n;]{1,400})", re.MULTILINE)
 _MOST_PUT = 20
 
@@ -93,18 +91,19 @@ def _smb(command: Command) -> Actions:
     return built.build()
 
 
-def _session(port: str) -> Rule:
+def session(entry: Program) -> Rule:
     """Programs that open a session with the host of their first operand: `sftp`, `ftp`, `telnet`."""
+    rules = grammar(entry.takes)
 
     def rule(command: Command) -> Actions:
-        line = taken(command.arguments, _SFTP)
+        line = taken(command.arguments, rules)
         built = Builder()
         for word in line.values("-i", "-F", "-b"):
             built.read(word)
         own = line.operand(1) if line.operand(1).isdigit() else ""
         for word in line.operands[:1]:
             host = renamed(word, re.sub(r"^((?:\w+://)?[^/:]+):(?!\d+$).*", r"\1", word.text, flags=re.DOTALL))
-            at = built.add(Operation.CONNECT, host_of(host, own or line.said("-P", "-p") or port), words=(word,))
+            at = built.add(Operation.CONNECT, host_of(host, own or line.said("-P", "-p") or entry.port), words=(word,))
             built.show(at)
             built.flow([built.read(Word(path)) for path in _put(f"{command.fed}\n{_orders(command)}")], [at])
             if is_fed(command):
@@ -116,9 +115,7 @@ def _session(port: str) -> Rule:
     return rule
 
 
-_NC = grammar(
-    "-p -s -w -q -i -e -c -g -G -I -O -P -T -X -x -m -o --sh-exec --exec --wait --source-port --output --proxy"
-)
+_NC = grammar_of("nc.openbsd")
 
 
 _GIVEN = ("-e", "-c", "--sh-exec", "--exec")
@@ -168,7 +165,7 @@ def _called(line: Line) -> Word | None:
     return host if len(line.operands) < 2 or line.has("-U") else renamed(host, f"{host.text}:{line.operand(1)}")
 
 
-_SOCAT_TAKES = names("-b -t -T -l -lf -lp -r -R")
+_SOCAT_TAKES = names_of("socat", "takes")
 
 
 def _addresses(command: Command) -> list[Word]:
@@ -219,9 +216,9 @@ def _socat(command: Command) -> Actions:
     return built.build()
 
 
-_DNS = grammar("-b -c -f -k -p -q -t -x -y -W -R -N -m")
+_DNS = grammar_of("dig")
 _RECORD = re.compile(r"(?:[A-Z]{1,10}\d?|\+.*|@.*|-.*)", re.DOTALL)
-_TYPES = names("a aaaa any axfr caa cname ds https mx naptr ns ptr soa srv svcb tlsa txt in")
+_TYPES = names_of("dig", "types")
 
 
 def _asks_names(command: Command) -> Actions:
@@ -244,34 +241,10 @@ def _asks_names(command: Command) -> Actions:
     return built.build()
 
 
-_OPENSSL_TAKES = (
-    "-subj -days -passin -passout -pass -k -K -iv -S -md -newkey -pkeyopt -algorithm -cipher -name -addext "
-    "-extensions -set_serial -inform -outform -keyform -purpose -servername -verify -verify_hostname -iter -salt_len "
-    "-curve -sigopt -startdate -enddate -engine -checkend -nameopt -certopt -starttls -alpn -sess_out -rand"
-)
-_OPENSSL_READS = (
-    "-in -inkey -key -CA -CAkey -CAfile -cert -certfile -config -extfile -signkey -signature -recip -kfile -sign "
-    "-prverify"
-)
-
-
-def _openssl_entry(*, is_filter: bool) -> Rule:
-    return program(
-        is_long=True,
-        skips=1,
-        is_filter=is_filter,
-        prints=True,
-        takes=_OPENSSL_TAKES,
-        read=_OPENSSL_READS,
-        write="-out -keyout -writerand -CAserial",
-        connect="-connect",
-        listen="-accept -port",
-    )
-
-
-_OPENSSL, _OPENSSL_FILTER = _openssl_entry(is_filter=False), _openssl_entry(is_filter=True)
-_OPENSSL_LINE = grammar(f"{_OPENSSL_TAKES} {_OPENSSL_READS} -out -keyout -verify", is_long=True)
-_FILTERS = names("enc base64 rsa pkey ec x509 req crl pkcs7 pkcs8 pkcs12 asn1parse smime cms rsautl pkeyutl zlib")
+_ENTRY = programs()["openssl"]
+_OPENSSL, _OPENSSL_FILTER = plain(_ENTRY), filtering(_ENTRY)
+_OPENSSL_LINE = grammar(f"{_ENTRY.takes} {_ENTRY.read} -out -keyout -verify", is_long=True)
+_FILTERS = names_of("openssl", "filters")
 
 
 def _openssl(command: Command) -> Actions:
@@ -290,7 +263,7 @@ def _tls(command: Command) -> Actions:
     """`openssl s_client`, `s_server`: what comes over the connection is printed, what it is fed is sent."""
     line = taken(command.arguments[1:], _TLS_LINE)
     built = Builder()
-    for word in line.values(*_OPENSSL_READS.split()):
+    for word in line.values(*_ENTRY.read.split()):
         built.read(word)
     is_server = command.arguments[0].text == "s_server"
     named = line.values("-accept", "-port") if is_server else [*line.values("-connect"), *line.operands[:1]]
@@ -305,7 +278,7 @@ def _tls(command: Command) -> Actions:
     return built.build()
 
 
-_TLS_LINE = grammar(f"{_OPENSSL_TAKES} {_OPENSSL_READS} -connect -accept -port -proxy -bind -host", is_long=True)
+_TLS_LINE = grammar(f"{_ENTRY.takes} {_ENTRY.read} -connect -accept -port -proxy -bind -host", is_long=True)
 
 
 def _digest(command: Command) -> Actions:
@@ -320,7 +293,7 @@ def _digest(command: Command) -> Actions:
     return built.build()
 
 
-_MAILERS = grammar("-s -a -A -c -b -r -S -q -f -F -i?")
+_MAILERS = grammar_of("mail")
 
 
 def _mail(command: Command) -> Actions:
@@ -335,43 +308,12 @@ def _mail(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each("ssh autossh mosh dbclient", _ssh),
-    "sftp": _session("22"),
-    **each("ftp lftp tftp", _session("21")),
-    "telnet": _session("23"),
-    "smbclient": _smb,
-    **dict.fromkeys(NETCATS, _netcat),
+RULES: dict[str, Rule] = {
+    "ssh": _ssh,
+    "smb": _smb,
+    "netcat": _netcat,
     "socat": _socat,
-    **each("dig nslookup host drill kdig delv", _asks_names),
-    **each(
-        "ping ping6 traceroute tracepath mtr arping fping whois finger",
-        program(
-            takes="-c -i -I -s -t -W -w -m -q -p -h -f -T -n? --script -oA --top-ports",
-            connect="operands",
-            write="-o -oN -oX -oG",
-            prints=True,
-        ),
-    ),
-    **each(
-        "nmap masscan",
-        program(
-            is_long=True,
-            takes="-p -e -S -g -D -oA --script --script-args --top-ports --exclude --host-timeout --rate",
-            connect="operands",
-            read="-iL --excludefile --includefile",
-            write="-oN -oX -oG -oS -oJ -oL",
-            prints=True,
-        ),
-    ),
-    **each("openssl libressl", _openssl),
-    **each("mail mailx mutt sendmail msmtp", _mail),
-    "ssh-add": program(takes="-t -E -e -s -S", read="operands"),
-    "ssh-agent": program(stops=True),
-    "ssh-copy-id": program(takes="-p -o", connect="operands", read="-i"),
-    "ssh-keyscan": program(takes="-p -t -T", connect="operands", read="-f", prints=True),
-    **each("tcpdump tshark", program(takes="-i -c -s -n? -f -Y -T -e", read="-r -F", write="-w", prints=True)),
-    "arp": program(takes="-i -H -s -d", read="-f", prints=True),
-    **each("netstat ss lsof ip ifconfig route iwconfig nmcli hostnamectl", program()),
-    **each("tailscale cloudflared ngrok wg wg-quick openvpn", program(stops=True, connect="first")),
+    "asks-names": _asks_names,
+    "openssl": _openssl,
+    "mail": _mail,
 }

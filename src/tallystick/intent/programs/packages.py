@@ -7,11 +7,13 @@ index it comes from. Sources: the manuals of each; package-url/purl-spec for the
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
+from tallystick.catalog.programs import Program, names_of, programs
 from tallystick.intent.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Command, Word
@@ -45,35 +47,23 @@ class _Manager(msgspec.Struct, frozen=True, kw_only=True):
     """It changes the whole machine."""
 
 
-def manager(
-    kind: str,
-    *,
-    takes: str = "",
-    installs: str,
-    removes: str = "uninstall remove rm un r",
-    sends: str = "publish push",
-    fetches: str = "",
-    runs: str = "",
-    folder: str = "",
-    manifest: str = "",
-    is_system: bool = False,
-) -> Rule:
+def manager(entry: Program) -> Rule:
     """The rule of a package manager: which of its verbs do what, and where packages and their list are kept."""
-    entry = _Manager(
-        kind=kind,
-        grammar=grammar(takes),
-        installs=frozenset(installs.split()),
-        removes=frozenset(removes.split()),
-        sends=frozenset(sends.split()),
-        fetches=frozenset(fetches.split()),
-        runs=frozenset(runs.split()),
-        folder=folder,
-        manifest=manifest,
-        is_system=is_system,
+    known = _Manager(
+        kind=entry.registry,
+        grammar=grammar(entry.takes),
+        installs=names(entry.installs),
+        removes=names(entry.removes),
+        sends=names(entry.sends),
+        fetches=names(entry.fetches),
+        runs=names(entry.runs),
+        folder=entry.folder,
+        manifest=entry.manifest,
+        is_system=entry.system,
     )
 
     def rule(command: Command) -> Actions:
-        return _managed(entry, command)
+        return _managed(known, command)
 
     return rule
 
@@ -196,18 +186,12 @@ def _removed(entry: _Manager, built: Builder, line: Line, command: Command) -> N
         built.add(Operation.EDIT, below(where, Word(entry.folder)), words=tuple(line.operands), deep=True)
 
 
-_PIP_TAKES = (
-    "-r -c -e -t -i -f -d -w --requirement --constraint --editable --target --index-url --extra-index-url "
-    "--find-links --dest --wheel-dir --proxy --retries --timeout --trusted-host --cert --log --prefix --root "
-    "--python --platform --python-version --upgrade-strategy --no-binary --only-binary --progress-bar --cache-dir "
-    "--format --group --extra -p --index --project --directory --with --from --package"
-)
-_PIP = manager("pypi", takes=_PIP_TAKES, installs="install", fetches="download index search", removes="uninstall")
+_PIP, _PIP_LINE = manager(programs()["pip"]), grammar_of("pip")
 
 
 def _pip(command: Command) -> Actions:
     """`pip`; `download -d` and `wheel -w` write packages, `freeze` and `list` tell what is there."""
-    line = taken(command.arguments, grammar(_PIP_TAKES))
+    line = taken(command.arguments, _PIP_LINE)
     verb = line.operand(0)
     if verb not in ("download", "wheel"):
         return _PIP(command)
@@ -266,40 +250,16 @@ def _uv_run(words: tuple[Word, ...]) -> Actions:
     return built.build()
 
 
-_UV = manager("pypi", takes=_PIP_TAKES, installs="add sync", folder=".venv", manifest="pyproject.toml", sends="publish")
-_NODE_TAKES = (
-    "-C --prefix --cwd --dir --registry -w --workspace --filter --tag --access --omit --include --loglevel --cache "
-    "--otp"
-)
-_NODE_RUNS = "run run-script test t start stop restart exec x dlx create init rebuild start build dev lint"
-_INDEX_READS = "view info show search outdated audit ping whoami why fund"
+_UV = manager(programs()["uv"])
 
 
-def _node(installs: str, runs: str = _NODE_RUNS) -> Rule:
-    return manager(
-        "npm",
-        takes=_NODE_TAKES,
-        installs=installs,
-        removes="uninstall remove rm un r unlink",
-        sends="publish",
-        fetches=_INDEX_READS,
-        runs=runs,
-        folder="node_modules",
-        manifest="package.json",
-    )
-
-
-_YARN = _node("install add upgrade up dedupe")
-_YARN_OWN = names(
-    "install add upgrade up dedupe remove publish info why audit outdated run exec dlx create init cache config list "
-    "licenses version versions link unlink pack login logout owner global workspaces workspace node set plugin "
-    "constraints import policies team tag bin"
-)
+_YARN, _YARN_LINE = manager(programs()["yarn"]), grammar_of("yarn")
+_YARN_OWN = names_of("yarn", "own")
 
 
 def _yarn(command: Command) -> Actions:
     """`yarn`: alone it installs; a word that is no command of its own is a script of the project."""
-    line = taken(command.arguments, grammar(_NODE_TAKES))
+    line = taken(command.arguments, _YARN_LINE)
     verb = line.operand(0)
     if not verb:
         if line.has("--version", "-v", "--help", "-h"):
@@ -326,7 +286,7 @@ def _runs_package(command: Command) -> Actions:
         inner = taken(operands[1:], _PIPX)
         line.options += inner.options
         operands = inner.operands
-    rule = _programs.get(operands[0].text.partition("@")[0]) if operands and runs else None
+    rule = _look[0](operands[0].text.partition("@")[0]) if operands and runs else None
     if rule is not None:
         return rule(msgspec.structs.replace(command, words=tuple(operands)))
     for word in [*line.values("-p", "--package", "--from", "--with", "--spec"), *operands[:1]]:
@@ -336,80 +296,21 @@ def _runs_package(command: Command) -> Actions:
 
 
 RUNNERS = frozenset({"npx", "bunx", "uvx", "pipx"})
-_RUNNER = grammar("-p -c --package --call --from --with --python --cache", stops=True)
-_PIPX = grammar("--spec --python --pip-args --index-url", stops=True)
-_programs: dict[str, Rule] = {}
+_RUNNER = grammar_of("npx", "runner")
+_PIPX = grammar_of("npx", "pipx")
 
 
-def run_by_name(rules: dict[str, Rule]) -> None:
-    """Programs that `npx` and its like run by their names."""
-    _programs.update(rules)
+_look: list[Callable[[str], Rule | None]] = []
 
 
-TABLE: dict[str, Rule] = {
-    **each("pip pip3 pip2", _pip),
+def run_by_name(look: Callable[[str], Rule | None]) -> None:
+    """What finds a program that `npx`, `uvx` and `pipx` run by its name."""
+    _look[:] = [look]
+
+
+RULES: dict[str, Rule] = {
+    "pip": _pip,
     "uv": _uv,
-    **dict.fromkeys(RUNNERS, _runs_package),
-    "npm": _node("install i in ci add update upgrade up link dedupe install-test it"),
-    "pnpm": _node("install i add update up upgrade import link fetch"),
+    "runs-package": _runs_package,
     "yarn": _yarn,
-    "poetry": manager(
-        "pypi",
-        takes="-C -P -G --group --directory --extras -E --python",
-        installs="install add update lock sync",
-        folder=".venv",
-        manifest="pyproject.toml",
-        runs="run shell",
-    ),
-    "pdm": manager(
-        "pypi",
-        takes="-G -p --group --project",
-        installs="install add update sync lock",
-        folder=".venv",
-        manifest="pyproject.toml",
-        runs="run",
-    ),
-    "pipenv": manager(
-        "pypi", takes="-r --python", installs="install sync update lock", manifest="Pipfile", runs="run shell"
-    ),
-    **each(
-        "conda mamba micromamba",
-        manager(
-            "conda",
-            takes="-n -p -c -f --name --prefix --channel --file",
-            installs="install create update env",
-            runs="run",
-            fetches="search",
-        ),
-    ),
-    **each(
-        "gem",
-        manager(
-            "gem",
-            takes="-v -i -n --version --install-dir --bindir",
-            installs="install update fetch",
-            fetches="search query",
-            sends="push",
-        ),
-    ),
-    **each(
-        "bundle bundler",
-        manager(
-            "gem",
-            takes="--path --jobs --gemfile --without --with",
-            installs="install update add lock",
-            manifest="Gemfile",
-            runs="exec",
-        ),
-    ),
-    "composer": manager(
-        "composer",
-        takes="-d --working-dir",
-        installs="install update require",
-        removes="remove",
-        folder="vendor",
-        manifest="composer.json",
-        runs="run-script run exec",
-        fetches="show search",
-    ),
 }

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from tallystick.intent.programs.arguments import below, grammar, taken
-from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.intent.programs.arguments import below, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -64,9 +64,7 @@ def _apply(command: Command) -> Actions:
     return built.build()
 
 
-_PATCH = grammar(
-    "-p -i -d -o -r -B -D -F -V -Y -z --strip --input --directory --output --reject-file --prefix --suffix --fuzz"
-)
+_PATCH = grammar_of("patch")
 
 
 def _patch(command: Command) -> Actions:
@@ -99,4 +97,7 @@ def _patch(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {**each("patch gpatch", _patch), **each("apply_patch applypatch", _apply)}
+RULES: dict[str, Rule] = {
+    "patch": _patch,
+    "apply": _apply,
+}

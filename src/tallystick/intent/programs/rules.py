@@ -1,7 +1,7 @@
-"""What a program does with its options and operands, as a table entry.
+"""What a program does with its options and operands, from its entry in the catalogue.
 
-Owns Builder, which collects what one command does, and `program`, the small language that most entries are written
-in. Must not know any program by name.
+Owns Builder, which collects what one command does, and `plain`, the rule of programs that their entry describes in full.
+Must not know any program by name.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from tallystick.catalog.programs import Program, programs
 from tallystick.intent.programs.arguments import Grammar, Line, grammar, literal, names, renamed, taken
 from tallystick.intent.shell.actions import Action, Actions, Code
 from tallystick.model.intent import Domain, Operation
@@ -17,6 +18,8 @@ from tallystick.model.script import Command, Word
 
 Rule = Callable[[Command], Actions]
 """What a program does with the words of a command."""
+Maker = Callable[[Program], Rule]
+"""The rule of programs that share a form, from an entry."""
 _MOST_FLOWS = 2000
 NOTHING = Actions()
 UNTOLD = Actions(is_unknown=True)
@@ -155,67 +158,54 @@ class _Program(msgspec.Struct, frozen=True, kw_only=True):
     codes: tuple[str, ...]
 
 
-def program(
-    *,
-    takes: str = "",
-    stops: bool = False,
-    is_long: bool = False,
-    skips: int = 0,
-    unless: str = "",
-    is_filter: bool = False,
-    prints: bool | None = None,
-    deep: str = "",
-    in_place: str = "",
-    default: str = "",
-    language: str = "",
-    code: str = "",
-    **roles: str,
-) -> Rule:
-    """A rule from a description.
+_OPERATIONS = tuple(Operation(name) for name in Program.__struct_fields__ if name in frozenset(Operation))
+"""Those that an entry may have, in the order in which its actions are taken."""
+
+
+def plain(entry: Program, *, is_filter: bool = False) -> Rule:
+    """The rule of a program that is described by its entry alone.
 
     Args:
-        takes: options that take a value which is no file; `-i?` takes one in the same word only.
-        stops: options end at the first operand.
-        is_long: one dash begins a whole name.
-        skips: how many operands at the front are not files: the pattern of `grep`, the mode of `chmod`.
-        unless: options with which there are no such operands.
+        entry: what the catalogue has of it.
         is_filter: without a file it reads its standard input, and what it reads goes to its standard output.
-        prints: what it reads goes to its standard output; by default as `is_filter`.
-        deep: options with which all that stands below a folder is meant; `always`.
-        in_place: options with which the files that it reads are edited.
-        default: the operand that is meant where there is none.
-        language: of the code in `code`.
-        code: options and operands that are code.
-        roles: for an operation (its name in `Operation`), the options whose value it concerns, and which operands:
-            `operands` (all), `first`, `second`, `last`, `rest` (all but the first), `most` (all but the last), `leading`
-            (those skipped).
     """
     options: dict[str, Operation] = {}
     operands: list[tuple[str, Operation]] = []
-    for role, told in roles.items():
-        operation = Operation(role)
-        for name in told.split():
+    for operation in _OPERATIONS:
+        for name in getattr(entry, operation).split():
             if name.startswith("-"):
                 options[name] = operation
             else:
                 operands.append((name, operation))
-    coded = [name for name in code.split() if name.startswith("-")]
+    coded = [name for name in entry.code.split() if name.startswith("-")]
     return _rule(
         _Program(
-            grammar=grammar(" ".join((takes, *options, *coded)), stops=stops, is_long=is_long),
+            grammar=grammar(" ".join((entry.takes, *options, *coded)), stops=entry.stops, is_long=entry.long),
             options=options,
             operands=tuple(operands),
-            skips=skips,
-            unless=tuple(unless.split()),
+            skips=entry.skips,
+            unless=tuple(entry.unless.split()),
             is_filter=is_filter,
-            prints=is_filter if prints is None else prints,
-            deep=tuple(deep.split()),
-            in_place=tuple(in_place.split()),
-            default=Word(default) if default else None,
-            language=language,
-            codes=tuple(code.split()),
+            prints=is_filter if entry.prints is None else entry.prints,
+            deep=tuple(entry.deep.split()),
+            in_place=tuple(entry.in_place.split()),
+            default=Word(entry.default) if entry.default else None,
+            language=entry.language,
+            codes=tuple(entry.code.split()),
         )
     )
+
+
+def filtering(entry: Program) -> Rule:
+    """The rule of a filter that is described by its entry alone."""
+    return plain(entry, is_filter=True)
+
+
+def grammar_of(program: str, name: str = "") -> Grammar:
+    """The grammar of a program's arguments, or one of its others by name: of a verb, of another form."""
+    entry = programs()[program]
+    options = entry.grammars[name] if name else entry
+    return grammar(options.takes, stops=options.stops, is_long=options.long)
 
 
 def _rule(entry: _Program) -> Rule:
@@ -308,11 +298,6 @@ def _picked(name: str, leading: Sequence[Word], operands: Sequence[Word]) -> Seq
             return operands[:-1]
         case _:
             raise ValueError(f"{name!r} names no operands")
-
-
-def each(programs: str, rule: Rule) -> dict[str, Rule]:
-    """One rule for several names, apart by blanks."""
-    return dict.fromkeys(programs.split(), rule)
 
 
 def silent(_: Command) -> Actions:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
+from tallystick.catalog.programs import names_of
 from tallystick.intent.programs.arguments import MOST_WORDS, grammar, is_fed, names, renamed, taken
 from tallystick.intent.programs.network import host_of
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -35,11 +36,9 @@ def _shares(command: Command) -> Actions:
     return built.build()
 
 
-_SHARING = grammar(
-    "-c -t -u -h -p -m -s -f -i -a -d --code --relay --to --from --server --header --channel --title --file --attach --body"
-)
-_RECEIVING = names("receive recv get cat ls list pin help version id init daemon config")
-_SHARING_VERBS = _RECEIVING | names("send tx add upload push put")
+_SHARING = grammar_of("croc")
+_RECEIVING = names_of("croc", "receiving")
+_SHARING_VERBS = names_of("croc", "verbs")
 
 
 def _uploads(command: Command) -> Actions:
@@ -85,9 +84,9 @@ def _websocat(command: Command) -> Actions:
 _JOINED = names("exec sh-c cmd")
 
 
-TABLE: dict[str, Rule] = {
-    **each("croc wormhole magic-wormhole ipfs pastebinit transfer slackcat telegram-send swaks ffsend", _shares),
-    "ncftpput": _uploads,
-    "mosquitto_pub": _published,
+RULES: dict[str, Rule] = {
+    "shares": _shares,
+    "uploads": _uploads,
+    "published": _published,
     "websocat": _websocat,
 }

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import re
 
-from tallystick.intent.programs.arguments import MOST_WORDS, at_home, grammar, is_fed, names, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, each, program, silent
+from tallystick.catalog.programs import names_of
+from tallystick.intent.programs.arguments import MOST_WORDS, at_home, grammar, is_fed, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
 # Processes --------------------------------------------------------------------------------------------------------------
 
-_KILL = grammar(
-    "-s -n -q -g -u -U -P -t -G -F -signal --signal --pidfile --user --group --parent --older-than --younger-than --ns"
-)
+_KILL = grammar_of("kill")
 _SIGNAL = re.compile(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+)")
 
 
@@ -36,7 +35,7 @@ def _kill(command: Command) -> Actions:
     return built.build()
 
 
-_FUSER = grammar("-n -N")
+_FUSER = grammar_of("fuser")
 
 
 def _fuser(command: Command) -> Actions:
@@ -50,12 +49,10 @@ def _fuser(command: Command) -> Actions:
 
 # Services and schedules -------------------------------------------------------------------------------------------------
 
-_SYSTEMCTL = grammar(
-    "-H -M -t -n -p -o -s --host --machine --type --property --output --signal --root --state --lines --kill-who"
-)
-_STOPS = names("stop kill restart try-restart reload reload-or-restart condrestart force-reload")
-_SCHEDULES = names("enable disable start mask unmask reenable preset link edit set-default set-property")
-_POWER = names("reboot poweroff halt suspend hibernate rescue emergency isolate kexec daemon-reload daemon-reexec")
+_SYSTEMCTL = grammar_of("systemctl")
+_STOPS = names_of("systemctl", "stops")
+_SCHEDULES = names_of("systemctl", "schedules")
+_POWER = names_of("systemctl", "power")
 
 
 def _systemctl(command: Command) -> Actions:
@@ -85,7 +82,7 @@ def _service(command: Command) -> Actions:
     return built.build()
 
 
-_CRONTAB = grammar("-u")
+_CRONTAB = grammar_of("crontab")
 
 
 def _crontab(command: Command) -> Actions:
@@ -105,7 +102,7 @@ def _crontab(command: Command) -> Actions:
     return built.build()
 
 
-_AT = grammar("-f -q -t")
+_AT = grammar_of("at")
 
 
 def _at(command: Command) -> Actions:
@@ -182,10 +179,8 @@ def _privileged(command: Command) -> Actions:
     return built.build()
 
 
-_ALONE = names("passwd visudo vipw vigr reboot shutdown poweroff halt newgrp chsh chfn telinit")
-_ASKS = names(
-    "-L --list -S --list-rules -h --help -V --version list show status -l --get-default-zone --list-all --state"
-)
+_ALONE = names_of("iptables", "alone")
+_ASKS = names_of("iptables", "asks")
 
 
 def _sysctl(command: Command) -> Actions:
@@ -203,7 +198,7 @@ def _sysctl(command: Command) -> Actions:
     return built.build()
 
 
-_MOUNT = grammar("-t -o -L -U -O --types --options --label --uuid --source --target")
+_MOUNT = grammar_of("mount")
 
 
 def _mount(command: Command) -> Actions:
@@ -239,13 +234,6 @@ def _formats(command: Command) -> Actions:
     return built.build()
 
 
-_LOGS = program(
-    prints=True,
-    takes="-u -n -p -t -g -o -S -U --since --until --unit --lines --output --file -b?",
-    read="-D --directory --file",
-)
-
-
 def _loginctl(command: Command) -> Actions:
     """`hostnamectl`, `timedatectl`, `loginctl`, `defaults`: verbs that begin with `set` or write change the machine."""
     words = [word.text for word in command.arguments if word.text[:1] != "-"]
@@ -267,51 +255,19 @@ def _defaults(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
-    **each("kill pkill killall skill snice killall5 tskill", _kill),
+RULES: dict[str, Rule] = {
+    "kill": _kill,
     "fuser": _fuser,
     "systemctl": _systemctl,
-    **each("service rc-service initctl supervisorctl pm2 invoke-rc.d", _service),
+    "service": _service,
     "crontab": _crontab,
-    **each("at batch atq atrm", _at),
+    "at": _at,
     "launchctl": _launchctl,
-    **each("systemd-run start-stop-daemon daemonize", _systemd_run),
-    **each("iptables ip6tables nft ufw firewall-cmd pfctl iptables-restore ipset ebtables tc bpftool", _privileged),
-    **each(
-        "modprobe insmod rmmod depmod kexec swapon swapoff setenforce losetup cryptsetup lvcreate vgcreate pvcreate "
-        "mdadm",
-        _privileged,
-    ),
-    **each(
-        "useradd adduser usermod userdel deluser groupadd groupdel groupmod gpasswd passwd chpasswd chage chsh chfn "
-        "visudo vipw newgrp dscl dseditgroup spctl csrutil nvram pmset scutil networksetup systemsetup "
-        "update-alternatives update-rc.d chkconfig reboot shutdown poweroff halt init telinit tccutil auditctl "
-        "setsebool semanage aa-disable apparmor_parser",
-        _privileged,
-    ),
+    "systemd-run": _systemd_run,
+    "privileged": _privileged,
     "sysctl": _sysctl,
-    **each("mount umount fusermount sshfs hdiutil diskutil", _mount),
-    **each(
-        "mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.vfat mkfs.btrfs mke2fs mkswap fdisk sfdisk gdisk sgdisk parted "
-        "wipefs blkdiscard fsck e2fsck tune2fs",
-        _formats,
-    ),
-    **each(
-        "partclone.restore partclone.dd partclone.ext4 partclone.ntfs partclone.fat partclone.imager",
-        program(takes="-L -N", read="-s --source", write="-o -O --output --overwrite"),
-    ),
-    "installer": program(takes="-target -applyChoiceChangesXML", is_long=True, execute="-pkg -package"),
-    **each("journalctl dmesg last lastlog logread", _LOGS),
-    **each("hostnamectl timedatectl localectl loginctl", _loginctl),
+    "mount": _mount,
+    "formats": _formats,
+    "loginctl": _loginctl,
     "defaults": _defaults,
-    "logger": program(takes="-p -t -i? --id", read="-f"),
-    "date": program(takes="-d -s -v -r -I? --date --set --reference", read="-f --file", prints=True),
-    "wall": program(takes="-t -g", read="first"),
-    "env": silent,
-    **each(
-        "ps top htop btop pgrep pidof pstree vmstat iostat free uptime w who users id whoami groups hostname uname "
-        "arch nproc lscpu lsusb lspci lsmod printenv getconf getent locale tty stty cal uptime sw_vers "
-        "system_profiler sar dstat glances nvidia-smi rocm-smi lshw dmidecode",
-        silent,
-    ),
 }

@@ -10,20 +10,16 @@ from collections.abc import Callable
 
 import msgspec
 
-from tallystick.intent.programs.arguments import Line, below, grammar, names, renamed, taken
+from tallystick.intent.programs.arguments import Line, below, names, renamed, taken
 from tallystick.intent.programs.packages import fetched
-from tallystick.intent.programs.rules import Builder, Rule
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
 _HERE = Word(".")
 
-_GO = grammar(
-    "-o -C -run -bench -count -timeout -tags -ldflags -gcflags -mod -coverprofile -cpuprofile -memprofile -p -cover? "
-    "-parallel -benchtime -exec -covermode -modfile -asmflags -args?",
-    is_long=True,
-)
+_GO = grammar_of("go")
 
 
 class _Call(msgspec.Struct):
@@ -116,11 +112,7 @@ _GO_VERBS: dict[str, Callable[[_Call], None]] = {
 }
 
 
-_CARGO = grammar(
-    "-p -j -F --package --jobs --features --manifest-path --target --target-dir --bin --example --test --bench "
-    "--profile --color -Z --config --vers --version? --git --branch --path --root --index --registry --edition "
-    "--name --message-format"
-)
+_CARGO = grammar_of("cargo")
 
 
 def _cargo(command: Command) -> Actions:
@@ -205,7 +197,7 @@ _CARGO_VERBS: dict[str, Callable[[_Call], None]] = {
 }
 
 
-TABLE: dict[str, Rule] = {
+RULES: dict[str, Rule] = {
     "go": _go,
     "cargo": _cargo,
 }

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from tallystick.intent.programs.arguments import Line, below, grammar, is_fed, last_part, literal, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, each
+from tallystick.catalog.programs import names_of, words_of
+from tallystick.intent.programs.arguments import Line, below, is_fed, last_part, literal, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Command, Word
@@ -41,36 +42,12 @@ def _name_in(url: Word, *, default: str) -> Word:
 
 # curl -----------------------------------------------------------------------------------------------------------------
 
-_CURL_TAKES = """
-    -A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --abstract-unix-socket
-    --alt-svc --aws-sigv4 --cacert --capath --cert --cert-type --ciphers --config --connect-timeout --connect-to
-    --continue-at --cookie --cookie-jar --create-file-mode --crlfile --curves --data --data-ascii --data-binary
-    --data-raw --data-urlencode --delegation --dns-servers --doh-url --dump-header --engine --etag-compare
-    --etag-save --expect100-timeout --form --form-string --ftp-account --ftp-method --ftp-port --header --hostpubmd5
-    --hsts --interface --json --keepalive-time --key --key-type --libcurl --limit-rate --local-port --login-options
-    --mail-auth --mail-from --mail-rcpt --max-filesize --max-redirs --max-time --netrc-file --noproxy --output
-    --output-dir --parallel-max --pass --pinnedpubkey --preproxy --proto --proto-default --proto-redir --proxy
-    --proxy-header --proxy-user --pubkey --quote --random-file --range --rate --referer --request --request-target
-    --resolve --retry --retry-delay --retry-max-time --socks5 --socks5-hostname --speed-limit --speed-time --stderr
-    --telnet-option --tls-max --tls13-ciphers --trace --trace-ascii --unix-socket --upload-file --url --url-query
-    --user --user-agent --variable --write-out
-"""
-_CURL = grammar(_CURL_TAKES)
-_CURL_DATA = ("-d", "--data", "--data-ascii", "--data-binary", "--data-urlencode", "--json")
-_CURL_SENDS = frozenset({*_CURL_DATA, "-F", "--form", "--form-string", "--data-raw", "-T", "--upload-file"})
-_CURL_READS = ("-K", "--config", "--cacert", "-E", "--cert", "--key", "--netrc-file", "--etag-compare")
-_CURL_WRITES = (
-    "-c",
-    "--cookie-jar",
-    "-D",
-    "--dump-header",
-    "--trace",
-    "--trace-ascii",
-    "--stderr",
-    "--etag-save",
-    "--libcurl",
-)
-_CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE", "PROPFIND", "MKCOL", "MOVE", "COPY"})
+_CURL = grammar_of("curl")
+_CURL_DATA = words_of("curl", "data")
+_CURL_SENDS = names_of("curl", "sends")
+_CURL_READS = words_of("curl", "reads")
+_CURL_WRITES = words_of("curl", "writes")
+_CHANGING = names_of("curl", "changing")
 
 
 def _curl(command: Command) -> Actions:
@@ -121,7 +98,7 @@ def _configured(command: Command) -> list[Word]:
     return found
 
 
-_PROXIES = ("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname", "--doh-url")
+_PROXIES = words_of("curl", "proxies")
 
 
 def _curl_ways(built: Builder, line: Line) -> None:
@@ -197,15 +174,7 @@ def _curl_answer(built: Builder, line: Line, url: Word, at: int | None, output: 
 
 # wget -----------------------------------------------------------------------------------------------------------------
 
-_WGET = grammar(
-    "-a -A -B -D -e -h -i -I -l -o -O -P -Q -R -t -T -U -w -X --append-output --accept --base --domains --execute "
-    "--input-file --include-directories --level --output-file --output-document --directory-prefix --quota --reject "
-    "--tries --timeout --user-agent --wait --exclude-directories --header --post-data --post-file --body-data "
-    "--body-file --method --user --password --limit-rate --load-cookies --save-cookies --ca-certificate "
-    "--certificate --private-key --referer --max-redirect --waitretry --cut-dirs --default-page "
-    "--restrict-file-names --bind-address --connect-timeout --dns-timeout --read-timeout --progress --proxy-user "
-    "--proxy-password --use-askpass --secure-protocol --compression --warc-file --retry-on-http-error"
-)
+_WGET = grammar_of("wget")
 
 
 def _wget(command: Command) -> Actions:
@@ -261,10 +230,7 @@ def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folde
 
 # Others ---------------------------------------------------------------------------------------------------------------
 
-_HTTPIE = grammar(
-    "-a -A -o -p -s -j? --auth --auth-type --output --print --style --session --session-read-only --timeout --verify "
-    "--cert --cert-key --proxy --max-redirects --raw --format-options --pretty"
-)
+_HTTPIE = grammar_of("http")
 _METHOD = re.compile(r"[A-Z]{3,10}")
 
 
@@ -301,7 +267,7 @@ def _httpie(command: Command) -> Actions:
     return built.build()
 
 
-_FETCH = grammar("-b -B -c -f -h -i -N -o -S -T -w")
+_FETCH = grammar_of("fetch")
 
 
 def _bsd_fetch(command: Command) -> Actions:
@@ -329,10 +295,7 @@ def _windows_fetch(command: Command) -> Actions:
     return built.build()
 
 
-_FETCHER = grammar(
-    "-o -d -x -s -j -i -f -P -S --out --dir --output --output-dir --split --max-connection-per-server --input-file "
-    "--format --cookies --paths --user-agent --header --limit-rate"
-)
+_FETCHER = grammar_of("aria2c")
 
 
 def _fetcher(command: Command) -> Actions:
@@ -353,9 +316,7 @@ def _fetcher(command: Command) -> Actions:
     return built.build()
 
 
-_TWINE = grammar(
-    "-r --repository --repository-url -s -i -u -p -c --config-file --comment --sign-with --cert --client-cert"
-)
+_TWINE = grammar_of("twine")
 
 
 def _twine(command: Command) -> Actions:
@@ -369,12 +330,12 @@ def _twine(command: Command) -> Actions:
     return built.build()
 
 
-TABLE: dict[str, Rule] = {
+RULES: dict[str, Rule] = {
     "twine": _twine,
-    **each("curl curlie", _curl),
-    **each("wget wget2", _wget),
-    **each("http https xh xhs httpie", _httpie),
-    "fetch": _bsd_fetch,
-    **each("certutil bitsadmin", _windows_fetch),
-    **each("aria2c axel yt-dlp youtube-dl lynx w3m links elinks", _fetcher),
+    "curl": _curl,
+    "wget": _wget,
+    "httpie": _httpie,
+    "bsd-fetch": _bsd_fetch,
+    "windows-fetch": _windows_fetch,
+    "fetcher": _fetcher,
 }

@@ -5,8 +5,9 @@ Owns the few kinds of their subcommands. Sources: svn help, hg help.
 
 from __future__ import annotations
 
-from tallystick.intent.programs.arguments import grammar, last_part, names, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, each
+from tallystick.catalog.programs import names_of
+from tallystick.intent.programs.arguments import grammar, last_part, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule
 from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -54,11 +55,8 @@ def _svn(command: Command) -> Actions:
     return built.build()
 
 
-_VCS_SILENT = names(
-    "status st log diff info add blame annotate list ls id identify heads branches branch tags commit ci summary "
-    "cleanup"
-)
+_VCS_SILENT = names_of("svn", "silent")
 
-TABLE: dict[str, Rule] = {
-    **each("svn hg", _svn),
+RULES: dict[str, Rule] = {
+    "svn": _svn,
 }
