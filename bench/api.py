@@ -55,7 +55,7 @@ def _append(session: Session) -> None:
         meta={"tool": "read", "corr": "call_0123456789abcdef"},
         values={"content.args": _ARGS},
     )
-    session.recorder.scribe.add(session.agent, step)
+    session.recorder.session_writer.add(session.agent, step)
 
 
 def _median(work: Callable[[], object]) -> float:

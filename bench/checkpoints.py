@@ -17,7 +17,7 @@ from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
 from tallystick.recording.checkpoints.write import Mark, mark
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.review.retention import due, prune
 from tallystick.sessions.checkpoints import Trigger
 from tallystick.trust.verify import verify_store
@@ -45,20 +45,20 @@ def figures(folder: Path, *, sessions: int = SESSIONS) -> Iterator[Figure]:
 
 
 def _one_mark(folder: Path) -> Iterator[Figure]:
-    with Scribe(Home(folder), aside=True) as scribe:
-        record = scribe.open(Opening(session="one", agent="bench", source=Source.SDK))
+    with SessionWriter(Home(folder), aside=True) as session_writer:
+        record = session_writer.open(Opening(session="one", agent="bench", source=Source.SDK))
         for _ in range(_LONG):
-            _say(scribe, record)
-        bare = _median(lambda: _say(scribe, record))
-        cost = _median(lambda: mark(scribe, record, Mark(trigger=Trigger.MANUAL, label="a label")))
+            _say(session_writer, record)
+        bare = _median(lambda: _say(session_writer, record))
+        cost = _median(lambda: mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label="a label")))
         yield Figure(
             f"a mark in a session of {_LONG:,} steps", cost * 1e6, "µs", "a bare append of a step", cost / bare
         )
 
 
-def _say(scribe: Scribe, record: SessionRecord) -> None:
+def _say(session_writer: SessionWriter, record: SessionRecord) -> None:
     meta = {"tokens": {"input": 100, "output": 10}}
-    scribe.add_to(record, Step(session="one", type="model_call", source=Source.SDK, meta=meta))
+    session_writer.add_to(record, Step(session="one", type="model_call", source=Source.SDK, meta=meta))
 
 
 def _median(work: Callable[[], object]) -> float:
@@ -72,13 +72,17 @@ def _median(work: Callable[[], object]) -> float:
 
 def _grown(folder: Path, sessions: int) -> Home:
     home = Home(folder)
-    with Scribe(home, aside=True) as scribe:
+    with SessionWriter(home, aside=True) as session_writer:
         for number in range(sessions):
-            record = scribe.open(Opening(session=f"s{number}", agent="bench", source=Source.SDK))
-            mark(scribe, record, Mark(trigger=Trigger.SESSION_START, label="start", position=0))
-            mark(scribe, record, Mark(trigger=Trigger.STEP_COMPLETE, label="a goal that ended"))
+            record = session_writer.open(Opening(session=f"s{number}", agent="bench", source=Source.SDK))
+            mark(session_writer, record, Mark(trigger=Trigger.SESSION_START, label="start", position=0))
+            mark(session_writer, record, Mark(trigger=Trigger.STEP_COMPLETE, label="a goal that ended"))
             kept = {"keep": True} if number % 10 == 0 else {}
-            mark(scribe, record, Mark(trigger=Trigger.MANUAL, label="by hand", git={"head": "ab" * 20}, meta=kept))
+            mark(
+                session_writer,
+                record,
+                Mark(trigger=Trigger.MANUAL, label="by hand", git={"head": "ab" * 20}, meta=kept),
+            )
     with open_index(home):
         pass
     return home

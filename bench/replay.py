@@ -70,7 +70,7 @@ def _fill(home: Home, steps: int) -> None:
             kind, meta, values = kinds[number % len(kinds)]
             told = {"corr": f"call_{number // 4:08}"} if "tool" in meta else {}
             step = Step(session=_NAME, type=kind, source=Source.SDK, meta={**meta, **told}, values=values)
-            recorder.scribe.add(session.agent, step)
+            recorder.session_writer.add(session.agent, step)
 
 
 def _replay(home: Home, verbosity: int, *, start: str | None = None) -> None:

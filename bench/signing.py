@@ -15,7 +15,7 @@ from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.signing import SignerAt, SignerPlace, write_signer_place
 from tallystick.model.step import Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import open_archive
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import SigningKey, did_key
@@ -86,22 +86,22 @@ def _start(folder: Path, home: Home) -> subprocess.Popen[bytes]:
     return process
 
 
-def _intent(scribe: Scribe, session: str, n: int) -> float:
+def _intent(session_writer: SessionWriter, session: str, n: int) -> float:
     """Record an intent, and how long it takes until its call may run."""
     values = {"content.args": {"command": f"make step-{n}"}}
-    taken = scribe.add("demo", Step(session=session, type="tool_call", meta={"tool": "Bash"}, values=values))
+    taken = session_writer.add("demo", Step(session=session, type="tool_call", meta={"tool": "Bash"}, values=values))
     began = time.perf_counter()
-    settle = scribe.before_effects(taken.session)
+    settle = session_writer.before_effects(taken.session)
     if settle is not None:
         settle()
     return time.perf_counter() - began
 
 
 def _waits(home: Home, calls: int = _CALLS) -> list[float]:
-    with Scribe(home, aside=True) as scribe:
-        return [_intent(scribe, "s", n) for n in range(calls)]
+    with SessionWriter(home, aside=True) as session_writer:
+        return [_intent(session_writer, "s", n) for n in range(calls)]
 
 
 def _together(home: Home) -> list[float]:
-    with Scribe(home, aside=True) as scribe, ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(lambda n: _intent(scribe, f"s{n % _AT_ONCE}", n), range(_CALLS)))
+    with SessionWriter(home, aside=True) as session_writer, ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(lambda n: _intent(session_writer, f"s{n % _AT_ONCE}", n), range(_CALLS)))

@@ -15,7 +15,7 @@ from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
 from tallystick.recording.run_config.gathered import gather
 from tallystick.live.configuration import LiveConfiguration
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.fingerprint import section_key
 
 _AGENT = "claude-code"
@@ -40,16 +40,16 @@ def two_sessions() -> None:
     store = Home(home() / ".tally")
     store.make_folder(store.configuration_key.parent)
     store.configuration_key.write_text(_KEY.hex())
-    with Scribe(store) as scribe:
-        monday = _begin(scribe, "monday", project)
-        _prompt(scribe, monday, "monday", "default")
+    with SessionWriter(store) as session_writer:
+        monday = _begin(session_writer, "monday", project)
+        _prompt(session_writer, monday, "monday", "default")
         _write(project / "CLAUDE.md", "Run the tests before you say that you are done. Never push.\n")
         monday.settle()
-        _prompt(scribe, monday, "monday", "acceptEdits")
-        scribe.add(_AGENT, Step(session="monday", type="session_end", source=Source.HOOK))
+        _prompt(session_writer, monday, "monday", "acceptEdits")
+        session_writer.add(_AGENT, Step(session="monday", type="session_end", source=Source.HOOK))
         _write(project / ".mcp.json", json.dumps({"mcpServers": {"docs": {"command": "docs-server"}}}))
-        tuesday = _begin(scribe, "tuesday", project)
-        _prompt(scribe, tuesday, "tuesday", "default")
+        tuesday = _begin(session_writer, "tuesday", project)
+        _prompt(session_writer, tuesday, "tuesday", "default")
 
 
 def _write(path: Path, text: str) -> None:
@@ -58,9 +58,9 @@ def _write(path: Path, text: str) -> None:
     path.chmod(0o600)
 
 
-def _begin(scribe: Scribe, name: str, project: Path) -> LiveConfiguration:
+def _begin(session_writer: SessionWriter, name: str, project: Path) -> LiveConfiguration:
     live = LiveConfiguration(
-        scribe,
+        session_writer,
         monotonic=lambda: 0.0,
         user=home(),
         environment={},
@@ -68,17 +68,17 @@ def _begin(scribe: Scribe, name: str, project: Path) -> LiveConfiguration:
     )
     values = {"personal.cwd": str(project)}
     meta = {"model": "claude-opus-5-5"}
-    _tell(scribe, live, name, Opening(session=name, agent=_AGENT, source=Source.HOOK, meta=meta, values=values))
+    _tell(session_writer, live, name, Opening(session=name, agent=_AGENT, source=Source.HOOK, meta=meta, values=values))
     return live
 
 
-def _prompt(scribe: Scribe, live: LiveConfiguration, name: str, mode: str) -> None:
+def _prompt(session_writer: SessionWriter, live: LiveConfiguration, name: str, mode: str) -> None:
     step = Step(session=name, type="user", source=Source.HOOK, source_id=mode, meta={"permission_mode": mode})
-    _tell(scribe, live, name, step)
+    _tell(session_writer, live, name, step)
 
 
-def _tell(scribe: Scribe, live: LiveConfiguration, name: str, event: Opening | Step) -> None:
+def _tell(session_writer: SessionWriter, live: LiveConfiguration, name: str, event: Opening | Step) -> None:
     size = live.size(_AGENT, name)
-    scribe.take(_AGENT, [event])
+    session_writer.take(_AGENT, [event])
     live.saw(_AGENT, name, [event], size=size, folder=None, environment=lambda: {"CODEX_HOME": "/x"})
     live.settle()

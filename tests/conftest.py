@@ -21,6 +21,8 @@ for _name in ("CI", "TALLY_NONINTERACTIVE"):
         _name, None
     )  # nobody is asked where they are set, so an `ask` is a `deny`: the tests say it themselves
 
+pytest_plugins = ("tests.support.fixtures",)
+
 _UMASK = 0o022
 os.umask(_UMASK)
 

@@ -16,7 +16,7 @@ from tallystick.sessions.rates import parse_rates
 from tallystick.workspace.indexing import Index, open_index
 from tallystick.workspace.names import find_session
 from tests.cli.conftest import DISCOUNT
-from tests.support.conftest import ImportPaths
+from tests.support.fixtures import ImportPaths
 
 NONE = Prices()
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "public" / "large" / "agentv-codex-2.jsonl"

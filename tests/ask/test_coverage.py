@@ -9,7 +9,7 @@ from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.recording.record import SessionRecord, Writer
-from tests.support.conftest import ImportPaths
+from tests.support.fixtures import ImportPaths
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 

@@ -15,7 +15,7 @@ from tallystick.errors import FormatError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.sessions.rates import parse_rates
-from tests.support.conftest import RECORDINGS, ImportPaths
+from tests.support.fixtures import RECORDINGS, ImportPaths
 
 MILLION = 1_000_000
 

@@ -15,7 +15,7 @@ from tallystick.lineage.taint import Trust
 from tallystick.lineage.taint_tree import TaintNode
 from tallystick.model.step import Source, Step
 from tallystick.recording.recorder import Recorder
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.indexing import Index, open_index
 from tests.support.tainting import PAGE, PLAN_TEXT, bring_in, call
 
@@ -92,9 +92,9 @@ def test_what_policy_found_stands_below_the_call(tmp_path: Path) -> None:
         meta={"corr": corr, "effect": "warn"},
         values={"content.evidence": evidence},
     )
-    with Scribe(home) as scribe:
-        scribe.add("demo", decision)
-        scribe.seal()
+    with SessionWriter(home) as session_writer:
+        session_writer.add("demo", decision)
+        session_writer.seal()
     with open_index(home) as index:
         (root,) = taint_tree(home, index, f"{session.id}:{number}", folder="/").roots
     (found,) = [node for node in root.children if node.kind == "finding"]

@@ -12,7 +12,7 @@ from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.workspace.indexing import Index, open_index
 from tests.graph.weaving import Weave
-from tests.support.conftest import RECORDINGS, ImportPaths
+from tests.support.fixtures import RECORDINGS, ImportPaths
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data"
 

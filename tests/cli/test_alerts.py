@@ -14,7 +14,7 @@ from tallystick.cli.command import Main
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.recording.alert_chain import AlertChain, known_head
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tests.support.alerting import bring_alerts_up_to_date, refuse, tamper
 
 Tally = Callable[..., Result]
@@ -33,10 +33,10 @@ def alarmed(tmp_path: Path) -> Home:
     home = Home(tmp_path / "store")
     Archive.make(home)
     bring_alerts_up_to_date(home)
-    with Scribe(home) as scribe:
-        chain = AlertChain(scribe)
+    with SessionWriter(home) as session_writer:
+        chain = AlertChain(session_writer)
         for number, effect in enumerate(("warn", "ask", "deny")):
-            refuse(scribe, chain, number, effect=effect, text=HOSTILE, path=f"/srv/{number}\x1b[31m")
+            refuse(session_writer, chain, number, effect=effect, text=HOSTILE, path=f"/srv/{number}\x1b[31m")
     bring_alerts_up_to_date(home)
     return home
 
@@ -91,8 +91,8 @@ def test_what_each_rule_found_is_shown_line_by_line(alarmed: Home, tally: Tally)
         {"rule": "e.f", "action": "call", "target": "Bash"},
         7,
     ]
-    with Scribe(alarmed) as scribe:
-        refuse(scribe, AlertChain(scribe, known_head(alarmed)), 7, found=found)
+    with SessionWriter(alarmed) as session_writer:
+        refuse(session_writer, AlertChain(session_writer, known_head(alarmed)), 7, found=found)
     shown = tally("alert", "show", "4").output
     assert "a.b: delete /x" in shown
     assert "\x1b[31m" not in shown

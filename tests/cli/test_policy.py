@@ -8,7 +8,7 @@ import pytest
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Step
 from tallystick.policy.settings import Profile
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tests.cli.conftest import Tally, TallyJson
 
 NO_CURL = (
@@ -145,11 +145,13 @@ def test_what_other_sessions_wrote_is_known_though_the_index_is_not_there_yet(
     script.write_text("echo hi\n")
     meta: dict[str, Json] = {"corr": "c", "tool": "Write"}
     args: dict[str, Json] = {"file_path": str(script), "content": "echo hi\n"}
-    with Scribe(Home(user / ".tally")) as scribe:
-        scribe.open(Opening(session="one", agent="claude-code", values={"personal.cwd": str(elsewhere)}))
-        scribe.add("claude-code", Step(session="one", type="tool_call", meta=meta, values={"content.args": args}))
-        scribe.add("claude-code", Step(session="one", type="tool_result", meta={**meta, "success": True}))
-        scribe.seal()
+    with SessionWriter(Home(user / ".tally")) as session_writer:
+        session_writer.open(Opening(session="one", agent="claude-code", values={"personal.cwd": str(elsewhere)}))
+        session_writer.add(
+            "claude-code", Step(session="one", type="tool_call", meta=meta, values={"content.args": args})
+        )
+        session_writer.add("claude-code", Step(session="one", type="tool_result", meta={**meta, "success": True}))
+        session_writer.seal()
     found = tally_json("policy", "explain", "sh go.sh")
     assert found["decision"]["rules"] == ["provenance.other-session"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Ref, SessionKind, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tests.cli.conftest import Tally, TallyJson
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
@@ -81,10 +81,10 @@ def test_what_its_own_store_says_otherwise_is_told(tally: Tally, hermes: Path) -
 
 
 def test_a_chain_that_was_cut_says_where(tally: Tally, user: Path) -> None:
-    with Scribe(Home(user / ".tally")) as scribe:
-        scribe.open(Opening(session="b", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "a-gone")))
-        scribe.open(Opening(session="c", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "d")))
-        scribe.open(Opening(session="d", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "c")))
+    with SessionWriter(Home(user / ".tally")) as session_writer:
+        session_writer.open(Opening(session="b", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "a-gone")))
+        session_writer.open(Opening(session="c", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "d")))
+        session_writer.open(Opening(session="d", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "c")))
     shown = tally("session", "provenance", "b").stdout
     assert "cut here: its parent a-gone is not recorded" in shown
     assert "claimed by the agent, not sealed" in shown
@@ -93,10 +93,12 @@ def test_a_chain_that_was_cut_says_where(tally: Tally, user: Path) -> None:
 
 def test_what_an_agent_calls_things_cannot_move_the_cursor(tally: Tally, user: Path) -> None:
     evil = "e\x1b[2J\nroot \u202e"
-    with Scribe(Home(user / ".tally")) as scribe:
-        scribe.add("x", Step(session=evil, type="compaction", source_id=evil, meta={"trigger": evil, "model": evil}))
-        scribe.open(Opening(session="s", agent="x", kind=SessionKind.CONTINUATION, parent=Ref(evil, evil)))
-        scribe.open(Opening(session="t", agent="x", kind=SessionKind.FORK, parent=Ref(evil, evil + "gone")))
+    with SessionWriter(Home(user / ".tally")) as session_writer:
+        session_writer.add(
+            "x", Step(session=evil, type="compaction", source_id=evil, meta={"trigger": evil, "model": evil})
+        )
+        session_writer.open(Opening(session="s", agent="x", kind=SessionKind.CONTINUATION, parent=Ref(evil, evil)))
+        session_writer.open(Opening(session="t", agent="x", kind=SessionKind.FORK, parent=Ref(evil, evil + "gone")))
     for handle in ("s", "t"):
         for words in ((), ("--hermes",)):
             shown = tally("session", "provenance", handle, *words).stdout

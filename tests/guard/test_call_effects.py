@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick.guard.call_effects import Deed, Deeds, may_change_anything, recorded_deed
-from tallystick.guard.live_world import Machine
+from tallystick.guard.call_effects import CallEffects, Deeds, may_change_anything, recorded_deed
+from tallystick.guard.live_world import LiveWorld
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.decision import Call
@@ -17,39 +17,39 @@ def call(args: Json, *, session: str = "s", call_id: str | None = None) -> Call:
     return Call(agent="demo", session=session, tool="Bash", args=args, call_id=call_id)
 
 
-def deed_in(folder: Path, command: str) -> Deed:
+def deed_in(folder: Path, command: str) -> CallEffects:
     asked = Call(agent="demo", session="s", tool="Bash", args={"command": command}, cwd=str(folder))
-    reading = read_call(asked, Machine(), home=str(folder.parent), workspace=str(folder))
-    return recorded_deed(reading, Machine(), Settings())
+    reading = read_call(asked, LiveWorld(), home=str(folder.parent), workspace=str(folder))
+    return recorded_deed(reading, LiveWorld(), Settings())
 
 
 def test_a_deed_is_taken_once() -> None:
-    deeds, deed = Deeds(), Deed(effects=Effects())
+    deeds, deed = Deeds(), CallEffects(effects=Effects())
     deeds.note(call({"command": "ls"}), deed)
     assert deeds.take(call({"command": "ls"})) is deed
     assert deeds.take(call({"command": "ls"})) is None
 
 
 def test_a_call_is_known_by_its_id_where_its_arguments_were_scrubbed() -> None:
-    deeds, deed = Deeds(), Deed(effects=Effects())
+    deeds, deed = Deeds(), CallEffects(effects=Effects())
     deeds.note(call({"command": "export T=secret"}, call_id="c1"), deed)
     assert deeds.take(call({"command": "export T=‹secret:token›"}, call_id="c1")) is deed
 
 
 def test_the_call_of_a_sub_agent_is_found_under_its_own_id() -> None:
-    deeds, deed = Deeds(), Deed(effects=Effects())
+    deeds, deed = Deeds(), CallEffects(effects=Effects())
     deeds.note(call({"command": "ls"}, session="s"), deed)
     assert deeds.take(call({"command": "ls"}, session="s/child")) is deed
 
 
 def test_arguments_that_cannot_be_written_as_json_are_no_fault() -> None:
     deeds = Deeds()
-    deeds.note(call({"a": object()}), Deed(effects=Effects()))
+    deeds.note(call({"a": object()}), CallEffects(effects=Effects()))
     assert deeds.take(call({"a": object()})) is None
 
 
 def test_only_so_many_are_kept() -> None:
-    deeds, deed = Deeds(), Deed(effects=Effects())
+    deeds, deed = Deeds(), CallEffects(effects=Effects())
     for number in range(2_000):
         deeds.note(call({"command": f"ls {number}"}), deed)
     assert deeds.take(call({"command": "ls 0"})) is None

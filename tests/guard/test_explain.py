@@ -11,25 +11,25 @@ from tallystick.guard.explain import explain_command, explain_step
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
 from tallystick.model.step import Json, Opening, Source, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.indexing import open_index
 
 
-def record(scribe: Scribe, kind: str, meta: dict[str, Json], values: dict[str, Json]) -> int:
+def record(session_writer: SessionWriter, kind: str, meta: dict[str, Json], values: dict[str, Json]) -> int:
     """Record a step of the session `s`; its number."""
     step = Step(session="s", type=kind, source=Source.HOOK, meta={"corr": "c", **meta}, values=values)
-    return scribe.add("claude-code", step).n
+    return session_writer.add("claude-code", step).n
 
 
 def test_a_recorded_call_is_judged_in_the_folder_it_was_made_in_and_by_what_was_decided_then(
-    home: Home, scribe: Scribe, tmp_path: Path
+    home: Home, session_writer: SessionWriter, tmp_path: Path
 ) -> None:
     values: dict[str, Json] = {"personal.cwd": str(tmp_path / "then")}
-    scribe.open(Opening(session="s", agent="claude-code", source=Source.HOOK, values=values))
-    call = record(scribe, "tool_call", {"tool": "Bash"}, {"content.args": {"command": "echo x > notes.md"}})
-    record(scribe, "decision", {"effect": "ask", "rules": ["mine.old"]}, {"content.text": "Who wants this?"})
-    record(scribe, "user", {}, {"content.text": "go", "personal.cwd": str(tmp_path / "later")})
-    scribe.seal()
+    session_writer.open(Opening(session="s", agent="claude-code", source=Source.HOOK, values=values))
+    call = record(session_writer, "tool_call", {"tool": "Bash"}, {"content.args": {"command": "echo x > notes.md"}})
+    record(session_writer, "decision", {"effect": "ask", "rules": ["mine.old"]}, {"content.text": "Who wants this?"})
+    record(session_writer, "user", {}, {"content.text": "go", "personal.cwd": str(tmp_path / "later")})
+    session_writer.seal()
     with open_index(home) as index:
         (sid,) = [sid for sid, _ in home.sessions()]
         found = explain_step(index, home, f"{sid}:{call}")

@@ -8,7 +8,7 @@ import pytest
 
 from tallystick.guard.recorded_context import Before
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Live
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import Call, Effect
 from tallystick.model.step import Json
 from tallystick.policy.world import Maker, Marker, Provenance
@@ -403,7 +403,7 @@ def test_who_said_no_is_asked_again(work: Work) -> None:
 
 def test_a_store_that_is_not_there_answers_with_nothing(tmp_path: Path) -> None:
     with Work(tmp_path) as work:
-        work.scribe.close()
+        work.session_writer.close()
         for path in sorted(work.home.folder.rglob("*"), reverse=True):
             path.unlink() if path.is_file() else path.rmdir()
         assert past_of(work, "a.sh") == Provenance()
@@ -443,7 +443,9 @@ class Hooks:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._count = 0
-        self.live = Live(work.scribe, lambda call: work.decider.decide(call), Nothing(), monotonic=lambda: 0.0)
+        self.live = HookPipeline(
+            work.session_writer, lambda call: work.decider.decide(call), Nothing(), monotonic=lambda: 0.0
+        )
 
     def send(self, name: str, session: str, **members: Json) -> str:
         self._count += 1

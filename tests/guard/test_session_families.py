@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.graph.graph import Graph
-from tallystick.guard.session_families import Kin
+from tallystick.guard.session_families import SessionFamilies
 from tests.support.working import AGENT, Work
 
 
@@ -17,11 +17,11 @@ def work(tmp_path: Path) -> Iterator[Work]:
         yield work
 
 
-def new(work: Work, *, has_index: bool = False) -> Kin:
-    return Kin(work.home, lambda: Graph(work.home.graph) if has_index else None)
+def new(work: Work, *, has_index: bool = False) -> SessionFamilies:
+    return SessionFamilies(work.home, lambda: Graph(work.home.graph) if has_index else None)
 
 
-def sources(kin: Kin, family: tuple[str, str]) -> set[str]:
+def sources(kin: SessionFamilies, family: tuple[str, str]) -> set[str]:
     return {start.source for start in kin.journals(family)}
 
 

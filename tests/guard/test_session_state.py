@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.call_effects import Deed, recorded_deed
-from tallystick.guard.live_world import Machine
-from tallystick.guard.session_families import Kin
-from tallystick.guard.session_state import Story
+from tallystick.guard.call_effects import CallEffects, recorded_deed
+from tallystick.guard.live_world import LiveWorld
+from tallystick.guard.session_families import SessionFamilies
+from tallystick.guard.session_state import SessionState
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
 from tallystick.policy.reading import read_call
@@ -23,22 +23,22 @@ def work(tmp_path: Path) -> Iterator[Work]:
         yield work
 
 
-def read(call: Call) -> Deed:
-    reading = read_call(call, Machine(), home="/home/dev", workspace=call.cwd)
-    return recorded_deed(reading, Machine(), Settings())
+def read(call: Call) -> CallEffects:
+    reading = read_call(call, LiveWorld(), home="/home/dev", workspace=call.cwd)
+    return recorded_deed(reading, LiveWorld(), Settings())
 
 
-def new(home: Home) -> Story:
-    return Story(home, Hearing(), read, lambda _: False)
+def new(home: Home) -> SessionState:
+    return SessionState(home, Hearing(), read, lambda _: False)
 
 
-def follow(story: Story, work: Work, session: str = "now") -> Story:
-    kin = Kin(work.home, lambda: None)
+def follow(story: SessionState, work: Work, session: str = "now") -> SessionState:
+    kin = SessionFamilies(work.home, lambda: None)
     story.follow(kin.journals(kin.family(AGENT, session)))
     return story
 
 
-def told(story: Story) -> tuple[object, ...]:
+def told(story: SessionState) -> tuple[object, ...]:
     """All that is known of a story, to be compared."""
     files = {name: story.files.made(name) for name in ("/a", "/b", "/c")}
     return (

@@ -19,7 +19,7 @@ from tallystick.journal.read import read_session
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.provenance import KEY
 
 TRAFFIC = sorted((Path(__file__).parents[1] / "recordings" / "acp").glob("*.jsonl"))
@@ -183,8 +183,8 @@ def test_a_session_that_is_loaded_again_is_told_from_its_record(home: Home) -> N
 
 
 def test_under_a_run_its_sessions_hang_on_that_of_the_run_and_are_roots_to_the_editor(home: Home) -> None:
-    with Scribe(home) as scribe:
-        scribe.open(Opening(session="r", agent="run"))
+    with SessionWriter(home) as session_writer:
+        session_writer.open(Opening(session="r", agent="run"))
     editor = begun(home, within="r")
     account = editor.ask("session/new", cwd="/", mcpServers=[])["_meta"][KEY]
     editor.end()

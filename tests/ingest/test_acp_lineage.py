@@ -13,7 +13,7 @@ import pytest
 from tallystick.ingest.acp_lineage import Lineage
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.hermes_provenance import Rule
 from tallystick.sessions.provenance import KEY
 from tallystick.workspace.indexing import open_index
@@ -22,9 +22,9 @@ AGENT = "some-agent"
 
 
 @pytest.fixture
-def scribe(home: Home) -> Iterator[Scribe]:
-    with Scribe(home) as scribe:
-        yield scribe
+def session_writer(home: Home) -> Iterator[SessionWriter]:
+    with SessionWriter(home) as session_writer:
+        yield session_writer
 
 
 def hermes_store(folder: Path, *rows: tuple[str, str | None, str | None, str | None]) -> Path:
@@ -48,32 +48,34 @@ def opened(session: str, kind: SessionKind = SessionKind.ROOT, parent: str | Non
     return Opening(session=session, agent=AGENT, kind=kind, parent=Ref(session=parent) if parent else None)
 
 
-def test_a_new_session_is_a_root_and_its_journal_is_named(scribe: Scribe) -> None:
-    account = ours(Lineage(scribe).of_opened(opened("s"), "s"))
-    record = scribe.writer.find(AGENT, "s")
+def test_a_new_session_is_a_root_and_its_journal_is_named(session_writer: SessionWriter) -> None:
+    account = ours(Lineage(session_writer).of_opened(opened("s"), "s"))
+    record = session_writer.writer.find(AGENT, "s")
     assert record is not None
     assert (account["kind"], account["parentSessionId"]) == ("root", None)
     assert account["sealed"] == {"session": record.sid, "size": 1, "head": record.last}
 
 
-def test_a_fork_hangs_on_its_parent_by_a_sealed_edge(scribe: Scribe) -> None:
-    lineage = Lineage(scribe)
+def test_a_fork_hangs_on_its_parent_by_a_sealed_edge(session_writer: SessionWriter) -> None:
+    lineage = Lineage(session_writer)
     lineage.of_opened(opened("s"), "s")
     account = ours(lineage.of_opened(opened("f", SessionKind.FORK, "s"), "f"))
     assert (account["kind"], account["parentSessionId"], account["lineageRoot"]) == ("fork", "s", "s")
     assert "claimed" not in account
 
 
-def test_a_parent_that_is_not_recorded_is_a_claim(scribe: Scribe) -> None:
-    account = ours(Lineage(scribe).of_opened(opened("f", SessionKind.FORK, "gone"), "f"))
+def test_a_parent_that_is_not_recorded_is_a_claim(session_writer: SessionWriter) -> None:
+    account = ours(Lineage(session_writer).of_opened(opened("f", SessionKind.FORK, "gone"), "f"))
     assert (account["parentSessionId"], account["claimed"], account["missing"]) == ("gone", True, "gone")
 
 
-def test_a_continuation_that_another_process_recorded_is_a_rotation_and_told_once(home: Home, scribe: Scribe) -> None:
-    lineage = Lineage(scribe)
+def test_a_continuation_that_another_process_recorded_is_a_rotation_and_told_once(
+    home: Home, session_writer: SessionWriter
+) -> None:
+    lineage = Lineage(session_writer)
     lineage.of_opened(opened("s"), "s")
     assert lineage.of_rotation(AGENT, "s") is None
-    with Scribe(home) as other:
+    with SessionWriter(home) as other:
         other.add(AGENT, Step(session="s", type="compaction", source_id="k"))
         other.open(Opening(session="s~1", agent=AGENT, kind=SessionKind.CONTINUATION, parent=Ref("k", "s")))
     account = ours(lineage.of_rotation(AGENT, "s"))
@@ -82,9 +84,9 @@ def test_a_continuation_that_another_process_recorded_is_a_rotation_and_told_onc
     assert lineage.of_rotation(AGENT, "s") is None
 
 
-def test_hermes_rows_tell_each_rotation_and_its_reason(scribe: Scribe, tmp_path: Path) -> None:
+def test_hermes_rows_tell_each_rotation_and_its_reason(session_writer: SessionWriter, tmp_path: Path) -> None:
     rows = [("a", None, "compression", None), ("b", "a", "turn_boundary_rollover", None), ("c", "b", None, "{}")]
-    lineage = Lineage(scribe, hermes_store(tmp_path, *rows))
+    lineage = Lineage(session_writer, hermes_store(tmp_path, *rows))
     begun = Opening(session="a", agent="hermes")
     lineage.of_opened(begun, "a", "a")
     account = ours(lineage.of_rotation("hermes", "a", "c"))
@@ -95,28 +97,32 @@ def test_hermes_rows_tell_each_rotation_and_its_reason(scribe: Scribe, tmp_path:
     assert (account["depth"], account["continuationRoot"]) == (2, "a")
 
 
-def test_a_fork_of_which_hermes_keeps_no_parent_is_told_from_our_journal(scribe: Scribe, tmp_path: Path) -> None:
-    lineage = Lineage(scribe, hermes_store(tmp_path, ("a", None, None, None), ("f", None, None, None)))
+def test_a_fork_of_which_hermes_keeps_no_parent_is_told_from_our_journal(
+    session_writer: SessionWriter, tmp_path: Path
+) -> None:
+    lineage = Lineage(session_writer, hermes_store(tmp_path, ("a", None, None, None), ("f", None, None, None)))
     lineage.of_opened(Opening(session="a", agent="hermes"), "a")
     begun = Opening(session="f", agent="hermes", kind=SessionKind.FORK, parent=Ref(session="a"))
     account = ours(lineage.of_opened(begun, "f"))
     assert (account["kind"], account["parentSessionId"]) == ("fork", "a")
 
 
-def test_a_store_of_hermes_that_cannot_be_read_leaves_what_we_recorded(scribe: Scribe, tmp_path: Path) -> None:
+def test_a_store_of_hermes_that_cannot_be_read_leaves_what_we_recorded(
+    session_writer: SessionWriter, tmp_path: Path
+) -> None:
     (tmp_path / "state.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 200)
-    account = ours(Lineage(scribe, tmp_path / "state.db").of_opened(Opening(session="a", agent="hermes"), "a"))
+    account = ours(Lineage(session_writer, tmp_path / "state.db").of_opened(Opening(session="a", agent="hermes"), "a"))
     assert account["kind"] == "root"
 
 
 @pytest.mark.parametrize("rule", Rule)
-def test_it_can_be_told_in_hermes_words_too(scribe: Scribe, rule: Rule) -> None:
-    lineage = Lineage(scribe, hermes_rule=rule)
+def test_it_can_be_told_in_hermes_words_too(session_writer: SessionWriter, rule: Rule) -> None:
+    lineage = Lineage(session_writer, hermes_rule=rule)
     first = lineage.of_opened(opened("s"), "s")
     assert first is not None
     assert first["hermes"]["sessionProvenance"]["sessionKind"] == "root"
-    scribe.add(AGENT, Step(session="s", type="compaction", source_id="k"))
-    scribe.open(Opening(session="s~1", agent=AGENT, kind=SessionKind.CONTINUATION, parent=Ref("k", "s")))
+    session_writer.add(AGENT, Step(session="s", type="compaction", source_id="k"))
+    session_writer.open(Opening(session="s~1", agent=AGENT, kind=SessionKind.CONTINUATION, parent=Ref("k", "s")))
     members = lineage.of_rotation(AGENT, "s")
     assert members is not None
     told = members["hermes"]["sessionProvenance"]
@@ -127,23 +133,23 @@ def test_it_can_be_told_in_hermes_words_too(scribe: Scribe, rule: Rule) -> None:
     )
 
 
-def compacted(scribe: Scribe, times: int) -> None:
+def compacted(session_writer: SessionWriter, times: int) -> None:
     """The session `s`, which was compacted so often."""
-    scribe.open(opened("s"))
+    session_writer.open(opened("s"))
     for number in range(times):
         name = f"s~{number}" if number else "s"
         meta: dict[str, Json] = {"trigger": "auto", "tokens_before": 900}
-        scribe.add(AGENT, Step(session=name, type="user", source_id=f"u{number}"))
-        scribe.add(AGENT, Step(session=name, type="compaction", source_id="k", meta=meta))
+        session_writer.add(AGENT, Step(session=name, type="user", source_id=f"u{number}"))
+        session_writer.add(AGENT, Step(session=name, type="compaction", source_id="k", meta=meta))
         kind = SessionKind.CONTINUATION
-        scribe.open(Opening(session=f"s~{number + 1}", agent=AGENT, kind=kind, parent=Ref("k", name)))
+        session_writer.open(Opening(session=f"s~{number + 1}", agent=AGENT, kind=kind, parent=Ref("k", name)))
     summary = Step(session=f"s~{times}", type="user", meta={"origin": "summary"}, values={"content.text": "in short"})
-    scribe.add(AGENT, summary)
+    session_writer.add(AGENT, summary)
 
 
-def test_each_hop_and_the_last_compaction_are_told(scribe: Scribe) -> None:
-    compacted(scribe, 2)
-    account = ours(Lineage(scribe).of_opened(opened("s"), "s"))
+def test_each_hop_and_the_last_compaction_are_told(session_writer: SessionWriter) -> None:
+    compacted(session_writer, 2)
+    account = ours(Lineage(session_writer).of_opened(opened("s"), "s"))
     assert [(hop["session"], hop["kind"], hop.get("standing")) for hop in account["hops"]] == [
         ("s~2", "continuation", "sealed"),
         ("s~1", "continuation", "sealed"),
@@ -157,41 +163,41 @@ def test_each_hop_and_the_last_compaction_are_told(scribe: Scribe) -> None:
     assert last["entry"] == account["hops"][0]["began"]["entry"]
 
 
-def test_what_goes_to_an_editor_stays_small_however_long_the_chain_is(scribe: Scribe) -> None:
-    compacted(scribe, 40)
-    account = ours(Lineage(scribe).of_opened(opened("s"), "s"))
+def test_what_goes_to_an_editor_stays_small_however_long_the_chain_is(session_writer: SessionWriter) -> None:
+    compacted(session_writer, 40)
+    account = ours(Lineage(session_writer).of_opened(opened("s"), "s"))
     assert (account["depth"], len(account["hops"]), account["hopsLeftOut"]) == (40, 16, 25)
     assert account["compactions"]["count"] == 40
     assert len(json.dumps(account)) < 8192
 
 
-def test_what_was_sealed_outweighs_what_hermes_says_by_now(scribe: Scribe, tmp_path: Path) -> None:
-    scribe.add("hermes", Step(session="a", type="compaction", source_id="k"))
-    scribe.open(Opening(session="b", agent="hermes", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
+def test_what_was_sealed_outweighs_what_hermes_says_by_now(session_writer: SessionWriter, tmp_path: Path) -> None:
+    session_writer.add("hermes", Step(session="a", type="compaction", source_id="k"))
+    session_writer.open(Opening(session="b", agent="hermes", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
     for rows in ([("b", None, None, None)], [("a", None, None, None), ("b", "a", None, None)]):
         folder = tmp_path / str(len(rows))
         folder.mkdir()
         account = ours(
-            Lineage(scribe, hermes_store(folder, *rows)).of_opened(Opening(session="b", agent="hermes"), "b")
+            Lineage(session_writer, hermes_store(folder, *rows)).of_opened(Opening(session="b", agent="hermes"), "b")
         )
         assert (account["kind"], account["parentSessionId"], account["depth"]) == ("continuation", "a", 1)
         assert account["hops"][0]["standing"] == "sealed"
 
 
-def test_what_only_hermes_says_is_a_claim(scribe: Scribe, tmp_path: Path) -> None:
+def test_what_only_hermes_says_is_a_claim(session_writer: SessionWriter, tmp_path: Path) -> None:
     store = hermes_store(tmp_path, ("a", None, "compression", None), ("b", "a", None, None))
-    account = ours(Lineage(scribe, store).of_opened(Opening(session="b", agent="hermes"), "b"))
+    account = ours(Lineage(session_writer, store).of_opened(Opening(session="b", agent="hermes"), "b"))
     assert (account["kind"], account["claimed"], account["hops"][0]["standing"]) == ("continuation", True, "claimed")
     assert account["compactions"] == {"count": 1, "inPlace": 0}
 
 
-def test_a_session_that_an_agent_goes_back_to_says_what_it_went_on_as(scribe: Scribe) -> None:
-    scribe.add("hermes", Step(session="a", type="compaction", source_id="k"))
-    scribe.open(Opening(session="b", agent="hermes", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
+def test_a_session_that_an_agent_goes_back_to_says_what_it_went_on_as(session_writer: SessionWriter) -> None:
+    session_writer.add("hermes", Step(session="a", type="compaction", source_id="k"))
+    session_writer.open(Opening(session="b", agent="hermes", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
     begun = Opening(session="a", agent="hermes")
-    assert "continuedAs" not in ours(Lineage(scribe).of_opened(begun, "a", "a"))  # there is no index yet
-    with open_index(scribe.home):
+    assert "continuedAs" not in ours(Lineage(session_writer).of_opened(begun, "a", "a"))  # there is no index yet
+    with open_index(session_writer.home):
         pass
-    account = ours(Lineage(scribe).of_opened(begun, "a", "a"))
+    account = ours(Lineage(session_writer).of_opened(begun, "a", "a"))
     assert (account["currentSessionId"], account["continuedAs"]) == ("a", "b")
-    assert "continuedAs" not in ours(Lineage(scribe).of_opened(Opening(session="b", agent="hermes"), "b", "b"))
+    assert "continuedAs" not in ours(Lineage(session_writer).of_opened(Opening(session="b", agent="hermes"), "b", "b"))

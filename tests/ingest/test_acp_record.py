@@ -14,7 +14,7 @@ from tallystick.journal.read import read_session
 from tallystick.model.moments import epoch_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 AGENT = "some-agent"
 
@@ -22,9 +22,9 @@ AGENT = "some-agent"
 class Talking:
     """An editor and an agent that talk past a Tap."""
 
-    def __init__(self, scribe: Scribe) -> None:
-        self.scribe = scribe
-        self.tap = Tap(scribe, AGENT, lambda _: None)
+    def __init__(self, session_writer: SessionWriter) -> None:
+        self.session_writer = session_writer
+        self.tap = Tap(session_writer, AGENT, lambda _: None)
         self._say(Way.TO_CHILD, {"id": 1, "method": "session/new", "params": {"cwd": "/p", "mcpServers": []}})
         self._say(Way.FROM_CHILD, {"id": 1, "result": {"sessionId": "s"}})
 
@@ -45,18 +45,18 @@ class Talking:
         self._say(Way.TO_CHILD, {"id": text, "method": "session/prompt", "params": params})
 
     def steps(self, session: str) -> list[Recorded]:
-        record = self.scribe.writer.find(AGENT, session)
+        record = self.session_writer.writer.find(AGENT, session)
         assert record is not None, session
         record.flush_sightings()
-        return list(read_session(self.scribe.home, record.sid))
+        return list(read_session(self.session_writer.home, record.sid))
 
     def types(self, session: str) -> list[str]:
         return [step.type for step in self.steps(session)]
 
 
 @pytest.fixture
-def talking(scribe: Scribe) -> Talking:
-    return Talking(scribe)
+def talking(session_writer: SessionWriter) -> Talking:
+    return Talking(session_writer)
 
 
 def test_each_compaction_goes_on_in_the_next_session(talking: Talking) -> None:
@@ -76,7 +76,7 @@ def test_what_came_to_nothing_ends_nothing(talking: Talking) -> None:
     talking.update("compaction_update", compactionId="k", status="failed", error="no")
     talking.prompt("go on")
     assert talking.types("s")[-2:] == ["compaction", "user"]
-    assert talking.scribe.writer.find(AGENT, "s~1") is None
+    assert talking.session_writer.writer.find(AGENT, "s~1") is None
 
 
 def transcript(ago_s: float = 0.0) -> list[Step | Opening]:
@@ -105,23 +105,23 @@ def counted(talking: Talking) -> dict[str, int]:
 
 def test_the_agents_history_tells_of_the_same_compaction_later(talking: Talking) -> None:
     talking.compact()
-    talking.scribe.take(AGENT, transcript())
+    talking.session_writer.take(AGENT, transcript())
     assert counted(talking) == {"compaction": 1, "user": 1}
-    assert talking.scribe.writer.current(AGENT, "s") == "s~1"
+    assert talking.session_writer.writer.current(AGENT, "s") == "s~1"
     assert talking.types("s")[-1] == talking.types("s~1")[-1].replace("sighting", "session_end") == "session_end"
 
 
 def test_or_it_has_told_of_it_before(talking: Talking) -> None:
-    talking.scribe.take(AGENT, transcript())
+    talking.session_writer.take(AGENT, transcript())
     talking.compact()
     talking.prompt("go on")
     assert counted(talking) == {"compaction": 1, "user": 2}
-    assert talking.scribe.writer.current(AGENT, "s") == "s~1"
+    assert talking.session_writer.writer.current(AGENT, "s") == "s~1"
 
 
 def test_what_another_process_has_recorded_of_it_is_gone_on_with(talking: Talking, home: Home) -> None:
     talking.prompt("before")
-    with Scribe(home) as other:
+    with SessionWriter(home) as other:
         other.take(AGENT, transcript())
     talking.prompt("after")
     assert [step.text("content.text") for step in talking.steps("s") if step.type == "user"] == ["before"]
@@ -130,15 +130,15 @@ def test_what_another_process_has_recorded_of_it_is_gone_on_with(talking: Talkin
 
 
 def test_a_compaction_long_after_that_of_the_history_is_another_one(talking: Talking) -> None:
-    talking.scribe.take(AGENT, transcript(-3600.0))
+    talking.session_writer.take(AGENT, transcript(-3600.0))
     talking.compact()
-    assert talking.scribe.writer.current(AGENT, "s") == "s~2"
+    assert talking.session_writer.writer.current(AGENT, "s") == "s~2"
 
 
 def test_the_second_compaction_of_one_name_is_another_one_too(home: Home) -> None:
-    with Scribe(home) as scribe:
-        talking = Talking(scribe)
+    with SessionWriter(home) as session_writer:
+        talking = Talking(session_writer)
         talking.compact("k", "first")
         talking.compact("k", "second")
-        assert scribe.writer.current(AGENT, "s") == "s~2"
+        assert session_writer.writer.current(AGENT, "s") == "s~2"
         assert [step.text("content.text") for step in talking.steps("s~1") if step.type == "compaction"] == ["second"]

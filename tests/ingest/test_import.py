@@ -14,7 +14,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.trust.verify import verify_store
-from tests.support.conftest import RECORDINGS, ImportPaths
+from tests.support.fixtures import RECORDINGS, ImportPaths
 
 GPTME = next(RECORDINGS.glob("gptme/*/.local/share/gptme/logs/receipts-currency/conversation.jsonl"))
 HEADLESS = next(RECORDINGS.glob("headless/*/**/*.jsonl"))

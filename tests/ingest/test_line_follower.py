@@ -7,37 +7,37 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.agents import adapters
-from tallystick.ingest.transcript_follower import Witness
+from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.model.recorded import Recorded
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.ledger import ledger_entries
 from tests.support.following import Claude, Clock, kinds, prompt, says, steps_of
 
 
 def test_the_last_message_is_recorded_when_the_agent_is_quiet(
-    home: Home, scribe: Scribe, witness: Witness, clock: Clock, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, clock: Clock, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
     claude.write(prompt("hi"), says("m1", "hello"))
     assert witness.settle()
-    assert kinds(steps_of(home, scribe, claude.session)) == ["session_start", "user"]
+    assert kinds(steps_of(home, session_writer, claude.session)) == ["session_start", "user"]
     clock.ahead += 3
     assert witness.settle()
-    assert kinds(steps_of(home, scribe, claude.session))[2:] == ["model_call", "assistant"]
+    assert kinds(steps_of(home, session_writer, claude.session))[2:] == ["model_call", "assistant"]
     clock.ahead += 3
     claude.write(prompt("more"))
     assert witness.settle()
-    assert kinds(steps_of(home, scribe, claude.session))[2:] == ["model_call", "assistant", "user"]
+    assert kinds(steps_of(home, session_writer, claude.session))[2:] == ["model_call", "assistant", "user"]
 
 
-def damaged(home: Home, scribe: Scribe, session: str) -> list[Recorded]:
-    return [step for step in steps_of(home, scribe, session) if step.type == "warning"]
+def damaged(home: Home, session_writer: SessionWriter, session: str) -> list[Recorded]:
+    return [step for step in steps_of(home, session_writer, session) if step.type == "warning"]
 
 
 def test_a_silent_edit_is_told_and_what_the_file_says_now_is_a_revision(
-    home: Home, scribe: Scribe, witness: Witness, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
@@ -47,7 +47,7 @@ def test_a_silent_edit_is_told_and_what_the_file_says_now_is_a_revision(
     had = claude.path.read_bytes()
     claude.path.write_bytes(had.replace(b"rm -rf", b"ls -la"))
     assert witness.settle()
-    (warning,) = damaged(home, scribe, claude.session)
+    (warning,) = damaged(home, session_writer, claude.session)
     assert (warning.meta["source"], warning.meta["change"]) == ("watch", "edited")
     assert warning.meta["first_byte"] == len(first)
     assert len(first) < had.index(b"rm -rf") < warning.meta["end_byte"] < len(had)
@@ -56,14 +56,14 @@ def test_a_silent_edit_is_told_and_what_the_file_says_now_is_a_revision(
         f"the transcript was edited: bytes {len(first):,} to {warning.meta['end_byte']:,} are not as they were read"
     )
     assert warning.values["content.path"] == str(claude.path)
-    steps = steps_of(home, scribe, claude.session)
+    steps = steps_of(home, session_writer, claude.session)
     (revision,) = [step for step in steps if "revises" in step.meta]
     assert (revision.text("content.text"), steps[revision.meta["revises"]].text("content.text")) == ("ls -la", "rm -rf")
     assert not witness.poll()
 
 
 def test_a_transcript_that_its_agent_deletes_or_cuts_leaves_a_warning_and_all_steps(
-    home: Home, scribe: Scribe, witness: Witness, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
@@ -76,26 +76,26 @@ def test_a_transcript_that_its_agent_deletes_or_cuts_leaves_a_warning_and_all_st
     assert witness.settle()
     assert witness.settle()
     witness.finish("claude-code", claude.session)
-    changes = [(step.meta["change"], step.meta["read_bytes"]) for step in damaged(home, scribe, claude.session)]
+    changes = [(step.meta["change"], step.meta["read_bytes"]) for step in damaged(home, session_writer, claude.session)]
     assert changes == [("cut", len(whole)), ("deleted", whole.index(b"\n") + 1)]
-    assert kinds(steps_of(home, scribe, claude.session)).count("user") == 2
+    assert kinds(steps_of(home, session_writer, claude.session)).count("user") == 2
 
 
-def test_an_edit_while_nobody_looked_is_told_too(home: Home, scribe: Scribe, tmp_path: Path) -> None:
+def test_an_edit_while_nobody_looked_is_told_too(home: Home, session_writer: SessionWriter, tmp_path: Path) -> None:
     claude = Claude(tmp_path)
     claude.write(prompt("one"), prompt("two"))
     for text in (b"one", b"ONE"):
         claude.path.write_bytes(claude.path.read_bytes().replace(b"one", text))
-        witness = Witness(scribe, adapters())
+        witness = TranscriptFollower(session_writer, adapters())
         witness.watch("claude-code", claude.session, str(claude.path))
         assert witness.settle()
         witness.close()
-    (warning,) = damaged(home, scribe, claude.session)
+    (warning,) = damaged(home, session_writer, claude.session)
     assert (warning.meta["change"], warning.meta["first_byte"]) == ("edited", 0)
-    assert kinds(steps_of(home, scribe, claude.session)).count("user") == 3
+    assert kinds(steps_of(home, session_writer, claude.session)).count("user") == 3
 
 
-def test_damage_in_a_line_is_counted_in_the_ledger(home: Home, witness: Witness, tmp_path: Path) -> None:
+def test_damage_in_a_line_is_counted_in_the_ledger(home: Home, witness: TranscriptFollower, tmp_path: Path) -> None:
     claude = Claude(tmp_path)
     claude.path.write_bytes(claude.lines(prompt("one")) + b"{nonsense\n" + claude.lines(prompt("two")))
     witness.watch("claude-code", claude.session, str(claude.path))
@@ -105,7 +105,7 @@ def test_damage_in_a_line_is_counted_in_the_ledger(home: Home, witness: Witness,
 
 
 def test_a_reader_that_fails_costs_one_line_and_what_it_held_back(
-    home: Home, scribe: Scribe, clock: Clock, tmp_path: Path
+    home: Home, session_writer: SessionWriter, clock: Clock, tmp_path: Path
 ) -> None:
     pi = adapters()["pi"]
 
@@ -145,13 +145,15 @@ def test_a_reader_that_fails_costs_one_line_and_what_it_held_back(
         for text in ("good", "bad", "better")
     ]
     path.write_text("".join(json.dumps(entry) + "\n" for entry in (head, *said)))
-    witness = Witness(scribe, {"pi": Failing()}, clock=clock)
+    witness = TranscriptFollower(session_writer, {"pi": Failing()}, clock=clock)
     witness.watch("pi", "p1", str(path))
     assert witness.settle()
     clock.ahead += 3
     witness.poll()  # looks at what the reader holds back, too
     witness.close()
-    assert [step.text("content.text") for step in steps_of(home, scribe, "p1", "pi") if step.type == "user"] == [
+    assert [
+        step.text("content.text") for step in steps_of(home, session_writer, "p1", "pi") if step.type == "user"
+    ] == [
         "good",
         "better",
     ]

@@ -17,7 +17,7 @@ from tallystick.ingest.otlp import MOST_BYTES, Receiver, receiver_of
 from tallystick.journal.home import Home
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.verify import verify_store
 
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
@@ -25,14 +25,14 @@ RECORDINGS = Path(__file__).parents[1] / "recordings" / "otlp"
 
 
 @pytest.fixture
-def scribe(home: Home) -> Iterator[Scribe]:
-    with Scribe(home) as scribe:
-        yield scribe
+def session_writer(home: Home) -> Iterator[SessionWriter]:
+    with SessionWriter(home) as session_writer:
+        yield session_writer
 
 
 @pytest.fixture
-def receiver(scribe: Scribe) -> Receiver:
-    return Receiver(scribe)
+def receiver(session_writer: SessionWriter) -> Receiver:
+    return Receiver(session_writer)
 
 
 def recorded(name: str) -> list[tuple[str, dict[str, Any]]]:
@@ -52,7 +52,7 @@ def play(receiver: Receiver, name: str) -> None:
 
 def steps(receiver: Receiver) -> list[Recorded]:
     """The steps of the only session."""
-    (record,) = receiver.scribe.writer.records()
+    (record,) = receiver.session_writer.writer.records()
     found = [record.read(n) for n in range(len(record.known))]
     return [step for step in found if step is not None and step.type != "sighting"]
 
@@ -63,7 +63,7 @@ def test_what_an_agent_exported_is_recorded_and_verifies(receiver: Receiver, hom
     kinds = [step.type for step in steps(receiver)]
     assert kinds[0] == "session_start"
     assert [kinds.count(kind) for kind in ("user", "model_call", "tool_call", "tool_result")] == [1, 3, 2, 2]
-    receiver.scribe.close()
+    receiver.session_writer.close()
     assert verify_store(home).exit_code == 0
 
 
@@ -79,8 +79,8 @@ def test_a_request_sent_again_adds_nothing(receiver: Receiver, name: str) -> Non
 @pytest.mark.parametrize("name", ["claude-code", "codex", "copilot", "gemini", "qwen"])
 def test_protobuf_tells_what_json_tells(receiver: Receiver, tmp_path: Path, name: str) -> None:
     play(receiver, name)
-    with Scribe(Home(tmp_path / "second")) as scribe:
-        second = Receiver(scribe)
+    with SessionWriter(Home(tmp_path / "second")) as session_writer:
+        second = Receiver(session_writer)
         for path, body in recorded(name):
             if path != "/v1/metrics":
                 answer = second.take(path, PROTOBUF, "gzip", gzip.compress(as_protobuf(path, body)))
@@ -153,10 +153,10 @@ def test_a_telling_that_says_more_keeps_what_was_said(receiver: Receiver) -> Non
 
 
 def test_what_a_hook_told_before_is_corroborated(receiver: Receiver) -> None:
-    scribe = receiver.scribe
+    session_writer = receiver.session_writer
     prompt = next(body for path, body in recorded("claude-code") if path == "/v1/logs")
     session = "f9ba695e-8987-41fa-8bc7-a563f0598117"
-    scribe.open(Opening(session=session, agent="claude-code", source=Source.HOOK))
+    session_writer.open(Opening(session=session, agent="claude-code", source=Source.HOOK))
     args = {"command": "echo hi > out.txt; cat out.txt", "description": "Run a scripted command"}
     call = "toolu_e3f0905e67dd41e2a92abcd7"
     hooked = Step(
@@ -167,19 +167,19 @@ def test_what_a_hook_told_before_is_corroborated(receiver: Receiver) -> None:
         meta={"tool": "Bash", "corr": call},
         values={"content.args": args},
     )
-    scribe.add("claude-code", hooked)
+    session_writer.add("claude-code", hooked)
     assert send(receiver, "/v1/logs", prompt) == 200
     assert receiver.counts.steps["corroborated"] == 1
     assert [step.meta["source"] for step in steps(receiver) if step.meta.get("source_id") == call] == ["hook"]
 
 
 def test_telemetry_goes_to_the_continuation_once_the_session_was_compacted(receiver: Receiver) -> None:
-    scribe = receiver.scribe
+    session_writer = receiver.session_writer
     first, session = recorded("claude-code")[1][1], "f9ba695e-8987-41fa-8bc7-a563f0598117"
     for name in (session, f"{session}~1"):
-        scribe.open(Opening(session=name, agent="claude-code", source=Source.TRANSCRIPT))
+        session_writer.open(Opening(session=name, agent="claude-code", source=Source.TRANSCRIPT))
     assert send(receiver, "/v1/logs", first) == 200
-    lengths = {record.agent_session: len(record.known) for record in map(_Named, scribe.writer.records())}
+    lengths = {record.agent_session: len(record.known) for record in map(_Named, session_writer.writer.records())}
     assert lengths[session] == 1
     assert lengths[f"{session}~1"] > 1
 
@@ -222,11 +222,11 @@ def test_a_store_that_cannot_be_written_makes_the_client_try_again(
     def broken(*_: object) -> None:
         raise JournalError("the disk is full")
 
-    monkeypatch.setattr(receiver.scribe, "add_to", broken)
+    monkeypatch.setattr(receiver.session_writer, "add_to", broken)
     assert {send(receiver, path, body) for path, body in recorded("codex")} >= {503}
 
 
-def test_a_scribe_has_one_receiver_so_that_requests_know_of_each_other(scribe: Scribe) -> None:
-    assert send(receiver_of(scribe), "/v1/logs", {}) == 200
-    assert receiver_of(scribe) is receiver_of(scribe)
-    assert receiver_of(scribe).counts.requests == 1
+def test_a_scribe_has_one_receiver_so_that_requests_know_of_each_other(session_writer: SessionWriter) -> None:
+    assert send(receiver_of(session_writer), "/v1/logs", {}) == 200
+    assert receiver_of(session_writer) is receiver_of(session_writer)
+    assert receiver_of(session_writer).counts.requests == 1

@@ -22,7 +22,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind, Source
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.verify import verify_store
 
 PATH = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
@@ -98,8 +98,8 @@ def test_what_cannot_be_started_says_so_as_a_shell_does(home: Home, work: Path, 
 
 
 def test_a_run_below_a_run_hangs_on_it(home: Home, work: Path) -> None:
-    with Scribe(home) as scribe:
-        outer = scribe.open(Opening(session="outer", agent="run", source=Source.WATCH)).sid
+    with SessionWriter(home) as session_writer:
+        outer = session_writer.open(Opening(session="outer", agent="run", source=Source.WATCH)).sid
     done = run_command(home, ["true"], cwd=work, environment={**PATH, "TALLY_SESSION": "outer"})
     start = steps_of(home, done)[0]
     assert start.meta["kind"] == "child"
@@ -109,9 +109,9 @@ def test_a_run_below_a_run_hangs_on_it(home: Home, work: Path) -> None:
 def test_an_agents_session_below_it_hangs_on_it(home: Home, work: Path, sh: RunScript) -> None:
     done = sh("true")
     name = steps_of(home, done)[0].meta["source_session"]
-    with Scribe(home) as scribe:
+    with SessionWriter(home) as session_writer:
         parent = Ref(session=name, agent="run")
-        record = scribe.open(Opening(session="c", agent="claude-code", kind=SessionKind.CHILD, parent=parent))
+        record = session_writer.open(Opening(session="c", agent="claude-code", kind=SessionKind.CHILD, parent=parent))
         start = record.read(0)
     assert start is not None
     assert start.parents[0].startswith(f"{done.session}#")
@@ -132,7 +132,7 @@ def test_a_record_that_fails_on_the_way_is_a_remark(home: Home, work: Path, monk
     def refuse(*_: object) -> None:
         raise JournalError("no space left on device")
 
-    monkeypatch.setattr(Scribe, "add_to", refuse)
+    monkeypatch.setattr(SessionWriter, "add_to", refuse)
     done = run_command(home, ["true"], cwd=work, environment=PATH)
     assert done.exit_code == 0
     assert done.remarks == ("no space left on device",)

@@ -13,17 +13,17 @@ from tallystick.agents import adapters
 from tallystick.capture.discover import recognise
 from tallystick.ingest.adapters import adapters as all_adapters
 from tallystick.ingest.histories import import_histories
-from tallystick.ingest.transcript_follower import Witness
+from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.model.step import Ref, Source, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.verify import verify_store
 from tallystick.workspace.ledger import ledger_entries
 from tests.support.following import Claude, Clock, answers, asks, kinds, prompt, says, steps_of
 
 
 def test_lines_are_recorded_as_they_are_written(
-    home: Home, scribe: Scribe, witness: Witness, clock: Clock, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, clock: Clock, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
@@ -32,11 +32,11 @@ def test_lines_are_recorded_as_they_are_written(
     assert witness.settle()
     claude.write(answers("c1", "a b"))
     assert witness.settle()
-    assert kinds(steps_of(home, scribe, claude.session)) == ["session_start", "user"]  # the message may go on
+    assert kinds(steps_of(home, session_writer, claude.session)) == ["session_start", "user"]  # the message may go on
     clock.ahead += 3
     assert witness.poll("claude-code", claude.session)
     assert not witness.poll("claude-code", claude.session)
-    assert kinds(steps_of(home, scribe, claude.session)) == [
+    assert kinds(steps_of(home, session_writer, claude.session)) == [
         "session_start",
         "user",
         "model_call",
@@ -46,13 +46,13 @@ def test_lines_are_recorded_as_they_are_written(
 
 
 def test_a_finished_session_is_noted_so_that_an_import_skips_its_file(
-    home: Home, scribe: Scribe, witness: Witness, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
     claude.write(prompt("hi"), says("m1", "hello"))
     witness.finish("claude-code", claude.session)
-    before = steps_of(home, scribe, claude.session)
+    before = steps_of(home, session_writer, claude.session)
     assert kinds(before) == ["session_start", "user", "model_call", "assistant"]
     known = all_adapters()
     report = import_histories(home, list(recognise([claude.path], known)), known).report
@@ -64,7 +64,7 @@ def test_a_finished_session_is_noted_so_that_an_import_skips_its_file(
 
 
 def test_a_session_that_goes_on_after_its_end_is_followed_from_where_it_was(
-    home: Home, scribe: Scribe, witness: Witness, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
@@ -74,13 +74,13 @@ def test_a_session_that_goes_on_after_its_end_is_followed_from_where_it_was(
     claude.write(prompt("more"), says("m2", "yes"))
     witness.watch("claude-code", claude.session, str(claude.path))
     witness.finish("claude-code", claude.session)
-    steps = steps_of(home, scribe, claude.session)
+    steps = steps_of(home, session_writer, claude.session)
     assert kinds(steps)[1:] == ["user", "model_call", "assistant"] * 2
     assert "warning" not in kinds(steps)
 
 
 def test_a_file_that_is_quiet_for_long_is_let_go_of_and_taken_up_again(
-    home: Home, scribe: Scribe, witness: Witness, clock: Clock, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, clock: Clock, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
@@ -94,11 +94,11 @@ def test_a_file_that_is_quiet_for_long_is_let_go_of_and_taken_up_again(
     assert not witness.poll()
     witness.watch("claude-code", claude.session, str(claude.path))
     assert witness.settle()
-    assert kinds(steps_of(home, scribe, claude.session)) == ["session_start", "user", "user"]
+    assert kinds(steps_of(home, session_writer, claude.session)) == ["session_start", "user", "user"]
 
 
 def test_sub_agents_are_followed_beside_their_session(
-    home: Home, scribe: Scribe, witness: Witness, clock: Clock, tmp_path: Path
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, clock: Clock, tmp_path: Path
 ) -> None:
     claude = Claude(tmp_path)
     witness.watch("claude-code", claude.session, str(claude.path))
@@ -119,21 +119,23 @@ def test_sub_agents_are_followed_beside_their_session(
     (folder / "agent-a1.jsonl").write_text(json.dumps(line) + "\n")
     clock.ahead += 2
     assert witness.settle()
-    assert kinds(steps_of(home, scribe, f"{claude.session}/a1")) == ["session_start", "user"]
+    assert kinds(steps_of(home, session_writer, f"{claude.session}/a1")) == ["session_start", "user"]
     witness.watch("claude-code", f"{claude.session}/a1", str(claude.path))
     witness.finish("claude-code", claude.session)
     assert len([entry for entry in ledger_entries(home) if entry.type == "import"]) == 2
 
 
 @pytest.mark.parametrize("path", ["relative.jsonl", "", "/a\0b"])
-def test_what_is_no_path_is_passed_over(witness: Witness, path: str) -> None:
+def test_what_is_no_path_is_passed_over(witness: TranscriptFollower, path: str) -> None:
     witness.watch("claude-code", "s", path)
     witness.watch("nobody", "s", "/tmp/nothing.jsonl")
     assert not witness.poll()
 
 
-def test_while_a_long_transcript_is_read_others_get_their_turn(home: Home, scribe: Scribe, tmp_path: Path) -> None:
-    witness = Witness(scribe, adapters())
+def test_while_a_long_transcript_is_read_others_get_their_turn(
+    home: Home, session_writer: SessionWriter, tmp_path: Path
+) -> None:
+    witness = TranscriptFollower(session_writer, adapters())
     claude = Claude(tmp_path)
     for k in range(0, 3000, 2):
         claude.write(asks(f"c{k}", "ls"), answers(f"c{k}", "a"))
@@ -142,25 +144,25 @@ def test_while_a_long_transcript_is_read_others_get_their_turn(home: Home, scrib
     while witness.poll():
         began = time.monotonic()
         step = Step(session="other", type="user", source=Source.HOOK, values={"content.text": "hi"})
-        scribe.add("claude-code", step)
+        session_writer.add("claude-code", step)
         witness.poll("claude-code", "other")
         took.append(time.monotonic() - began)
         time.sleep(0.01)
     assert len(took) > 5
     assert sorted(took)[len(took) // 2] < 0.1
     witness.close()
-    assert kinds(steps_of(home, scribe, claude.session)).count("tool_result") == 1500
+    assert kinds(steps_of(home, session_writer, claude.session)).count("tool_result") == 1500
 
 
-def test_the_thread_ends_with_the_witness(scribe: Scribe, tmp_path: Path) -> None:
+def test_the_thread_ends_with_the_witness(session_writer: SessionWriter, tmp_path: Path) -> None:
     claude = Claude(tmp_path)
     claude.write(*(prompt(f"p{k}") for k in range(300)))
-    witness = Witness(scribe, adapters())
+    witness = TranscriptFollower(session_writer, adapters())
     witness.watch("claude-code", claude.session, str(claude.path))
     witness.poll()
     witness.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "tallystick-witness"]
-    record = scribe.writer.find("claude-code", claude.session)
+    record = session_writer.writer.find("claude-code", claude.session)
     assert record is not None
     assert len(record.known) == 301
     assert record.number_of(Ref(f"{claude.session}-300")) == 300
@@ -168,7 +170,12 @@ def test_the_thread_ends_with_the_witness(scribe: Scribe, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_a_file_that_nobody_can_read_on_keeps_no_other_from_being_read(
-    home: Home, scribe: Scribe, witness: Witness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_thread: bool
+    home: Home,
+    session_writer: SessionWriter,
+    witness: TranscriptFollower,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    in_thread: bool,
 ) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("a fault of ours")
@@ -188,4 +195,4 @@ def test_a_file_that_nobody_can_read_on_keeps_no_other_from_being_read(
     witness.finish("claude-code", broken.session)
     witness.finish("claude-code", whole.session)
     assert not witness._files
-    assert kinds(steps_of(home, scribe, whole.session)) == ["session_start", "user"]
+    assert kinds(steps_of(home, session_writer, whole.session)) == ["session_start", "user"]

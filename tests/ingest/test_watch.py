@@ -18,7 +18,7 @@ from tallystick.journal.read import read_session
 from tallystick.model.effect import FileEffect
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.verify import verify_store
 from tests.capture.watching import wait_for
 
@@ -123,8 +123,8 @@ def test_a_run_is_a_session_with_what_was_watched_and_seen(home: Home, work: Pat
 
 
 def test_effects_go_to_the_session_of_the_agent_that_works_there(home: Home, work: Path) -> None:
-    with Scribe(home) as scribe:
-        scribe.open(Opening(session="s", agent="codex"))
+    with SessionWriter(home) as session_writer:
+        session_writer.open(Opening(session="s", agent="codex"))
     with running(home, work, lambda: [Working("codex", "s", str(work))]) as run:
         (work / "a").write_text("a")
         wait_for(lambda: run.seen)

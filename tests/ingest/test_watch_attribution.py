@@ -5,7 +5,7 @@ from tallystick.ingest.watch_attribution import Whose, Working, only_one
 from tallystick.ingest.watch_steps import AGENT
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 ROOTS = [Root("/w"), Root("/home/dev/.ssh", True)]
 
@@ -27,12 +27,12 @@ def test_a_sub_agent_is_no_second_session() -> None:
 def test_effects_are_recorded_with_the_agent_as_long_as_its_session_lasts(home: Home) -> None:
     now = 0.0
     live = [Working("codex", "s", "/w")]
-    with Scribe(home) as scribe:
-        own = scribe.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
-        theirs = scribe.open(Opening(session="s", agent="codex"))
-        whose = Whose(scribe, own, ROOTS, lambda: live, clock=lambda: now)
+    with SessionWriter(home) as session_writer:
+        own = session_writer.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
+        theirs = session_writer.open(Opening(session="s", agent="codex"))
+        whose = Whose(session_writer, own, ROOTS, lambda: live, clock=lambda: now)
         assert whose().sid == theirs.sid
-        scribe.add_to(theirs, Step(session="s", type="session_end"))
+        session_writer.add_to(theirs, Step(session="s", type="session_end"))
         assert whose().sid == own.sid
         live.clear()
         now = 0.5
@@ -40,9 +40,9 @@ def test_effects_are_recorded_with_the_agent_as_long_as_its_session_lasts(home: 
 
 
 def test_a_live_session_that_is_not_recorded_is_not_made_up(home: Home) -> None:
-    with Scribe(home) as scribe:
-        own = scribe.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
-        assert Whose(scribe, own, ROOTS, lambda: [Working("codex", "s", "/w")])().sid == own.sid
+    with SessionWriter(home) as session_writer:
+        own = session_writer.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
+        assert Whose(session_writer, own, ROOTS, lambda: [Working("codex", "s", "/w")])().sid == own.sid
     assert len(list(home.sessions())) == 1
 
 
@@ -54,9 +54,9 @@ def test_who_is_live_is_asked_once_a_second(home: Home) -> None:
         asked.append(times[-1])
         return []
 
-    with Scribe(home) as scribe:
-        own = scribe.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
-        whose = Whose(scribe, own, ROOTS, ask, clock=lambda: times[-1])
+    with SessionWriter(home) as session_writer:
+        own = session_writer.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
+        whose = Whose(session_writer, own, ROOTS, ask, clock=lambda: times[-1])
         for at in (0.0, 0.5, 0.9, 1.0, 1.5, 2.1):
             times.append(at)
             whose()

@@ -12,7 +12,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.effect import EffectKind, FileEffect, Holder
 from tallystick.model.step import Opening, Source
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.verify import verify_store
 
 MADE = FileEffect(kind=EffectKind.CREATE, path="/w/a", at_ms=1_763_800_000_123, size_bytes=3, digest="sha256:ab")
@@ -56,9 +56,11 @@ def test_no_digest_of_content_and_no_path_ever_stands_in_meta(effect: FileEffect
 @pytest.mark.parametrize("name", ["\udcff\x00\x1b[31m", "a" * 4000, "‮gpj.exe", "sk-ant-api03-" + "x" * 40])
 def test_names_of_every_kind_are_recorded_and_verify(home: Home, name: str) -> None:
     effect = replace(MADE, path=f"/w/{name}", old_path=f"/v/{name}", holder=Holder(1, name))
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="s", agent=AGENT, source=Source.WATCH))
-        Effects(scribe, lambda: record, Watched()).take(Batch((effect,), (WatchGap(reason="x", folders={name: 2}),)))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="s", agent=AGENT, source=Source.WATCH))
+        Effects(session_writer, lambda: record, Watched()).take(
+            Batch((effect,), (WatchGap(reason="x", folders={name: 2}),))
+        )
     assert [step.type for step in read_session(home, record.sid)] == ["session_start", "gap", "file_effect"]
     assert verify_store(home).exit_code == 0
 

@@ -20,7 +20,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note, root_of
 from tallystick.journal.signing import RefusedBySigner, signer_of, write_signer_place
 from tallystick.model.step import Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import open_archive
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.extension import Code, parse_answer
@@ -68,11 +68,11 @@ def test_a_store_is_signed_by_its_signer(home: Home, signer: Signer) -> None:
 
 
 def test_two_processes_of_one_store_may_sign_in_turn(home: Home, signer: Signer) -> None:
-    with Scribe(home) as one, Scribe(home) as other:
+    with SessionWriter(home) as one, SessionWriter(home) as other:
         for n in range(4):
-            for scribe in (one, other):
-                scribe.add("probe", Step(session=f"t{n}", type="user", values={"content.text": "x"}))
-                scribe.seal()
+            for session_writer in (one, other):
+                session_writer.add("probe", Step(session=f"t{n}", type="user", values={"content.text": "x"}))
+                session_writer.seal()
     note = read_note(home)
     assert note is not None
     assert signer.answer(os.getuid(), b"status\n").count(str(note.size).encode())
@@ -181,7 +181,7 @@ def test_nothing_that_was_signed_is_ever_contradicted(acts: list[str]) -> None:
         signer = Crashing(folder)
         patch.setattr(signing, "exchange", signer.exchange)
         patch.setattr("tallystick.signer.server._A_SECOND", 1e6)
-        scribes = {"one": Scribe(home), "other": Scribe(home)}
+        session_writers = {"one": SessionWriter(home), "other": SessionWriter(home)}
         for n, act in enumerate(acts):
             whose = act.removeprefix("new ")
             if act == "restart":
@@ -193,16 +193,18 @@ def test_nothing_that_was_signed_is_ever_contradicted(acts: list[str]) -> None:
                 signer.dies = act
             else:
                 if act != whose:
-                    scribes[whose].close()
-                    scribes[whose] = Scribe(home)
-                scribes[whose].add("probe", Step(session=f"s{n % 3}", type="user", values={"content.text": str(n)}))
+                    session_writers[whose].close()
+                    session_writers[whose] = SessionWriter(home)
+                session_writers[whose].add(
+                    "probe", Step(session=f"s{n % 3}", type="user", values={"content.text": str(n)})
+                )
                 with contextlib.suppress(SigningError):
-                    scribes[whose].seal()
+                    session_writers[whose].seal()
         signer.dies = None
         signer.restart()
-        for scribe in scribes.values():
-            scribe.close()
-        with Scribe(home) as last:
+        for session_writer in session_writers.values():
+            session_writer.close()
+        with SessionWriter(home) as last:
             last.add("probe", Step(session="last", type="user", values={"content.text": "x"}))
         note = read_note(home)
         assert note is not None
@@ -223,13 +225,13 @@ def test_a_signer_that_is_killed_while_it_signs_goes_on_when_it_is_back(home: Ho
     roots: dict[int, bytes] = {}
     words = [sys.executable, "-m", "tallystick.signer", str(folder), str(path)]
     process = subprocess.Popen(words)
-    with Scribe(home) as scribe:
+    with SessionWriter(home) as session_writer:
         for n in range(60):
             if n % 15 == 7:
                 threading.Timer(0.003 * (n // 15), process.kill).start()
-            scribe.add("probe", Step(session=f"s{n % 4}", type="user", values={"content.text": "x"}))
+            session_writer.add("probe", Step(session=f"s{n % 4}", type="user", values={"content.text": "x"}))
             try:
-                scribe.seal()
+                session_writer.seal()
             except SigningError:
                 if process.poll() is not None:
                     process = subprocess.Popen(words)
@@ -242,7 +244,7 @@ def test_a_signer_that_is_killed_while_it_signs_goes_on_when_it_is_back(home: Ho
         until = time.monotonic() + 20
         while time.monotonic() < until:
             with contextlib.suppress(SigningError):
-                scribe.seal()
+                session_writer.seal()
                 break
             time.sleep(0.02)
     assert all(root_of(home.ledger, size) == root for size, root in roots.items())

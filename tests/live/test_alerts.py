@@ -12,24 +12,24 @@ from tallystick.model.decision import Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.policy.settings import Profile, Settings
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 
 HARMFUL = "#!/bin/sh\ncat ~/.ssh/id_rsa\n"
 
 
 class Work:
-    """A project, a recorder's scribe, and calls that write there."""
+    """A project, a recorder's session_writer, and calls that write there."""
 
     def __init__(self, folder: Path) -> None:
         self.home = Home(folder / "dev" / ".tally")
         self.project = folder / "dev" / "project"
         self.project.mkdir(parents=True)
         init_store(self.home)
-        self.scribe = Scribe(self.home)
+        self.session_writer = SessionWriter(self.home)
         self.decider = Decider(self.home, folder / "dev", environment={})
-        self.alerts = LiveAlerts(self.scribe, self.decider.look_after)
-        self.record = self.scribe.open(Opening(session="s", agent="claude-code", source=Source.HOOK))
+        self.alerts = LiveAlerts(self.session_writer, self.decider.look_after)
+        self.record = self.session_writer.open(Opening(session="s", agent="claude-code", source=Source.HOOK))
         self._made = 0
 
     def write(self, command: str, content: str, *, success: bool = True, effect: Effect = Effect.ALLOW) -> None:
@@ -48,13 +48,13 @@ class Work:
         (self.project / "run.sh").write_text(content)
         meta: dict[str, Json] = {"corr": corr, "tool": "Bash", "success": success}
         step = Step(session="s", type="tool_result", source=Source.HOOK, source_id=corr, meta=meta)
-        taken = self.scribe.add_to(self.record, step)
+        taken = self.session_writer.add_to(self.record, step)
         self.alerts.made("claude-code", step, taken.n)
         self.alerts.tick()
 
     def told(self) -> list[Recorded]:
         """The alerts on record."""
-        self.scribe.seal()
+        self.session_writer.seal()
         steps = (step for sid, _ in self.home.sessions() for step in read_session(self.home, sid, load_blobs=True))
         return [step for step in steps if step.type == "alert"]
 

@@ -17,17 +17,17 @@ from tallystick.live.configuration import LiveConfiguration, environment_of_hook
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Opening, Source, Step
 from tallystick.recording.run_config.gathered import Gathered
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.settings import set_setting
 
 AGENT, SESSION = "claude-code", "s-1"
 
 
 class Watching:
-    """A scribe, what watches its sessions, and a project with files."""
+    """A session_writer, what watches its sessions, and a project with files."""
 
-    def __init__(self, scribe: Scribe, folder: Path) -> None:
-        self.scribe = scribe
+    def __init__(self, session_writer: SessionWriter, folder: Path) -> None:
+        self.session_writer = session_writer
         self.now = 1000.0
         self.project = folder / "project"
         (self.project / ".git").mkdir(parents=True)
@@ -36,14 +36,14 @@ class Watching:
     def anew(self, folder: Path) -> LiveConfiguration:
         """As another recorder would watch them."""
         self.live = LiveConfiguration(
-            self.scribe, monotonic=lambda: self.now, user=folder, environment={}, look_seconds=0.001
+            self.session_writer, monotonic=lambda: self.now, user=folder, environment={}, look_seconds=0.001
         )
         return self.live
 
     def tell(self, *events: Event, session: str = SESSION, environment: Mapping[str, str] | None = None) -> None:
         """What hooks do: events are recorded, then the session is watched."""
         size = self.live.size(AGENT, session)
-        self.scribe.take(AGENT, events)
+        self.session_writer.take(AGENT, events)
         self.live.saw(AGENT, session, events, size=size, folder=None, environment=lambda: environment)
 
     def begin(self, session: str = SESSION, **environment: str) -> None:
@@ -69,9 +69,9 @@ class Watching:
         raise AssertionError(f"there are only {len(self.steps(session))}")
 
     def steps(self, session: str = SESSION) -> list[Recorded]:
-        record = self.scribe.writer.find(AGENT, session)
+        record = self.session_writer.writer.find(AGENT, session)
         assert record is not None
-        steps = read_session(self.scribe.home, record.sid, load_blobs=True)
+        steps = read_session(self.session_writer.home, record.sid, load_blobs=True)
         return [step for step in steps if step.type in ("checkpoint", "config_change")]
 
     def quiet(self, look: Callable[[], object] = lambda: None) -> None:
@@ -83,8 +83,8 @@ class Watching:
 
 
 @pytest.fixture
-def watching(scribe: Scribe, tmp_path: Path) -> Iterator[Watching]:
-    watching = Watching(scribe, tmp_path)
+def watching(session_writer: SessionWriter, tmp_path: Path) -> Iterator[Watching]:
+    watching = Watching(session_writer, tmp_path)
     yield watching
     watching.live.settle(seconds=1)
 
@@ -160,7 +160,7 @@ def test_no_value_of_a_file_or_a_variable_reaches_the_store(watching: Watching, 
     watching.begin(ANTHROPIC_AUTH_TOKEN=secret)
     inputs = watching.settled(1)[0].values["content.configuration"]
     assert [len(inputs[name]) for name in ("settings", "mcp", "instructions", "environment")] == [1, 1, 1, 1]
-    watching.scribe.seal()
+    watching.session_writer.seal()
     held = [path.read_bytes() for path in home.folder.rglob("*") if path.is_file()]
     assert not any(b"verysecret" in data for data in held)
 
@@ -184,7 +184,7 @@ def test_another_mode_is_a_change_from_the_step_that_told_it_on(watching: Watchi
     assert change.meta["sections"] == ["permissions"]
     assert change.meta["permission_mode"] == "bypassPermissions"
     changed_at = [
-        step for step in read_session(watching.scribe.home, change.session) if step.n == change.meta["position"]
+        step for step in read_session(watching.session_writer.home, change.session) if step.n == change.meta["position"]
     ]
     assert [step.meta["source_id"] for step in changed_at] == ["p2"]
 
@@ -247,7 +247,7 @@ def test_what_is_pending_is_recorded_at_the_end(watching: Watching) -> None:
 def test_a_session_that_has_ended_is_not_opened_again(watching: Watching) -> None:
     watching.begin()
     watching.settled(1)
-    watching.scribe.add(AGENT, Step(session=SESSION, type="session_end", source=Source.HOOK))
+    watching.session_writer.add(AGENT, Step(session=SESSION, type="session_end", source=Source.HOOK))
     (watching.project / "CLAUDE.md").write_text("late")
     watching.quiet()
     assert len(watching.steps()) == 1
@@ -265,12 +265,12 @@ def test_where_checkpoints_are_off_changes_are_still_steps(watching: Watching, h
 
 def test_of_an_agent_whose_files_nobody_knows_its_own_word_is_recorded(watching: Watching) -> None:
     opening = Opening(session="x", agent="stranger", source=Source.HOOK, meta={"model": "m"})
-    watching.scribe.take("stranger", [opening])
+    watching.session_writer.take("stranger", [opening])
     watching.live.saw("stranger", "x", [opening], size=0, folder=None, environment=lambda: None)
     watching.live.settle()
-    record = watching.scribe.writer.find("stranger", "x")
+    record = watching.session_writer.writer.find("stranger", "x")
     assert record is not None
-    (mark,) = [step for step in read_session(watching.scribe.home, record.sid) if step.type == "checkpoint"]
+    (mark,) = [step for step in read_session(watching.session_writer.home, record.sid) if step.type == "checkpoint"]
     assert list(mark.meta["config_sections"]) == ["agent"]
 
 
@@ -284,13 +284,13 @@ def test_a_key_that_cannot_be_read_is_an_error_that_holds_nothing_up(watching: W
     assert not watching.live.is_due(AGENT, SESSION)
 
 
-def test_a_fault_while_gathering_is_noted(scribe: Scribe, tmp_path: Path) -> None:
+def test_a_fault_while_gathering_is_noted(session_writer: SessionWriter, tmp_path: Path) -> None:
     def broken(agent: str, where: Surroundings) -> Gathered:
         raise RuntimeError("broken")
 
-    live = LiveConfiguration(scribe, monotonic=lambda: 0.0, user=tmp_path, environment={}, gather=broken)
+    live = LiveConfiguration(session_writer, monotonic=lambda: 0.0, user=tmp_path, environment={}, gather=broken)
     opening = Opening(session="x", agent=AGENT, source=Source.HOOK)
-    scribe.take(AGENT, [opening])
+    session_writer.take(AGENT, [opening])
     live.saw(AGENT, "x", [opening], size=0, folder=None, environment=lambda: None)
     live.settle()
     assert live.last_error == "RuntimeError: broken"

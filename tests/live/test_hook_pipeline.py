@@ -19,12 +19,12 @@ from tallystick.guard.policy_change import Change
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Live, Unfinished
+from tallystick.live.hook_pipeline import HookPipeline, Unfinished
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
 from tallystick.policy.settings import Profile
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 
 class Nothing:
@@ -108,13 +108,13 @@ class Recording:
         self.open()
 
     def open(self) -> None:
-        self.scribe = Scribe(self.home)
-        self.live = Live(
-            self.scribe, lambda _: self.decision, self.transcripts, monotonic=lambda: self.now, adapter=adapter
+        self.session_writer = SessionWriter(self.home)
+        self.live = HookPipeline(
+            self.session_writer, lambda _: self.decision, self.transcripts, monotonic=lambda: self.now, adapter=adapter
         )
 
     def restart(self) -> None:
-        self.scribe.close()
+        self.session_writer.close()
         self.open()
 
     def tell(self, event: str, *, id: str = "-", spooled: bool = False, **said: Any) -> Reply:
@@ -124,7 +124,7 @@ class Recording:
         )
 
     def steps(self, agent: str = "nameless") -> list[Recorded]:
-        sid = self.scribe.archive.find(agent, "s" if agent == "nameless" else "recorder")
+        sid = self.session_writer.archive.find(agent, "s" if agent == "nameless" else "recorder")
         return [] if sid is None else list(read_session(self.home, sid))
 
 
@@ -132,7 +132,7 @@ class Recording:
 def recording(tmp_path: Path) -> Iterator[Recording]:
     made = Recording(tmp_path / "store")
     yield made
-    made.scribe.close()
+    made.session_writer.close()
 
 
 def corr(steps: list[Recorded], kind: str) -> list[object]:
@@ -180,7 +180,7 @@ def test_every_result_finds_a_call_of_its_own(
     answered = [step.member("corr") for step in steps if step.type == "tool_result"]
     assert len(set(answered)) == len(calls)
     assert [asked[call] for call in answered] == ended
-    recording.scribe.close()
+    recording.session_writer.close()
 
 
 def test_one_process_that_delivers_twice_is_recorded_once_even_by_two_recorders(recording: Recording) -> None:
@@ -309,7 +309,7 @@ def test_what_cannot_be_written_is_answered_anyway_and_told_as_a_gap_later(
 ) -> None:
     recording.decision = Decision(effect=Effect.DENY, reason="no")
     with monkeypatch.context() as failing:
-        failing.setattr(recording.scribe, "add_to", _full)
+        failing.setattr(recording.session_writer, "add_to", _full)
         assert recording.tell("before", tool="sh", args=1) == Reply(stdout=b"deny")
     assert recording.live.unrecorded == 1
     recording.tell("before", tool="sh", args=2)
@@ -322,7 +322,7 @@ def test_however_many_deliveries_are_missed_the_gap_counts_all_of_them(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as failing:
-        failing.setattr(recording.scribe, "add_to", _full)
+        failing.setattr(recording.session_writer, "add_to", _full)
         for number in range(1100):
             recording.tell("before", tool="sh", args=number)
     assert recording.live.unrecorded == 1100
@@ -335,7 +335,7 @@ def test_a_spooled_delivery_that_the_disk_refused_is_recorded_when_it_is_taken_a
 ) -> None:
     recording.tell("before", id="6.1", tool="sh", args=0)
     with monkeypatch.context() as failing:
-        failing.setattr(recording.scribe, "add_to", _full)
+        failing.setattr(recording.session_writer, "add_to", _full)
         with pytest.raises(JournalError):
             recording.tell("before", id="7.1", spooled=True, tool="sh", args=1)
     for _ in range(2):
@@ -381,7 +381,7 @@ def test_a_session_that_could_not_be_closed_on_a_full_disk_is_closed_later(
     recording.tell("end")
     recording.now = 3.0
     with monkeypatch.context() as failing:
-        failing.setattr(recording.scribe, "add_to", _full)
+        failing.setattr(recording.session_writer, "add_to", _full)
         recording.live.tick()
     recording.live.tick()
     assert recording.steps()[-1].type == "session_end"

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.live_world import Machine
+from tallystick.guard.live_world import LiveWorld
 from tallystick.policy.credentials import TAGS, credentials_in
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 def tags(path: Path) -> frozenset[str]:
-    machine = Machine()
+    machine = LiveWorld()
     return credentials_in(str(path), machine.state(str(path)), machine)
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import pytest
 
-from tallystick.guard.historical_world import Then
+from tallystick.guard.historical_world import HistoricalWorld
 from tallystick.model.decision import Call
 from tallystick.policy.detector import FAILED, Detector, detected
 from tallystick.policy.reading import CallReading, read_call
@@ -43,7 +43,7 @@ def failing() -> Iterable[Risk]:
 
 def found(*detectors: Detector) -> list[Risk]:
     call = Call(agent="a", session="s", tool="Bash", args={"command": "ls"}, cwd="/srv")
-    reading = read_call(call, Then(), home="/home/dev", workspace=None)
+    reading = read_call(call, HistoricalWorld(), home="/home/dev", workspace=None)
     return list(detected(detectors, reading, Settings()))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.live_world import Machine
+from tallystick.guard.live_world import LiveWorld
 from tallystick.model.decision import Call
 from tallystick.policy.incidental import Incidental
 from tallystick.policy.reading import read_call
@@ -23,5 +23,5 @@ from tallystick.policy.reading import read_call
 def test_a_file_that_nobody_named_is_incidental(tmp_path: Path, command: str, program: str, wanted: bool) -> None:
     (tmp_path / "server.key").write_text("x")
     call = Call(agent="claude-code", session="s", tool="Bash", args={"command": command}, cwd=str(tmp_path))
-    read = read_call(call, Machine(), home=str(tmp_path.parent), workspace=str(tmp_path))
+    read = read_call(call, LiveWorld(), home=str(tmp_path.parent), workspace=str(tmp_path))
     assert Incidental(read).has(f"{tmp_path}/server.key", program) is wanted

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tallystick.guard.live_world import Machine
+from tallystick.guard.live_world import LiveWorld
 from tallystick.model.decision import Call
 from tallystick.model.intent import Operation
 from tallystick.model.step import Json
@@ -13,7 +13,7 @@ from tallystick.policy.running import also_run, is_tested
 from tallystick.policy.world import Content, Unread
 
 
-class Nothing(Machine):
+class Nothing(LiveWorld):
     """A machine without files, but for those that a pattern of the shell is said to match."""
 
     def matches(self, pattern: str) -> Sequence[str]:

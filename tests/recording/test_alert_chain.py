@@ -8,7 +8,7 @@ from tallystick.graph.alerts import AlertFilter
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.recording.alert_chain import AlertChain, known_head, milliseconds_of, noted_heads
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.seal.alert_chain import GENESIS
 from tallystick.trust.alerts import read_alerts
 from tallystick.trust.verify import verify_store
@@ -50,19 +50,19 @@ def test_the_next_recorder_goes_on_where_the_last_one_ended(home: Home) -> None:
 
 
 def test_an_alert_that_is_told_again_is_sealed_once(home: Home) -> None:
-    with Scribe(home) as scribe:
-        chain = AlertChain(scribe)
-        assert refuse(scribe, chain, 1) is not None
+    with SessionWriter(home) as session_writer:
+        chain = AlertChain(session_writer)
+        assert refuse(session_writer, chain, 1) is not None
         head = chain.head
-        assert refuse(scribe, chain, 1) is None
+        assert refuse(session_writer, chain, 1) is None
         assert chain.head == head
     assert bring_alerts_up_to_date(home) == 1
 
 
 def test_two_recorders_that_sealed_after_the_same_alert_are_no_tampering(home: Home) -> None:
-    with Scribe(home) as one:
+    with SessionWriter(home) as one:
         refuse(one, AlertChain(one), 1, session="one")
-    with Scribe(home) as two:
+    with SessionWriter(home) as two:
         rival = AlertChain(two)  # it does not know of the first
         refuse(two, rival, 2, session="two")
     bring_alerts_up_to_date(home)
@@ -78,8 +78,10 @@ def test_two_recorders_that_sealed_after_the_same_alert_are_no_tampering(home: H
 def test_words_that_secrets_were_taken_from_are_hashed_as_they_are_sealed(home: Home) -> None:
     key = "AKIA" + "QX7NZ2LMPD4RTK3W"
     secret = "ghp_" + "9fKq2LmZx7Rt4Vb8Nc1Yd6Wp3Hs5Jg0TuEaB"
-    with Scribe(home) as scribe:
-        refuse(scribe, AlertChain(scribe), 1, text=f"It would send {secret} away.", path=f"/tmp/{key}/x")
+    with SessionWriter(home) as session_writer:
+        refuse(
+            session_writer, AlertChain(session_writer), 1, text=f"It would send {secret} away.", path=f"/tmp/{key}/x"
+        )
     bring_alerts_up_to_date(home)
     assert secret not in repr(table(home))
     verdict = verify_log(home)
@@ -90,8 +92,8 @@ def test_words_that_secrets_were_taken_from_are_hashed_as_they_are_sealed(home: 
 
 @pytest.mark.parametrize("hostile", ["\x1b]0;x\x07", "a\0b", "\ud800", "\x10tally:nan", "x" * 10_000_000, "<redacted>"])
 def test_hostile_words_are_sealed_hashed_and_kept_alike(home: Home, hostile: str) -> None:
-    with Scribe(home) as scribe:
-        refuse(scribe, AlertChain(scribe), 1, text=hostile)
+    with SessionWriter(home) as session_writer:
+        refuse(session_writer, AlertChain(session_writer), 1, text=hostile)
     bring_alerts_up_to_date(home)
     verdict = verify_log(home)
     assert verdict.is_intact
@@ -118,17 +120,17 @@ def test_the_ledger_notes_where_the_chain_ends(home: Home) -> None:
 
 def test_an_index_that_lags_is_brought_up_to_date_before_the_next_alert(home: Home) -> None:
     bring_alerts_up_to_date(home)
-    with Scribe(home) as scribe:
-        chain = AlertChain(scribe)
+    with SessionWriter(home) as session_writer:
+        chain = AlertChain(session_writer)
         for number in (1, 2):
-            refuse(scribe, chain, number, session=f"s{number}")
+            refuse(session_writer, chain, number, session=f"s{number}")
     assert known_head(home) == chain.head  # nothing was projected in between
 
 
 def test_without_an_index_the_ledger_knows_the_head(home: Home) -> None:
-    with Scribe(home) as scribe:
-        chain = AlertChain(scribe)
-        refuse(scribe, chain, 1)
+    with SessionWriter(home) as session_writer:
+        chain = AlertChain(session_writer)
+        refuse(session_writer, chain, 1)
     home.graph.unlink(missing_ok=True)
     home.graph.mkdir()
     assert known_head(home) == chain.head

@@ -9,7 +9,7 @@ import pytest
 
 from tallystick import Recorder, verify
 from tallystick.errors import JournalError
-from tallystick.recording.flush_timer import SEAL_SECONDS, SYNC_SECONDS, Keeper
+from tallystick.recording.flush_timer import SEAL_SECONDS, SYNC_SECONDS, FlushTimer
 
 
 def test_what_was_noted_is_synced_and_then_sealed_without_being_asked() -> None:
@@ -20,7 +20,7 @@ def test_what_was_noted_is_synced_and_then_sealed_without_being_asked() -> None:
         calls.append("seal")
         sealed.set()
 
-    keeper = Keeper(lambda: calls.append("sync"), seal)
+    keeper = FlushTimer(lambda: calls.append("sync"), seal)
     keeper.note()
     assert sealed.wait(SEAL_SECONDS + 5)
     keeper.stop()
@@ -29,7 +29,7 @@ def test_what_was_noted_is_synced_and_then_sealed_without_being_asked() -> None:
 
 def test_nothing_is_done_while_nothing_is_pending() -> None:
     calls: list[str] = []
-    keeper = Keeper(lambda: calls.append("sync"), lambda: calls.append("seal"))
+    keeper = FlushTimer(lambda: calls.append("sync"), lambda: calls.append("seal"))
     keeper.note()
     keeper.sealed()
     time.sleep(SYNC_SECONDS * 3)
@@ -45,7 +45,7 @@ def test_a_failure_is_raised_by_the_next_step() -> None:
         failed.set()
         raise JournalError("the disk is gone")
 
-    keeper = Keeper(fail, fail)
+    keeper = FlushTimer(fail, fail)
     keeper.note()
     assert failed.wait(5)
     keeper.stop()
@@ -63,7 +63,7 @@ def test_after_a_failure_that_was_reported_promises_are_kept_again() -> None:
             raise JournalError("the disk is full")
         calls.append("sync")
 
-    keeper = Keeper(sync, sealed.set)
+    keeper = FlushTimer(sync, sealed.set)
     keeper.note()
     assert failed.wait(5)
     deadline = time.monotonic() + 5
@@ -84,7 +84,7 @@ def test_a_fault_of_ours_is_told_too_and_not_only_by_silence() -> None:
         failed.set()
         raise ValueError("nobody thought of this")
 
-    keeper = Keeper(fail, fail)
+    keeper = FlushTimer(fail, fail)
     keeper.note()
     assert failed.wait(5)
     keeper.stop()

@@ -9,12 +9,12 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.step import Step
 from tallystick.recording.freshness import FIELD, began_after, keep_newest, newest
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 
 def first_values(home: Home, session: str) -> object:
-    with Scribe(home) as scribe:
-        taken = scribe.add("demo", Step(session=session, type="user", values={"content.text": "x"}))
+    with SessionWriter(home) as session_writer:
+        taken = session_writer.add("demo", Step(session=session, type="user", values={"content.text": "x"}))
     return next(iter(read_session(home, taken.session))).values.get(FIELD)
 
 

@@ -8,7 +8,7 @@ from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.recording.own_session import RECORDER, SESSION, Gaps
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 
 def gaps_of(home: Home) -> list[dict[str, object]]:
@@ -17,8 +17,8 @@ def gaps_of(home: Home) -> list[dict[str, object]]:
     return [{name: step.meta.get(name) for name in ("reason", "events", "since", "until")} for step in found]
 
 
-def test_deliveries_that_were_missed_are_one_gap_and_told_once(home: Home, scribe: Scribe) -> None:
-    gaps = Gaps(scribe)
+def test_deliveries_that_were_missed_are_one_gap_and_told_once(home: Home, session_writer: SessionWriter) -> None:
+    gaps = Gaps(session_writer)
     gaps.tell()
     for minute in (1, 2, 3):
         gaps.count(f"2026-11-22T09:0{minute}:00Z")
@@ -26,7 +26,7 @@ def test_deliveries_that_were_missed_are_one_gap_and_told_once(home: Home, scrib
     gaps.tell()
     gaps.tell()
     assert gaps.untold == 0
-    scribe.seal()
+    session_writer.seal()
     (gap,) = gaps_of(home)
     assert gap == {
         "reason": "not-writable",
@@ -34,20 +34,22 @@ def test_deliveries_that_were_missed_are_one_gap_and_told_once(home: Home, scrib
         "since": "2026-11-22T09:01:00Z",
         "until": "2026-11-22T09:03:00Z",
     }
-    assert scribe.writer.find(RECORDER, SESSION) is not None
+    assert session_writer.writer.find(RECORDER, SESSION) is not None
 
 
-def test_what_cannot_be_told_now_stays_counted(home: Home, scribe: Scribe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_told_now_stays_counted(
+    home: Home, session_writer: SessionWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise JournalError("no space left on device")
 
-    gaps = Gaps(scribe)
+    gaps = Gaps(session_writer)
     gaps.count("2026-11-22T09:00:00Z")
     with monkeypatch.context() as failing:
-        failing.setattr(scribe, "add", full)
+        failing.setattr(session_writer, "add", full)
         with pytest.raises(JournalError):
             gaps.tell()
     assert (gaps.untold, gaps_of(home)) == (1, [])
     gaps.tell()
-    scribe.seal()
+    session_writer.seal()
     assert (gaps.untold, len(gaps_of(home))) == (0, 1)

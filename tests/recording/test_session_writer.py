@@ -12,7 +12,7 @@ import pytest
 from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.verify import verify_store
 from tallystick.workspace.ledger import ledger_entries
 
@@ -24,33 +24,33 @@ def said(session: str) -> Step:
 def test_sessions_are_let_go_of_though_something_is_always_waiting_to_be_sealed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Scribe(Home(tmp_path / "store"), aside=True) as scribe:
-        scribe._keeper.stop()
+    with SessionWriter(Home(tmp_path / "store"), aside=True) as session_writer:
+        session_writer._keeper.stop()
         for number in range(100):
-            scribe.open(Opening(session=f"s{number}", agent="demo"))
-        seal = scribe.archive.seal
+            session_writer.open(Opening(session=f"s{number}", agent="demo"))
+        seal = session_writer.archive.seal
 
         def seal_under_load(*args: Any, **more: Any) -> None:
             seal(*args, **more)
-            scribe.add("demo", said("s0"))
+            session_writer.add("demo", said("s0"))
 
         with monkeypatch.context() as loaded:
-            loaded.setattr(scribe.archive, "seal", seal_under_load)
-            scribe._seal_aside()
-        assert len(scribe.writer.records()) == 64
-        assert "s0" in {record.read(0).member("source_session") for record in scribe.writer.records()}  # type: ignore[union-attr]
-        scribe.add("demo", said("s1"))  # one that was let go of
+            loaded.setattr(session_writer.archive, "seal", seal_under_load)
+            session_writer._seal_aside()
+        assert len(session_writer.writer.records()) == 64
+        assert "s0" in {record.read(0).member("source_session") for record in session_writer.writer.records()}  # type: ignore[union-attr]
+        session_writer.add("demo", said("s1"))  # one that was let go of
     assert verify_store(Home(tmp_path / "store")).exit_code == 0
 
 
 def test_a_scribe_that_cannot_seal_at_its_end_closes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = Home(tmp_path / "store")
-    scribe = Scribe(home)
-    scribe.add("demo", said("s"))
+    session_writer = SessionWriter(home)
+    session_writer.add("demo", said("s"))
 
-    monkeypatch.setattr(scribe.archive, "seal", _refuse)
+    monkeypatch.setattr(session_writer.archive, "seal", _refuse)
     with pytest.raises(JournalError, match="no space left"):
-        scribe.close()
+        session_writer.close()
     if Path("/proc/self/fd").is_dir():
         assert not [path for path in open_files() if path.startswith(str(home.folder))]
 
@@ -65,13 +65,13 @@ def test_what_was_written_here_is_not_called_anothers_after_a_ledger_refused_its
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = Home(tmp_path / "store")
-    with Scribe(home) as scribe:
-        scribe.add("demo", said("s"))
+    with SessionWriter(home) as session_writer:
+        session_writer.add("demo", said("s"))
         with monkeypatch.context() as failing:
-            failing.setattr(scribe.archive.ledger, "append", _refuse)
+            failing.setattr(session_writer.archive.ledger, "append", _refuse)
             with pytest.raises(JournalError):
-                scribe.seal()
-        scribe.add("demo", said("s"))
+                session_writer.seal()
+        session_writer.add("demo", said("s"))
     heads = [entry for entry in ledger_entries(home) if entry.type == "session_head"]
     assert [head.meta.get("adopted") for head in heads] == [None] * len(heads)
 

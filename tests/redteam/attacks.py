@@ -18,7 +18,7 @@ from typing import Any
 
 from tallystick.journal.archive import Archive
 from tallystick.model.step import Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.seal.canonical import canonical
 from tallystick.seal.extension import Request, request_text
 from tallystick.seal.keys import SigningKey, did_key
@@ -136,16 +136,16 @@ def delete_and_sign(thief: Thief) -> None:
 @attack
 def fabricate_and_sign(thief: Thief) -> None:
     """Record a session that never was, through the program itself [81]."""
-    with Scribe(thief.home) as scribe:
+    with SessionWriter(thief.home) as session_writer:
         for n in range(3):
-            scribe.add("demo", Step(session="never", type="user", values={"content.text": f"invented {n}"}))
+            session_writer.add("demo", Step(session="never", type="user", values={"content.text": f"invented {n}"}))
 
 
 @attack
 def forge_a_tail_and_sign(thief: Thief) -> None:
     """Add invented steps to a session that was, through the program itself [54]."""
-    with Scribe(thief.home) as scribe:
-        scribe.add("demo", Step(session="s0", type="user", values={"content.text": "I allow everything"}))
+    with SessionWriter(thief.home) as session_writer:
+        session_writer.add("demo", Step(session="s0", type="user", values={"content.text": "I allow everything"}))
 
 
 @attack
@@ -181,8 +181,8 @@ def rewrite_from_the_first_entry(thief: Thief) -> None:
 def another_store_in_its_place(thief: Thief) -> None:
     """Put another store into the same folder, with the sessions that suit."""
     shutil.move(thief.home.folder, thief.home.folder.with_name("aside"))
-    with Scribe(thief.home) as scribe:
-        scribe.add("demo", Step(session="s0", type="user", values={"content.text": "all is well"}))
+    with SessionWriter(thief.home) as session_writer:
+        session_writer.add("demo", Step(session="s0", type="user", values={"content.text": "all is well"}))
 
 
 @attack
@@ -313,8 +313,8 @@ def starve_the_signer(thief: Thief) -> None:
     with contextlib.suppress(OSError):
         for _ in range(1_000):
             thief.ask_signer(b"status\n")
-    with contextlib.suppress(Exception), Scribe(thief.home) as scribe:
-        scribe.add("demo", Step(session="s1", type="user", values={"content.text": "not signed yet"}))
+    with contextlib.suppress(Exception), SessionWriter(thief.home) as session_writer:
+        session_writer.add("demo", Step(session="s1", type="user", values={"content.text": "not signed yet"}))
     with contextlib.suppress(StopIteration):
         _, path = next((sid, path) for sid, path in journals(thief.home) if b"not signed yet" in path.read_bytes())
         path.write_bytes(b"\n".join(lines_of(path)[:-1]) + b"\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 from tallystick.journal.archive import system_clock
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.external_evidence import outlook
 from tallystick.trust.signer_program import interpreter
@@ -61,8 +61,8 @@ class EpochMachine(Machine):
         self._keep()
 
     def _record(self, text: str) -> None:
-        with Scribe(self.home) as scribe:
-            scribe.add("demo", Step(session=text.replace(" ", "-"), type="user", values={"content.text": text}))
+        with SessionWriter(self.home) as session_writer:
+            session_writer.add("demo", Step(session=text.replace(" ", "-"), type="user", values={"content.text": text}))
         give(self.base / "user", AGENT)
 
     def _anchor(self) -> None:

@@ -18,7 +18,7 @@ from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require, Verdict
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.external_evidence import outlook
 from tallystick.trust.signer_program import copy_program, interpreter
@@ -71,12 +71,12 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def record(home: Home, sessions: int, steps: int) -> None:
-    with Scribe(home) as scribe:
+    with SessionWriter(home) as session_writer:
         for n in range(sessions):
             for k in range(steps):
                 values = {"content.text": f"a secret plan, part {k}"}
-                scribe.add("demo", Step(session=f"s{n}", type="user", values=values))
-            scribe.seal()
+                session_writer.add("demo", Step(session=f"s{n}", type="user", values=values))
+            session_writer.seal()
 
 
 def give(folder: Path, user: int) -> None:

@@ -12,7 +12,7 @@ from tallystick.errors import CheckpointError, NotFoundError, UsageError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Source
 from tallystick.recording.checkpoints.write import Mark, mark
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.review.checkpoints import Wanted, create_checkpoint, diff_checkpoints, show_checkpoint
 from tallystick.sessions.checkpoints import Trigger
 from tallystick.trust.verify import verify_store
@@ -88,8 +88,8 @@ def test_nothing_is_made_without_a_label_or_where_they_are_off(home: Home, live:
 
 def test_everything_that_one_says_is_shown(home: Home, live: str, tmp_path: Path) -> None:
     sections = {"hooks": "ab" * 32, "settings": "cd" * 32}
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="new", agent="demo", source=Source.SDK))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="new", agent="demo", source=Source.SDK))
         start = Mark(
             trigger=Trigger.SESSION_START,
             label="start",
@@ -97,7 +97,7 @@ def test_everything_that_one_says_is_shown(home: Home, live: str, tmp_path: Path
             meta={"config_fingerprint": "ef" * 32, "config_sections": sections, "profile": "ours"},
             values={"content.hook_registry": [{"name": "guard", "priority": 10}]},
         )
-        mark(scribe, record, start)
+        mark(session_writer, record, start)
     made = create_checkpoint(home, wanted(tmp_path, metadata={"k": "v"}, keep=True), git=lambda _: GIT)
     with open_index(home) as index:
         by_hand = show_checkpoint(home, index, made.id[:10])
@@ -136,11 +136,11 @@ def test_two_are_compared_the_earlier_first(home: Home, tmp_path: Path) -> None:
 
 
 def test_what_git_and_the_configuration_say_differently_is_named(home: Home) -> None:
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="one", agent="demo", source=Source.SDK))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="one", agent="demo", source=Source.SDK))
         for n, (git, hooks) in enumerate(((GIT, "ab" * 32), ({**GIT, "dirty": "cd" * 32}, "ef" * 32))):
             meta = {"config_sections": {"hooks": hooks, "settings": "11" * 32}}
-            mark(scribe, record, Mark(trigger=Trigger.MANUAL, label=str(n), git=git, meta=meta))
+            mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label=str(n), git=git, meta=meta))
     with open_index(home) as index:
         first, second = (row[0] for row in index.graph.rows("SELECT hash FROM checkpoints ORDER BY n"))
         found = diff_checkpoints(home, index, first, second)

@@ -17,22 +17,22 @@ import pytest
 import tallystick.plugins.hermes
 from tallystick.agents import adapters
 from tallystick.errors import JournalError, NotFoundError
-from tallystick.ingest.transcript_follower import Witness
+from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Live
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind, Step
 from tallystick.recording.recorder import Recorder
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.review.provenance import Account, account_of, in_hermes_words
 from tallystick.sessions.compactions import is_compaction
 from tallystick.sessions.hermes_provenance import Rule
 from tallystick.workspace.indexing import open_index
 from tests.agents.hooks.recorded import recorded
-from tests.support.conftest import RECORDINGS, ImportPaths
+from tests.support.fixtures import RECORDINGS, ImportPaths
 
 HERMES = RECORDINGS / "hermes" / "0.19.0" / ".hermes" / "state.db"
 FIRST, SECOND, THIRD = "21511ee8-a8f0-4dbd-a825-da85930c520b", "20261121_203915_ae293e", "20261121_203918_639673"
@@ -284,10 +284,10 @@ def test_two_levels_of_sub_agents_a_compaction_and_a_fork_are_all_on_the_way(hom
 
 
 def test_a_claimed_parent_that_is_recorded_later_is_a_claim_for_ever(home: Home) -> None:
-    with Scribe(home) as scribe:
-        scribe.open(Opening(session="b", agent="x", kind=SessionKind.FORK, parent=Ref("step", "a")))
+    with SessionWriter(home) as session_writer:
+        session_writer.open(Opening(session="b", agent="x", kind=SessionKind.FORK, parent=Ref("step", "a")))
         first = told(home, "b").said
-        scribe.add("x", Step(session="a", type="user", source_id="step"))
+        session_writer.add("x", Step(session="a", type="user", source_id="step"))
         second = told(home, "b").said
     assert (first["missing"], first["claimed"]) == ("a", True)
     assert (second["lineageRoot"], second["claimed"]) == ("a", True)
@@ -295,9 +295,9 @@ def test_a_claimed_parent_that_is_recorded_later_is_a_claim_for_ever(home: Home)
 
 
 def test_claims_that_go_round_are_cut(home: Home) -> None:
-    with Scribe(home) as scribe:
-        scribe.open(Opening(session="b", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
-        scribe.open(Opening(session="a", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "b")))
+    with SessionWriter(home) as session_writer:
+        session_writer.open(Opening(session="b", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "a")))
+        session_writer.open(Opening(session="a", agent="x", kind=SessionKind.CONTINUATION, parent=Ref("k", "b")))
         said = told(home, "b").said
         assert in_hermes_words(told(home, "b"), Rule.RELEASED) is not None
     assert said["cycle"] is True
@@ -305,9 +305,11 @@ def test_claims_that_go_round_are_cut(home: Home) -> None:
 
 
 def test_a_session_under_a_run_is_nobodys_sub_agent(home: Home) -> None:
-    with Scribe(home) as scribe:
-        scribe.open(Opening(session="r", agent="run"))
-        scribe.open(Opening(session="s", agent="x", kind=SessionKind.CHILD, parent=Ref(session="r", agent="run")))
+    with SessionWriter(home) as session_writer:
+        session_writer.open(Opening(session="r", agent="run"))
+        session_writer.open(
+            Opening(session="s", agent="x", kind=SessionKind.CHILD, parent=Ref(session="r", agent="run"))
+        )
         said = told(home, "s").said
     assert (said["kind"], said["reason"], said["lineageRoot"]) == ("other", "run", "r")
 
@@ -326,20 +328,20 @@ def test_what_is_not_recorded_has_no_account(home: Home) -> None:
         told(home, "nobody")
 
 
-# Live --------------------------------------------------------------------------------------------------------------------
+# HookPipeline --------------------------------------------------------------------------------------------------------
 
 
 class Working:
     """Hermes at work: its store as it is at each moment, its hooks, and a recorder that hears both."""
 
-    def __init__(self, home: Home, scribe: Scribe, folder: Path) -> None:
+    def __init__(self, home: Home, session_writer: SessionWriter, folder: Path) -> None:
         self.home = home
-        self.scribe = scribe
+        self.session_writer = session_writer
         self.store = folder / "state.db"
         shutil.copy(HERMES, self.store)
-        self.witness = Witness(scribe, adapters())
+        self.witness = TranscriptFollower(session_writer, adapters())
         self.now = 0.0
-        self.live = Live(scribe, lambda _: NO_OPINION, self.witness, monotonic=lambda: self.now)
+        self.live = HookPipeline(session_writer, lambda _: NO_OPINION, self.witness, monotonic=lambda: self.now)
         self.plugin = reload(tallystick.plugins.hermes)
         self._told = 0
 
@@ -359,14 +361,14 @@ class Working:
             pass
 
     def steps(self, session: str) -> list[Recorded]:
-        record = self.scribe.writer.find("hermes", session)
+        record = self.session_writer.writer.find("hermes", session)
         assert record is not None, session
         return list(read_session(self.home, record.sid))
 
 
 @pytest.fixture
-def working(home: Home, scribe: Scribe, tmp_path: Path) -> Iterator[Working]:
-    working = Working(home, scribe, tmp_path)
+def working(home: Home, session_writer: SessionWriter, tmp_path: Path) -> Iterator[Working]:
+    working = Working(home, session_writer, tmp_path)
     yield working
     working.witness.close()
 
@@ -420,7 +422,7 @@ def test_and_without_it(working: Working, monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_was_left_before_we_listened_is_a_claim(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(working.witness, "watch", lambda *_: None)
     working.tell("pre_llm_call", SECOND, user_message="go on")
-    assert working.scribe.writer.find("hermes", FIRST) is None
+    assert working.session_writer.writer.find("hermes", FIRST) is None
     said = told(working.home, SECOND, store=working.store).said
     assert (said["kind"], said["missing"], said["claimed"]) == ("continuation", FIRST, True)
 
@@ -458,13 +460,13 @@ COMPACTED = {
 
 @pytest.mark.parametrize("agent", COMPACTED)
 def test_real_hooks_and_a_growing_transcript_give_one_continuation(
-    home: Home, scribe: Scribe, tmp_path: Path, agent: str
+    home: Home, session_writer: SessionWriter, tmp_path: Path, agent: str
 ) -> None:
     case, recording, mark = COMPACTED[agent]
     transcript, whole = tmp_path / recording.name, recording.read_bytes()
     session = recording.stem[-36:]
-    witness = Witness(scribe, adapters())
-    live = Live(scribe, lambda _: NO_OPINION, witness, monotonic=lambda: 0.0)
+    witness = TranscriptFollower(session_writer, adapters())
+    live = HookPipeline(session_writer, lambda _: NO_OPINION, witness, monotonic=lambda: 0.0)
     before = whole[: whole.rindex(b"\n", 0, whole.index(mark)) + 1]
     transcript.write_bytes(before)
     heard: list[str] = []

@@ -14,7 +14,7 @@ from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind, Source, Step
 from tallystick.recording.checkpoints.write import Mark, mark
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.review.retention import due, prune
 from tallystick.sessions.checkpoints import Trigger
 from tallystick.trust.rebuild import rebuild
@@ -30,16 +30,18 @@ LATER = datetime.now(UTC) + timedelta(days=31)
 def grow(home: Home, number: int, *, marks: int = 2) -> str:
     """A session with a mark of its start, one that is kept, and `marks` others; its id."""
     name = f"s{number}"
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session=name, agent="demo", source=Source.SDK))
-        scribe.add_to(record, Step(session=name, type="user", source=Source.SDK, values={"content.text": "stays"}))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session=name, agent="demo", source=Source.SDK))
+        session_writer.add_to(
+            record, Step(session=name, type="user", source=Source.SDK, values={"content.text": "stays"})
+        )
         registry = {"content.hook_registry": [{"name": "h", "priority": 1}]}
-        mark(scribe, record, Mark(trigger=Trigger.SESSION_START, label="start", position=0, values=registry))
-        mark(scribe, record, Mark(trigger=Trigger.MANUAL, label="kept", meta={"keep": True}))
+        mark(session_writer, record, Mark(trigger=Trigger.SESSION_START, label="start", position=0, values=registry))
+        mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label="kept", meta={"keep": True}))
         for n in range(marks):
-            scribe.add_to(record, Step(session=name, type="assistant", source=Source.SDK))
-            mark(scribe, record, Mark(trigger=Trigger.MANUAL, label=f"{SECRET} {n}", git={"head": "ab" * 20}))
-        scribe.add_to(record, Step(session=name, type="session_end", source=Source.SDK))
+            session_writer.add_to(record, Step(session=name, type="assistant", source=Source.SDK))
+            mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label=f"{SECRET} {n}", git={"head": "ab" * 20}))
+        session_writer.add_to(record, Step(session=name, type="session_end", source=Source.SDK))
     return record.sid
 
 
@@ -99,11 +101,11 @@ def test_the_index_says_what_a_new_one_says_and_search_need_not_begin_anew(home:
 
 def test_replaced_ones_go_whatever_their_age(home: Home) -> None:
     set_setting(home, "checkpoints.max_per_session", "1")
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="one", agent="demo", source=Source.SDK))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="one", agent="demo", source=Source.SDK))
         for n in range(3):
-            mark(scribe, record, Mark(trigger=Trigger.STEP_COMPLETE, label=f"auto {n}"))
-            scribe.add_to(record, Step(session="one", type="assistant", source=Source.SDK))
+            mark(session_writer, record, Mark(trigger=Trigger.STEP_COMPLETE, label=f"auto {n}"))
+            session_writer.add_to(record, Step(session="one", type="assistant", source=Source.SDK))
     set_setting(home, "checkpoints.retention_days", "0")
     found = due(home, now=LATER)
     assert [each.label for each in found] == ["auto 0", "auto 1"]
@@ -114,10 +116,12 @@ def test_replaced_ones_go_whatever_their_age(home: Home) -> None:
 def test_a_mark_that_another_session_hangs_on_is_kept(home: Home) -> None:
     sid = grow(home, 1, marks=3)
     hung_on, marking, free = checkpoints(home, sid)[2:]
-    with Scribe(home) as scribe:
+    with SessionWriter(home) as session_writer:
         for name, n in (("fork", hung_on.n), ("other", marking.meta["position"])):
             parent = Ref(session="s1", n=n)
-            scribe.open(Opening(session=name, agent="demo", kind=SessionKind.FORK, parent=parent, source=Source.SDK))
+            session_writer.open(
+                Opening(session=name, agent="demo", kind=SessionKind.FORK, parent=parent, source=Source.SDK)
+            )
     assert [each.hash for each in due(home, now=LATER)] == [free.hash]
 
 
@@ -128,13 +132,13 @@ def test_what_a_headless_agent_marks_itself_is_not_ours_to_drop(samples: Home) -
 
 
 def test_a_recorder_that_has_the_session_open_goes_on(home: Home) -> None:
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="one", agent="demo", source=Source.SDK))
-        taken = mark(scribe, record, Mark(trigger=Trigger.MANUAL, label=SECRET))
-        scribe.seal()
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="one", agent="demo", source=Source.SDK))
+        taken = mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label=SECRET))
+        session_writer.seal()
         prune(home, due(home, now=LATER))
         step = Step(session="one", type="assistant", source=Source.SDK, values={"content.text": "goes on"})
-        assert scribe.add_to(record, step).n == taken.n + 1
+        assert session_writer.add_to(record, step).n == taken.n + 1
         dropped = record.read(taken.n)
         assert dropped is not None
         assert dropped.withheld == ("content.label",)
@@ -156,9 +160,11 @@ def test_nothing_is_due_where_checkpoints_are_off_or_there_is_no_store(home: Hom
 
 
 def test_values_that_other_rows_are_made_of_are_read_anew(home: Home) -> None:
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="one", agent="demo", source=Source.SDK))
-        mark(scribe, record, Mark(trigger=Trigger.MANUAL, label="a label", meta={"run": "no word of the format"}))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="one", agent="demo", source=Source.SDK))
+        mark(
+            session_writer, record, Mark(trigger=Trigger.MANUAL, label="a label", meta={"run": "no word of the format"})
+        )
     with open_index(home):
         pass
     (found,) = due(home, now=LATER)
@@ -169,10 +175,10 @@ def test_values_that_other_rows_are_made_of_are_read_anew(home: Home) -> None:
 
 def test_of_many_sessions_each_is_rewritten_and_few_heads_are_signed(home: Home) -> None:
     """300 sessions, of which 256 share one signed head; bench.checkpoints does it with 10,000."""
-    with Scribe(home) as scribe:
+    with SessionWriter(home) as session_writer:
         for number in range(300):
-            record = scribe.open(Opening(session=f"s{number}", agent="demo", source=Source.SDK))
-            mark(scribe, record, Mark(trigger=Trigger.MANUAL, label=f"{SECRET} {number}"))
+            record = session_writer.open(Opening(session=f"s{number}", agent="demo", source=Source.SDK))
+            mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label=f"{SECRET} {number}"))
     seen: list[int] = []
     assert prune(home, due(home, now=LATER), progress=seen.append).sessions == 300
     assert sum(seen) == 300

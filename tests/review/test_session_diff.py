@@ -13,7 +13,7 @@ from tallystick.model.step import Json
 from tallystick.recording.recorder import Recorder, Session
 from tallystick.review.session_diff import SessionDiff, session_diff
 from tallystick.workspace.indexing import open_index
-from tests.support.conftest import RECORDINGS, ImportPaths
+from tests.support.fixtures import RECORDINGS, ImportPaths
 
 
 def diff(home: Home, left: str, right: str) -> SessionDiff:

@@ -11,7 +11,7 @@ from tallystick.recording.recorder import Recorder
 from tallystick.review.sessions import describe, list_sessions, session_detail, session_tree
 from tallystick.trust.verify_named import find_session
 from tallystick.workspace.indexing import open_index
-from tests.support.conftest import RECORDINGS, ImportPaths
+from tests.support.fixtures import RECORDINGS, ImportPaths
 
 
 def test_the_list_has_all_sessions_the_newest_first(samples: Home) -> None:

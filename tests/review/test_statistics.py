@@ -15,7 +15,7 @@ from tallystick.sessions.rates import parse_rates
 from tallystick.workspace.indexing import open_index
 from tests.agents.headless.test_transcript import GOLDEN, LEGACY
 from tests.cli.conftest import DISCOUNT
-from tests.support.conftest import ImportPaths
+from tests.support.fixtures import ImportPaths
 
 SONNET = "claude-sonnet-4-20250514"
 

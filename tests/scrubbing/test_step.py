@@ -19,7 +19,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.scrubbing.step import scrub_opening, scrub_step
 from tallystick.workspace.settings import set_setting
 from tests.scrubbing.labelled_set import remains, secrets_of_every_kind
@@ -117,14 +117,14 @@ def test_a_store_holds_no_secret_whatever_place_it_came_in(tmp_path: Path, monke
         monkeypatch.setenv(f"PLANTED_{number}", secret)
     home = Home(tmp_path / "store")
     n = 0
-    with Scribe(home) as scribe:
-        scribe.open(Opening(session="s", agent="agent", values={"personal.cwd": f"/home/dev/{PLANTED[0]}"}))
+    with SessionWriter(home) as session_writer:
+        session_writer.open(Opening(session="s", agent="agent", values={"personal.cwd": f"/home/dev/{PLANTED[0]}"}))
         for secret in PLANTED[:-2]:
             for place in places(secret):
                 n += 1
-                scribe.add("agent", place(n))
-        scribe.add("agent", step(n + 1, args={"password": PLANTED[-2], "env": {"API_KEY": PLANTED[-1]}}))
-        scribe.add("agent", step(n + 2, output=f"DB_PASSWORD={PLANTED[-2]}\nAPI_KEY={PLANTED[-1]}\n"))
+                session_writer.add("agent", place(n))
+        session_writer.add("agent", step(n + 1, args={"password": PLANTED[-2], "env": {"API_KEY": PLANTED[-1]}}))
+        session_writer.add("agent", step(n + 2, output=f"DB_PASSWORD={PLANTED[-2]}\nAPI_KEY={PLANTED[-1]}\n"))
     tally(home, "rebuild", **{f"PLANTED_{number}": secret for number, secret in enumerate(PLANTED)})
     texts = everything_in(home.folder)
     assert any(name.startswith("graph.db:") for name in texts)
@@ -143,12 +143,12 @@ def _shows(secret: str, text: str) -> bool:
 
 def test_the_same_search_finds_them_where_scrubbing_is_off(tmp_path: Path) -> None:
     home = Home(tmp_path / "store")
-    with Scribe(home):
+    with SessionWriter(home):
         pass
     set_setting(home, "secrets.scrub", "off")
-    with Scribe(home) as scribe:
+    with SessionWriter(home) as session_writer:
         for number, secret in enumerate(PLANTED):
-            scribe.add("agent", step(number, output=f"here: {secret} ok"))
+            session_writer.add("agent", step(number, output=f"here: {secret} ok"))
     texts = everything_in(home.folder)
     assert [secret[:12] for secret in PLANTED if not any(_shows(secret, text) for text in texts.values())] == []
 
@@ -157,11 +157,11 @@ def test_the_same_search_finds_them_where_scrubbing_is_off(tmp_path: Path) -> No
 def test_a_step_that_comes_again_is_known_even_if_it_was_recorded_before_scrubbing(tmp_path: Path, before: str) -> None:
     home = Home(tmp_path / "store")
     told = step(1, output=f"here: {PLANTED[0]} ok")
-    with Scribe(home):
+    with SessionWriter(home):
         pass
     set_setting(home, "secrets.scrub", before)
-    with Scribe(home) as scribe:
-        assert scribe.add("agent", told).outcome is Outcome.RECORDED
+    with SessionWriter(home) as session_writer:
+        assert session_writer.add("agent", told).outcome is Outcome.RECORDED
     set_setting(home, "secrets.scrub", "on")
-    with Scribe(home) as scribe:
-        assert scribe.add("agent", told).outcome is Outcome.KNOWN
+    with SessionWriter(home) as session_writer:
+        assert session_writer.add("agent", told).outcome is Outcome.KNOWN

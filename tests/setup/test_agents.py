@@ -10,7 +10,7 @@ from tallystick.agents.hooks import hook_adapters
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.setup.agents import TRACES, agents, find_agent, find_agents
 from tallystick.setup.install import hook_command, install
 
@@ -103,16 +103,16 @@ def test_a_codex_that_does_not_answer_is_not_called_untrusted(where: Surrounding
 
 
 def test_the_last_event_is_the_newest_that_a_hook_told(where: Surroundings, home: Home) -> None:
-    scribe = Scribe(home)
+    session_writer = SessionWriter(home)
     try:
         for number, source in enumerate((Source.HOOK, Source.HOOK, Source.TRANSCRIPT)):
-            scribe.open(Opening(session="s", agent="gemini", source=source))
+            session_writer.open(Opening(session="s", agent="gemini", source=source))
             step = Step(
                 session="s", type="system", source=source, source_id=f"e{number}", ts=f"2026-01-0{number + 1}T00:00:00Z"
             )
-            scribe.add("gemini", step)
+            session_writer.add("gemini", step)
     finally:
-        scribe.close()
+        session_writer.close()
     found = {agent.agent: agent.last_event for agent in agents(home, where)}
     assert found["gemini"] is not None
     assert found["claude-code"] is None

@@ -12,7 +12,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.recording.own_session import RECORDER
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.settings_change import SettingsWatch
 from tallystick.setup.change_setting import set_setting, unset_setting
 from tallystick.trust.verify import verify_store
@@ -77,6 +77,6 @@ def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
 def test_a_recorder_that_notices_the_edit_too_does_not_record_it_again(home: Home) -> None:
     watch = SettingsWatch(home)
     set_setting(home, "checkpoints.enabled", "off")
-    with Scribe(home) as scribe:
-        assert [taken.outcome.value for taken in scribe.take(RECORDER, watch.changed())] == ["known"]
+    with SessionWriter(home) as session_writer:
+        assert [taken.outcome.value for taken in session_writer.take(RECORDER, watch.changed())] == ["known"]
     assert len(edits(home)) == 1

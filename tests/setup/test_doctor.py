@@ -19,7 +19,7 @@ from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.model.step import Source, Step
 from tallystick.recording.own_session import RECORDER
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.setup import install as installing
 from tallystick.setup.doctor import Check, State, _guard, examine
 from tallystick.setup.install import install
@@ -29,7 +29,7 @@ from tallystick.trust.tamper_signals import Alarms
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     store = Home(tmp_path / "user" / ".tally")
-    with Scribe(store):
+    with SessionWriter(store):
         pass
     yield store
     recorder.stop(store.folder)
@@ -171,8 +171,10 @@ def test_a_recorder_that_hangs_is_found_and_named(home: Home, where: Surrounding
 
 
 def test_gaps_and_deliveries_that_wait_are_found(home: Home, where: Surroundings) -> None:
-    with Scribe(home) as scribe:
-        scribe.add(RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta={"reason": "not-writable"}))
+    with SessionWriter(home) as session_writer:
+        session_writer.add(
+            RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta={"reason": "not-writable"})
+        )
     place = Place(home.folder)
     recorder.start(home.folder)
     (place.spool / "1-1.spool.part").write_bytes(b"")

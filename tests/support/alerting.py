@@ -15,7 +15,7 @@ from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.policy.alert import alert_of_decision
 from tallystick.recording.alert_chain import AlertChain, known_head, place_of
 from tallystick.recording.record import sealable
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.trust.rebuild import rebuild
 from tallystick.workspace.alert_table import take_alerts
 from tallystick.workspace.indexing import bring_up_to_date
@@ -55,7 +55,7 @@ def rebuild_with_alerts(home: Home) -> int:
 
 
 def refuse(
-    scribe: Scribe,
+    session_writer: SessionWriter,
     chain: AlertChain,
     number: int,
     *,
@@ -66,12 +66,12 @@ def refuse(
     found: Json = None,
 ) -> Taken | None:
     """Record a call, the decision on it, and its alert."""
-    if scribe.writer.find(AGENT, session) is None:
-        scribe.open(Opening(session=session, agent=AGENT, source=Source.HOOK))
+    if session_writer.writer.find(AGENT, session) is None:
+        session_writer.open(Opening(session=session, agent=AGENT, source=Source.HOOK))
         prompt = Step(
             session=session, type="user", source=Source.HOOK, source_id="p", values=PROMPT, opens_request=True
         )
-        scribe.add(AGENT, prompt)
+        session_writer.add(AGENT, prompt)
     id_, ts = f"c{number}", f"2026-01-02T03:04:{number:02}.000000Z"
     call = Step(
         session=session,
@@ -82,7 +82,7 @@ def refuse(
         meta={"tool": "Write", "corr": id_},
         values={"content.args": {"file_path": path}},
     )
-    taken = scribe.add(AGENT, call)
+    taken = session_writer.add(AGENT, call)
     meta: dict[str, Json] = {"effect": effect, "rules": ["tally.store"], "decided_by": "policy", "corr": id_}
     decision = Step(
         session=session,
@@ -95,8 +95,8 @@ def refuse(
         after=(Ref(id_),),
         within=Ref(id_),
     )
-    scribe.add(AGENT, replace(decision, values=sealable(decision.values)))
-    record = scribe.writer.find(AGENT, session)
+    session_writer.add(AGENT, replace(decision, values=sealable(decision.values)))
+    record = session_writer.writer.find(AGENT, session)
     assert record is not None
     alert = alert_of_decision(decision, call, place_of(record, taken.n), created_at=1_767_323_045_000 + number)
     assert alert is not None
@@ -106,10 +106,10 @@ def refuse(
 def store_with(home: Home, numbers: Iterable[int], *, sessions: Callable[[int], str] = lambda _: SESSION) -> None:
     """Have calls refused, and the index brought up to date."""
     bring_alerts_up_to_date(home)
-    with Scribe(home) as scribe:
-        chain = AlertChain(scribe, known_head(home))
+    with SessionWriter(home) as session_writer:
+        chain = AlertChain(session_writer, known_head(home))
         for number in numbers:
-            refuse(scribe, chain, number, session=sessions(number))
+            refuse(session_writer, chain, number, session=sessions(number))
     bring_alerts_up_to_date(home)
 
 

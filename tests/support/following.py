@@ -10,7 +10,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Source, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 
 class Clock:
@@ -82,9 +82,9 @@ def hooked_call(session: str, call: str, command: str) -> Step:
     return Step(session=session, type="tool_call", source=Source.HOOK, source_id=call, meta=members, values=values)
 
 
-def steps_of(home: Home, scribe: Scribe, session: str, agent: str = "claude-code") -> list[Recorded]:
-    scribe.seal()
-    sid = scribe.archive.find(agent, session)
+def steps_of(home: Home, session_writer: SessionWriter, session: str, agent: str = "claude-code") -> list[Recorded]:
+    session_writer.seal()
+    sid = session_writer.archive.find(agent, session)
     assert sid is not None
     return list(read_session(home, sid))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Source, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 
 FOLDER = "/home/dev/project"
@@ -33,13 +33,13 @@ class Recording:
             steps.append(self._step("decision", corr, said, {"content.evidence": asked}))
         if success is not None:
             steps.append(self._step("tool_result", corr, {**meta, "success": success}, {}))
-        with Scribe(self.home) as scribe:
+        with SessionWriter(self.home) as session_writer:
             if self._made == 1:
                 values: dict[str, Json] = {"personal.cwd": FOLDER}
-                scribe.open(Opening(session="s", agent="claude-code", source=Source.HOOK, values=values))
+                session_writer.open(Opening(session="s", agent="claude-code", source=Source.HOOK, values=values))
             for step in steps:
-                scribe.add("claude-code", step)
-            scribe.seal()
+                session_writer.add("claude-code", step)
+            session_writer.seal()
 
     @staticmethod
     def _step(kind: str, corr: str, meta: dict[str, Json], values: dict[str, Json]) -> Step:

@@ -11,7 +11,7 @@ from tallystick.journal.home import Home
 from tallystick.live.configuration import LiveConfiguration
 from tallystick.model.step import Opening, Source, Step
 from tallystick.recording.run_config.gathered import gather
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 AGENT = "claude-code"
 
@@ -19,13 +19,13 @@ AGENT = "claude-code"
 class Watched:
     """One session of Claude Code in a folder, and what watches it."""
 
-    def __init__(self, scribe: Scribe, name: str, user: Path, project: Path) -> None:
+    def __init__(self, session_writer: SessionWriter, name: str, user: Path, project: Path) -> None:
         self.name = name
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._prompts = 0
         root = user / "no-administrator"
         self._live = LiveConfiguration(
-            scribe,
+            session_writer,
             monotonic=lambda: 0.0,
             user=user,
             environment={},
@@ -54,7 +54,7 @@ class Watched:
 
     def _tell(self, event: Opening | Step) -> None:
         size = self._live.size(AGENT, self.name)
-        self._scribe.take(AGENT, [event])
+        self._session_writer.take(AGENT, [event])
         self._live.saw(AGENT, self.name, [event], size=size, folder=None, environment=lambda: {"CI": "1"})
         self.settle()
 
@@ -62,10 +62,10 @@ class Watched:
 @contextmanager
 def watched(home: Home, name: str, user: Path, project: Path) -> Iterator[Watched]:
     """A session, while it lasts."""
-    with Scribe(home) as scribe:
-        session = Watched(scribe, name, user, project)
+    with SessionWriter(home) as session_writer:
+        session = Watched(session_writer, name, user, project)
         yield session
-        scribe.add(AGENT, Step(session=name, type="session_end", source=Source.HOOK))
+        session_writer.add(AGENT, Step(session=name, type="session_end", source=Source.HOOK))
 
 
 def surroundings(user: Path) -> Surroundings:

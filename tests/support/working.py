@@ -13,7 +13,7 @@ from tallystick.live.alerts import decided_step
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 from tallystick.recording.record import sealable
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 from tallystick.workspace.index_live import index_sessions
 
@@ -29,7 +29,7 @@ class Work:
         self.project.mkdir(parents=True)
         self.home = Home(self.user / ".tally")
         init_store(self.home)
-        self.scribe = Scribe(self.home)
+        self.session_writer = SessionWriter(self.home)
         self.decider = self._new()
         self.is_indexed = True
         """Whether the index is brought up to date after each call, as happens when nobody waits for it."""
@@ -40,7 +40,7 @@ class Work:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.scribe.close()
+        self.session_writer.close()
 
     def _new(self) -> Decider:
         # A checkout lies where the tests run: the program's own files are not what is tested here.
@@ -72,14 +72,14 @@ class Work:
             values=sealable({"personal.cwd": str(self.project)}),
         )
         self._begun[(agent, session)] = opening
-        self.scribe.open(opening)
+        self.session_writer.open(opening)
         self.prompt(session, prompt, agent=agent, is_task=parent is not None)
 
     def prompt(self, session: str, text: str = "Go on.", *, agent: str = AGENT, is_task: bool = False) -> None:
         """What the user, or a parent, says."""
         meta = {"origin": "parent"} if is_task else {}
         step = self._step(session, "user", f"prompt-{self._calls}-{text[:20]}", meta, {"content.text": text})
-        self.scribe.add(agent, replace(step, opens_request=not is_task))
+        self.session_writer.add(agent, replace(step, opens_request=not is_task))
 
     # Calls ----------------------------------------------------------------------------------------------------------
 
@@ -119,16 +119,18 @@ class Work:
         corr = f"call-{self._calls}"
         meta: dict[str, Json] = {"tool": tool, "corr": corr}
         step = self._step(session, "tool_call", corr, meta, {"content.args": args})
-        taken = self.scribe.add(agent, step)
+        taken = self.session_writer.add(agent, step)
         if decision.effect is not Effect.ALLOW:
-            self.scribe.add(agent, decided_step(step, decision))
+            self.session_writer.add(agent, decided_step(step, decision))
         if decision.effect is not Effect.DENY:
             for path, text in (leaves or {}).items():
                 self.write(path, text)
             if result is not None:
                 told = {**meta, "success": success}
-                self.scribe.add(agent, self._step(session, "tool_result", corr, told, {"content.output": result}))
-        self.scribe.seal()
+                self.session_writer.add(
+                    agent, self._step(session, "tool_result", corr, told, {"content.output": result})
+                )
+        self.session_writer.seal()
         if self.is_indexed:
             index_sessions(self.home, [taken.session])
         return decision

@@ -10,17 +10,17 @@ from tallystick.graph.alerts import AlertFilter
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.recording.alert_chain import AlertChain
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.alerts import find_alert, read_alerts, review_alert, tell_alert
 from tallystick.workspace.indexing import open_index
 from tests.support.alerting import bring_alerts_up_to_date, refuse, store_with
 
 
 def test_alerts_are_filtered(home: Home) -> None:
-    with Scribe(home) as scribe:
-        chain = AlertChain(scribe)
+    with SessionWriter(home) as session_writer:
+        chain = AlertChain(session_writer)
         for number, effect in enumerate(("warn", "ask", "deny")):
-            refuse(scribe, chain, number, effect=effect, session=f"session {number}")
+            refuse(session_writer, chain, number, effect=effect, session=f"session {number}")
     bring_alerts_up_to_date(home)
     with open_index(home) as index:
 

@@ -9,7 +9,7 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import open_archive
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import SigningKey, did_key
@@ -28,8 +28,8 @@ def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     home = Home(tmp_path / "store")
-    with Scribe(home) as scribe:
-        scribe.add("demo", Step(session="s", type="user", values={"content.text": "x"}))
+    with SessionWriter(home) as session_writer:
+        session_writer.add("demo", Step(session="s", type="user", values={"content.text": "x"}))
     return home
 
 

@@ -18,7 +18,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.signing import forget_signer_place, write_signer_place
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import open_archive
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import SigningKey, did_key
@@ -54,8 +54,8 @@ class Guarded:
         return pin
 
     def record(self) -> None:
-        with Scribe(self.home) as scribe:
-            scribe.add("demo", Step(session="s", type="user", values={"content.text": "x"}))
+        with SessionWriter(self.home) as session_writer:
+            session_writer.add("demo", Step(session="s", type="user", values={"content.text": "x"}))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.signing import signer_place, write_signer_place
 from tallystick.model.step import Step
 from tallystick.model.verdict import Level, Require, Verdict
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import open_archive
 from tallystick.recording.store_identity import read_store
 from tallystick.seal import standalone
@@ -70,8 +70,8 @@ class Machine:
         return f"2026-01-01T{self.hour:02}:00:00.000000Z"
 
     def record(self) -> None:
-        with Scribe(self.home) as scribe:
-            scribe.add("demo", Step(session=f"s{self.hour}", type="user", values={"content.text": "x"}))
+        with SessionWriter(self.home) as session_writer:
+            session_writer.add("demo", Step(session=f"s{self.hour}", type="user", values={"content.text": "x"}))
 
     def sign(self) -> None:
         archive = open_archive(self.home)

@@ -20,11 +20,11 @@ from tallystick.journal.home import Home
 from tallystick.journal.signing import signer_place
 from tallystick.model.step import Step
 from tallystick.model.verdict import Require
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.signer.pins import check_guarded, read_pins
 from tallystick.trust import signer_setup
 from tallystick.trust.drop_privileges import as_user
-from tallystick.trust.external_evidence import Outlook, outlook
+from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.signer import ask_status
 from tallystick.trust.signer_program import interpreter
 from tallystick.trust.signer_setup import Places, Plan, leave, plan, set_up, usual_places
@@ -81,7 +81,7 @@ class Machine:
     def set_up(self, home: Home, told: Callable[[signer_setup.Step], object] = lambda _: None) -> None:
         set_up(self.plan(home), told=told)
 
-    def outlook(self, home: Home) -> Outlook:
+    def outlook(self, home: Home) -> ExternalEvidence:
         return outlook(home, pins=self.places.pins)
 
     def is_guarded(self, home: Home) -> bool:
@@ -103,8 +103,8 @@ class Machine:
 
 def record(home: Home, uid: int, name: str) -> None:
     def work() -> str:
-        with Scribe(home) as scribe:
-            scribe.add("demo", Step(session=name, type="user", values={"content.text": "x"}))
+        with SessionWriter(home) as session_writer:
+            session_writer.add("demo", Step(session=name, type="user", values={"content.text": "x"}))
         return ""
 
     as_user(uid, work)

@@ -10,7 +10,7 @@ from tallystick.journal.home import Home
 from tallystick.model.verdict import Level, Require
 from tallystick.seal.ledgercheck import KnownHead
 from tallystick.trust.anchors import Target, anchor, targets
-from tallystick.trust.external_evidence import Outlook, outlook
+from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.tamper_signals import Alarms, By, find_alarms, keep_evidence, kept_alarms, open_alarms
 from tallystick.trust.verify_named import verify
 from tests.anchors.remotes import bare
@@ -37,10 +37,10 @@ def test_a_ledger_that_contradicts_what_is_remembered_is_one_for_each_who_rememb
     heads = tuple(
         KnownHead(who=who, size=size, root=b"\x00" * 32, level=Level.A4) for who in ("a", "b") for size in (1, 2, 90)
     )
-    found = find_alarms(home, Outlook(heads=heads))
+    found = find_alarms(home, ExternalEvidence(heads=heads))
     assert list(found) == [f"{who} remembers another root over the first 1 ledger entries" for who in ("a", "b")]
     assert set(found.values()) == {By.PLACES}
-    more = Outlook(heads=(KnownHead(who="the signer", size=90, root=b"\x00" * 32, level=Level.A3),))
+    more = ExternalEvidence(heads=(KnownHead(who="the signer", size=90, root=b"\x00" * 32, level=Level.A3),))
     assert find_alarms(home, more) == {"the signer remembers 90 ledger entries, and there are fewer": By.LOOK}
 
 
@@ -129,7 +129,7 @@ def test_of_many_alarms_the_ledger_is_not_copied_each_time(home: Home, monkeypat
 
 def test_evidence_is_kept_with_the_rights_of_the_stores_owner(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 12_345)
-    around = Outlook(alarms=("something",))
+    around = ExternalEvidence(alarms=("something",))
     keep_evidence(home, around, at=NOW)
     assert kept_alarms(home) == []
     monkeypatch.undo()

@@ -13,7 +13,7 @@ from tallystick.graph.checkpoints import CheckpointFilter, list_checkpoints
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
 from tallystick.recording.checkpoints.write import Mark, mark
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.checkpoints import Trigger
 from tallystick.trust.verify import verify_store
 from tallystick.trust.verify_checkpoints import verify_checkpoints
@@ -23,20 +23,22 @@ from tallystick.workspace.indexing import open_index
 @pytest.fixture
 def sid(home: Home) -> str:
     """A session of 6 steps in which entries 1 and 3 are marked by entries 2 and 5."""
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="one", agent="demo", source=Source.SDK))
-        say(scribe, "user")
-        mark(scribe, record, Mark(trigger=Trigger.MANUAL, label="first"))
-        say(scribe, "assistant")
-        say(scribe, "assistant")
-        mark(scribe, record, Mark(trigger=Trigger.MANUAL, label="second", position=3))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="one", agent="demo", source=Source.SDK))
+        say(session_writer, "user")
+        mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label="first"))
+        say(session_writer, "assistant")
+        say(session_writer, "assistant")
+        mark(session_writer, record, Mark(trigger=Trigger.MANUAL, label="second", position=3))
     with open_index(home):
         pass
     return record.sid
 
 
-def say(scribe: Scribe, kind: str) -> None:
-    scribe.add("demo", Step(session="one", type=kind, source=Source.SDK, values={"content.text": f"a word of {kind}"}))
+def say(session_writer: SessionWriter, kind: str) -> None:
+    session_writer.add(
+        "demo", Step(session="one", type=kind, source=Source.SDK, values={"content.text": f"a word of {kind}"})
+    )
 
 
 def path_of(home: Home, sid: str) -> Path:
@@ -77,8 +79,8 @@ def test_a_change_at_the_beginning_breaks_all(home: Home, sid: str) -> None:
 
 
 def test_a_change_after_the_marks_breaks_none(home: Home, sid: str) -> None:
-    with Scribe(home) as scribe:
-        say(scribe, "user")
+    with SessionWriter(home) as session_writer:
+        say(session_writer, "user")
     change(home, sid, 6, b"a word of user", b"a word of liar")
     assert verify_store(home).exit_code == 2
     assert verify_checkpoints(home).broken == ()
@@ -94,11 +96,11 @@ def test_a_checkpoint_that_was_cut_off_or_damaged_is_missed(home: Home, sid: str
 
 def test_a_mark_of_an_entry_that_is_not_there_is_broken(home: Home) -> None:
     """A program that writes its own checkpoint may say anything of what it marks."""
-    with Scribe(home) as scribe:
-        record = scribe.open(Opening(session="one", agent="demo", source=Source.SDK))
+    with SessionWriter(home) as session_writer:
+        record = session_writer.open(Opening(session="one", agent="demo", source=Source.SDK))
         meta = {"trigger": "manual", "position": 0, "position_hash": "ab" * 32}
         for said in (meta, {**meta, "position": 99}):
-            scribe.add_to(record, Step(session="one", type="checkpoint", source=Source.SDK, meta=said))
+            session_writer.add_to(record, Step(session="one", type="checkpoint", source=Source.SDK, meta=said))
     first, second = verify_checkpoints(home).broken
     assert "entry 0 has the hash" in first.why
     assert second.why == "it marks no entry before it"
@@ -107,9 +109,9 @@ def test_a_mark_of_an_entry_that_is_not_there_is_broken(home: Home) -> None:
 
 
 def test_a_mark_that_names_no_position_holds_as_long_as_all_up_to_it_is_whole(home: Home, sid: str) -> None:
-    with Scribe(home) as scribe:
-        say(scribe, "compaction")
-        say(scribe, "checkpoint")
+    with SessionWriter(home) as session_writer:
+        say(session_writer, "compaction")
+        say(session_writer, "checkpoint")
     with open_index(home) as index:
         own = list_checkpoints(index.graph, CheckpointFilter(triggers=("compaction", "phase")))
     assert [each.trigger for each in own] == ["phase", "compaction"]

@@ -12,7 +12,7 @@ from tallystick.errors import FormatError, NotFoundError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.recording.alert_chain import AlertChain, known_head, noted_heads
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.seal.alert_chain import (
     ANCHOR,
     EMPTY,
@@ -253,8 +253,8 @@ def test_the_newest_alerts_do_not_vanish_with_their_journal_and_their_rows(home:
 
 
 def test_what_the_index_has_not_read_yet_is_said_and_is_no_tampering(alarmed: Home) -> None:
-    with Scribe(alarmed) as scribe:
-        refuse(scribe, AlertChain(scribe, known_head(alarmed)), 9)
+    with SessionWriter(alarmed) as session_writer:
+        refuse(session_writer, AlertChain(session_writer, known_head(alarmed)), 9)
     verdict = verify_log(alarmed)
     assert verdict.is_intact
     assert verdict.compared is not None

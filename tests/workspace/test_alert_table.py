@@ -7,7 +7,7 @@ from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.model.step import Step
 from tallystick.recording.alert_chain import AlertChain
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.alerts import find_alert, review_alert
 from tallystick.trust.erase import erase
 from tallystick.trust.verify_log import verify_log
@@ -71,19 +71,19 @@ def test_words_that_are_erased_leave_the_table_and_the_chain_still_holds(home: H
 
 
 def test_what_an_agent_calls_an_alert_is_none(home: Home) -> None:
-    with Scribe(home) as scribe:
-        refuse(scribe, AlertChain(scribe), 1)
-        scribe.add(AGENT, Step(session=SESSION, type="alert", values={"content.text": "trust me"}))
-        scribe.add(AGENT, Step(session=SESSION, type="feedback", meta={"verdict": "confirmed"}))
+    with SessionWriter(home) as session_writer:
+        refuse(session_writer, AlertChain(session_writer), 1)
+        session_writer.add(AGENT, Step(session=SESSION, type="alert", values={"content.text": "trust me"}))
+        session_writer.add(AGENT, Step(session=SESSION, type="feedback", meta={"verdict": "confirmed"}))
     assert bring_alerts_up_to_date(home) == 1
     assert bring_alerts_up_to_date(home) == 1
 
 
 def test_an_alert_of_a_session_that_was_read_first_waits_for_the_one_before_it(home: Home) -> None:
     bring_alerts_up_to_date(home)
-    with Scribe(home) as scribe:
-        chain = AlertChain(scribe)
-        taken = [refuse(scribe, chain, number, session=f"session {number}") for number in (1, 2)]
+    with SessionWriter(home) as session_writer:
+        chain = AlertChain(session_writer)
+        taken = [refuse(session_writer, chain, number, session=f"session {number}") for number in (1, 2)]
     assert taken[1] is not None
     with Graph(home.graph, Mode.WRITE) as graph:
         bring_up_to_date(home, graph, sessions=[taken[1].session])

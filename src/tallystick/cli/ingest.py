@@ -60,12 +60,12 @@ def _record(run: Run, stream: BinaryIO, agent: str | None, session: str | None) 
 
     from tallystick.agents.protocols.ingest import AGENT, Defaults
     from tallystick.ingest.json_lines import Ingested, Refused, ingest
-    from tallystick.recording.session_writer import Scribe
+    from tallystick.recording.session_writer import SessionWriter
 
     defaults = Defaults(agent or AGENT, session, os.environ.get("TALLY_SESSION") or None)
     counts = Ingested()
-    with Scribe(run.home) as scribe:
-        for result in ingest(scribe, _lines(stream), defaults, counts):
+    with SessionWriter(run.home) as session_writer:
+        for result in ingest(session_writer, _lines(stream), defaults, counts):
             if isinstance(result, Refused) and counts.refused <= _MOST_TOLD:
                 run.warn(f"line {result.number}: {result.why}" + (f" ({result.hint})" if result.hint else ""))
     if counts.refused > _MOST_TOLD:

@@ -41,11 +41,11 @@ def otlp(run: Run, host: str, port: int, token_file: Path | None) -> None:
     import asyncio
 
     from tallystick.ingest.otlp import Receiver
-    from tallystick.recording.session_writer import Scribe
+    from tallystick.recording.session_writer import SessionWriter
 
     token = _token(token_file)
-    with Scribe(run.home) as scribe:
-        receiver = Receiver(scribe)
+    with SessionWriter(run.home) as session_writer:
+        receiver = Receiver(session_writer)
         asyncio.run(_serve(run, receiver, host, port, token))
     run.answer("otlp", _data(receiver.counts), _text(receiver.counts))
 

@@ -50,9 +50,9 @@ policy = Group(
 
 def _root(folder: str) -> str | None:
     """The repository that a folder is in."""
-    from tallystick.guard.live_world import Machine
+    from tallystick.guard.live_world import LiveWorld
 
-    return Machine().tracking(folder).root
+    return LiveWorld().tracking(folder).root
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------

@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from tallystick.errors import NotFoundError, PolicyError
 from tallystick.graph.calls import home_of
 from tallystick.graph.times import microseconds
-from tallystick.guard.call_effects import Deed, recorded_deed
+from tallystick.guard.call_effects import CallEffects, recorded_deed
 from tallystick.guard.decide import Decider
 from tallystick.guard.effect_counts import EffectCounts
-from tallystick.guard.historical_world import Then
+from tallystick.guard.historical_world import HistoricalWorld
 from tallystick.guard.policies import Policies, load_set, read_policy_file
 from tallystick.guard.session_families import Start
-from tallystick.guard.session_state import Story
+from tallystick.guard.session_state import SessionState
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
@@ -117,7 +117,7 @@ def hold_against_record(
     deciders: dict[str, Decider] = {}
     for sid, path in sorted(home.sessions()):
         is_seen = False
-        then = Then()
+        then = HistoricalWorld()
         then.story = _story(home, then, settings)
         for made in _calls(home, sid, path, then):
             then.folder = then.folder or made.call.cwd
@@ -134,10 +134,10 @@ def hold_against_record(
     return counting.done()
 
 
-def _story(home: Home, then: Then, settings: Settings) -> Story:
+def _story(home: Home, then: HistoricalWorld, settings: Settings) -> SessionState:
     """What a session did, to be told step by step."""
 
-    def read(call: Call) -> Deed:
+    def read(call: Call) -> CallEffects:
         user = home_of(call.cwd) or str(Path.home())
         return recorded_deed(read_call(call, then, home=user, workspace=then.folder), then, settings)
 
@@ -145,7 +145,7 @@ def _story(home: Home, then: Then, settings: Settings) -> Story:
         named = Named(path=path, real=path, home=home_of(path) or str(Path.home()), workspace=then.folder)
         return not kinds_of(named, settings).isdisjoint(("secret", "credential"))
 
-    return Story(home, Hearing(is_secret=is_secret), read, lambda _: False)
+    return SessionState(home, Hearing(is_secret=is_secret), read, lambda _: False)
 
 
 def _moving() -> dict[str, str]:
@@ -155,7 +155,7 @@ def _moving() -> dict[str, str]:
     }
 
 
-def _calls(home: Home, sid: str, path: Path, then: Then) -> Iterator[_Made]:
+def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[_Made]:
     """The calls of a session, in order, each as it was asked about. What was done is told to the story after each."""
     steps = list(read_session(home, sid, load_blobs=True))
     ended = {
@@ -186,7 +186,7 @@ def _calls(home: Home, sid: str, path: Path, then: Then) -> Iterator[_Made]:
         _tell(then, start, step)
 
 
-def _tell(then: Then, start: Start, step: Recorded) -> None:
+def _tell(then: HistoricalWorld, start: Start, step: Recorded) -> None:
     if then.story is not None:
         then.story.take(start, step)
 
@@ -200,7 +200,7 @@ class _Counting:
         self._differing: list[Differing] = []
         self._examples: list[Differing] = []
 
-    def add(self, made: _Made, decider: Decider, then: Then) -> None:
+    def add(self, made: _Made, decider: Decider, then: HistoricalWorld) -> None:
         """Have both sets decide on a call."""
         facts = decider.facts_in(then, made.call)
         first, second = (_decide(found, facts, settings) for found, settings, _ in self._sets)

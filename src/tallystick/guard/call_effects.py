@@ -1,7 +1,7 @@
 """What a call that was judged is remembered by when later calls of its session are judged.
 
-Owns Deed, and remembering deeds for the short time between a decision and the call's entry in the record. The record decides
-what happened; a deed only saves reading the same call again, and says what was there before it ran. Must not know sessions.
+Owns CallEffects, kept for the short time between a decision and the entry of the call in the record. The record decides what
+happened; CallEffects only saves reading the same call again, and says what was there before it ran. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_BYTES = 64 << 10
 _CHANGES = (Action.WRITE, Action.DELETE, Action.MOVE)
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
+class CallEffects(msgspec.Struct, frozen=True, kw_only=True):
     """A call, as later ones are judged by it."""
 
     effects: Effects
@@ -48,7 +48,7 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     hosts: int = 0
 
 
-def deed_of(reading: CallReading, facts: Facts, world: World, settings: Settings) -> Deed:
+def deed_of(reading: CallReading, facts: Facts, world: World, settings: Settings) -> CallEffects:
     """What is kept of a call that was judged and is about to run: what is there now was there before it."""
     files = [act.resource for act in facts.acts if act.action in _CHANGES and isinstance(act.resource, FileFacts)]
     existing = {file.path for file in files if file.exists}
@@ -77,7 +77,7 @@ def _into_folders(effects: Effects, existing: set[str], world: World) -> tuple[I
     return tuple(found.get(k, one) for k, one in enumerate(effects.intents)) if found else None
 
 
-def recorded_deed(reading: CallReading, world: World, settings: Settings) -> Deed:
+def recorded_deed(reading: CallReading, world: World, settings: Settings) -> CallEffects:
     """The same of a call that is on record, and that this process did not judge."""
     risks = (
         risk
@@ -89,9 +89,9 @@ def recorded_deed(reading: CallReading, world: World, settings: Settings) -> Dee
 
 def _deed(
     reading: CallReading, world: World, settings: Settings, shown: Sequence[str], existing: frozenset[str] | None
-) -> Deed:
+) -> CallEffects:
     effects = _with_secrets_below(reading, world, settings)
-    return Deed(
+    return CallEffects(
         effects=effects,
         texts=reading.texts,
         folder=reading.folder,
@@ -140,9 +140,9 @@ class Deeds:
     """The deeds of calls that were just judged, until they are found in the record. Bounded."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[tuple[object, ...], Deed] = OrderedDict()
+        self._waiting: OrderedDict[tuple[object, ...], CallEffects] = OrderedDict()
 
-    def note(self, call: Call, deed: Deed) -> None:
+    def note(self, call: Call, deed: CallEffects) -> None:
         """Remember what a call does that may be made now."""
         for key in _keys(call):
             self._waiting[key] = deed
@@ -150,7 +150,7 @@ class Deeds:
         while len(self._waiting) > _MOST:
             self._waiting.popitem(last=False)
 
-    def take(self, call: Call) -> Deed | None:
+    def take(self, call: Call) -> CallEffects | None:
         """The deed of a call that is in the record now, if it was judged here."""
         for key in _keys(call):
             found = self._waiting.pop(key, None)

@@ -17,9 +17,9 @@ import msgspec
 
 from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
 from tallystick.capture.tracking import load_git, repository_of, tracking_of
-from tallystick.guard.call_effects import Deed, Deeds, deed_of, recorded_deed
+from tallystick.guard.call_effects import CallEffects, Deeds, deed_of, recorded_deed
 from tallystick.guard.file_inspection import inspect_written
-from tallystick.guard.live_world import Machine
+from tallystick.guard.live_world import LiveWorld
 from tallystick.guard.policies import Policies, detectors
 from tallystick.guard.recorded_context import OnRecord
 from tallystick.journal.home import Home
@@ -115,7 +115,7 @@ class Decider:
     def warm(self) -> None:
         """Read what is on record of the newest sessions, so that no call waits for it."""
         self._record.warm()
-        Machine().has_secret("")  # the tables of secrets' forms are made when they are first used
+        LiveWorld().has_secret("")  # the tables of secrets' forms are made when they are first used
         load_git()
 
     def facts_in(self, world: World, call: Call) -> Facts:
@@ -145,16 +145,16 @@ class Decider:
         found = msgspec.structs.replace(facts, acts=tuple(act for act in acts if act is not None))
         return self.policies.in_force(facts.root).decide(found, self.policies.settings)
 
-    def _world(self, call: Call) -> Machine:
+    def _world(self, call: Call) -> LiveWorld:
         """The machine and the record, as they are for a call."""
-        return Machine(self._record.before(call))
+        return LiveWorld(self._record.before(call))
 
-    def _recorded(self, call: Call) -> Deed:
+    def _recorded(self, call: Call) -> CallEffects:
         """What a call that is on record does."""
         known = self._deeds.take(call)
         if known is not None:
             return known
-        world = Machine()
+        world = LiveWorld()
         variables = self._ground.variables.items()
         reading = read_call(call, world, home=self._ground.home, workspace=call.cwd, variables=variables)
         return recorded_deed(reading, world, self.policies.settings)
@@ -178,7 +178,7 @@ _repository = lru_cache(maxsize=1024)(repository_of)
 
 def _held(path: str) -> str:
     """The text of a file."""
-    found = Machine().content(path)
+    found = LiveWorld().content(path)
     return found.text if isinstance(found, Content) and "\0" not in found.text else ""
 
 

@@ -1,6 +1,6 @@
 """What is known of the machine as it was when a recorded call was made: nearly nothing but what its session did before it.
 
-Owns answers for calls of the past, in place of `world.Machine`. No file is looked at, for those of now are others: each
+Owns answers for calls of the past, in place of `world.LiveWorld`. No file is looked at, for those of now are others: each
 counts as there, as the spelling of its path says, and as committed where it lies in the folder that was worked in. What other
 sessions did counts as unknown: which of it was committed since, nobody knows.
 """
@@ -12,18 +12,18 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tallystick.guard.session_state import Story
+from tallystick.guard.session_state import SessionState
 from tallystick.policy.acts import is_below
 from tallystick.policy.world import Content, FileState, Marker, Past, Provenance, Tracking, Unread
 
 
-class Then:
+class HistoricalWorld:
     """Answers for the calls of one session."""
 
     def __init__(self) -> None:
         self.folder: str | None = None
         """Where the session works."""
-        self.story: Story | None = None
+        self.story: SessionState | None = None
         """What it has done."""
         self.at_us = 0
         """When the call was made."""

@@ -26,7 +26,7 @@ _MOST_MATCHES = 300
 _LOGINS = {"password", "url-password"}
 
 
-class Machine:
+class LiveWorld:
     """Answers for one call."""
 
     def __init__(self, before: Before | None = None) -> None:

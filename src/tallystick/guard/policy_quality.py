@@ -29,7 +29,7 @@ from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.recording.record import sealable
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 from tallystick.workspace.index_live import index_sessions
 from tallystick.workspace.settings import read_setting
@@ -346,7 +346,7 @@ class History:
         self._case = case
         self._folder = folder
         self._decider = machine.decider()
-        self._scribe: Scribe | None = None
+        self._session_writer: SessionWriter | None = None
         self._begun: set[tuple[str, str]] = set()
         self._made = 0
         self._closing = ExitStack()
@@ -374,28 +374,28 @@ class History:
     def happened(self, call: CaseCall) -> None:
         """Record a call as one that was made, with its result, and bring the index up to date."""
         agent, args = call.agent or self._case.agent, self._machine.filled(call.args)
-        if self._scribe is None:
-            self._scribe = self._closing.enter_context(Scribe(self._machine.home))
+        if self._session_writer is None:
+            self._session_writer = self._closing.enter_context(SessionWriter(self._machine.home))
         if (agent, call.session) not in self._begun:
-            self._begin(self._scribe, agent, call.session)
+            self._begin(self._session_writer, agent, call.session)
         self._made += 1
         meta = {"corr": f"call-{self._made}", "tool": call.tool}
-        self._scribe.add(agent, _step(call.session, "tool_call", meta, {"content.args": args}))
+        self._session_writer.add(agent, _step(call.session, "tool_call", meta, {"content.args": args}))
         for path, text in call.leaves.items():
             self._machine.write(self._machine.filled(path), self._machine.filled(text), self._folder)
         output = self._machine.filled(call.result)
         result = _step(call.session, "tool_result", {**meta, "success": True}, {"content.output": output})
-        taken = self._scribe.add(agent, result)
-        self._scribe.seal()
+        taken = self._session_writer.add(agent, result)
+        self._session_writer.seal()
         index_sessions(self._machine.home, [taken.session])
 
-    def _begin(self, scribe: Scribe, agent: str, session: str) -> None:
+    def _begin(self, session_writer: SessionWriter, agent: str, session: str) -> None:
         """Begin a session as an agent does: in a folder, with somebody's prompt."""
         self._begun.add((agent, session))
         cwd = sealable({"personal.cwd": str(self._folder)})
-        scribe.open(Opening(session=session, agent=agent, source=Source.HOOK, values=cwd))
+        session_writer.open(Opening(session=session, agent=agent, source=Source.HOOK, values=cwd))
         prompt = _step(session, "user", {}, {"content.text": "Go on."})
-        scribe.add(agent, structs.replace(prompt, opens_request=True))
+        session_writer.add(agent, structs.replace(prompt, opens_request=True))
 
 
 def _step(session: str, kind: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Step:

@@ -23,8 +23,8 @@ from tallystick.graph.authorship import LastChange, VersionMaker, asked_about_fi
 from tallystick.graph.graph import Graph, GraphError
 from tallystick.guard.approvals import asked_about
 from tallystick.guard.file_authors import Made, is_upkeep
-from tallystick.guard.session_families import Family, Kin
-from tallystick.guard.session_state import ReadDeed, Story
+from tallystick.guard.session_families import Family, SessionFamilies
+from tallystick.guard.session_state import ReadDeed, SessionState
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.journal.home import Home
@@ -85,8 +85,8 @@ class OnRecord:
         self._is_shared = is_shared
         self._lock = threading.RLock()
         self._open = _Open()
-        self._kin = Kin(home, self._graph)
-        self._stories: OrderedDict[Family, Story] = OrderedDict()
+        self._kin = SessionFamilies(home, self._graph)
+        self._stories: OrderedDict[Family, SessionState] = OrderedDict()
         self._approved: set[str] = set()
         self._approved_to = 0
         self._is_asking = False
@@ -106,7 +106,7 @@ class OnRecord:
             for family in self._kin.newest(_MOST_WARMED):
                 self._story(family)
 
-    def _story(self, family: Family) -> Story:
+    def _story(self, family: Family) -> SessionState:
         """The story of a family, read on to where it is now."""
         story = self._stories.pop(family, None) or self._new(family)
         self._stories[family] = story
@@ -116,13 +116,13 @@ class OnRecord:
         self._load_orders(family, story)
         return story
 
-    def _new(self, family: Family) -> Story:
+    def _new(self, family: Family) -> SessionState:
         hearing = Hearing(
             lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep), self._is_secret, self._held
         )
-        return Story(self._home, hearing, self._read, self._is_shared)
+        return SessionState(self._home, hearing, self._read, self._is_shared)
 
-    def _load_orders(self, family: Family, story: Story) -> None:
+    def _load_orders(self, family: Family, story: SessionState) -> None:
         """What the agent itself read at the start, as far as other sessions wrote it: no call tells of that."""
         if family in self._loaded or story.workspace is None:
             return
@@ -139,7 +139,7 @@ class OnRecord:
 
     # Who wrote a file -----------------------------------------------------------------------------------------------
 
-    def provenance(self, family: Family, story: Story, path: str, depth: int = 0) -> Provenance:
+    def provenance(self, family: Family, story: SessionState, path: str, depth: int = 0) -> Provenance:
         """What is on record about a path, for the next call of a family."""
         with self._lock:
             taint = story.hearing.taint(path)
@@ -168,7 +168,9 @@ class OnRecord:
                 evidence=(made.step, *evidence, *taint.sources[:2]),
             )
 
-    def _author(self, family: Family, story: Story, path: str, made: Made, depth: int) -> tuple[Maker, tuple[str, ...]]:
+    def _author(
+        self, family: Family, story: SessionState, path: str, made: Made, depth: int
+    ) -> tuple[Maker, tuple[str, ...]]:
         """Who wrote what a file of the family holds: what was copied is whose it was, and so is what was only added to."""
         if not made.is_whole and not made.was_read:
             for one in self._makers(path):
@@ -316,7 +318,7 @@ class OnRecord:
 class Before:
     """What was on record before one call."""
 
-    def __init__(self, record: OnRecord, family: Family, story: Story) -> None:
+    def __init__(self, record: OnRecord, family: Family, story: SessionState) -> None:
         self._record = record
         self._family = family
         self._story = story

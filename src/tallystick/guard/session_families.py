@@ -49,7 +49,7 @@ class Start(msgspec.Struct, frozen=True):
     """Or the agent's own id of it."""
 
 
-class Kin:
+class SessionFamilies:
     """The journals of a store by family. Reads names of files, and first lines of those that are new."""
 
     def __init__(self, home: Home, ask: Callable[[], Graph | None]) -> None:

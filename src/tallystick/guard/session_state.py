@@ -18,7 +18,7 @@ from tallystick.errors import TallystickError
 from tallystick.graph.document import plain_text
 from tallystick.graph.times import microseconds
 from tallystick.guard.approvals import asked_about
-from tallystick.guard.call_effects import Deed, may_change_anything
+from tallystick.guard.call_effects import CallEffects, may_change_anything
 from tallystick.guard.file_authors import Before, By, Files, Made
 from tallystick.guard.session_families import Start
 from tallystick.journal.home import Home
@@ -47,7 +47,7 @@ class _Waiting(msgspec.Struct, kw_only=True):
     """A call that is in the record and has no result yet."""
 
     step: Recorded
-    deed: Deed
+    deed: CallEffects
     at_us: int
     number: int
     before: Before = {}
@@ -58,11 +58,11 @@ class _Waiting(msgspec.Struct, kw_only=True):
     """What the user was asked about: content that would run, hosts that data would go to."""
 
 
-ReadDeed = Callable[[Call], Deed]
+ReadDeed = Callable[[Call], CallEffects]
 """What a recorded call does."""
 
 
-class Story:
+class SessionState:
     """One family of sessions. Not safe for several threads."""
 
     def __init__(self, home: Home, hearing: Hearing, read: ReadDeed, is_shared: Callable[[str], bool]) -> None:
@@ -196,7 +196,7 @@ class Story:
         while len(self._waiting) > _MOST_WAITING:
             self._finish(self._waiting.popitem(last=False)[1], None, is_told=False)
 
-    def _count(self, deed: Deed, at_us: int) -> None:
+    def _count(self, deed: CallEffects, at_us: int) -> None:
         self.calls += 1
         if deed.hosts:
             self.network_calls += 1

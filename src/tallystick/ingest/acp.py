@@ -107,19 +107,21 @@ class _Parts:
         from tallystick.ingest.acp_lineage import Lineage
         from tallystick.ingest.acp_record import Tap
         from tallystick.live.configuration import LiveConfiguration
-        from tallystick.recording.session_writer import Scribe
+        from tallystick.recording.session_writer import SessionWriter
 
         home, fallback, looked_up, hermes_rule, decide, within = self._arguments
         try:
-            scribe = Scribe(home)
+            session_writer = SessionWriter(home)
         except (TallystickError, OSError) as error:
             self._fault = f"nothing is recorded: {error}"
             self._inline = Inline(fallback, None, decide)
             return
-        lineage = Lineage(scribe, default_store(*looked_up), hermes_rule) if looked_up is not None else None
+        lineage = Lineage(session_writer, default_store(*looked_up), hermes_rule) if looked_up is not None else None
         self._inline = inline = Inline(fallback, lineage, decide, within)
-        configuration = LiveConfiguration(scribe, monotonic=time.monotonic, user=Path.home(), environment=os.environ)
-        self._record = Tap(scribe, fallback, inline.decided.get, within, configuration)
+        configuration = LiveConfiguration(
+            session_writer, monotonic=time.monotonic, user=Path.home(), environment=os.environ
+        )
+        self._record = Tap(session_writer, fallback, inline.decided.get, within, configuration)
 
     def change(self, way: Way, line: bytes) -> Passing | Later | None:
         """What becomes of a line."""

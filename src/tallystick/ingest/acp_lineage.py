@@ -21,7 +21,7 @@ from tallystick.journal.read import read_at
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.compactions import FIRST_STEPS, Compaction, compaction_of, told_of
 from tallystick.sessions.hermes_links import hermes_links, rows_of
 from tallystick.sessions.hermes_provenance import Rule, session_provenance_meta
@@ -33,16 +33,18 @@ _MOST_HOPS = 16
 
 
 class Lineage:
-    """What is known of sessions' descent. Safe for several threads, as the Scribe is."""
+    """What is known of sessions' descent. Safe for several threads, as the SessionWriter is."""
 
-    def __init__(self, scribe: Scribe, hermes_store: Path | None = None, hermes_rule: Rule | None = None) -> None:
-        """Look up in the Scribe's store.
+    def __init__(
+        self, session_writer: SessionWriter, hermes_store: Path | None = None, hermes_rule: Rule | None = None
+    ) -> None:
+        """Look up in the SessionWriter's store.
 
         Args:
             hermes_store: Hermes' `state.db`, if it may be read.
             hermes_rule: tell it in Hermes' words too, by this rule, for editors that know no others.
         """
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._rule = hermes_rule
         self._of_hermes = hermes_links(HermesStore(hermes_store)) if hermes_store is not None else None
         self._heads: dict[str, str] = {}
@@ -53,15 +55,15 @@ class Lineage:
         Args:
             head: the agent's id of the session that is live, if it says so.
         """
-        with self._scribe.lock:
-            self._scribe.open(begun)
+        with self._session_writer.lock:
+            self._session_writer.open(begun)
             current = head or self.head(begun.agent, begun.session)
             self._heads[acp_id] = current
             return self._members(begun.agent, acp_id, current, None)
 
     def of_rotation(self, agent: str, acp_id: str, head: str | None = None) -> dict[str, Json] | None:
         """What to add to the `_meta` of a notice that the live session has changed; None if it has not."""
-        with self._scribe.lock:
+        with self._session_writer.lock:
             current = head or self.head(agent, acp_id)
             before = self._heads.get(acp_id, acp_id)
             if current == before:
@@ -71,12 +73,12 @@ class Lineage:
 
     def head(self, agent: str, session: str) -> str:
         """The session that goes on under an id: the last of its continuations that is recorded."""
-        self._scribe.archive.look_anew()
-        return self._scribe.writer.current(agent, session)
+        self._session_writer.archive.look_anew()
+        return self._session_writer.writer.current(agent, session)
 
     def _members(self, agent: str, acp_id: str, current: str, before: str | None) -> dict[str, Json] | None:
         """Our member and, if wanted, Hermes'; None if nothing is known."""
-        self._scribe.archive.look_anew()  # hooks are recorded by another process
+        self._session_writer.archive.look_anew()  # hooks are recorded by another process
         links = self._links(agent)
         way = way_up(current, links)
         if way is None:
@@ -100,7 +102,7 @@ class Lineage:
     def _sealed(self, agent: str, current: str, acp_id: str) -> Sealed | None:
         """Where it is recorded: the journal of the live session, else of the conversation it belongs to."""
         for session in (current, acp_id):
-            record = self._scribe.writer.find(agent, session)
+            record = self._session_writer.writer.find(agent, session)
             if record is not None:
                 return Sealed(session=record.sid, size=record.journal.size, head=record.last)
         return None
@@ -118,11 +120,11 @@ class Lineage:
 
     def _continued_as(self, agent: str, current: str) -> str | None:
         """What a session went on as, as far as the index knows: after a restart Hermes begins again with the first."""
-        sid = self._scribe.archive.find(agent, current)
+        sid = self._session_writer.archive.find(agent, current)
         if sid is None:
             return None
         try:
-            with closing(Graph(self._scribe.home.graph, Mode.READ)) as graph:
+            with closing(Graph(self._session_writer.home.graph, Mode.READ)) as graph:
                 last = last_continuation(graph, sid)
                 row = get_session(graph, last) if last != sid else None
         except GraphError:  # there is none yet
@@ -134,7 +136,7 @@ class Lineage:
         (current, link), *_ = way.hops
         if link.began is None or way.depth == 0 or link.parent is None:
             return None
-        ended, begun = (self._scribe.writer.find(agent, session) for session in (link.parent, current))
+        ended, begun = (self._session_writer.writer.find(agent, session) for session in (link.parent, current))
         n = ended.known.number_of(link.began.hash) if ended is not None else None
         step = ended.read(n) if ended is not None and n is not None else None
         if ended is None or step is None or step.type != "compaction":
@@ -165,9 +167,9 @@ class Lineage:
 
     def _recorded(self, agent: str, session: str) -> Link | None:
         """How a session began, by its first entry."""
-        sid = self._scribe.archive.find(agent, session)
-        path = self._scribe.home.journal(sid) if sid is not None else None
-        first = read_at(self._scribe.home, path, 0) if path is not None else None
+        sid = self._session_writer.archive.find(agent, session)
+        path = self._session_writer.home.journal(sid) if sid is not None else None
+        first = read_at(self._session_writer.home, path, 0) if path is not None else None
         if first is None:
             return None
         sealed, claimed = sealed_parent(first), claimed_parent(first)
@@ -178,7 +180,7 @@ class Lineage:
 
     def _native_id(self, agent: str, sid: str) -> str | None:
         """The agent's own id of a journal's session; None for one of another agent, such as the run it is part of."""
-        path = self._scribe.home.journal(sid)
+        path = self._session_writer.home.journal(sid)
         key = start_key(next(iter(LineFile(path)), b"")) if path is not None else None
         return key[1] if key is not None and key[0] == agent else None
 

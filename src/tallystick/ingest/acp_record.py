@@ -19,9 +19,9 @@ from tallystick.errors import TallystickError
 from tallystick.live.configuration import LiveConfiguration
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Loss, Opening, Ref, Source, Step
-from tallystick.recording.best_effort_recorder import Beside
+from tallystick.recording.best_effort_recorder import BestEffortRecorder
 from tallystick.recording.corroboration import seconds_apart
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 _JOINED = ("user", "assistant")
 _ENDS = ("compaction", "session_end")
@@ -29,12 +29,12 @@ _LAST = 16
 _MOST_APART_S = 600.0
 
 
-class Tap(Beside):
+class Tap(BestEffortRecorder):
     """Records what passes. `observe` is called on one thread, the relay's."""
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         fallback: str,
         decided: Callable[[bytes], Decision | None],
         monitor: str | None = None,
@@ -42,7 +42,7 @@ class Tap(Beside):
     ) -> None:
         """Args: decided: gives the decision that made a line of ours. configuration: watches what sessions run under."""
         self.acp = Acp(fallback, monitor)
-        super().__init__(scribe)
+        super().__init__(session_writer)
         self._decided = decided
         self._is_closed = False
         self._configuration = configuration
@@ -71,13 +71,13 @@ class Tap(Beside):
             return
         self._is_closed = True
         try:
-            self._scribe.close()
+            self._session_writer.close()
         except (TallystickError, OSError) as error:
             self.faults.append(f"{type(error).__name__}: {error}")
 
     def _record(self, events: Iterable[Event]) -> None:
         told = list(events)
-        self.record(told, lambda step: self._scribe.add(self.acp.agent, self._placed(step)))
+        self.record(told, lambda step: self._session_writer.add(self.acp.agent, self._placed(step)))
         if self._configuration is not None:
             self._watch(self._configuration, told)
 
@@ -102,7 +102,7 @@ class Tap(Beside):
 
     def _following(self, opening: Opening, compaction: Ref) -> Opening:
         """The session that goes on under its id, after the one that the compaction ended."""
-        base, writer = opening.session, self._scribe.writer
+        base, writer = opening.session, self._session_writer.writer
         number = _number(base, writer.current(opening.agent, base))
         while number > 0:
             record = writer.find(opening.agent, f"{base}~{number}")
@@ -117,18 +117,18 @@ class Tap(Beside):
 
         What an agent's history tells too gets a name of ours, so that the two are found to be one (docs/format.md 13.3).
         """
-        with self._scribe.lock:
+        with self._session_writer.lock:
             session = self._current(step.session)
             if step.type in _ENDS and step.source_id is not None and session != step.session:
                 session = self._ended(step, session)
-            record = self._scribe.writer.find(self.acp.agent, session)
+            record = self._session_writer.writer.find(self.acp.agent, session)
             if step.source_id is None and step.type in _JOINED and record is not None:
                 step = replace(step, source_id=record.free_id(f"{UNNAMED}acp/"))
             return replace(step, session=session) if session != step.session else step
 
     def _current(self, session: str) -> str:
         """What goes on under an id. Another process may have recorded the compaction, and what goes on after it."""
-        writer = self._scribe.writer
+        writer = self._session_writer.writer
         current = writer.current(self.acp.agent, session)
         record = writer.find(self.acp.agent, current)
         if record is None:
@@ -143,7 +143,7 @@ class Tap(Beside):
         """The session that a compaction ended: the one before, if the agent's history was read first and has told so."""
         number = _number(step.session, current)
         before = f"{step.session}~{number - 1}" if number > 1 else step.session
-        record = self._scribe.writer.find(self.acp.agent, before)
+        record = self._session_writer.writer.find(self.acp.agent, before)
         size = record.journal.size if record is not None else 0
         last = (record.read(n) for n in range(size - 1, max(size - _LAST, 0), -1)) if record is not None else ()
         told = next((each for each in last if each is not None and each.type == step.type), None)

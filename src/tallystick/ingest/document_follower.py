@@ -19,7 +19,7 @@ from tallystick.capture.history import Piece
 from tallystick.capture.transcript import Clock, WholeTranscript
 from tallystick.ingest.transcript_events import Recording
 from tallystick.model.step import Event, Loss, Opening, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 _MOST_NAMED = 100
 
@@ -29,7 +29,7 @@ class FollowedWhole(Recording):
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         adapter: Adapter,
         session: str,
         path: Path,
@@ -37,7 +37,7 @@ class FollowedWhole(Recording):
         clock: Clock = time.monotonic,
         parent: str | None = None,
     ) -> None:
-        super().__init__(scribe, adapter, session, path, clock=clock, parent=parent)
+        super().__init__(session_writer, adapter, session, path, clock=clock, parent=parent)
         self._file = WholeTranscript(path, adapter, clock=clock)
         self._given: dict[str, bytes] = {}
         self._ready: deque[tuple[Event, Piece]] = deque()

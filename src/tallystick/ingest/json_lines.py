@@ -16,7 +16,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Loss, Opening, Step
 from tallystick.policy.alert import ALERT, FEEDBACK
 from tallystick.recording.checkpoints.auto import Checkpointing
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 
 MOST_BYTES = 64 << 20
 """The longest line, in bytes."""
@@ -45,20 +45,22 @@ class Ingested(msgspec.Struct):
     """By the words of `Outcome`."""
 
 
-def ingest(scribe: Scribe, lines: Iterable[bytes], defaults: Defaults, counts: Ingested) -> Iterator[Taken | Refused]:
+def ingest(
+    session_writer: SessionWriter, lines: Iterable[bytes], defaults: Defaults, counts: Ingested
+) -> Iterator[Taken | Refused]:
     """Record each line as it comes; gives what became of it once it is recorded. `counts` is kept up to date.
 
     Raises:
         JournalError: the store cannot be written. What was given before is recorded.
     """
-    checkpoints = Checkpointing(scribe)
+    checkpoints = Checkpointing(session_writer)
     for line in lines:
         counts.lines += 1
         if not line.strip():
             counts.empty += 1
             continue
         try:
-            yield from _record(scribe, checkpoints, line, defaults, counts)
+            yield from _record(session_writer, checkpoints, line, defaults, counts)
         except FormatError as error:
             counts.refused += 1
             yield Refused(counts.lines, str(error), error.hint)
@@ -66,7 +68,7 @@ def ingest(scribe: Scribe, lines: Iterable[bytes], defaults: Defaults, counts: I
 
 
 def _record(
-    scribe: Scribe, checkpoints: Checkpointing, line: bytes, defaults: Defaults, counts: Ingested
+    session_writer: SessionWriter, checkpoints: Checkpointing, line: bytes, defaults: Defaults, counts: Ingested
 ) -> Iterator[Taken]:
     if len(line) > MOST_BYTES:
         raise FormatError(f"a line has at most {MOST_BYTES} bytes")
@@ -78,10 +80,10 @@ def _record(
             )
     for agent, event in events:
         if isinstance(event, Opening):
-            counts.sessions.add(scribe.open(event).sid)
+            counts.sessions.add(session_writer.open(event).sid)
         elif not isinstance(event, Loss):
             (checkpoints.settle if event.type == "session_end" else checkpoints.tick)()
-            taken = scribe.add(agent, event)
-            checkpoints.saw(scribe.writer.record_of(taken.session, agent), taken, event)
+            taken = session_writer.add(agent, event)
+            checkpoints.saw(session_writer.writer.record_of(taken.session, agent), taken, event)
             counts.steps[taken.outcome.value] += 1
             yield taken

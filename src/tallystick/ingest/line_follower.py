@@ -17,7 +17,7 @@ from tallystick.capture.transcript import Change, Clock, Damage, LineTranscript
 from tallystick.errors import SourceError
 from tallystick.ingest.transcript_events import Recording
 from tallystick.model.step import Json, Loss, Opening, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 _QUIET_S = 2.0
 
@@ -27,7 +27,7 @@ class FollowedLines(Recording):
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         adapter: Adapter,
         session: str,
         path: Path,
@@ -35,7 +35,7 @@ class FollowedLines(Recording):
         clock: Clock = time.monotonic,
         parent: str | None = None,
     ) -> None:
-        super().__init__(scribe, adapter, session, path, clock=clock, parent=parent)
+        super().__init__(session_writer, adapter, session, path, clock=clock, parent=parent)
         self._file = LineTranscript(path, adapter, clock=clock)
         self._reading: Iterator[Piece] | None = None
         self._skip_to: int | None = None
@@ -105,7 +105,7 @@ class FollowedLines(Recording):
 
     def _begin(self) -> int:
         """How far the file was read before, as the ledger has it; if that is not there any more, it is told."""
-        mark = self._scribe.archive.ledger.watermarks.get(str(self.path))
+        mark = self._session_writer.archive.ledger.watermarks.get(str(self.path))
         size = self._file.size
         if mark is None or size == 0:
             return 0
@@ -188,7 +188,7 @@ class FollowedLines(Recording):
         while self._pending:
             self._record_next()
         for session in self._openings:
-            with self._scribe.lock:
+            with self._session_writer.lock:
                 self._open(session)
         if self._file.offset:
             self._note_read(self._file.offset, self._file.digest)

@@ -1,7 +1,7 @@
 """The MCP proxy: an agent and an MCP server on stdio, recorded as they talk.
 
-Owns joining the relay, the protocol's mapping and the Scribe. Must not know any of their rules. Both sides get the bytes
-that they would get without it.
+Owns joining the relay, the protocol's mapping and the SessionWriter. Must not know any of their rules. Both sides get the
+bytes that they would get without it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tallystick.capture.relay import Ended, Line, Way, relay
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.step import Event
-from tallystick.recording.best_effort_recorder import Beside
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.best_effort_recorder import BestEffortRecorder
+from tallystick.recording.session_writer import SessionWriter
 
 
 class Proxied(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,11 +34,11 @@ class Proxied(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong in recording; the conversation went on."""
 
 
-class Watcher(Beside):
+class Watcher(BestEffortRecorder):
     """Records what passes. `observe` is called on one thread, the relay's."""
 
-    def __init__(self, scribe: Scribe, mcp: Mcp) -> None:
-        super().__init__(scribe)
+    def __init__(self, session_writer: SessionWriter, mcp: Mcp) -> None:
+        super().__init__(session_writer)
         self._mcp = mcp
 
     def observe(self, line: Line) -> None:
@@ -56,7 +56,7 @@ class Watcher(Beside):
         self._record(self._mcp.end(time.time_ns(), returncode=ended.returncode))
 
     def _record(self, events: Iterable[Event]) -> None:
-        self.record(events, lambda step: self._scribe.add(AGENT, step))
+        self.record(events, lambda step: self._session_writer.add(AGENT, step))
 
 
 def proxy(home: Home, command: Sequence[str], *, name: str | None = None, within: str | None = None) -> Proxied:
@@ -75,12 +75,12 @@ def proxy(home: Home, command: Sequence[str], *, name: str | None = None, within
     session = f"mcp-{uuid.uuid4()}"  # the protocol has no name for a conversation on stdio
     mcp = Mcp(session, Path(command[0]).name, name=name, within=within)
     try:
-        scribe = Scribe(home)
+        session_writer = SessionWriter(home)
     except (TallystickError, OSError) as error:
         ended = relay(command)
         return Proxied(ended=ended, session=session, steps=0, losses={}, faults=(f"nothing was recorded: {error}",))
-    with scribe:
-        watcher = Watcher(scribe, mcp)
+    with session_writer:
+        watcher = Watcher(session_writer, mcp)
         ended = relay(command, observe=watcher.observe)
         watcher.end(ended)
         return Proxied(

@@ -22,7 +22,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Loss, Opening, Source, Step
 from tallystick.recording.corroboration import Agreement, agreement, told_by
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 PATHS: dict[str, Signal] = {"/v1/logs": "logs", "/v1/traces": "traces", "/v1/metrics": "metrics"}
 MOST_BYTES = 64 << 20
@@ -61,8 +61,8 @@ class _RefusedError(Exception):
 class Receiver:
     """Takes requests into one store. Safe for several threads, which wait for each other."""
 
-    def __init__(self, scribe: Scribe) -> None:
-        self.scribe = scribe
+    def __init__(self, session_writer: SessionWriter) -> None:
+        self.session_writer = session_writer
         self.counts = Counts()
         self._memory = Memory()
         self._lock = threading.Lock()
@@ -111,19 +111,19 @@ class Receiver:
     # Steps ----------------------------------------------------------------------------------------------------------
 
     def _open(self, opening: Opening) -> None:
-        if self.scribe.writer.find(opening.agent, opening.session) is None:
-            self.scribe.open(opening)
+        if self.session_writer.writer.find(opening.agent, opening.session) is None:
+            self.session_writer.open(opening)
             self.counts.openings += 1
 
     def _add(self, agent: str, step: Step) -> None:
-        with self.scribe.lock:
+        with self.session_writer.lock:
             record = self._record_of(agent, step)
             said = _with_what_was_said(record, step)
             if said is None:
                 self.counts.steps["repeated"] += 1
                 return
             try:
-                self.counts.steps[self.scribe.add_to(record, said).outcome.value] += 1
+                self.counts.steps[self.session_writer.add_to(record, said).outcome.value] += 1
             except FormatError as error:
                 self.counts.losses[f"{agent} unsealable"] += 1
                 self.counts.last_error = str(error)
@@ -134,14 +134,14 @@ class Receiver:
         A compaction ends a session and begins its continuation (docs/format.md 7); telemetry knows one id for both.
         """
         session, number = step.session, 0
-        found = self.scribe.writer.find(agent, session)
+        found = self.session_writer.writer.find(agent, session)
         last = found
         while found is not None:
             if step.source_id is not None and found.known.find(step.source_id) is not None:
                 return found
             number += 1
-            last, found = found, self.scribe.writer.find(agent, f"{session}~{number}")
-        return last or self.scribe.open(Opening(session=session, agent=agent, source=step.source, ts=step.ts))
+            last, found = found, self.session_writer.writer.find(agent, f"{session}~{number}")
+        return last or self.session_writer.open(Opening(session=session, agent=agent, source=step.source, ts=step.ts))
 
 
 def _with_what_was_said(record: SessionRecord, step: Step) -> Step | None:
@@ -211,11 +211,11 @@ def _status(status: int, why: str) -> Answer:
     return Answer(status, _PROTOBUF, b"\x12" + bytes((len(text),)) + text)
 
 
-_receivers: WeakKeyDictionary[Scribe, Receiver] = WeakKeyDictionary()
+_receivers: WeakKeyDictionary[SessionWriter, Receiver] = WeakKeyDictionary()
 _making = threading.Lock()
 
 
-def receiver_of(scribe: Scribe) -> Receiver:
-    """The receiver of a scribe: what one request tells, another may need."""
+def receiver_of(session_writer: SessionWriter) -> Receiver:
+    """The receiver of a session_writer: what one request tells, another may need."""
     with _making:
-        return _receivers.setdefault(scribe, Receiver(scribe))
+        return _receivers.setdefault(session_writer, Receiver(session_writer))

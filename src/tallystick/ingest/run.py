@@ -34,7 +34,7 @@ from tallystick.model.effect import EffectKind, FileEffect
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 from tallystick.recording.record import SessionRecord, sealable
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 AGENT = "run"
 VARIABLE = "TALLY_SESSION"
@@ -145,7 +145,7 @@ class _Recording:
         self._command = command
         self._cwd = cwd
         self._parent = parent
-        self._scribe: Scribe | None = None
+        self._session_writer: SessionWriter | None = None
         self._record: SessionRecord | None = None
         self._before: Look | None = None
         self._remarks: list[str] = []
@@ -169,8 +169,8 @@ class _Recording:
             values=sealable({"personal.cwd": str(self._cwd), "content.args": list(self._command)}),
         )
         with self._noting():
-            self._scribe = Scribe(self._home)
-            self._record = self._scribe.open(opening)
+            self._session_writer = SessionWriter(self._home)
+            self._record = self._session_writer.open(opening)
         watch = self._watch_beside(roots)
         if files and self._record is not None:
             self._before = look(self._cwd, leave_out=self._home.folder)
@@ -184,8 +184,8 @@ class _Recording:
     def _watch_beside(self, roots: Sequence[Root]) -> Watch:
         """Watch the folders in a thread of its own; whoever of our descendants has a file open may be named."""
         watch = Watch(roots, leave_out=left_out(self._home), holders=Holders(os.getpid()))
-        if roots and self._scribe is not None and self._record is not None:
-            self._beside = Beside(self._scribe, self._record, watch)
+        if roots and self._session_writer is not None and self._record is not None:
+            self._beside = Beside(self._session_writer, self._record, watch)
             self._beside.start()
         return watch
 
@@ -246,8 +246,8 @@ class _Recording:
             counts = self._record_effects(told)
             self._record_exit(exit_code, signal_name, duration_ms)
         with self._noting():
-            if self._scribe is not None:
-                self._scribe.close()
+            if self._session_writer is not None:
+                self._session_writer.close()
         return Ran(
             exit_code=exit_code,
             signal=signal_name,
@@ -305,7 +305,7 @@ class _Recording:
         ts: str | None = None,
         within: Ref | None = None,
     ) -> None:
-        if self._scribe is None or self._record is None:
+        if self._session_writer is None or self._record is None:
             return
         step = Step(
             session=self.session,
@@ -317,7 +317,7 @@ class _Recording:
             values=sealable(values),
             within=within,
         )
-        self._scribe.add_to(self._record, step)
+        self._session_writer.add_to(self._record, step)
 
     @contextlib.contextmanager
     def _noting(self) -> Iterator[None]:

@@ -24,7 +24,7 @@ from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Json, Loss, Opening, Source, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.indexing import bring_up_to_date
 
 _EXAMPLES = 3
@@ -80,7 +80,7 @@ class Recording:
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         adapter: Adapter,
         session: str,
         path: Path,
@@ -94,7 +94,7 @@ class Recording:
         self.session = session
         self.sessions = {session}
         self.parent = parent
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._clock = clock
         self._last_news = clock()
         self._pending: deque[tuple[Event, Piece]] = deque()
@@ -138,9 +138,9 @@ class Recording:
     def _record(self, step: Step, piece: Piece) -> int:
         if self._is_shared(step):
             return 0
-        with self._scribe.lock:
+        with self._session_writer.lock:
             try:
-                outcome = self._scribe.add_to(self._open(step.session), step).outcome
+                outcome = self._session_writer.add_to(self._open(step.session), step).outcome
             except FormatError as error:
                 self._lose(Loss(kind="unsealable", detail=f"{step.type}: {error}", fault=True), piece)
                 return 0
@@ -154,13 +154,13 @@ class Recording:
         return opening.agent if opening is not None else self.adapter.NAME
 
     def _existing(self, session: str) -> SessionRecord | None:
-        return self._scribe.writer.find(self._agent_of(session), session)
+        return self._session_writer.writer.find(self._agent_of(session), session)
 
     def _open(self, session: str) -> SessionRecord:
         record = self._existing(session)
         opening = self._openings.get(session) or Opening(session=session, agent=self.adapter.NAME)
         if record is None:
-            record = self._scribe.open(opening, fork_of=self._forks.get(session))
+            record = self._session_writer.open(opening, fork_of=self._forks.get(session))
         elif session not in self._sids:
             self._tell_opening(record, opening)
         self._sids[session] = record.sid
@@ -174,7 +174,7 @@ class Recording:
         values = {key: value for key, value in opening.values.items() if known.get(key) != value}
         if not meta and not values:
             return
-        self._scribe.add_to(
+        self._session_writer.add_to(
             record,
             Step(
                 session=opening.session,
@@ -200,8 +200,8 @@ class Recording:
     def refresh_index(self) -> None:
         """Bring the index up to date, which may take long. Without it nothing is shared, and the session is whole."""
         try:
-            with closing(Graph(self._scribe.home.graph, Mode.WRITE)) as graph:
-                bring_up_to_date(self._scribe.home, graph, depth=Depth.ROWS)
+            with closing(Graph(self._session_writer.home.graph, Mode.WRITE)) as graph:
+                bring_up_to_date(self._session_writer.home, graph, depth=Depth.ROWS)
         except TallystickError:
             self._has_index = False
         self._is_index_fresh = True
@@ -229,12 +229,12 @@ class Recording:
     def _elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
         """(session, hash) of the entry that has an event of the agent, as far as the index knows."""
         for sid in self._ancestors:
-            record = self._scribe.writer.record_of(sid, agent)
+            record = self._session_writer.writer.record_of(sid, agent)
             n = record.known.find(source_id)
             if n is not None:
                 return sid, record.known.hash_at(n)
         try:
-            with closing(Graph(self._scribe.home.graph, Mode.WRITE)) as graph:
+            with closing(Graph(self._session_writer.home.graph, Mode.WRITE)) as graph:
                 found = known_step(graph, agent, source_id)
         except TallystickError:
             return None
@@ -256,6 +256,6 @@ class Recording:
         """Say in the ledger how far the file was read: what is in it up to there is recorded, and durable."""
         read = ReadTo(self.path, self.adapter.NAME, offset, digest)
         entries = list(import_entries(read, self._sids, self._steps, self._losses))
-        with self._scribe.lock:
-            self._scribe.seal()
-            self._scribe.archive.seal((), then=entries)
+        with self._session_writer.lock:
+            self._session_writer.seal()
+            self._session_writer.archive.seal((), then=entries)

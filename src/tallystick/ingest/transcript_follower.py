@@ -19,7 +19,7 @@ from tallystick.errors import SourceError, TallystickError
 from tallystick.ingest.document_follower import FollowedWhole
 from tallystick.ingest.line_follower import FollowedLines
 from tallystick.ingest.transcript_events import Followed
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 _LOG = logging.getLogger(__name__)
 _SLICE_S = 0.002
@@ -38,13 +38,17 @@ _CHILDREN: Mapping[str, tuple[str, ...]] = {
 """By agent: where the files of sub-agents lie, seen from the folder of their session's file."""
 
 
-class Witness:
+class TranscriptFollower:
     """Follows transcripts and records what they say. Safe to use from several threads."""
 
     def __init__(
-        self, scribe: Scribe, adapters: Mapping[str, Adapter], *, clock: Callable[[], float] = time.monotonic
+        self,
+        session_writer: SessionWriter,
+        adapters: Mapping[str, Adapter],
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._adapters = adapters
         self._clock = clock
         self._lock = threading.Lock()
@@ -79,7 +83,7 @@ class Witness:
         if adapter is None:
             return
         kind = FollowedLines if adapter.SHAPE is Shape.LINES else FollowedWhole
-        self._files[str(path)] = kind(self._scribe, adapter, session, path, clock=self._clock, parent=parent)
+        self._files[str(path)] = kind(self._session_writer, adapter, session, path, clock=self._clock, parent=parent)
         while len(self._files) > _MOST_FILES:
             self._end(next(iter(self._files.values())))
 

@@ -23,7 +23,7 @@ from tallystick.model.effect import FileEffect
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Opening, Source
 from tallystick.recording.record import SessionRecord, sealable
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 SENSITIVE = (".ssh", ".aws", ".config/gcloud")
 """Folders below the home folder that are watched by name, where they are."""
@@ -72,7 +72,7 @@ def watch_folders(
     """
     counts = Watched()
     watch = Watch(roots, leave_out=left_out(home), holders=Holders(pid) if pid is not None else None)
-    with Scribe(home) as scribe:
+    with SessionWriter(home) as session_writer:
         opening = Opening(
             session=uuid.uuid4().hex,
             agent=AGENT,
@@ -81,15 +81,15 @@ def watch_folders(
             meta={"pid": pid} if pid is not None else {},
             values=sealable({"personal.cwd": roots[0].path, "content.paths": [root.path for root in roots]}),
         )
-        own = scribe.open(opening)
+        own = session_writer.open(opening)
         counts.session = own.sid
         watch.begin()
         ready(own.sid)
-        effects = Effects(scribe, Whose(scribe, own, roots, ask or (lambda: working_now(home))), counts)
+        effects = Effects(session_writer, Whose(session_writer, own, roots, ask or (lambda: working_now(home))), counts)
         for batch in watch.batches(stop):
             effects.take(batch)
             seen(batch)
-        scribe.add_to(own, watch_step("session_end", {"status": "completed"}, {}, ts=now_text()))
+        session_writer.add_to(own, watch_step("session_end", {"status": "completed"}, {}, ts=now_text()))
     return counts
 
 
@@ -101,10 +101,10 @@ def left_out(home: Home) -> list[str]:
 class Beside:
     """A watch that runs in a thread beside something else, which it never disturbs: what goes wrong becomes a remark."""
 
-    def __init__(self, scribe: Scribe, record: SessionRecord, watch: Watch) -> None:
+    def __init__(self, session_writer: SessionWriter, record: SessionRecord, watch: Watch) -> None:
         self.counts = Watched(session=record.sid)
         self._last: dict[str, FileEffect] = {}
-        self._effects = Effects(scribe, lambda: record, self.counts, taken=self._remember)
+        self._effects = Effects(session_writer, lambda: record, self.counts, taken=self._remember)
         self._watch = watch
         self._stop = threading.Event()
         self._is_ready = threading.Event()

@@ -15,7 +15,7 @@ from tallystick.capture.recorder import working
 from tallystick.capture.watch_tree import Root
 from tallystick.journal.home import Home
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 _ASK_S = 1.0
 
@@ -58,7 +58,7 @@ class Whose:
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         own: SessionRecord,
         roots: Sequence[Root],
         ask: Callable[[], Iterable[Working]],
@@ -66,7 +66,7 @@ class Whose:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Record into `own` where there is not one session of an agent. `ask` tells which ones are live."""
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._own = own
         self._roots = roots
         self._ask = ask
@@ -81,8 +81,8 @@ class Whose:
             self._asked_at = now
             self._found = only_one(self._ask(), self._roots)
         if self._found is not None:
-            current = self._scribe.writer.current(self._found.agent, self._found.session)
-            record = self._scribe.writer.find(self._found.agent, current)
+            current = self._session_writer.writer.current(self._found.agent, self._found.session)
+            record = self._session_writer.writer.find(self._found.agent, current)
             if record is not None and not record.journal.ended:
                 return record
         return self._own

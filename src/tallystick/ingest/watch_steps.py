@@ -19,7 +19,7 @@ from tallystick.model.effect import FileEffect
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Source, Step
 from tallystick.recording.record import SessionRecord, sealable
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 AGENT = "tallystick.watch"
 UNKNOWN = "unknown"
@@ -100,14 +100,14 @@ class Effects:
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         whose: Callable[[], SessionRecord],
         counts: Watched,
         *,
         taken: Callable[[FileEffect], None] = lambda _: None,
     ) -> None:
         """Record into the session that `whose` says; `taken` is given each effect once it is recorded."""
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._whose = whose
         self._counts = counts
         self._taken = taken
@@ -118,13 +118,13 @@ class Effects:
         Raises:
             JournalError: it cannot be written.
         """
-        with self._scribe.lock:
+        with self._session_writer.lock:
             record = self._whose()
             for gap in batch.gaps:
-                self._scribe.add_to(record, gap_step(gap))
+                self._session_writer.add_to(record, gap_step(gap))
                 self._counts.gaps += 1
             for effect in batch.effects:
-                self._scribe.add_to(record, effect_step(effect))
+                self._session_writer.add_to(record, effect_step(effect))
                 self._counts.count(effect)
                 self._counts.in_sessions += record.sid != self._counts.session
                 self._taken(effect)

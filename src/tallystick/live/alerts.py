@@ -19,7 +19,7 @@ from tallystick.model.step import Json, Ref, Source, Step
 from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_broken_policy, alert_of_decision
 from tallystick.recording.alert_chain import AlertChain, known_head, milliseconds_of, place_of
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 _MOST_ASKED = 256
 _MOST_WAITING = 64
@@ -65,10 +65,10 @@ class _Done(msgspec.Struct, frozen=True):
 
 
 class LiveAlerts:
-    """Seals alerts. Not safe for several threads, but for what takes the scribe's lock."""
+    """Seals alerts. Not safe for several threads, but for what takes the session_writer's lock."""
 
-    def __init__(self, scribe: Scribe, look_after: LookAfter | None) -> None:
-        self._scribe = scribe
+    def __init__(self, session_writer: SessionWriter, look_after: LookAfter | None) -> None:
+        self._session_writer = session_writer
         self._look_after = look_after
         self._chain: AlertChain | None = None
         self._asked: OrderedDict[tuple[str, str], Call] = OrderedDict()
@@ -95,7 +95,7 @@ class LiveAlerts:
 
     def _add(self, record: SessionRecord, alert: Alert) -> None:
         if self._chain is None:
-            self._chain = AlertChain(self._scribe, known_head(self._scribe.home))
+            self._chain = AlertChain(self._session_writer, known_head(self._session_writer.home))
         try:
             self._chain.add(record, alert)
         except FormatError as error:
@@ -137,10 +137,10 @@ class LiveAlerts:
         self._told[key] = None
         while len(self._told) > _MOST_TOLD:
             self._told.popitem(last=False)
-        record = self._scribe.writer.find(done.agent, done.step.session)
+        record = self._session_writer.writer.find(done.agent, done.step.session)
         if record is None:
             return
-        with self._scribe.lock:
+        with self._session_writer.lock:
             finding = decided_step(done.step, found)
             alert = alert_of_decision(
                 finding, done.step, place_of(record, done.n), created_at=milliseconds_of(system_clock())

@@ -29,7 +29,7 @@ from tallystick.recording.isolation import MEMBER
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.run_config.recorded import known_configuration
 from tallystick.recording.run_config.steps import change_step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.checkpoints import Trigger
 from tallystick.sessions.configuration import ENVIRONMENT, HOOKS, Configuration, configuration, differences
 from tallystick.sessions.declared_config import Told, carried, told_inputs
@@ -67,11 +67,11 @@ class _Session(msgspec.Struct):
 
 
 class LiveConfiguration:
-    """Watches what the sessions of one scribe run under. `tick` records what was found: whoever records calls it."""
+    """Watches what the sessions of one session_writer run under. `tick` records what was found: whoever records calls it."""
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         *,
         monotonic: Callable[[], float],
         user: Path,
@@ -86,7 +86,7 @@ class LiveConfiguration:
         """
         self.failures = 0
         self.last_error: str | None = None
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._user = user
         self._environment = environment
         self._monotonic = monotonic
@@ -134,7 +134,7 @@ class LiveConfiguration:
             self._note(error)
 
     def _known(self, agent: str, session: str) -> SessionRecord | None:
-        return self._scribe.writer.find(agent, self._scribe.writer.current(agent, session))
+        return self._session_writer.writer.find(agent, self._session_writer.writer.current(agent, session))
 
     def begin(
         self, record: SessionRecord, told: Told, *, folder: str | None, environment: Mapping[str, str] | None = None
@@ -195,7 +195,7 @@ class LiveConfiguration:
 
     def _secret(self) -> bytes:
         if self._key is None:
-            self._key = configuration_key(self._scribe.home)
+            self._key = configuration_key(self._session_writer.home)
         return self._key
 
     # Recording --------------------------------------------------------------------------------------------------------
@@ -227,8 +227,8 @@ class LiveConfiguration:
         now = session.current = configuration(key, told, earlier, found.digested)
         if before is not None and before.fingerprint == now.fingerprint:
             return
-        with self._scribe.lock:  # or the session might be let go of in between
-            record = self._scribe.writer.record_of(sid, session.agent)
+        with self._session_writer.lock:  # or the session might be let go of in between
+            record = self._session_writer.writer.record_of(sid, session.agent)
             if record.journal.ended:
                 return
             if before is None:
@@ -252,7 +252,7 @@ class LiveConfiguration:
             meta[MEMBER] = first.meta[MEMBER]
         made = Mark(trigger=Trigger.SESSION_START, label=label, position=position, git=git, meta=meta, values=values)
         try:
-            mark(self._scribe, record, made)
+            mark(self._session_writer, record, made)
         except CheckpointError as error:  # they are off, or there are too many
             self.last_error = str(error)
 
@@ -260,7 +260,7 @@ class LiveConfiguration:
         changed = differences(before, now)
         since = record.journal.size if session.is_told else session.since
         step = change_step(record.sid, session.told, before, now, changed, since=since)
-        taken = self._scribe.add_to(record, step)
+        taken = self._session_writer.add_to(record, step)
         if any(difference.section == HOOKS for difference in changed):
             self._mark(record, now, "hooks registered", taken.n)
 

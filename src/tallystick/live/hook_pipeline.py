@@ -32,7 +32,7 @@ from tallystick.recording.checkpoints.auto import Checkpointing
 from tallystick.recording.isolation import with_isolation
 from tallystick.recording.own_session import RECORDER, SESSION, Gaps
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.recording.settings_change import SettingsWatch
 from tallystick.recording.synthetic_ids import Unnamed
 
@@ -97,12 +97,12 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     ending: bool = False
 
 
-class Live:
+class HookPipeline:
     """Takes deliveries one after another. Not safe for several threads: whoever has them queues them."""
 
     def __init__(
         self,
-        scribe: Scribe,
+        session_writer: SessionWriter,
         decide: Decide,
         transcripts: Transcripts,
         *,
@@ -111,7 +111,7 @@ class Live:
         look_after: LookAfter | None = None,
         configuration: LiveConfiguration | None = None,
     ) -> None:
-        self.scribe = scribe
+        self.session_writer = session_writer
         self.counts = Counts()
         self._decide = decide
         self._transcripts = transcripts
@@ -126,11 +126,11 @@ class Live:
         self._settle: Settle | None = None
         self.changes = 0
         """How often `unfinished` has changed."""
-        self._gaps = Gaps(scribe)
-        self._alerts = LiveAlerts(scribe, look_after)
-        self.checkpoints = Checkpointing(scribe)
+        self._gaps = Gaps(session_writer)
+        self._alerts = LiveAlerts(session_writer, look_after)
+        self.checkpoints = Checkpointing(session_writer)
         self._configuration = configuration
-        self._settings = SettingsWatch(scribe.home)
+        self._settings = SettingsWatch(session_writer.home)
 
     # One delivery ---------------------------------------------------------------------------------------------------
 
@@ -248,14 +248,14 @@ class Live:
             self._record(delivery, payload, decision)
         except Exception as error:  # a fault of ours must not keep the agent from its answer either
             if delivery.spooled:
-                self.scribe.recover()
+                self.session_writer.recover()
                 raise
             if not isinstance(error, TallystickError):
                 _LOG.exception("a delivery of %s could not be recorded", delivery.agent)
             self.counts.lost += 1
             self.counts.last_error = f"{type(error).__name__}: {error}"
             self._gaps.count(delivery.received)
-            self.scribe.recover()
+            self.session_writer.recover()
 
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
         self._look_at_transcript(delivery.agent, payload)
@@ -285,7 +285,7 @@ class Live:
     def _leave(self, agent: str, payload: Payload) -> tuple[Event, ...]:
         """The agent goes on under another id: what it has left is closed too. Of what is not recorded, nothing is told."""
         left = str(payload.continues)
-        if self.scribe.writer.find(agent, left) is None:
+        if self.session_writer.writer.find(agent, left) is None:
             return tuple(event for event in payload.events if isinstance(event, Loss) or event.session != left)
         self.changes += 1
         self._ending[(agent, left)] = self._monotonic() + _QUIET_SECONDS
@@ -308,14 +308,14 @@ class Live:
         if isinstance(event, Loss):
             return
         event = replace(
-            event, session=self.scribe.writer.current(agent, event.session), ts=event.ts or delivery.received
+            event, session=self.session_writer.writer.current(agent, event.session), ts=event.ts or delivery.received
         )
         if isinstance(event, Opening):
-            if self.scribe.writer.archive.find(agent, event.session) is None:
+            if self.session_writer.writer.archive.find(agent, event.session) is None:
                 folder = self._whereabouts.folder(agent, event.session)
-                self.scribe.open(with_isolation(_under(event, delivery.monitor), folder, Path.home()))
+                self.session_writer.open(with_isolation(_under(event, delivery.monitor), folder, Path.home()))
             return
-        with self.scribe.lock:  # or the session might be let go of in between
+        with self.session_writer.lock:  # or the session might be let go of in between
             self._add(delivery, event, decision)
 
     def _add(self, delivery: Delivery, step: Step, decision: Decision | None) -> None:
@@ -328,17 +328,17 @@ class Live:
         if delivery.spooled:
             step = replace(step, meta={**step.meta, "spooled": True})
         try:
-            taken = self.scribe.add_to(record, step)
+            taken = self.session_writer.add_to(record, step)
         except TallystickError:
             self._unnamed.forget(record.sid)  # what was not recorded was not delivered: it may come again
             raise
         if step.type == "tool_call" and decision is not None:
             if decision.effect is not Effect.ALLOW or decision.would is not None:
                 decided = decided_step(step, decision)
-                self._mark(delivery, record, self.scribe.add_to(record, decided), decided)
+                self._mark(delivery, record, self.session_writer.add_to(record, decided), decided)
                 self._alerts.of_decision(record, step, decided, taken.n, received=delivery.received)
             # An intent is on disk before its call is let go, and sealed where a signer guards the store: DESIGN 5.
-            self._settle = self.scribe.before_effects(taken.session)
+            self._settle = self.session_writer.before_effects(taken.session)
         elif step.type == "tool_result":
             self._alerts.made(delivery.agent, step, taken.n)
         else:
@@ -349,17 +349,19 @@ class Live:
         self.checkpoints.saw(record, taken, seen)
 
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
-        found = self.scribe.writer.find(agent, step.session)
-        return found or self.scribe.open(Opening(session=step.session, agent=agent, source=step.source, ts=step.ts))
+        found = self.session_writer.writer.find(agent, step.session)
+        return found or self.session_writer.open(
+            Opening(session=step.session, agent=agent, source=step.source, ts=step.ts)
+        )
 
     # Policies -------------------------------------------------------------------------------------------------------
 
     def note_policies(self, change: Change) -> None:
         """Record that another set of policies is in force, or that files of policies cannot be used."""
         try:
-            with self.scribe.lock:
-                self.scribe.add(RECORDER, step_of_change(change))
-                record = self.scribe.writer.find(RECORDER, SESSION)
+            with self.session_writer.lock:
+                self.session_writer.add(RECORDER, step_of_change(change))
+                record = self.session_writer.writer.find(RECORDER, SESSION)
                 if record is not None:
                     self._alerts.of_change(record, change)
         except TallystickError as failure:
@@ -368,8 +370,8 @@ class Live:
     def note_alarm(self, said: str) -> None:
         """Record a sign of tampering around the store. In whatever thread it was found."""
         try:
-            with self.scribe.lock:
-                self._alerts.of_alarm(self.scribe.open(Opening(session=SESSION, agent=RECORDER)), said)
+            with self.session_writer.lock:
+                self._alerts.of_alarm(self.session_writer.open(Opening(session=SESSION, agent=RECORDER)), said)
         except TallystickError as failure:
             self.counts.last_error = str(failure)
 
@@ -398,7 +400,7 @@ class Live:
         try:
             was_new = self._transcripts.poll()
             self._alerts.tick()
-            self.scribe.take(RECORDER, self._settings.changed())
+            self.session_writer.take(RECORDER, self._settings.changed())
             (self.checkpoints.settle if closing else self.checkpoints.tick)()
             if self._configuration is not None:
                 (self._configuration.settle if closing else self._configuration.tick)()
@@ -407,7 +409,7 @@ class Live:
                 is_quiet = now >= due and not self._transcripts.poll(agent, session)
                 if closing or (is_quiet and not self._is_due(agent, session)):
                     self._transcripts.finish(agent, session)
-                    self._end(agent, self.scribe.writer.current(agent, session))
+                    self._end(agent, self.session_writer.writer.current(agent, session))
                     self._followed.pop((agent, session), None)
                     del self._ending[(agent, session)]  # only now: what a full disk refuses is tried again
         except TallystickError as error:
@@ -426,7 +428,7 @@ class Live:
             self.tick(closing=True)
             self._transcripts.close()
         finally:
-            self.scribe.close()
+            self.session_writer.close()
 
     @property
     def unrecorded(self) -> int:
@@ -439,9 +441,9 @@ class Live:
         return bool(self._ending or self._gaps.untold)
 
     def _end(self, agent: str, session: str) -> None:
-        record = self.scribe.writer.find(agent, session)
+        record = self.session_writer.writer.find(agent, session)
         if record is not None and not record.journal.ended:
-            self.scribe.add_to(record, Step(session=session, type="session_end", source=Source.HOOK))
+            self.session_writer.add_to(record, Step(session=session, type="session_end", source=Source.HOOK))
         if self._configuration is not None:
             self._configuration.end(agent, session)
 

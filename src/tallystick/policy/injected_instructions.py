@@ -20,7 +20,7 @@ from tallystick.model.script import Command, Role
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.tainted import BEFORE, CHANGES, DEEDS, MOST_TEXT, OLD, RUNS, Sources, is_install, written
-from tallystick.policy.untrusted_input import Heard, Hearing
+from tallystick.policy.untrusted_input import Hearing, UntrustedInput
 
 FOLLOWS = "follows-outside-text"
 RELAYS = "relays-outside-text"
@@ -142,7 +142,7 @@ def _spelled(command: Command) -> str:
     return flat(" ".join(word.plain for word in command.words[:_MOST_WORDS]))
 
 
-def _in_text(piece: _Piece, marks: _Marks, heard: Heard, hearing: Hearing, reach: _Reach) -> str:
+def _in_text(piece: _Piece, marks: _Marks, heard: UntrustedInput, hearing: Hearing, reach: _Reach) -> str:
     """The part of a piece that stands in a text and tells enough; else nothing."""
     there = heard.text.words
     words = piece.text.split()
@@ -196,7 +196,7 @@ def relayed(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
                     return
 
 
-def _risk(name: str, piece: str, heard: Heard) -> Risk:
+def _risk(name: str, piece: str, heard: UntrustedInput) -> Risk:
     way = BEFORE.join(heard.taint.sources) or heard.source
     source = way if heard.step in way else f"{heard.source} ({heard.step}){BEFORE}{way}"
     return Risk(name, f"“{piece[:80]}” stands in {source}")

@@ -73,7 +73,7 @@ _SEARCHES = re.compile(r"grep|search|ripgrep|\brg\b")
 _NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
+class UntrustedInput(msgspec.Struct, frozen=True, kw_only=True):
     """A text that came to the session, and that nobody here wrote."""
 
     source: str
@@ -128,7 +128,7 @@ class Hearing:
         self._earlier = earlier
         self._is_secret = is_secret
         self._held = held
-        self._texts: list[Heard] = []
+        self._texts: list[UntrustedInput] = []
         self._known: dict[str, int] = {}
         self._taints: dict[str, Taint] = {}
         self._folders: dict[str, Taint] = {}
@@ -141,7 +141,7 @@ class Hearing:
         """Where the newest of them came from."""
 
     @property
-    def texts(self) -> tuple[Heard, ...]:
+    def texts(self) -> tuple[UntrustedInput, ...]:
         """What came from outside, the newest last."""
         return tuple(self._texts)
 
@@ -149,7 +149,7 @@ class Hearing:
         """The user said something: none of its words are from outside."""
         self._learn(prompt[:_MOST_PROMPT], 0)
 
-    def known_before(self, heard: Heard) -> Callable[[str], bool]:
+    def known_before(self, heard: UntrustedInput) -> Callable[[str], bool]:
         """Which words the session knew before a text, or has from its user."""
         return lambda word: self._known.get(word, heard.since) < heard.since
 
@@ -273,7 +273,7 @@ class Hearing:
         if origins == () or (is_deep and other is None):
             return  # nothing of what was shown is known to be from outside
         self._texts.append(
-            Heard(
+            UntrustedInput(
                 source=source[:200],
                 step=done.step,
                 text=indexed(text),

@@ -20,7 +20,7 @@ from tallystick.model.moments import normal_time
 from tallystick.model.step import Json
 from tallystick.policy.alert import Alert, CallPlace, alert_step, chained_step
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.scrubbing.step import scrub_step
 from tallystick.seal.alert_chain import GENESIS
 from tallystick.workspace.indexing import bring_up_to_date
@@ -32,13 +32,13 @@ ALERT_HEAD = "alert_head"
 
 
 class AlertChain:
-    """The chain of one store's alerts, for the one process that appends to it. Hold the scribe's lock while calling it."""
+    """The chain of one store's alerts, for the one process that appends to it. Hold the writer's lock while calling it."""
 
-    def __init__(self, scribe: Scribe, head: str = GENESIS) -> None:
+    def __init__(self, session_writer: SessionWriter, head: str = GENESIS) -> None:
         """`head` is the hash that the next alert follows: `known_head` tells it."""
         self.head = head
-        self._scribe = scribe
-        self._scrubs = read_setting(scribe.home, "secrets.scrub") == "on"
+        self._session_writer = session_writer
+        self._scrubs = read_setting(session_writer.home, "secrets.scrub") == "on"
 
     def add(self, record: SessionRecord, alert: Alert) -> Taken | None:
         """Seal an alert in its session; None if that step was told before.
@@ -51,11 +51,11 @@ class AlertChain:
             return None
         # Its hash is that of what will be sealed. Scrubbing what was scrubbed changes nothing.
         step, digest = chained_step(scrub_step(step) if self._scrubs else step, self.head)
-        taken = self._scribe.add_to(record, step)
+        taken = self._session_writer.add_to(record, step)
         self.head = digest
         # With the next head of the ledger everybody who keeps one can tell that this alert was there.
         meta: dict[str, Json] = {"type": ALERT_HEAD, "session": taken.session, "n": taken.n}
-        self._scribe.note_in_ledger(meta, {"content.head": digest})
+        self._session_writer.note_in_ledger(meta, {"content.head": digest})
         return taken
 
 

@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable
 
 from tallystick.errors import TallystickError
 from tallystick.model.step import Event, Loss, Opening, Step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 _MOST_FAULTS = 10
 
 
-class Beside:
+class BestEffortRecorder:
     """Records events one by one, and never raises for what a disk or an event did."""
 
-    def __init__(self, scribe: Scribe) -> None:
+    def __init__(self, session_writer: SessionWriter) -> None:
         self.steps = 0
         self.losses: Counter[str] = Counter()
         self.faults: list[str] = []
         """The first few things that went wrong."""
-        self._scribe = scribe
+        self._session_writer = session_writer
 
     def record(self, events: Iterable[Event], add: Callable[[Step], object]) -> None:
         """Record events; `add` records a step."""
@@ -39,7 +39,7 @@ class Beside:
         if isinstance(event, Loss):
             self.losses[event.kind] += 1
         elif isinstance(event, Opening):
-            self._scribe.open(event)
+            self._session_writer.open(event)
         else:
             add(event)
             self.steps += 1

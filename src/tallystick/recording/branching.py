@@ -121,7 +121,7 @@ def settle(session: Session, other: Session, status: Status, meta: Mapping[str, 
     """
     if other.id == session.id:
         raise UsageError(f"session {session.id[:8]} cannot be {status.value} by itself")
-    with session.recorder.scribe.lock:
+    with session.recorder.session_writer.lock:
         now = other.record().status
         if now in _TYPES:
             raise UsageError(f"session {other.id[:8]} is {now.value} already", hint="what goes on is another session")
@@ -146,5 +146,5 @@ def _put(session: Session, kind: str, other: Session, values: Mapping[str, Json]
 @contextmanager
 def _open(session: Session, reason: str) -> Iterator[None]:
     """Hold a session; one that has ended ends again as it had ended."""
-    with session.recorder.scribe.lock, session.record().reopened(session.source.value, reason):
+    with session.recorder.session_writer.lock, session.record().reopened(session.source.value, reason):
         yield

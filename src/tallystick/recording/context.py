@@ -46,17 +46,17 @@ def owner() -> Owner:
     return Owner(os.getpid(), threading.get_ident(), task)
 
 
-class Strand:
+class ExecutionContext:
     """What one task of one thread does in one session. `tip` is its last step, `open` how many of its calls are."""
 
     __slots__ = ("branches", "last", "open", "origin", "owner")
 
-    def __init__(self, owner: Owner, origin: Strand | None, last: int | None) -> None:
+    def __init__(self, owner: Owner, origin: ExecutionContext | None, last: int | None) -> None:
         self.owner = owner
         self.origin = origin
         self.last = last
         self.open = 0
-        self.branches: dict[int, Strand] = {}
+        self.branches: dict[int, ExecutionContext] = {}
 
     def advance(self, n: int) -> None:
         """Step `n` was recorded here: whoever this strand came from may have to join it."""
@@ -90,7 +90,7 @@ class Strand:
 class Place(msgspec.Struct, frozen=True):
     """Where a strand stands. It is copied with the context, so a new task begins where its creator stood."""
 
-    strand: Strand
+    strand: ExecutionContext
     tip: int | None = None
     """The last step before the next one; None: whatever the session's journal ends with."""
     within: int | None = None

@@ -57,7 +57,7 @@ class Judgement(msgspec.Struct, frozen=True):
     same: frozenset[str] = frozenset()
 
 
-class Tellings:
+class EventIndex:
     """The events of one journal. Fed with its entries in order, as they are read or appended."""
 
     def __init__(self, read: Callable[[int], Recorded | None]) -> None:

@@ -15,7 +15,7 @@ SYNC_SECONDS = 0.1
 SEAL_SECONDS = 2.0
 
 
-class Keeper:
+class FlushTimer:
     """Calls `sync` at most 100 ms and `seal` at most 2 s after the first `note` that they have not seen yet.
 
     What either raises ends the thread and is raised by the next `note`, as a TallystickError: nothing is recorded on as if

@@ -15,7 +15,7 @@ from tallystick.agents.definition import FILE, session_isolation
 from tallystick.capture.audit_files import read_bounded
 from tallystick.model.step import Json, Opening, SessionKind
 from tallystick.recording.checkpoints.auto import folder_of
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 
 MEMBER = "session_isolation"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
@@ -35,11 +35,11 @@ def with_isolation(opening: Opening, folder: str | None, user: Path) -> Opening:
     return opening if found is None else replace(opening, meta={**opening.meta, MEMBER: found})
 
 
-def defined(scribe: Scribe, opening: Opening) -> Opening:
+def defined(session_writer: SessionWriter, opening: Opening) -> Opening:
     """The same, of a program that records itself: what says no folder works where its caller does."""
     folder, parent = opening.values.get("personal.cwd"), opening.parent
     if folder is None and parent is not None and parent.session is not None:
-        found = scribe.writer.find(parent.agent or opening.agent, parent.session)
+        found = session_writer.writer.find(parent.agent or opening.agent, parent.session)
         folder = folder_of(found) if found is not None else None
     return with_isolation(opening, folder if isinstance(folder, str) else None, Path.home())
 

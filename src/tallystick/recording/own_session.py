@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tallystick.model.step import Json, Source, Step
 
 if TYPE_CHECKING:
-    from tallystick.recording.session_writer import Scribe
+    from tallystick.recording.session_writer import SessionWriter
 
 RECORDER = "tallystick"
 """The agent that it is a session of."""
@@ -21,8 +21,8 @@ SESSION = "recorder"
 class Gaps:
     """What is missing from the record: told at once, or counted until the store can be written again."""
 
-    def __init__(self, scribe: Scribe) -> None:
-        self._scribe = scribe
+    def __init__(self, session_writer: SessionWriter) -> None:
+        self._session_writer = session_writer
         self._since: str | None = None
         self._until: str | None = None
         self.untold = 0
@@ -44,4 +44,4 @@ class Gaps:
     def note(self, meta: dict[str, Json], values: dict[str, Json] | None = None) -> None:
         """Record that something is missing. Raises JournalError."""
         step = Step(session=SESSION, type="gap", source=Source.WATCH, meta=meta, values=values or {})
-        self._scribe.add(RECORDER, step)
+        self._session_writer.add(RECORDER, step)

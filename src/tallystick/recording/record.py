@@ -22,7 +22,7 @@ from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
 from tallystick.recording.coerce import as_sealed, comparable, fit_raw, fit_values
 from tallystick.recording.corroboration import is_unnamed
 from tallystick.recording.entry_index import KnownSteps, written_input
-from tallystick.recording.event_dedup import Outcome, Tellings, links, without_same
+from tallystick.recording.event_dedup import EventIndex, Outcome, links, without_same
 from tallystick.recording.freshness import newest
 from tallystick.scrubbing.step import scrub_opening, scrub_recorded, scrub_step
 from tallystick.seal import limits
@@ -50,7 +50,7 @@ class SessionRecord:
         self.callbacks: list[OnStep] = []
         self._zone = zone
         self._sightings: dict[str, list[dict[str, Json]]] = {}
-        self._tellings = Tellings(self._read_clean)
+        self._tellings = EventIndex(self._read_clean)
         self._end: dict[str, Json] = {}
         self._owed: tuple[str, dict[str, Json]] | None = None
         """With which end, told by whom, the session ends again: it was ended, and only what it had was told again."""
@@ -70,7 +70,7 @@ class SessionRecord:
 
     def _take(self, n: int, digest: bytes, text: bytes) -> None:
         if n == 0:
-            self._tellings, self.request, self._offset = Tellings(self._read_clean), None, 0
+            self._tellings, self.request, self._offset = EventIndex(self._read_clean), None, 0
             self.used, self.checkpoints, self.configured = Used(), Checkpoints(), []
         self._owed = None
         step = read_line(self.archive.home, text)

@@ -35,14 +35,14 @@ from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Source
 from tallystick.recording.branching import Branching, end_of
 from tallystick.recording.checkpoints.api import Marks
 from tallystick.recording.checkpoints.auto import Checkpointing
-from tallystick.recording.context import Place, Strand, owner, place_of, set_current, set_place
+from tallystick.recording.context import ExecutionContext, Place, owner, place_of, set_current, set_place
 from tallystick.recording.conversation import Conversation
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.forks import watch, watch_in_child
 from tallystick.recording.isolation import defined
 from tallystick.recording.model_inputs import Said
 from tallystick.recording.record import OnStep, SessionRecord, sealable
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.recording.spans import Attached, ModelCall, Request, Subagent, ToolCall
 from tallystick.sessions.states import ENDS
 
@@ -77,43 +77,43 @@ class Recorder:
         self._always_sync = always_sync
         self._opening = threading.Lock()
         self._callbacks: list[OnStep] = []
-        self._scribe: Scribe | None = Scribe(self.home, always_sync=always_sync, aside=True)
-        self._scribe.callbacks = self._callbacks
+        self._session_writer: SessionWriter | None = SessionWriter(self.home, always_sync=always_sync, aside=True)
+        self._session_writer.callbacks = self._callbacks
         self._checkpoints: Checkpointing | None = None
         watch(self)
 
     @property
-    def scribe(self) -> Scribe:
+    def session_writer(self) -> SessionWriter:
         """What takes the steps down; opened again in a child that was forked.
 
         Raises:
             JournalError: the recorder was closed.
         """
-        return self._scribe if self._scribe is not None else self._open_again()
+        return self._session_writer if self._session_writer is not None else self._open_again()
 
-    def _open_again(self) -> Scribe:
+    def _open_again(self) -> SessionWriter:
         with self._opening:
-            if self._scribe is None:
-                self._scribe = Scribe(self.home, always_sync=self._always_sync, aside=True)
-                self._scribe.callbacks = self._callbacks
+            if self._session_writer is None:
+                self._session_writer = SessionWriter(self.home, always_sync=self._always_sync, aside=True)
+                self._session_writer.callbacks = self._callbacks
                 watch_in_child(self)
-            return self._scribe
+            return self._session_writer
 
     @property
     def checkpoints(self) -> Checkpointing:
         """Makes the automatic checkpoints of what is recorded here."""
         if self._checkpoints is None:
-            self._checkpoints = Checkpointing(self.scribe)
+            self._checkpoints = Checkpointing(self.session_writer)
         return self._checkpoints
 
     @property
     def busy(self) -> threading.RLock | None:
         """What is held while a step is written: who forks waits for it."""
-        return self._scribe.lock if self._scribe is not None else None
+        return self._session_writer.lock if self._session_writer is not None else None
 
     def abandon(self) -> None:
         """In a forked child: leave what was inherited alone, and open the store anew when something is recorded."""
-        inherited, self._scribe = self._scribe, None
+        inherited, self._session_writer = self._session_writer, None
         self._checkpoints = None  # those that wait are the parent's to make
         self._opening = threading.Lock()
         if inherited is not None:
@@ -169,21 +169,21 @@ class Recorder:
             values=sealable({name: value for name, value in values.items() if value is not None}),
         )
         if kind is SessionKind.CHILD:
-            opening = defined(self.scribe, opening)
-        begun = Session(self, self.scribe.open(opening), opening)
+            opening = defined(self.session_writer, opening)
+        begun = Session(self, self.session_writer.open(opening), opening)
         if configuration is not None:
             begun.runs_under(configuration)
         return begun
 
     def seal(self) -> None:
         """Make everything recorded so far durable, and sign a head that covers it."""
-        self.scribe.seal()
+        self.session_writer.seal()
 
     def close(self) -> None:
         """Seal what is pending and close the store's files. Sessions that were not closed stay open in the record."""
-        if self._scribe is not None:
+        if self._session_writer is not None:
             self.checkpoints.settle()
-            self._scribe.close()
+            self._session_writer.close()
 
 
 def _recorder_of(folder: str, always_sync: bool | None) -> Recorder:
@@ -195,9 +195,9 @@ def _recorder_of(folder: str, always_sync: bool | None) -> Recorder:
 
 
 def _session_of(recorder: Recorder, opening: Opening, is_prompted: bool, stands: tuple[int | None, ...]) -> Session:
-    session = Session(recorder, recorder.scribe.open(opening), opening)
+    session = Session(recorder, recorder.session_writer.open(opening), opening)
     session.is_prompted = is_prompted
-    strand = Strand(owner(), session.place().strand, None)
+    strand = ExecutionContext(owner(), session.place().strand, None)
     session.move(Place(strand, *stands))
     session.is_concurrent = True
     return session
@@ -222,7 +222,7 @@ class Session(Branching, Marks):
         self.lost = 0
         """How many steps could not be recorded and are not told of yet (`try_put`)."""
         self._key = next(_keys)
-        self._trunk = Strand(owner(), None, None)
+        self._trunk = ExecutionContext(owner(), None, None)
         self.is_concurrent = False
         """Whether several tasks, threads or processes record here: then each step names the one it follows from."""
         self.late: deque[Callable[[], None]] = deque()
@@ -322,7 +322,7 @@ class Session(Branching, Marks):
         if place.request is not None and not step.opens_request:
             changes["meta"] = {"request": place.request, **step.meta}
         self._mark_before(step)
-        taken = self.recorder.scribe.add(self.agent, replace(step, **changes) if changes else step)
+        taken = self.recorder.session_writer.add(self.agent, replace(step, **changes) if changes else step)
         self._mark_after(step, taken)
         if taken.outcome in (Outcome.KNOWN, Outcome.CORROBORATED):
             return taken  # it stands where it was recorded before
@@ -361,9 +361,9 @@ class Session(Branching, Marks):
 
     def record(self) -> SessionRecord:
         """What is known of the journal: asked for anew each time, since a recorder forgets what it has not used."""
-        scribe = self.recorder.scribe
-        with scribe.lock:
-            return scribe.writer.record_of(self.id, self.agent)
+        session_writer = self.recorder.session_writer
+        with session_writer.lock:
+            return session_writer.writer.record_of(self.id, self.agent)
 
     # Where this task or thread stands -------------------------------------------------------------------------------
 
@@ -376,8 +376,8 @@ class Session(Branching, Marks):
             return Place(self._trunk, tip=self._trunk.last)
         self.is_concurrent = True
         if found is None:
-            return Place(Strand(me, self._trunk, None))
-        return replace(found, strand=Strand(me, found.strand, None))
+            return Place(ExecutionContext(me, self._trunk, None))
+        return replace(found, strand=ExecutionContext(me, found.strand, None))
 
     def move(self, place: Place) -> None:
         """Say where this task or thread stands from now on."""
@@ -455,7 +455,7 @@ class Session(Branching, Marks):
             return
         self.step("session_end", status=end.value)
         if owner().task:
-            self.recorder.scribe.seal_soon()
+            self.recorder.session_writer.seal_soon()
         else:
             self.recorder.seal()
 

@@ -25,7 +25,7 @@ from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.recording.context import owner
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.recorder import Recorder
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.scrubbing.members import scrub_members
 from tallystick.seal.tagged import tag
 from tallystick.sessions.session_log import Log
@@ -42,8 +42,8 @@ _EMPTY: dict[str, Json] = {"inputs": {}, "state": {}, "outputs": {}, "result": "
 class _Live:
     """What must be known of a session to go on with it."""
 
-    def __init__(self, scribe: Scribe, session: str) -> None:
-        self.scribe = scribe
+    def __init__(self, session_writer: SessionWriter, session: str) -> None:
+        self.session_writer = session_writer
         self.events = LiveLog(session)
         self.state = dict(_EMPTY)
         self.status: Json = None
@@ -87,7 +87,7 @@ class JournalStore:
             "content.inputs": dict(log.inputs) or None,
             "personal.cwd": _working_folder(),
         }
-        self.recorder.scribe.open(
+        self.recorder.session_writer.open(
             Opening(
                 session=log.id,
                 agent=NAME,
@@ -104,8 +104,8 @@ class JournalStore:
         Raises:
             NotFoundError: it is not.
         """
-        with self.recorder.scribe.lock:
-            sid = self._record(self.recorder.scribe, session).sid
+        with self.recorder.session_writer.lock:
+            sid = self._record(self.recorder.session_writer, session).sid
         steps = list(read_session(self.recorder.home, sid, load_blobs=True))
         assembly = Assembly()
         for line in write(steps, session=session, with_content=True):
@@ -124,28 +124,28 @@ class JournalStore:
         with self._locked(session) as (record, live):
             self.recorder.checkpoints.tick()
             self._catch_up(record, live)
-            self._finish(session, live.scribe, record)
+            self._finish(session, live.session_writer, record)
             seq = live.events.last_seq + 1
             steps = live.events.steps({**members, "seq": seq})
-            self._add(live.scribe, record, steps[0])
+            self._add(live.session_writer, record, steps[0])
             self._halves[session] = steps[1:]
             # The event has its number; `sync` raises what stands in the way of the rest.
             with suppress(TallystickError):
-                self._finish(session, live.scribe, record)
+                self._finish(session, live.session_writer, record)
             return seq
 
-    def _finish(self, session: str, scribe: Scribe, record: SessionRecord) -> None:
+    def _finish(self, session: str, session_writer: SessionWriter, record: SessionRecord) -> None:
         """Record the steps that are still missing of the last event. One that can never be recorded is let go, and told."""
         missing = self._halves.get(session, [])
         while missing:
             try:
-                self._add(scribe, record, missing[0])
+                self._add(session_writer, record, missing[0])
             except FormatError as error:
                 self._late = error
             missing.pop(0)
         self._halves.pop(session, None)
 
-    def _add(self, scribe: Scribe, record: SessionRecord, step: Step) -> None:
+    def _add(self, session_writer: SessionWriter, record: SessionRecord, step: Step) -> None:
         """Record a step; it may be an occasion for a checkpoint."""
         if step.source_id is not None and record.known.find(step.source_id) is not None:
             step = replace(
@@ -153,7 +153,7 @@ class JournalStore:
             )  # an id that the agent gave twice
         before = record.journal.size
         try:
-            taken = scribe.add_to(record, replace(step, source=Source.SDK))
+            taken = session_writer.add_to(record, replace(step, source=Source.SDK))
         except TallystickError as error:
             if record.journal.size == before:
                 raise
@@ -166,7 +166,7 @@ class JournalStore:
         values = {"content.reason": tag(reason)}
         missed = {"reason": "not-recorded", "events": events}
         with self._locked(session) as (record, live):
-            self._add(live.scribe, record, _step(session, "gap", timestamp, missed, values))
+            self._add(live.session_writer, record, _step(session, "gap", timestamp, missed, values))
 
     def update(self, log: Log) -> None:
         """Record how a session stands, if it is not recorded so, and make it durable.
@@ -180,15 +180,17 @@ class JournalStore:
             status = _STATUSES.get(str(log.status), str(log.status))
             ends = status not in ("", Status.RUNNING)
             if "inputs" in changed or (changed and not ends) or (not ends and record.journal.ended):
-                self._add(live.scribe, record, _step(log.id, "session_update", log.updated_at, {}, _content(changed)))
+                self._add(
+                    live.session_writer, record, _step(log.id, "session_update", log.updated_at, {}, _content(changed))
+                )
             if ends and (changed or not record.journal.ended or status != live.status):
                 values = {name: value for name, value in now.items() if name != "inputs" and (value or name in changed)}
                 end = _step(log.id, "session_end", log.updated_at, {"status": status}, _content(values))
-                self._add(live.scribe, record, replace(end, source_id=f"#{live.events.last_seq}/end"))
+                self._add(live.session_writer, record, replace(end, source_id=f"#{live.events.last_seq}/end"))
                 live.status = status
             live.state = now
             sid = record.sid
-        self.recorder.scribe.make_durable(sid)
+        self.recorder.session_writer.make_durable(sid)
 
     def sync(self, session: str, *, updated_at: str) -> None:
         """Make what was recorded of a session survive a loss of power.
@@ -197,8 +199,8 @@ class JournalStore:
             JournalError: the disk refuses, or refused since the last time.
         """
         with self._locked(session) as (record, live):
-            self._finish(session, live.scribe, record)
-        live.scribe.make_durable(record.sid)
+            self._finish(session, live.session_writer, record)
+        live.session_writer.make_durable(record.sid)
         late, self._late = self._late, None
         if late is not None:
             raise late
@@ -210,7 +212,7 @@ class JournalStore:
         """Seal what was recorded, in an event loop a moment later: nobody adds to the session for now."""
         self._live.pop(session, None)
         if owner().task:
-            self.recorder.scribe.seal_soon()
+            self.recorder.session_writer.seal_soon()
             return
         self.recorder.checkpoints.settle()
         self.recorder.seal()
@@ -234,14 +236,14 @@ class JournalStore:
     @contextmanager
     def _locked(self, session: str) -> Iterator[tuple[SessionRecord, _Live]]:
         """Hold a session's journal, with everything in it taken into account."""
-        scribe = self.recorder.scribe
-        with scribe.lock:
-            record = self._record(scribe, session)
+        session_writer = self.recorder.session_writer
+        with session_writer.lock:
+            record = self._record(session_writer, session)
             live = self._live.pop(session, None)
-            if live is not None and live.scribe is not scribe:
+            if live is not None and live.session_writer is not session_writer:
                 self._halves.clear()  # in a forked child: what is missing is its parent's to record
                 live = None
-            live = live or _Live(scribe, session)
+            live = live or _Live(session_writer, session)
             with record.journal.locked():
                 self._catch_up(record, live)
                 yield record, live  # after an error it is not kept: the journal says what of the event is there
@@ -250,13 +252,15 @@ class JournalStore:
             if len(self._live) > _MOST_LIVE:
                 self._live.popitem(last=False)
 
-    def _record(self, scribe: Scribe, session: str) -> SessionRecord:
-        record = scribe.writer.find(NAME, session)
+    def _record(self, session_writer: SessionWriter, session: str) -> SessionRecord:
+        record = session_writer.writer.find(NAME, session)
         if record is None:
-            scribe.archive.look_anew()
-            record = scribe.writer.find(NAME, session)
+            session_writer.archive.look_anew()
+            record = session_writer.writer.find(NAME, session)
         if record is None:
-            raise NotFoundError(f"there is no session {session[:80]!r} of the session log in {scribe.home.folder}")
+            raise NotFoundError(
+                f"there is no session {session[:80]!r} of the session log in {session_writer.home.folder}"
+            )
         return record
 
     def _catch_up(self, record: SessionRecord, live: _Live) -> None:

@@ -23,7 +23,7 @@ from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.journal.headless import FileStore
 from tallystick.journal.headless_read import read_back
 from tallystick.model.step import Json
-from tallystick.recording.flush_timer import Keeper
+from tallystick.recording.flush_timer import FlushTimer
 from tallystick.recording.jsonify import plain
 from tallystick.recording.session_journal import JournalStore
 from tallystick.recording.session_store import Store
@@ -372,7 +372,7 @@ class SessionManager:
 
     def _begin_process(self) -> None:
         self._process, settle = os.getpid(), self.store.settle
-        self._keeper = Keeper(settle, settle) if isinstance(self.store, FileStore) else None
+        self._keeper = FlushTimer(settle, settle) if isinstance(self.store, FileStore) else None
 
     def noted(self) -> None:
         """Say that an event was kept: a thread makes it durable soon, where the store has none of its own."""

@@ -1,4 +1,4 @@
-"""The scribe: events of any number of sessions, taken down as they happen, durable and sealed in time.
+"""The session_writer: events of any number of sessions, taken down as they happen, durable and sealed in time.
 
 Owns the promises of DESIGN 5 about one process that records live: acknowledged steps survive the process, power loss after
 100 ms, sealed after 32 steps or 2 s, and bounded memory. Must not know where events come from: hooks, editors, proxies and
@@ -26,7 +26,7 @@ from tallystick.journal.signing import RefusedBySigner, signer_place
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.flush_timer import Keeper
+from tallystick.recording.flush_timer import FlushTimer
 from tallystick.recording.record import OnStep, SessionRecord, Writer
 from tallystick.recording.store import local_zone, open_archive
 from tallystick.seal.extension import Code
@@ -54,7 +54,7 @@ LedgerEntry: TypeAlias = tuple[Mapping[str, Json], Mapping[str, Json]]
 """An entry of the ledger: its `meta`, and its values."""
 
 
-class Scribe:
+class SessionWriter:
     """Records live events into one store. Use it as a context manager, or call `close`: that seals what is pending.
 
     Safe to use from several threads; several processes may record into one store and into one session.
@@ -105,10 +105,10 @@ class Scribe:
         is_refusal = isinstance(problem, RefusedBySigner) and problem.code not in (Code.BUSY, Code.FAILED)
         return str(problem) if is_refusal else None
 
-    def _new_keeper(self) -> Keeper:
+    def _new_keeper(self) -> FlushTimer:
         if self._aside:
-            return Keeper(self._sync_aside, self._unraised(self._seal_aside))
-        return Keeper(self.sync, self._unraised(self.seal))
+            return FlushTimer(self._sync_aside, self._unraised(self._seal_aside))
+        return FlushTimer(self.sync, self._unraised(self.seal))
 
     def _unraised(self, seal: Callable[[], None]) -> Callable[[], None]:
         """Sealing for those who only record: without a signature it is tried again, and nobody is kept from going on."""
@@ -126,7 +126,7 @@ class Scribe:
 
         return try_to
 
-    def __enter__(self) -> Scribe:
+    def __enter__(self) -> SessionWriter:
         return self
 
     def __exit__(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from tallystick.model.step import Json, Ref, Step
-from tallystick.recording.context import Strand, set_current
+from tallystick.recording.context import ExecutionContext, set_current
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.messages import said_of, tool_call
 from tallystick.recording.model_inputs import Said
@@ -90,7 +90,7 @@ class Enclosing(Block):
         self.quiet = quiet
         self.n: int | None = None
         self.began = 0.0
-        self._strand: Strand | None = None
+        self._strand: ExecutionContext | None = None
         self._outer: int | None = None
 
     def put(self, step: Step) -> Taken | None:

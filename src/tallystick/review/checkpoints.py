@@ -33,7 +33,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.recording.checkpoints.auto import LookAtGit, git_of
 from tallystick.recording.checkpoints.write import Mark, check_enabled, checked_label, mark, read_rules
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.sessions.checkpoints import Trigger
 from tallystick.workspace.indexing import Index, open_index
 from tallystick.workspace.names import find_session, find_step
@@ -97,9 +97,9 @@ def create_checkpoint(home: Home, wanted: Wanted, *, git: LookAtGit = git_of) ->
         metadata=wanted.metadata,
         meta=meta,
     )
-    with Scribe(home) as scribe:
-        record = scribe.writer.record_of(SessionId(session), row.agent)
-        taken = mark(scribe, record, order)
+    with SessionWriter(home) as session_writer:
+        record = session_writer.writer.record_of(SessionId(session), row.agent)
+        taken = mark(session_writer, record, order)
         step = record.read(taken.n)
     if step is None:
         raise CheckpointError(f"the checkpoint in session {session[:8]} cannot be read back", hint="run `tally verify`")

@@ -88,7 +88,7 @@ class _Routes:
 
         kind, encoding = request.headers.get("content-type", ""), request.headers.get("content-encoding", "")
         self._server.used()
-        answer = receiver_of(self._server.live.scribe).take(request.path, kind, encoding, request.body)
+        answer = receiver_of(self._server.live.session_writer).take(request.path, kind, encoding, request.body)
         return Response(status=answer.status, headers={"content-type": answer.content_type}, body=answer.body)
 
 

@@ -28,7 +28,7 @@ from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Live, Settle, Unfinished
+from tallystick.live.hook_pipeline import HookPipeline, Settle, Unfinished
 from tallystick.service.connection import Connection, Gate
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
@@ -63,7 +63,7 @@ class Server:
     def __init__(
         self,
         place: Place,
-        live: Live,
+        live: HookPipeline,
         *,
         idle_seconds: float,
         http: bool = False,
@@ -128,7 +128,7 @@ class Server:
                 if self._tick():
                     self._last_use = time.monotonic()
                 self._work_when_quiet()
-                if self._is_idle() or not self._is_found() or self.live.scribe.is_poisoned:
+                if self._is_idle() or not self._is_found() or self.live.session_writer.is_poisoned:
                     break
         finally:
             server.close()
@@ -245,7 +245,7 @@ class Server:
             self._spool_not_before = time.monotonic() + _SPOOL_AGAIN_SECONDS
         with contextlib.suppress(TallystickError, OSError):
             if taken:
-                self.live.scribe.sync()
+                self.live.session_writer.sync()
             for path in taken:
                 path.unlink(missing_ok=True)
 
@@ -372,7 +372,7 @@ class Server:
             "checkpoints": self._marks(),
             "last_error": counts.last_error,
             "anchoring_problem": self._guarding.problem if self._guarding is not None else None,
-            "signing_problem": None if (problem := self.live.scribe.signing_problem) is None else str(problem),
+            "signing_problem": None if (problem := self.live.session_writer.signing_problem) is None else str(problem),
             "port": None if self._listener is None else self._listener.port,
             "open_connections": self._gate.open,
             "waiting_bytes": self._gate.waiting_bytes,

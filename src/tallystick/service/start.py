@@ -18,13 +18,13 @@ from pathlib import Path
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.ingest.adapters import adapters
-from tallystick.ingest.transcript_follower import Witness
+from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.archive import system_clock
 from tallystick.journal.home import Home
 from tallystick.live.alerts import LookAfter
 from tallystick.live.configuration import LiveConfiguration
-from tallystick.live.hook_pipeline import Decide, Live
-from tallystick.recording.session_writer import Scribe
+from tallystick.live.hook_pipeline import Decide, HookPipeline
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.service.deciding import Deciding
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
@@ -60,7 +60,7 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
             warm=partial(_warm, deciding),
             indexing=indexing,
             retaining=Retaining(home),
-            guarding=Guarding(home, live.note_alarm, system_clock, refused=lambda: live.scribe.refused),
+            guarding=Guarding(home, live.note_alarm, system_clock, refused=lambda: live.session_writer.refused),
         )
         asyncio.run(server.run())
     finally:
@@ -93,7 +93,7 @@ def make_live(
     *,
     sealed: Callable[[Sequence[str]], object] | None = None,
     look_after: LookAfter | None = None,
-) -> Live:
+) -> HookPipeline:
     """What works on deliveries, with the store, the policies and the transcripts behind it.
 
     Args:
@@ -103,12 +103,14 @@ def make_live(
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
-    scribe = Scribe(home, aside=True, sealed=sealed)
-    configuration = LiveConfiguration(scribe, monotonic=time.monotonic, user=Path.home(), environment=os.environ)
-    return Live(
-        scribe,
+    session_writer = SessionWriter(home, aside=True, sealed=sealed)
+    configuration = LiveConfiguration(
+        session_writer, monotonic=time.monotonic, user=Path.home(), environment=os.environ
+    )
+    return HookPipeline(
+        session_writer,
         decide,
-        Witness(scribe, adapters()),
+        TranscriptFollower(session_writer, adapters()),
         monotonic=time.monotonic,
         look_after=look_after,
         configuration=configuration,

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from tallystick.journal.durable import one_writer
 from tallystick.journal.home import Home
 from tallystick.recording.own_session import RECORDER
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.settings_change import changes
 from tallystick.workspace import settings
 
@@ -33,6 +33,6 @@ def _recorded(home: Home, key: str, change: Callable[[], settings.Set]) -> setti
         changed = change()
         steps = list(changes(home, {key: before}, {key: changed.value}))
     if steps and home.exists:  # where nothing is recorded, this need not be either
-        with Scribe(home) as scribe:
-            scribe.take(RECORDER, steps)
+        with SessionWriter(home) as session_writer:
+            session_writer.take(RECORDER, steps)
     return changed

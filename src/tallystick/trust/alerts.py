@@ -15,7 +15,7 @@ from tallystick.graph.lookup import Place
 from tallystick.journal.home import Home
 from tallystick.policy.alert import Review, review_step
 from tallystick.recording.own_session import RECORDER
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.workspace.indexing import Index
 from tallystick.workspace.names import find_session, find_step
 
@@ -111,5 +111,5 @@ def review_alert(home: Home, alert: AlertEntry, verdict: str, note: str | None, 
         note=note,
         created_at=now_ms,
     )
-    with Scribe(home) as scribe:
-        return scribe.add(RECORDER, review_step(review))
+    with SessionWriter(home) as session_writer:
+        return session_writer.add(RECORDER, review_step(review))

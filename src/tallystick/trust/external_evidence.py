@@ -27,7 +27,7 @@ _CLOCK_STEP = timedelta(minutes=10)
 _TOO_OLD = "anchors.too_old_hours"
 
 
-class Outlook(msgspec.Struct, frozen=True, kw_only=True):
+class ExternalEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What others know of a store. `alarms` are signs of tampering, `notes` say why something does not count."""
 
     signer: SignerReport | None = None
@@ -44,14 +44,14 @@ class Outlook(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.anchors) and all(answer.problem is None for answer in self.anchors)
 
 
-def _nameless(home: Home, pins: Path, error: TallystickError) -> Outlook:
+def _nameless(home: Home, pins: Path, error: TallystickError) -> ExternalEvidence:
     """Of a store whose ledger cannot even be named: that it is gone shows where somebody wrote down that it was there."""
     try:
         known = [pin for pin in read_pins(pins) if Path(pin.home) == home.folder.absolute()]
     except JournalError as problem:
-        return Outlook(notes=(f"signer: {problem}",))
+        return ExternalEvidence(notes=(f"signer: {problem}",))
     alarms = tuple(f"the ledger of store {pin.store} was in this folder: {error}" for pin in known)
-    return Outlook(alarms=alarms, key=known[0].key if known else None)
+    return ExternalEvidence(alarms=alarms, key=known[0].key if known else None)
 
 
 def _clock_alarms(home: Home) -> Iterator[str]:
@@ -99,7 +99,7 @@ def outlook(
     with_anchors: bool = False,
     further: Sequence[Target] = (),
     now: float | None = None,
-) -> Outlook:
+) -> ExternalEvidence:
     """Ask all who may know something of a store. Never raises for what they answer.
 
     Args:
@@ -114,7 +114,7 @@ def outlook(
     key = named_key(signer.pin.key) if signer.pin is not None else None
     places = targets(home)
     answers = ask(home, keys_of(home, key), places, further=further, now=now) if with_anchors else ()
-    return Outlook(
+    return ExternalEvidence(
         signer=signer,
         anchors=answers,
         key=signer.pin.key if signer.pin is not None else None,

@@ -26,7 +26,7 @@ from tallystick.model.verdict import Level
 from tallystick.seal.ledgercheck import KnownHead
 from tallystick.signer.pins import PINS
 from tallystick.trust.drop_privileges import as_user
-from tallystick.trust.external_evidence import Outlook, outlook
+from tallystick.trust.external_evidence import ExternalEvidence, outlook
 
 _FILE = "alarm.json"
 _MOST_ALARM_BYTES = 1 << 20
@@ -61,7 +61,7 @@ class KeptAlarm(msgspec.Struct, frozen=True, kw_only=True):
     """What others remembered when it was found."""
 
 
-def find_alarms(home: Home, around: Outlook) -> dict[str, By]:
+def find_alarms(home: Home, around: ExternalEvidence) -> dict[str, By]:
     """The alarms around a store, and those who remember a head that the ledger contradicts."""
     told_by_places = {alarm for answer in around.anchors for alarm in answer.alarms}
     found = {alarm: By.PLACES if alarm in told_by_places else By.LOOK for alarm in around.alarms}
@@ -81,12 +81,12 @@ def _contradiction(head: KnownHead, *, is_there: bool) -> str:
     return f"{head.who} remembers {head.size} ledger entries, and there are fewer"
 
 
-def open_alarms(home: Home, around: Outlook) -> tuple[str, ...]:
+def open_alarms(home: Home, around: ExternalEvidence) -> tuple[str, ...]:
     """The alarms around a store as it is now, and those found before that this look could not find again."""
     return tuple(dict.fromkeys((*find_alarms(home, around), *open_before(home, around))))
 
 
-def open_before(home: Home, around: Outlook) -> tuple[str, ...]:
+def open_before(home: Home, around: ExternalEvidence) -> tuple[str, ...]:
     """The alarms found before that this look cannot find again, and that nobody has found to be over."""
     unseen = {By.RECORDER} if around.has_asked else {By.RECORDER, By.PLACES}
     return tuple(kept.alarm for kept in kept_alarms(home) if kept.by in unseen and kept.over is None)
@@ -125,7 +125,7 @@ class Alarms:
             self._write(msgspec.structs.replace(kept, told=True))
         return [kept.alarm for kept in fresh]
 
-    def keep(self, around: Outlook, *, at: str) -> None:
+    def keep(self, around: ExternalEvidence, *, at: str) -> None:
         """Keep evidence of what somebody found who looked around; the recorder still tells it.
 
         Raises:
@@ -134,7 +134,7 @@ class Alarms:
         for alarm, by in find_alarms(self._home, around).items():
             self._keep(alarm, by, around, at)
 
-    def _keep(self, alarm: str, by: By, around: Outlook, at: str) -> KeptAlarm:
+    def _keep(self, alarm: str, by: By, around: ExternalEvidence, at: str) -> KeptAlarm:
         """Keep what speaks for an alarm as it is now: the head, the ledger, and what others remember."""
         before = _read(self._place(alarm) / _FILE)
         if before is not None and before.over is None:
@@ -163,7 +163,7 @@ class Alarms:
         return self._folder / sha256(alarm.encode()).hexdigest()[:16]
 
 
-def keep_evidence(home: Home, around: Outlook, *, at: str) -> None:
+def keep_evidence(home: Home, around: ExternalEvidence, *, at: str) -> None:
     """Keep evidence of what verification found, with the rights of the store's owner. That it cannot be kept is no error."""
     owner = home.folder.stat().st_uid
     if os.geteuid() not in (0, owner):

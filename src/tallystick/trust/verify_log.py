@@ -21,7 +21,7 @@ from tallystick.model.step import Json, Step
 from tallystick.policy.alert import ALERT, sealed_alert
 from tallystick.recording.alert_chain import NotedHead, noted_heads
 from tallystick.recording.own_session import RECORDER, SESSION
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.seal.alert_chain import GENESIS, Break, Finding, Link, Sealed, Walk, chain_order, retention_root, walk
 from tallystick.workspace.ledger import ledger_entries
 
@@ -177,8 +177,8 @@ def note_broken_log(home: Home) -> str | None:
         return None
     said = _sentence(verdict)
     meta: dict[str, Json] = {"reason": "alert-log-broken", "chained": verdict.chained}
-    with Scribe(home) as scribe:
-        scribe.add(RECORDER, Step(session=SESSION, type="warning", meta=meta, values={"content.text": said}))
+    with SessionWriter(home) as session_writer:
+        session_writer.add(RECORDER, Step(session=SESSION, type="warning", meta=meta, values={"content.text": said}))
     return said
 
 

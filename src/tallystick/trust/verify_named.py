@@ -16,7 +16,7 @@ from tallystick.journal.home import Home, default_folder
 from tallystick.model.verdict import Require, Verdict
 from tallystick.seal.epochs import LiveEpoch
 from tallystick.trust.anchors import Target
-from tallystick.trust.external_evidence import Outlook, outlook
+from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.tamper_signals import keep_evidence, open_before
 from tallystick.trust.verify import Progress, is_store, verify_file, verify_store
 from tallystick.workspace.file_guards import verdict_on_no_files
@@ -93,7 +93,7 @@ def verify(
     return verdict
 
 
-def live_epoch(around: Outlook, *, at: str, is_noted: bool) -> LiveEpoch | None:
+def live_epoch(around: ExternalEvidence, *, at: str, is_noted: bool) -> LiveEpoch | None:
     """What a store's signer says of its epochs; None if it has none, or does not count.
 
     Args:

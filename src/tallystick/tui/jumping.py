@@ -13,7 +13,7 @@ from tallystick.errors import NotFoundError, UsageError
 from tallystick.graph.timeline import Spot, began_at, matching, nearest, size_of
 from tallystick.review import browse
 from tallystick.review.browse import Reader
-from tallystick.tui.model import Opened
+from tallystick.tui.model import SessionModel
 from tallystick.tui.theme import NOTE
 from tallystick.workspace.indexing import Index
 from tallystick.workspace.names import find_session, find_step
@@ -23,7 +23,7 @@ _KINDS = {"failed": browse.FAILED, "decided": browse.DECIDED, "prompt": browse.P
 _KIND_WORDS = {"failed": "failure", "decided": "decision", "prompt": "prompt"}
 
 
-class Jumping(Opened):
+class Jumping(SessionModel):
     """The keys that jump."""
 
     def __init__(self, *args: object) -> None:

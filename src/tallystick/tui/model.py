@@ -38,7 +38,7 @@ _GROWN_S = 0.3
 """So often is looked how far an index is that is being made; not more than a fifth of the time."""
 
 
-class Opened(Frame):
+class SessionModel(Frame):
     """The panes, filled."""
 
     def __init__(self, home: Home, asked: str | None) -> None:

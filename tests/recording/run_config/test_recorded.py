@@ -7,7 +7,7 @@ import pytest
 from tallystick.graph.lookup import resolve_session
 from tallystick.journal.home import Home
 from tallystick.recording.run_config.recorded import Under, known_configuration, session_under
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.erase import erase
 from tallystick.workspace.indexing import open_index
 from tests.support.under_sessions import AGENT, watched
@@ -65,8 +65,8 @@ def test_while_it_is_recorded_it_is_known_as_well(home: Home, tmp_path: Path, pr
         session.settle()
     found = under(home, "s", until=1 << 40)
     assert found is not None
-    with Scribe(home) as scribe:
-        record = scribe.writer.find(AGENT, "s")
+    with SessionWriter(home) as session_writer:
+        record = session_writer.writer.find(AGENT, "s")
         assert record is not None
         assert known_configuration(record) == found.configuration
 

@@ -53,9 +53,9 @@ class Marks:
             meta={"keep": True} if keep else {},
             source=here.source,
         )
-        scribe = here.recorder.scribe
-        with scribe.lock:
-            return here.read(mark(scribe, here.record(), wanted).n)
+        session_writer = here.recorder.session_writer
+        with session_writer.lock:
+            return here.read(mark(session_writer, here.record(), wanted).n)
 
     def runs_under(self, configuration: RunsUnder) -> None:
         """Say what the session runs under from now on: sealed as names and keyed digests, never as values.
@@ -68,12 +68,12 @@ class Marks:
         from tallystick.recording.run_config.declared import tell
 
         here = self._marked
-        scribe = here.recorder.scribe
+        session_writer = here.recorder.session_writer
         is_begin = here.configuration is None
         git = self._git() if is_begin and not owner().task else None  # an event loop waits for nothing
-        with scribe.lock:
+        with session_writer.lock:
             here.configuration = tell(
-                scribe, here.record(), configuration, source=here.source, before=here.configuration, git=git
+                session_writer, here.record(), configuration, source=here.source, before=here.configuration, git=git
             )
 
     def _git(self) -> Mapping[str, Json] | None:

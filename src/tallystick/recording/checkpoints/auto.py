@@ -20,7 +20,7 @@ from tallystick.model.step import Json, Source, Step
 from tallystick.recording.checkpoints.write import Mark, mark, read_rules
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.sessions.checkpoints import Trigger, occasion
 
 _LOG = logging.getLogger(__name__)
@@ -68,14 +68,14 @@ class _Waiting(msgspec.Struct):
 
 
 class Checkpointing:
-    """Makes the automatic checkpoints of what one scribe records.
+    """Makes the automatic checkpoints of what one session_writer records.
 
     `tick` makes those that are ready: whoever records calls it now and then, and `settle` at the end.
     """
 
-    def __init__(self, scribe: Scribe, *, git: LookAtGit = git_of) -> None:
+    def __init__(self, session_writer: SessionWriter, *, git: LookAtGit = git_of) -> None:
         self.counts = MarkCounts()
-        self._scribe = scribe
+        self._session_writer = session_writer
         self._git = git
         self._waiting: deque[_Waiting] = deque()
         self._changed = threading.Condition()
@@ -126,13 +126,13 @@ class Checkpointing:
 
     def _make(self, now: _Waiting) -> None:
         try:
-            rules = read_rules(self._scribe.home)
+            rules = read_rules(self._session_writer.home)
             is_wanted = rules.on_policy if now.mark.trigger is Trigger.POLICY_APPLIED else rules.on_step_complete
             if not (rules.is_enabled and is_wanted):
                 return
-            with self._scribe.lock:  # or the session might be let go of in between
-                record = self._scribe.writer.record_of(now.sid, now.agent)
-                self.counts.made += mark(self._scribe, record, now.mark).outcome is Outcome.RECORDED
+            with self._session_writer.lock:  # or the session might be let go of in between
+                record = self._session_writer.writer.record_of(now.sid, now.agent)
+                self.counts.made += mark(self._session_writer, record, now.mark).outcome is Outcome.RECORDED
         except CheckpointError as error:
             self.counts.refused += 1
             self.counts.last_error = str(error)

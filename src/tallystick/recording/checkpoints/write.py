@@ -16,7 +16,7 @@ from tallystick.journal.home import Home
 from tallystick.model.step import Json, Source, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord, sealable
-from tallystick.recording.session_writer import Scribe, Taken
+from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.sessions.checkpoints import Trigger, WhenFull
 from tallystick.workspace.settings import read_settings
 
@@ -74,26 +74,26 @@ def check_enabled(rules: Rules) -> None:
         raise CheckpointError("checkpoints are off", hint="`tally config set checkpoints.enabled on` turns them on")
 
 
-def mark(scribe: Scribe, record: SessionRecord, wanted: Mark) -> Taken:
-    """Make a checkpoint, durable and sealed when the scribe does that. An event that is marked is not marked again.
+def mark(session_writer: SessionWriter, record: SessionRecord, wanted: Mark) -> Taken:
+    """Make a checkpoint, durable and sealed when the session_writer does that. An event that is marked is not marked again.
 
     Raises:
         CheckpointError: checkpoints are off, or the session has as many as it may have.
         UsageError: it has no label, or the session no such entry.
         FormatError: the settings are damaged. JournalError: it cannot be written.
     """
-    rules = read_rules(scribe.home)
+    rules = read_rules(session_writer.home)
     check_enabled(rules)
     label = checked_label(wanted.label)
     trigger = Trigger(wanted.trigger)
-    with scribe.lock, record.journal.locked():
+    with session_writer.lock, record.journal.locked():
         position = _position(record, wanted.position)
         known = record.checkpoints.at(trigger, position)
         if known is not None:
             return Taken(record.sid, known.n, Outcome.KNOWN)
         replaces = _room(record, trigger, rules)
         with record.reopened(wanted.source.value, "checkpoint"):
-            return scribe.add_to(record, _step(record, wanted, label, position, replaces))
+            return session_writer.add_to(record, _step(record, wanted, label, position, replaces))
 
 
 def checked_label(text: str) -> str:

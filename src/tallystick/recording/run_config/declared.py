@@ -21,7 +21,7 @@ from tallystick.recording.record import SessionRecord
 from tallystick.recording.run_config.gathered import plain
 from tallystick.recording.run_config.recorded import known_configuration
 from tallystick.recording.run_config.steps import change_step
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.checkpoints import Trigger
 from tallystick.sessions.configuration import Configuration, Given, configuration, differences, digested
 from tallystick.sessions.declared_config import Told, told_inputs
@@ -61,7 +61,7 @@ class RunsUnder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tell(
-    scribe: Scribe,
+    session_writer: SessionWriter,
     record: SessionRecord,
     under: RunsUnder,
     *,
@@ -77,23 +77,23 @@ def tell(
     Raises:
         UsageError: a section's name is no word, or Lango has no such input. JournalError: it cannot be written.
     """
-    with scribe.lock:
-        now = _configuration(scribe, record, under)
+    with session_writer.lock:
+        now = _configuration(session_writer, record, under)
         before = known_configuration(record) or before
         if before is None:
-            _mark(scribe, record, under, now, "session start", source, git)
+            _mark(session_writer, record, under, now, "session start", source, git)
             return now
         if before.fingerprint != now.fingerprint:
             changed, told = differences(before, now), Told(agent=record.agent)
             step = change_step(record.sid, told, before, now, changed, since=record.journal.size)
-            scribe.add_to(record, replace(step, source=source))
+            session_writer.add_to(record, replace(step, source=source))
         if [hook.told() for hook in before.registry] != [hook.told() for hook in now.registry]:
-            _mark(scribe, record, under, now, "hooks registered", source)
+            _mark(session_writer, record, under, now, "hooks registered", source)
         return now
 
 
 def _mark(
-    scribe: Scribe,
+    session_writer: SessionWriter,
     record: SessionRecord,
     under: RunsUnder,
     now: Configuration,
@@ -113,13 +113,13 @@ def _mark(
         source=source,
     )
     try:
-        mark(scribe, record, made)
+        mark(session_writer, record, made)
     except CheckpointError:
         return  # they are off: the session is recorded all the same
 
 
-def _configuration(scribe: Scribe, record: SessionRecord, under: RunsUnder) -> Configuration:
-    key = configuration_key(scribe.home)
+def _configuration(session_writer: SessionWriter, record: SessionRecord, under: RunsUnder) -> Configuration:
+    key = configuration_key(session_writer.home)
     first = record.read(0)
     model, version = (first.meta.get(name) if first is not None else None for name in ("model", "agent_version"))
     told = Told(

@@ -1,4 +1,4 @@
-"""Stores and imports for the tests of this folder, on the real recordings."""
+"""Stores and imports for the tests of all packages that record, on the real recordings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from tallystick.agents import adapters
 from tallystick.capture.discover import recognise
 from tallystick.ingest.import_ import Importer, ImportReport
-from tallystick.ingest.transcript_follower import Witness
+from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening
 from tallystick.recording.record import SessionRecord, Writer
-from tallystick.recording.session_writer import Scribe
+from tallystick.recording.session_writer import SessionWriter
 from tests.support.following import Clock
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -68,10 +68,10 @@ def import_paths(home: Home) -> ImportPaths:
 
 
 @pytest.fixture
-def scribe(home: Home) -> Iterator[Scribe]:
+def session_writer(home: Home) -> Iterator[SessionWriter]:
     """What records live events into `home`."""
-    with Scribe(home) as scribe:
-        yield scribe
+    with SessionWriter(home) as session_writer:
+        yield session_writer
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def witness(scribe: Scribe, clock: Clock) -> Iterator[Witness]:
+def witness(session_writer: SessionWriter, clock: Clock) -> Iterator[TranscriptFollower]:
     """What follows transcripts, by a clock that can be put forward."""
-    witness = Witness(scribe, adapters(), clock=clock)
+    witness = TranscriptFollower(session_writer, adapters(), clock=clock)
     yield witness
     witness.close()
