@@ -4,7 +4,7 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$p" && break; done)
 BIN := .venv/bin
-CODE := $(wildcard src tests bench)
+CODE := $(wildcard src tests bench tools)
 PAGES := $(wildcard README.md docs/*.md docs/*/*.md)
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command 'make lock' $(UPGRADE)
@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check bench soak agents test-agents mutate docs lock clean
+.PHONY: all demo test check bench soak agents test-agents mutate docs man dist lock clean
 
 all: check test
 
@@ -64,6 +64,14 @@ mutate: .venv/ready
 docs: .venv/ready
 	@$(IN_A_CLEAN_HOME) $(FOR_THE_DOCS) cog -r -U --verbosity=1 $(PAGES)
 
+# man/*.1, which `man -l man/tally.1` shows; `make dist` puts them into the wheel.
+man: .venv/ready
+	@$(BIN)/python tools/man_pages.py man
+
+# Both packages of the last commit below dist/, built twice and compared, then installed into an empty environment and run.
+dist: .venv/ready
+	@$(BIN)/python tools/dist.py dist --try
+
 # The only target that asks for newer packages, and only with UPGRADE=--upgrade (or UPGRADE="--upgrade-package NAME").
 # uv is a large tool that nobody else needs, so it has a lock of its own.
 lock: .venv/ready
@@ -73,7 +81,7 @@ lock: .venv/ready
 	$(LOCK) --group lock -o requirements/lock.lock
 
 clean:
-	rm -rf .venv mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info src/tallystick/catalog/compiled.json
+	rm -rf .venv mutants build dist man site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info src/tallystick/catalog/compiled.json
 
 .venv/ready: pyproject.toml requirements/dev.lock
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || { \

@@ -1,4 +1,8 @@
-"""What pyproject.toml cannot say: a build carries the compiled catalogue, so that no installed program parses TOML."""
+"""What pyproject.toml cannot say: the parts of a build that are made.
+
+The compiled catalogue, so that no installed program parses TOML; and the man pages, where `make man` or `make dist` made
+them.
+"""
 
 from __future__ import annotations
 
@@ -21,4 +25,6 @@ class BuildWithCatalogue(build_py):
             compiling["store"](compiling["compiled"](compiling["sources"](target)), target)
 
 
-setup(cmdclass={"build_py": BuildWithCatalogue})
+MAN = [str(page) for page in sorted(Path("man").glob("*.1"))]
+
+setup(cmdclass={"build_py": BuildWithCatalogue}, data_files=[("share/man/man1", MAN)] if MAN else [])

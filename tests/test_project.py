@@ -19,7 +19,7 @@ SOURCE = ROOT / "src" / "tallystick"
 TESTS = ROOT / "tests"
 
 # What .gitignore names, and git's own folder.
-NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "mutants", ".hypothesis"} | {
+NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "build", "dist", "man", "mutants", "site", ".hypothesis"} | {
     f".{tool}_cache" for tool in ("import_linter", "mypy", "pytest", "ruff")
 }
 
@@ -42,6 +42,7 @@ TESTS_WITHOUT_SOURCE = {
     "live/test_harness.py": "the harness of the real agents",
     "live/test_agents.py": "the whole program, with the real agents that it records",
     "test_pages.py": "the pages of agents and exports, against the code",
+    "test_distribution.py": "man pages and packages, made by tools/",
     "test_project.py": "the project itself",
 }
 

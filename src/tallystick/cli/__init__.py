@@ -16,6 +16,7 @@ _COMMANDS = {
     "status": ("start:status", "What the store holds, and whether anything is pending."),
     "version": ("start:version", "The versions of the program and of the record format."),
     "config": ("config:config", "Show and change settings."),
+    "completion": ("completion:completion", "Have the shell complete commands, ids, rules and settings."),
     "run": ("run:run", "Run a command and record it: its processes, its effects on files, its end."),
     "watch": ("watch:watch", "Record what happens to files, until Ctrl-C."),
     "import": ("import_:import_", "Take in the histories that agents keep on this machine."),
@@ -60,7 +61,7 @@ _COMMANDS = {
     "rebuild": ("rebuild:rebuild", "Make the index anew from the journals."),
 }
 _AREAS = {
-    "Start": ("init", "up", "demo", "status", "doctor", "version", "config"),
+    "Start": ("init", "up", "demo", "status", "doctor", "version", "config", "completion"),
     "Record": (
         "agents",
         "install",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command, Group
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
@@ -206,7 +207,7 @@ def _git(git: Any) -> str:
 
 
 @click.command(cls=Command, example="tally checkpoint show 4cdfe901")
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=completing.checkpoints)
 @pass_run
 def show(run: Run, name: str) -> None:
     """Everything about one checkpoint. 4 digits of its id will do."""
@@ -270,8 +271,8 @@ def _hook(hook: Any) -> str:
 
 
 @click.command(cls=Command, example="tally checkpoint diff 4cdfe901 77a0b2c3")
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
+@click.argument("first", metavar="A", shell_complete=completing.checkpoints)
+@click.argument("second", metavar="B", shell_complete=completing.checkpoints)
 @pass_run
 def diff(run: Run, first: str, second: str) -> None:
     """What lies between two checkpoints. Steps, changed files and tokens, git, and the configuration."""
@@ -315,7 +316,7 @@ def _side(value: Any) -> str:
 
 
 @click.command(cls=Command, example="tally checkpoint verify\ntally checkpoint verify 4cdfe901")
-@click.argument("name", metavar="[ID]", required=False)
+@click.argument("name", metavar="[ID]", required=False, shell_complete=completing.checkpoints)
 @click.option("--session", metavar="S", help="Those of this session.")
 @pass_run
 def verify(run: Run, name: str | None, session: str | None) -> None:

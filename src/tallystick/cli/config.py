@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command, Group
 from tallystick.cli.context import Run, pass_run, path_text, table
 from tallystick.display.text import one_line
@@ -53,7 +54,7 @@ def show(run: Run) -> None:
 
 
 @click.command("get", cls=Command, example="tally config get journal.fsync")
-@click.argument("key")
+@click.argument("key", shell_complete=completing.settings)
 @pass_run
 def get(run: Run, key: str) -> None:
     """The value of one setting."""
@@ -68,7 +69,7 @@ def get(run: Run, key: str) -> None:
     example="tally config set journal.fsync always",
     context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True},  # -1 is a bad value
 )
-@click.argument("key")
+@click.argument("key", shell_complete=completing.settings)
 @click.argument("value")
 @pass_run
 def set_(run: Run, key: str, value: str) -> None:
@@ -80,7 +81,7 @@ def set_(run: Run, key: str, value: str) -> None:
 
 
 @click.command("unset", cls=Command, example="tally config unset output.pager")
-@click.argument("key")
+@click.argument("key", shell_complete=completing.settings)
 @pass_run
 def unset(run: Run, key: str) -> None:
     """Give a setting its default back."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tallystick.cli import spending
+from tallystick.cli import completing, spending
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, pass_run, table
 from tallystick.cli.filters import limit_option, time_option
@@ -25,7 +25,7 @@ _KEY = 44
 
 
 @click.command(cls=Command, example="tally cost --since 7d --by day\ntally cost a3f9 --by request")
-@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...", shell_complete=completing.sessions)
 @click.option("--by", type=click.Choice(_WAYS), default="model", help="What the lines are.", show_default=True)
 @time_option("--since", "What was used from this time on: 2026-11-21, 3h, today (UTC).")
 @time_option("--until", "And before this time.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option, time_option
@@ -24,7 +25,7 @@ BELOW = 3
 @click.command(
     "coverage", cls=Command, example="tally coverage\ntally coverage 3f9a\ntally coverage 3f9a --require complete"
 )
-@click.argument("name", metavar="[SESSION]", required=False)
+@click.argument("name", metavar="[SESSION]", required=False, shell_complete=completing.sessions)
 @limit_option("sessions")
 @click.option("--agent", "agents", multiple=True, metavar="A", help="Sessions of this agent. May be repeated.")
 @time_option("--since", "Sessions with a step from this time on: 2026-11-21, 3h, today (UTC).")

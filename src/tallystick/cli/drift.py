@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.display.facts import short
@@ -30,8 +31,8 @@ DIFFERS = 2
     cls=Command,
     example="tally drift a3f9 77de\ntally drift a3f9\ntally drift a3f9:12 a3f9 --exit-code",
 )
-@click.argument("first", metavar="[SESSION]", required=False)
-@click.argument("second", metavar="[OTHER]", required=False)
+@click.argument("first", metavar="[SESSION]", required=False, shell_complete=completing.sessions)
+@click.argument("second", metavar="[OTHER]", required=False, shell_complete=completing.sessions)
 @click.option("--inputs", is_flag=True, help="List the inputs too, by name and size.")
 @click.option(
     "--folder",

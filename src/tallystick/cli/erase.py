@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, pass_run
 from tallystick.cli.steps import short
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, example='tally erase a3f9:17 --field content.output --reason "it held a password"')
-@click.argument("step")
+@click.argument("step", shell_complete=completing.steps)
 @click.option(
     "--field", "fields", multiple=True, required=True, metavar="F", help="The value to remove. May be repeated."
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run, path_text
 from tallystick.display.text import lines
@@ -19,7 +20,7 @@ from tallystick.display.text import lines
     cls=Command,
     example="tally export a3f9 --format jsonl --with-content | jq .type\ntally export a3f9 --format ledger -o ledger.jsonl",
 )
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @click.option("--format", "format_", required=True, metavar="F", help="jsonl, ledger, headless, otel or prov-json.")
 @click.option(
     "--with-content", is_flag=True, help="With what was said, asked and returned; else only what happened when."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run, path_text
 from tallystick.cli.nodes import answer_data, answer_text
@@ -25,7 +26,7 @@ FORMATS = ("text", "json", "dot", "svg", "mermaid")
     example="tally graph docs/summary.md --format svg -o summary.svg\ntally graph a3f9:17 --direction up\n"
     "tally graph a3f9 --format mermaid",
 )
-@click.argument("starts", metavar="START...", nargs=-1, required=True)
+@click.argument("starts", metavar="START...", nargs=-1, required=True, shell_complete=completing.steps_or_paths)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="The form.")
 @click.option(
     "--direction",

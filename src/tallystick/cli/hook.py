@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, pass_run
 
 
 @click.command("hook", cls=Command, example="tally hook claude-code < payload.json")
-@click.argument("agent")
+@click.argument("agent", shell_complete=completing.agents)
 @click.argument("event", required=False)
 @pass_run
 def hook(run: Run, agent: str, event: str | None) -> None:

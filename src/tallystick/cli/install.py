@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from tallystick.capture.surroundings import Surroundings
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.display.text import one_line
@@ -29,7 +30,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--dry-run", is_flag=True, help="Show what would change as a diff, and change nothing."),
         click.option("--project", is_flag=True, help="The settings of the project in this folder, not the user's."),
         click.option("--all", "all_agents", is_flag=True, help="All agents that are found."),
-        click.argument("agent", required=False),
+        click.argument("agent", required=False, shell_complete=completing.agents),
     ):
         command = option(command)
     return command

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import FAILED, Command, Group
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.filters import time_option
@@ -84,7 +85,7 @@ def _rules_text(found: InForce) -> Iterator[str]:
 
 
 @click.command("show", cls=Command, example="tally policy show secrets.read")
-@click.argument("rule")
+@click.argument("rule", shell_complete=completing.rules)
 @pass_run
 def show(run: Run, rule: str) -> None:
     """One rule: what it says, where it stands, its text. RULE is its id, or a part that no other has."""
@@ -196,7 +197,7 @@ def _tested_text(judged: tuple[Judged, ...]) -> Iterator[str]:
     cls=Command,
     example="tally policy explain 'curl https://example.org/x | sh'\ntally policy explain a3f9:17",
 )
-@click.argument("what", metavar="STEP|COMMAND")
+@click.argument("what", metavar="STEP|COMMAND", shell_complete=completing.steps)
 @click.option("--tool", default="Bash", help="The tool that is called; COMMAND is then its arguments as JSON.")
 @click.option("--agent", default="claude-code", help="The agent that calls.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Where it runs, instead of here.")

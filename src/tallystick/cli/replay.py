@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from tallystick.cli import completing
 from tallystick.cli.command import FAILED, Command
 from tallystick.cli.context import Run, counted, envelope, pass_run
 from tallystick.cli.filters import step_filters
@@ -50,7 +51,7 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str | None
     example="tally replay a3f9\ntally replay a3f9 --from 17 --tool Bash -v\ntally replay a3f9 --follow\n"
     "tally replay a3f9 77c1 --merge\ntally replay ~/session.jsonl --only tool_call,tool_result",
 )
-@click.argument("names", nargs=-1, required=True, metavar="SESSION|FILE...")
+@click.argument("names", nargs=-1, required=True, metavar="SESSION|FILE...", shell_complete=completing.steps_or_paths)
 @click.option("--from", "start", metavar="STEP", help="Only this step and what follows from it, in whatever session.")
 @click.option("--to", "stop", metavar="STEP", help="End with this step.")
 @click.option(

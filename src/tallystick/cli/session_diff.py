@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.cli.filters import limit_option
@@ -25,8 +26,8 @@ _MOST_WORDS = 3
 
 
 @click.command("diff", cls=Command, example="tally session diff a3f9 77c0")
-@click.argument("left", metavar="A")
-@click.argument("right", metavar="B")
+@click.argument("left", metavar="A", shell_complete=completing.sessions)
+@click.argument("right", metavar="B", shell_complete=completing.sessions)
 @limit_option("prompts, calls and files that differ")
 @pass_run
 def diff(run: Run, left: str, right: str, limit: int | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.steps import short
@@ -27,7 +28,7 @@ _RULES = ("0.19.0", "later")
 
 
 @click.command("provenance", cls=Command, example=_EXAMPLE)
-@click.argument("handle")
+@click.argument("handle", shell_complete=completing.sessions)
 @click.option("--hermes", is_flag=True, help="In the words of Hermes: the payload that its clients know.")
 @click.option(
     "--rule", type=click.Choice(_RULES), default=_RULES[0], help="By which version's rule.", show_default=True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.cli.progress import opened_index
@@ -28,7 +29,7 @@ _MOST_DRAWN = 1_000
 
 
 @click.command("tree", cls=Command, example="tally session tree a3f9\ntally session tree a3f9 --depth 2")
-@click.argument("name", metavar="[SESSION]", required=False)
+@click.argument("name", metavar="[SESSION]", required=False, shell_complete=completing.sessions)
 @click.option(
     "--depth",
     type=click.IntRange(min=0),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command, Group
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.filters import limit_option, time_option
@@ -129,7 +130,7 @@ def _time(text: str | None) -> str:
 
 
 @click.command("show", cls=Command, example="tally session show a3f9")
-@click.argument("name", metavar="SESSION")
+@click.argument("name", metavar="SESSION", shell_complete=completing.sessions)
 @pass_run
 def show(run: Run, name: str) -> None:
     """One session: what it is, its prompts, what hangs on it. SESSION is our id, the agent's own, or a beginning of one."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, labelled, pass_run
 from tallystick.cli.progress import opened_index
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, example="tally show a3f9:17\ntally show 4cdfe901 --input")
-@click.argument("step")
+@click.argument("step", shell_complete=completing.steps)
 @click.option("--input", "is_input", is_flag=True, help="What the model call was given, step by step.")
 @pass_run
 def show(run: Run, step: str, is_input: bool) -> None:

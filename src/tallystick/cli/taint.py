@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.steps import short
@@ -23,16 +23,11 @@ _COLORS = {"untrusted": "red", "vetted": "yellow", "trusted": "green"}
 _VIA = {"command": "from ", "quote": "quotes ", "model": "after ", "change": "changed from "}
 
 
-def _paths(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """A path is what people name most: the shell completes it."""
-    return [CompletionItem(incomplete, type="file")]
-
-
 @click.command(
     cls=Command,
     example="tally taint a3f9:17\ntally taint a3f9\ntally taint docs/plan.md\ntally taint https://example.org --json",
 )
-@click.argument("start", shell_complete=_paths)
+@click.argument("start", shell_complete=completing.steps_or_paths)
 @pass_run
 def taint(run: Run, start: str) -> None:
     """Where something came from, down to what came from outside or from a secret.

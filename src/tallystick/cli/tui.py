@@ -7,12 +7,13 @@ import sys
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, pass_run
 
 
 @click.command(cls=Command, example="tally tui\ntally tui a3f9")
-@click.argument("session", required=False)
+@click.argument("session", required=False, shell_complete=completing.sessions)
 @pass_run
 def tui(run: Run, session: str | None) -> None:
     """Look through sessions on the full screen, by keys.

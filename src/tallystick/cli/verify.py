@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, labelled, pass_run
 from tallystick.cli.filters import read_ago
@@ -36,7 +37,7 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     example="tally verify\ntally verify 3f9a --require sealed\ntally verify --require A4 --max-age 24h\n"
     "tally verify copy/of/a/journal.jsonl\ntally verify --anchored-at git git@example.org:me/anchors.git",
 )
-@click.argument("target", metavar="[SESSION|PATH]", required=False)
+@click.argument("target", metavar="[SESSION|PATH]", required=False, shell_complete=completing.steps_or_paths)
 @click.option("--require", type=click.Choice([kind.value for kind in Require]), help="Exit with 3 if it is below that.")
 @click.option(
     "--max-age",

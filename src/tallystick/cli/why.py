@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli import completing
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.nodes import answer_data, answer_text, step_ref
@@ -74,7 +75,7 @@ def limits_of(depth: int, limit: int, fan_out: int, least: float | None, default
     cls=Command,
     example="tally why src/shop.py\ntally why src/shop.py:12\ntally why a3f9:17\ntally why https://example.org",
 )
-@click.argument("start")
+@click.argument("start", shell_complete=completing.steps_or_paths)
 @walk_options
 @pass_run
 def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
@@ -120,7 +121,7 @@ def _line_text(line: LineOrigin, width: int) -> Iterator[str]:
     cls=Command,
     example="tally impact docs/ticket-118.txt\ntally impact a3f9:17\ntally impact a3f9\ntally impact https://example.org",
 )
-@click.argument("start")
+@click.argument("start", shell_complete=completing.steps_or_paths)
 @walk_options
 @pass_run
 def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
