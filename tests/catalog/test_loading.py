@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from tallystick import catalog
-from tallystick.catalog import Entry, compiling
+from tallystick.catalog import Entry, compiling, inverted
 from tallystick.catalog.loading import Catalogue
 from tallystick.errors import FormatError
 
@@ -112,3 +112,7 @@ def test_the_hook_imports_nothing_of_it() -> None:
     environment = {**os.environ, "PYTHONPATH": ""}
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=environment, text=True)
     assert ran.stdout == "False\n"
+
+
+def test_a_table_can_be_read_the_other_way_round() -> None:
+    assert inverted({"x": ("a", "b"), "y": ("c",)}) == {"a": "x", "b": "x", "c": "y"}

@@ -6,6 +6,6 @@ the facts are used for, nor any program or agent by name.
 
 from __future__ import annotations
 
-from tallystick.catalog.loading import Entry, digest, load, load_folder, names
+from tallystick.catalog.loading import Entry, digest, inverted, load, load_folder, names
 
-__all__ = ["Entry", "digest", "load", "load_folder", "names"]
+__all__ = ["Entry", "digest", "inverted", "load", "load_folder", "names"]

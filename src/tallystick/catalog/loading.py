@@ -127,3 +127,8 @@ def _rebuilt(folder: Path, files: Mapping[str, bytes]) -> bytes:
     with suppress(OSError):  # a read-only installation: it is compiled at each start
         compiling.store(content, folder)
     return content.partition(b"\n")[2]
+
+
+def inverted(table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """From what is listed to the name that it is listed under."""
+    return {each: name for name, listed in table.items() for each in listed}

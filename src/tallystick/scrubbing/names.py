@@ -9,6 +9,8 @@ import enum
 import re
 from functools import lru_cache
 
+from tallystick.catalog.loading import Entry, load
+
 
 class Says(enum.IntEnum):
     """How clearly a name says "secret"; the clearer, the less its value must look like one."""
@@ -35,26 +37,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 # What such a name ends in when it names something about a secret.
-_ABOUT = _words("""
-    id ids name names type types count limit file filename path dir url uri endpoint length len size expires expiry
-    expiration ttl hash hashes digest digests version label field fields required prefix suffix regex pattern policy
-    provider manager usage budget max min index at status format env var variable ref arn store enabled mode scope
-    scopes bucket alg algorithm reset hint error errors valid ok encoding input output prompt message description
-    title help text placeholder strength rotation age config settings schema kind source location host port user
-    username email owner ring set list map table column row rows rate cost price per in out sha checksum fingerprint
-    thumbprint class component page form view handler func function
-""")
-_ABOUT_FIRST = _words(
-    "is has no without show hide toggle forgot reset set get validate check verify require requires needs"
-)
-_NO_TOKEN = _words(
-    "next prev page continuation sync max min last cursor pagination start design eos bos pad unk mask stop count"
-)
-_NO_KEY = _words("""
-    public pub cache primary foreign sort partition idempotency routing object s3 config dict hash map group row range lookup
-    unique index shard state react data translation registry hot short arrow enter ctrl query item meta composite natural
-    candidate dedupe dedup sorting order event message metric label tag field column property attribute json yaml toml env
-""")
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/secret_words.toml."""
+
+    about: frozenset[str]
+    about_first: frozenset[str]
+    no_token: frozenset[str]
+    no_key: frozenset[str]
+
+
+_FACTS = load("secret_words", _Facts)
 _PASSWORD = re.compile(
     r"passw(?:or)?d(?!less)|passphrase|passcode|contrase|_pwd_|_[a-z0-9]+_pass_|_userpass_|_dbpass_|_sshpass_"
 )
@@ -74,7 +66,7 @@ def says(name: str) -> Says:
         return Says.NOTHING
     split = "_".join(word.lower() for word in _WORDS.findall(name))
     words = _JOINED.sub(r"\1_\2", split).split("_")
-    if words[-1] in _ABOUT or words[0] in _ABOUT_FIRST:
+    if words[-1] in _FACTS.about or words[0] in _FACTS.about_first:
         return Says.NOTHING
     joined = f"_{'_'.join(words)}_"
     if _PASSWORD.search(joined):
@@ -91,7 +83,7 @@ def _is_public(words: list[str]) -> bool:
 def _may_be(words: list[str]) -> bool:
     before = words[-2] if len(words) > 1 else ""
     if words[-1] == "token":
-        return before not in _NO_TOKEN
+        return before not in _FACTS.no_token
     if words[-1] == "key":
-        return before != "" and before not in _NO_KEY
+        return before != "" and before not in _FACTS.no_key
     return words[-1] in ("auth", "csrf", "xsrf", "otp", "sig")

@@ -5,8 +5,8 @@ from tallystick.intent.code.tables import Rule, operation_of, table
 from tallystick.model.intent import Operation
 
 
-def test_a_line_of_a_table_is_a_rule_for_each_name() -> None:
-    assert table("delete/ *: a b.c\n\ncopy 1: d\n") == {
+def test_a_key_of_a_table_is_a_rule_for_each_name() -> None:
+    assert table({"delete/ *": ("a", "b.c"), "copy 1": ("d",)}) == {
         "a": Rule("delete", None, True),
         "b.c": Rule("delete", None, True),
         "d": Rule("copy", 1),

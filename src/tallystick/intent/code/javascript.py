@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.intent.code.found import HOME, Found
 from tallystick.intent.code.indirect import plain_members
 from tallystick.intent.code.scanning import Call, Language, Scan, scan, words_of
@@ -43,38 +44,25 @@ _HOME_FOLDER = re.compile(
 )
 _TAGGED = re.compile(r"(?<![\w$])(?:Bun\.)?\$(`(?:[^`\\]|\\.)*+`)", re.DOTALL)
 """Commands of zx and Bun."""
-_DONE = {
-    Operation.READ: "readFile createReadStream readJson readJSON readTextFile readv",
-    Operation.APPEND: "appendFile",
-    Operation.CREATE: "mkdir mkdirp ensureDir ensureFile mkdirs ensureSymlink",
-    Operation.DELETE: "unlink rm rmdir remove emptyDir",
-    Operation.METADATA: "chmod chown utimes lchmod lchown lutimes",
-    Operation.LIST: "readdir opendir readDir",
-    Operation.EDIT: "truncate",
-}
-_TO_ONE = {name: operation for operation, names in _DONE.items() for name in names.split()}
-_WRITES = frozenset(
-    ("writeFile", "createWriteStream", "outputFile", "writeJson", "writeJSON", "outputJson", "writeTextFile")
-)
-_COPIES = frozenset(("copyFile", "cp", "copy"))
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/javascript.toml."""
+
+    writes: frozenset[str]
+    copies: frozenset[str]
+    file_modules: frozenset[str]
+    telling: frozenset[str]
+    node: frozenset[str]
+    packages: frozenset[str]
+    done: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("code/javascript", _Facts)
+_TO_ONE = {name: Operation(operation) for operation, names in _FACTS.done.items() for name in names}
+_INERT = _FACTS.node | _FACTS.packages
 _MOVES = frozenset(("rename", "move"))
 _LINKS = frozenset(("symlink", "link"))
-_FILE_MODULES = frozenset(("fs", "fs/promises", "fs.promises", "fs-extra", "graceful-fs", "Deno"))
-_TELLING = frozenset(("readFileSync", "writeFileSync", "appendFileSync", "unlinkSync", "rmSync", "rmdirSync", "mkdirSync",
-                      "readdirSync", "renameSync", "copyFileSync", "cpSync", "createReadStream", "createWriteStream",
-                      "chmodSync", "writeFile", "readFile", "appendFile"))  # fmt: skip
-"""Methods that are those of `fs`, whatever the module is called in the text."""
-_NODE = """
-fs path os util url http https net child_process crypto assert events stream zlib readline process buffer querystring
-string_decoder timers tty vm worker_threads cluster dns dgram perf_hooks async_hooks module v8 fs/promises path/posix
-stream/promises timers/promises readline/promises util/types console test sqlite
-"""
-_PACKAGES = """
-axios got node-fetch undici lodash underscore chalk commander yargs minimist dotenv moment dayjs date-fns uuid zod express ws
-glob fast-glob globby rimraf mkdirp fs-extra graceful-fs execa cross-spawn shelljs zx yaml js-yaml csv-parse cheerio
-typescript react react-dom vue prettier eslint semver
-"""
-_INERT = frozenset(_NODE.split()) | frozenset(_PACKAGES.split())
 _FETCHERS = {
     **dict.fromkeys(("get", "head", "options"), Operation.FETCH),
     **dict.fromkeys(("post", "put", "patch", "delete"), Operation.SEND),
@@ -163,7 +151,7 @@ def _calls(scan: Scan, call: Call) -> None:
     name = function.removesuffix("Sync")
     if call.name in ("require", "import"):
         _loads(scan, call.text(0))
-    elif owner in _FILE_MODULES or function in _TELLING:
+    elif owner in _FACTS.file_modules or function in _FACTS.telling:
         _file(scan, name, call)
     elif owner in ("child_process", "execa", "cross-spawn", "shelljs") or call.name in (
         "execa",
@@ -190,7 +178,7 @@ def _file(scan: Scan, name: str, call: Call) -> None:
     found = scan.found
     path = scan.placed(call.text(0))
     is_deep = any(argument.says("recursive") == "true" for argument in call.args[1:])
-    if name in _WRITES:
+    if name in _FACTS.writes:
         content = call.text(1) if name != "createWriteStream" else None
         is_known = (
             content is not None and HOLE not in content and "{" not in {token.text for token in call.at(2).tokens}
@@ -201,7 +189,7 @@ def _file(scan: Scan, name: str, call: Call) -> None:
         found.file(
             operation, path, is_deep=operation in (Operation.DELETE, Operation.LIST) and (is_deep or name == "remove")
         )
-    elif name in _COPIES:
+    elif name in _FACTS.copies:
         found.copies(path, scan.placed(call.text(1)), is_deep=name == "cp" and is_deep)
     elif name in _MOVES:
         found.moves(path, scan.placed(call.text(1)))

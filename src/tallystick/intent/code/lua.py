@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.intent.code.found import HOME, Found
 from tallystick.intent.code.indirect import plain_members
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
@@ -27,14 +28,16 @@ _PATTERN = re.compile(
     r"|(?P<sign>\.\.|==|\S)",
     re.DOTALL,
 )
-_RULES = table("""
-read 0: io.lines io.input
-write 0: io.output
-delete 0: os.remove
-move 0: os.rename
-shell 0: os.execute io.popen
-execute 0: dofile loadfile
-""")
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/lua.toml."""
+
+    calls: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("code/lua", _Facts)
+_RULES = table(_FACTS.calls)
 
 
 def read_lua(text: str, found: Found) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.intent.code.found import HOME, Found
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, shell, table
@@ -34,30 +35,18 @@ _HOME_FOLDER = re.compile(r"""\$ENV\{['"]?HOME['"]?\}\s?\.\s?(['"])""")
 _BARE_HOME = re.compile(r"""([,(]\s{0,3})\$ENV\{['"]?HOME['"]?\}(?=\s{0,3}(?:[,);]|\Z))""")
 _DIAMOND = re.compile(r"<([^<>\s;='\"\\*?]{0,200}[*?][^<>\s;='\"\\]{0,200})>")
 """`<*.txt>`: the files that a pattern names."""
-_RULES = table("""
-delete *: unlink rmdir
-delete/ *: rmtree remove_tree File::Path::rmtree File::Path::remove_tree
-create 0: mkdir
-create *: mkpath make_path File::Path::make_path File::Path::mkpath
-link 0: symlink
-move 0: rename move mv File::Copy::move
-copy 0: copy cp File::Copy::copy link
-list 1: opendir
-edit 0: truncate
-fetch 0: get getprint LWP::Simple::get $http.get
-connect 0: IO::Socket::INET.new IO::Socket::IP.new IO::Socket::SSL.new
-shell 0: system exec
-chdir 0: chdir
-execute 0: do
-signal 1: kill
-read 0: slurp read_file File::Slurp::read_file
-""")
-_LIBRARIES = """
-strict warnings utf8 feature lib constant vars parent base POSIX Carp Cwd Data English Encode Fcntl File Getopt IO JSON
-List Math MIME Scalar Storable Symbol Sys Text Time Digest HTTP LWP URI YAML XML Socket IPC Benchmark bytes integer
-locale open overload autodie diagnostics
-"""
-_INERT = frozenset(_LIBRARIES.split())
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/perl.toml."""
+
+    inert: frozenset[str]
+    calls: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("code/perl", _Facts)
+_RULES = table(_FACTS.calls)
+_INERT = _FACTS.inert
 _METADATA = {"chmod": 1, "chown": 2, "utime": 2}
 """Functions that change the files of a list, and how many arguments stand before it."""
 _ARGUMENTS = re.compile(

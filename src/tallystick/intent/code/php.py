@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.intent.code.found import HOME, Found
 from tallystick.intent.code.indirect import plain_names
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
@@ -29,22 +30,16 @@ _PATTERN = re.compile(
     re.DOTALL,
 )
 _HOME_FOLDER = re.compile(r"""\$_(?:SERVER|ENV)\[\s?(['"])HOME\1\s?\]""")
-_RULES = table("""
-read 0: file readfile parse_ini_file simplexml_load_file md5_file sha1_file highlight_file
-execute 0: include include_once require require_once
-delete 0: unlink rmdir
-create 0: mkdir touch tempnam
-link 0: symlink
-copy 0: copy link
-move 0: rename move_uploaded_file
-metadata 0: chmod chown chgrp
-list 0: scandir opendir glob dir
-shell 0: exec shell_exec system passthru popen proc_open pcntl_exec
-fetch 0: curl_init get_headers
-connect 0: fsockopen stream_socket_client
-chdir 0: chdir
-signal 0: posix_kill
-""")
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/php.toml."""
+
+    calls: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("code/php", _Facts)
+_RULES = table(_FACTS.calls)
 
 
 def read_php(text: str, found: Found) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.intent.code.found import HOME, Found
 from tallystick.intent.code.indirect import plain_sends
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
@@ -30,39 +31,19 @@ _PATTERN = re.compile(
     r"|(?P<sign>=>|::|&\.|\|\||&&|<<|\+=|=~|==|\S)",
     re.DOTALL,
 )
-_RULES = table("""
-read 0: File.read IO.read File.readlines IO.readlines File.foreach IO.foreach File.binread IO.binread YAML.load_file
-read 0: CSV.read CSV.foreach CSV.table JSON.load_file YAML.safe_load_file Psych.load_file Marshal.load_file
-delete *: File.delete File.unlink FileUtils.rm FileUtils.rm_f FileUtils.remove FileUtils.rmdir Dir.rmdir Dir.delete Dir.unlink
-delete/ 0: FileUtils.rm_rf FileUtils.rm_r FileUtils.remove_dir FileUtils.remove_entry FileUtils.rmtree FileUtils.safe_unlink
-create 0: FileUtils.mkdir FileUtils.mkdir_p FileUtils.makedirs FileUtils.mkpath FileUtils.touch Dir.mkdir
-link 0: FileUtils.ln_s FileUtils.ln_sf File.symlink FileUtils.symlink
-copy 0: FileUtils.ln File.link
-copy 0: FileUtils.cp FileUtils.copy FileUtils.copy_file FileUtils.install IO.copy_stream
-copy/ 0: FileUtils.cp_r FileUtils.copy_entry
-move 0: FileUtils.mv FileUtils.move File.rename
-metadata 1: File.chmod FileUtils.chmod FileUtils.chmod_R
-metadata 2: File.chown FileUtils.chown FileUtils.chown_R File.utime
-list 0: Dir.entries Dir.children Dir.each_child Dir.foreach Dir.open Dir.new
-edit 0: File.truncate
-execute 0: load require_relative
-shell 0: sh system exec spawn Open3.capture2 Open3.capture2e Open3.capture3 Open3.popen3 Process.spawn Kernel.system IO.popen
-shell 0: Open3.popen2 Open3.popen2e Kernel.exec PTY.spawn
-fetch 0: Net.HTTP.get Net.HTTP.get_response URI.open HTTParty.get Faraday.get RestClient.get
-send 0: Net.HTTP.post Net.HTTP.post_form HTTParty.post Faraday.post RestClient.post
-connect 0: TCPSocket.new TCPSocket.open Net.HTTP.start Net.HTTP.new Socket.tcp
-listen 0: TCPServer.new
-chdir 0: Dir.chdir FileUtils.cd FileUtils.chdir
-signal 1: Process.kill
-""")
-_LIBRARIES = """
-json yaml csv set time date fileutils pathname open3 net/http uri open-uri optparse tempfile tmpdir digest erb
-securerandom stringio strscan benchmark bundler/setup logger pp socket openssl zlib shellwords ostruct forwardable
-singleton timeout English etc io/console rexml/document nokogiri rubygems minitest/autorun bigdecimal base64 httparty
-faraday rest-client psych find abbrev monitor matrix prime tsort
-"""
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/ruby.toml."""
+
+    inert: frozenset[str]
+    calls: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("code/ruby", _Facts)
+_RULES = table(_FACTS.calls)
 _HOME_FOLDER = re.compile(r"""ENV(?:\[|\.fetch\()\s?(['"])HOME\1\s?[\])]""")
-_INERT = frozenset(_LIBRARIES.split())
+_INERT = _FACTS.inert
 
 
 def read_ruby(text: str, found: Found) -> None:

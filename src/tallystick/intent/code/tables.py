@@ -5,6 +5,8 @@ Owns how such a table is written and what a line of it means. Must not know any 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from tallystick.intent.code.scanning import Argument, Call, Scan, words_of
@@ -23,18 +25,17 @@ class Rule(msgspec.Struct, frozen=True):
     is_deep: bool = False
 
 
-def table(spelled: str) -> dict[str, Rule]:
+def table(calls: Mapping[str, tuple[str, ...]]) -> dict[str, Rule]:
     """Rules by the names of functions.
 
-    A line has `DOES PLACE: NAMES`: an operation of `model.intent` or a word of Rule (`/` after it: with all below), the place
-    of the argument or `*`, and the names.
+    A key is `DOES PLACE`: an operation of `model.intent` or a word of Rule (`/` after it: with all below), and the place of
+    the argument or `*`. It lists the functions.
     """
     found: dict[str, Rule] = {}
-    for line in filter(None, spelled.splitlines()):
-        what, _, names = line.partition(": ")
+    for what, names in calls.items():
         does, place = what.split()
         rule = Rule(does.rstrip("/"), None if place == "*" else int(place), does.endswith("/"))
-        found |= dict.fromkeys(names.split(), rule)
+        found |= dict.fromkeys(names, rule)
     return found
 
 

@@ -8,8 +8,9 @@ Sources: the manuals of Emacs Lisp, R, Julia, Go, Rust, Java, Kotlin, Scala, Gro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.intent.code.found import HOME, Found
 from tallystick.intent.code.tokens import MOST_CHARACTERS, MOST_TOKENS, Token, unescaped
 from tallystick.model.intent import Operation
@@ -31,30 +32,17 @@ _MOST_IN_CALL = 60
 _MOST_TEXTS = 16
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _BINDS = frozenset(("=", ":=", "<-"))
-_VERBS = {
-    "shell": """system system2 systemlist shell shellcommand shellcommandtostring asyncshellcommand callprocess spawn
-        callprocessshellcommand startprocess startfileprocess startprocessshellcommand makeprocess processlines popen exec
-        execute executeshell execfile command commandcontext sys cmd shellout sh processbuilder launchprocess readprocess
-        callcommand readcreateprocess run runcommand runprocess runshellscript outputof pipe shellscript""",
-    "read": """open read readfile readlines readall readalltext readalllines readallbytes readtext readstring readbytes
-        readline readtofile readtostring slurp insertfilecontents insertfilecontentsliterally findfile findfilenoselect fopen
-        openfile openinput getcontent readcsv readrds readtable freadtable fread scan filereader fileinputstream streamreader
-        bufferedreader fromfile textcontents contentsof contentsoffile readtextfile openread opentext stringfromfile
-        filehandleforreadingatpath readbinary foreachline usefile inputfile""",
-    "source": "source load loadfile loadlibrary include evalfile dofile",
-    "write": """writefile writelines writetext writealltext writestring writeregion spit writecsv writerds savefile
-        fileoutputstream filewriter printwriter streamwriter bufferedwriter createfile writebytes oscreate""",
-    "append": "appendtofile appendfile appendtext appendalltext",
-    "delete": """delete deletefile remove removefile removeitem unlink rm fileremove filedelete deleteifexists""",
-    "delete/": """deletedirectory deletedir removeall removedirall rmtree rmrf deleterecursively deletetree removetree
-        removedirectory removedirectoryrecursive removepathforcibly deletedirectorywithcontents rmdirall""",
-    "fetch": """url urlopen urlretrieve urlretrievesynchronously urlcopyfile downloadfile download curl fetch get httpget
-        openstream getstring getstringasync downloadstring urlsessiondata""",
-    "send": "post put patch upload uploadfile httppost posturl postjson uploadstring uploaddata",
-    "connect": """connect socketconnection opennetworkstream makenetworkprocess tcpclient tcpconnect dial dialtimeout socket
-        tcpsocket tcpstream createconnection""",
-}
-_DOES = {verb: does for does, verbs in _VERBS.items() for verb in verbs.split()}
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/verbs.toml."""
+
+    homes: frozenset[str]
+    does: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("code/verbs", _Facts)
+_DOES = inverted(_FACTS.does)
 _OPERATIONS = {
     "read": Operation.READ,
     "write": Operation.WRITE,
@@ -64,10 +52,7 @@ _OPERATIONS = {
     "source": Operation.EXECUTE,
 }
 _REQUESTS = {"fetch": Operation.FETCH, "send": Operation.SEND, "connect": Operation.CONNECT}
-_HOME_CALLS = """
-homedir homedirectory nshomedirectory userhomedir gethomedirectory userhome homedirectoryforcurrentuser
-"""
-_HOMES = frozenset(_HOME_CALLS.split())
+_HOMES = _FACTS.homes
 _OWNED = {"text": "read", "bytes": "read", "contents": "read", "newreader": "read", "newwriter": "write"}
 """Members of a file that is named before them: `File("x").text`."""
 _CHAINS = frozenset(("arg", "args", "arguments", "addarg"))

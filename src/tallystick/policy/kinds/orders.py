@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.policy.kinds.homes import plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.start_places import AGENTS
@@ -19,20 +20,18 @@ from tallystick.policy.settings import Settings
 KINDS: dict[str, str] = {
     "orders": "Agents read it as orders: a memory, a rule, a skill, a command, the description of another agent.",
 }
-_NAMES = """
-claude.md claude.local.md agents.md agents.local.md agents.override.md agent.md gemini.md qwen.md copilot.md codex.md
-cursor.md memory.md memories.md soul.md identity.md heartbeat.md warp.md crush.md droid.md goose.md junie.md skill.md
-conventions.md copilot-instructions.md .cursorrules .windsurfrules .clinerules .roorules .kilocoderules .goosehints .rules
-.airules .augment-guidelines memory_summary.md raw_memories.md persona.md bootstrap.md
-"""
-_FILES = frozenset(_NAMES.split())
-_ENDINGS = (".instructions.md", ".prompt.md", ".chatmode.md", ".agent.md", ".mdc")
-_IN_AGENTS = """
-skills commands command agents agent rules prompts memories memory output-styles steering instructions modes workflows droids
-guidelines knowledge personas chatmodes notebooks
-"""
-_FOLDERS = frozenset(_IN_AGENTS.split())
-_OF_GITHUB = frozenset(("instructions", "prompts", "agents", "chatmodes", "skills"))
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/kinds/orders.toml."""
+
+    files: frozenset[str]
+    endings: tuple[str, ...]
+    folders: frozenset[str]
+    of_github: frozenset[str]
+
+
+_FACTS = load("kinds/orders", _Facts)
 _TEXT = re.compile(r"\.(?:md|mdc|mdx|txt|toml|ya?ml|json|markdown|rst)\Z|(?:^|/)[^./]+\Z")
 _MOST_PARTS = 64
 
@@ -50,15 +49,15 @@ def is_orders(path: str) -> bool:
     """Whether agents read the file at a path as orders, by its name and place."""
     parts = plain(path).split("/")[-_MOST_PARTS:]
     name = parts[-1]
-    if name in _FILES or name.endswith(_ENDINGS):
+    if name in _FACTS.files or name.endswith(_FACTS.endings):
         return True
     if not _TEXT.search(name):
         return False
     if ".clinerules" in parts[:-1] or parts[1:2] == ["memories"]:
         return True
     for part, below in pairwise(parts[:-1]):
-        if below in _FOLDERS and (part in AGENTS or f".{part}" in AGENTS):
+        if below in _FACTS.folders and (part in AGENTS or f".{part}" in AGENTS):
             return True
-        if part == ".github" and below in _OF_GITHUB:
+        if part == ".github" and below in _FACTS.of_github:
             return True
     return "memory" in parts[:-1] and any(part in AGENTS for part in parts)

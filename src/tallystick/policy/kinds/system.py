@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tallystick.intent.programs.arguments import names
+from tallystick.catalog.loading import Entry, load
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.settings import Settings
@@ -42,7 +42,17 @@ _SYSTEM = re.compile(
     r"|[a-z]:/(?:windows|program ?files(?: \(x86\))?|programdata|boot|recovery)"
     r"|/(?:mnt/)?[a-z]/(?:windows|program files(?: \(x86\))?|programdata))(?=/|$)"
 )
-_TEMPORARY_ROOTS = frozenset(("/tmp", "/var/tmp", "/dev/shm", "/var/folders", "c:/temp", "c:/windows/temp"))
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/kinds/system.toml."""
+
+    temporary_roots: frozenset[str]
+    folders: frozenset[str]
+    personal: frozenset[str]
+
+
+_FACTS = load("kinds/system", _Facts)
 _TEMPORARY = re.compile(r"/(?:tmp|var/tmp|dev/shm|var/folders|run/user/\d+)/")
 _DISCARD = re.compile(
     r"/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd/\d+|ptmx|pts/\d+|console)|/proc/self/fd/\d+|nul:?"
@@ -50,20 +60,6 @@ _DISCARD = re.compile(
 _REPOSITORY = re.compile(
     r"(?:.*/)?(?:\.git|\.hg|\.svn|\.jj|\.bzr|_darcs|\.fossil)"
     r"(?:/(?:objects|refs|head|config|packed-refs|logs|store|modules|worktrees|wc\.db)(?:/.*)?)?"
-)
-_FOLDERS = names(
-    "node_modules bower_components jspm_packages web_modules .next .nuxt .output .svelte-kit .turbo .parcel-cache "
-    ".cache .vercel .netlify .angular .expo .docusaurus .astro .vite .rollup.cache .rpt2_cache .nx .yarn .pnp "
-    ".pnpm-store .eslintcache .stylelintcache dist build out target bin obj _build .build debug release coverage "
-    "htmlcov .nyc_output cover test-results playwright-report storybook-static blob-report allure-results "
-    "__pycache__ .pytest_cache .mypy_cache .ruff_cache .pytype .pyre .tox .nox .hypothesis .eggs "
-    ".ipynb_checkpoints .venv venv env .env.d virtualenv site-packages wheels sdist pip-wheel-metadata .gradle "
-    ".kotlin .mvn-cache pods deriveddata .dart_tool .pub-cache .stack-work dist-newstyle .cabal-sandbox _site "
-    ".jekyll-cache .sass-cache elm-stuff zig-cache .zig-cache zig-out .terraform .terragrunt-cache .serverless "
-    ".aws-sam cdk.out .bundle bazel-bin bazel-out bazel-testlogs .bloop .metals .bsp .clangd .ccls-cache "
-    "cmakefiles x64 x86 .vs ipch nbproject tmp temp .tmp .temp log logs .scannerwork .phpunit.cache "
-    ".phpunit.result.cache .php-cs-fixer.cache .elixir_ls deps _opam .buildkit .nyc .swc .wrangler .firebase "
-    ".cargo-cache .stryker-tmp mutants .benchmarks .asv generated .generated"
 )
 _FOLDER_LIKE = re.compile(
     r"cmake-build-.*|bazel-.*|.*\.egg-info|.*\.dist-info|.*\.dsym|.*\.xcresult|.*[-_.]cache|build-.*|.*-build"
@@ -85,22 +81,6 @@ _CACHES = re.compile(
     r"|\.pyenv/cache|\.thumbnails|\.local/state|\.vscode-server/(?:bin|data/logs)|__pycache__)(?=/|$)"
 )
 
-_PERSONAL = frozenset(
-    (
-        *names("documents desktop downloads pictures photos music movies videos public templates library appdata"),
-        *names(
-            "onedrive dropbox nextcloud .config .local .local/share .ssh .gnupg .password-store .thunderbird .mozilla"
-        ),
-        *(
-            "icloud drive",
-            "google drive",
-            "my documents",
-            "library/application support",
-            "library/mail",
-            "appdata/roaming",
-        ),
-    )
-)
 _NOTES = re.compile(
     r"\.(?:claude|codex|gemini|cursor|qwen|copilot|factory)/(?:plans|todos|tasks|scratch|tmp|memory|memories|projects/[^/]+/memory)(?=/)"
 )
@@ -160,7 +140,7 @@ def _places(folder: str, home: str, *, is_known: bool) -> Iterator[str]:
             yield "cache"
         if _NOTES.match(rest):
             yield "agent-notes"
-    elif folder not in _TEMPORARY_ROOTS and _SYSTEM.match(folder) and not _TEMPORARY.match(folder):
+    elif folder not in _FACTS.temporary_roots and _SYSTEM.match(folder) and not _TEMPORARY.match(folder):
         yield "system"
 
 
@@ -170,9 +150,9 @@ def _as_a_whole(folder: str, rest: str | None, home: str) -> Iterator[str]:
         yield "root"
     if rest == "" or (rest is None and is_above_homes(folder, home)):
         yield "home"
-    if rest in _PERSONAL:
+    if rest in _FACTS.personal:
         yield "personal"
-    if folder in _TEMPORARY_ROOTS:
+    if folder in _FACTS.temporary_roots:
         yield "temporary-root"
 
 
@@ -190,5 +170,5 @@ def _in_project(folder: str, workspace: str, *, is_known: bool) -> Iterator[str]
 
 def is_build_output(parts: list[str]) -> bool:
     """Whether a path below a project, by its parts in lower case, is what builds and tools leave and make again."""
-    is_below = any(part in _FOLDERS or _FOLDER_LIKE.fullmatch(part) for part in parts[:64])
+    is_below = any(part in _FACTS.folders or _FOLDER_LIKE.fullmatch(part) for part in parts[:64])
     return is_below or _FILE_LIKE.fullmatch(posixpath.basename(parts[-1])) is not None

@@ -7,8 +7,9 @@ references of the programs named here; specs/gensee.md 5.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
@@ -38,62 +39,26 @@ _CHANGES = frozenset(
         Operation.RENAME,
     )
 )
-_LOGS = (
-    "/var/log",
-    "/private/var/log",
-    "/run/log/journal",
-    "/var/audit",
-    "/private/var/audit",
-    "/var/adm",
-)
-_OF_SYSTEM = names(
-    "audit auth.log secure syslog messages kern.log journal wtmp btmp lastlog faillog ufw.log firewalld sudo.log sudo cron "
-    "cron.log daemon.log user.log debug dmesg boot.log maillog mail.log system.log install.log asl security.log tallylog "
-    "auditd pflog wtmpx utmpx btmpx sulog loginlog DiagnosticMessages unified"
-)
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/defences.toml."""
+
+    logs: tuple[str, ...]
+    of_system: frozenset[str]
+    records: frozenset[str]
+    settings: Mapping[str, tuple[str, ...]]
+    histories: frozenset[str]
+    firewalls: frozenset[str]
+    audits: frozenset[str]
+    protections: frozenset[str]
+    guards: frozenset[str]
+
+
+_FACTS = load("defences", _Facts)
+_SETTINGS = inverted(_FACTS.settings)
 _EMPTIES = names("rm truncate shred dd cp tee mv unlink srm sed perl")
 """Programs that `find` hands logs over to."""
-_RECORDS = names("/run/utmp /var/run/utmp /run/utmpx /etc/utmp")
-_SETTINGS = {
-    "/etc/selinux": "disables-protection",
-    "/etc/apparmor": "disables-protection",
-    "/etc/apparmor.d": "disables-protection",
-    "/sys/fs/selinux": "disables-protection",
-    "/sys/kernel/security": "disables-protection",
-    "/etc/audit": "disables-audit",
-    "/etc/auditd.conf": "disables-audit",
-    "/etc/libaudit.conf": "disables-audit",
-    "/etc/security/audit_control": "disables-audit",
-    "/etc/rsyslog.conf": "disables-audit",
-    "/etc/rsyslog.d": "disables-audit",
-    "/etc/syslog.conf": "disables-audit",
-    "/etc/syslog-ng": "disables-audit",
-    "/etc/systemd/journald.conf": "disables-audit",
-    "/etc/systemd/journald.conf.d": "disables-audit",
-    "/etc/iptables": "disables-firewall",
-    "/etc/sysconfig/iptables": "disables-firewall",
-    "/etc/sysconfig/ip6tables": "disables-firewall",
-    "/etc/nftables.conf": "disables-firewall",
-    "/etc/nftables": "disables-firewall",
-    "/etc/ufw": "disables-firewall",
-    "/etc/default/ufw": "disables-firewall",
-    "/etc/firewalld": "disables-firewall",
-    "/etc/pf.conf": "disables-firewall",
-    "/private/etc/pf.conf": "disables-firewall",
-    "/etc/ipfw.rules": "disables-firewall",
-    "/Library/Preferences/com.apple.alf.plist": "disables-firewall",
-    "/etc/fail2ban": "changes-protection",
-    "/etc/osquery": "changes-protection",
-    "/etc/falco": "changes-protection",
-    "/etc/aide": "changes-protection",
-    "/etc/tripwire": "changes-protection",
-    "/var/ossec": "changes-protection",
-    "/opt/CrowdStrike": "changes-protection",
-}
-_HISTORIES = names(
-    ".bash_history .zsh_history .zhistory .sh_history .ash_history .ksh_history .histfile fish_history "
-    "ConsoleHost_history.txt"
-)
 _HISTORY_OFF = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "SAVEHIST"))
 _NO_HISTORY = frozenset(("", "0", "/dev/null"))
 
@@ -130,7 +95,7 @@ def _of_program(started: Started) -> Iterator[Risk]:
 def _of_file(intent: Intent) -> Iterator[Risk]:
     path, operation = intent.target, intent.operation
     is_change = operation in _CHANGES or (operation is Operation.CREATE and "/dev/null" in intent.words)
-    if path.rpartition("/")[2] in _HISTORIES:
+    if path.rpartition("/")[2] in _FACTS.histories:
         if is_change or operation is Operation.CREATE:
             yield Risk("clears-history" if operation in _CHANGES else "hides-history", path[:200])
     elif not is_change and operation not in (Operation.APPEND, Operation.METADATA):
@@ -145,46 +110,20 @@ def _of_file(intent: Intent) -> Iterator[Risk]:
 
 
 def _is_log(path: str) -> bool:
-    return path in _RECORDS or any(path == place or path.startswith(place + "/") for place in _LOGS)
+    return path in _FACTS.records or any(path == place or path.startswith(place + "/") for place in _FACTS.logs)
 
 
 def _is_of_system(path: str) -> bool:
     """Whether a log tells of the system, not of one program."""
-    place = next((place for place in _LOGS if path == place or path.startswith(place + "/")), path)
+    place = next((place for place in _FACTS.logs if path == place or path.startswith(place + "/")), path)
     first = path[len(place) :].strip("/").partition("/")[0]
-    stem = first.partition(".")[0] if first.partition(".")[0] in _OF_SYSTEM else first
-    return (place != "/var/log" and place != "/private/var/log") or not first or stem in _OF_SYSTEM or "*" in first
+    stem = first.partition(".")[0] if first.partition(".")[0] in _FACTS.of_system else first
+    return (
+        (place != "/var/log" and place != "/private/var/log") or not first or stem in _FACTS.of_system or "*" in first
+    )
 
 
 # Services ------------------------------------------------------------------------------------------------------------
-
-_FIREWALLS = names(
-    "firewalld ufw nftables iptables ip6tables netfilter-persistent shorewall pf ipfw firewall mpssvc "
-    "com.apple.alf com.apple.alf.agent socketfilterfw csf lfd windows-firewall"
-)
-_AUDITS = names(
-    "auditd auditbeat rsyslog rsyslogd syslog syslogd syslog-ng systemd-journald journald sysmon sysmon64 "
-    "sysklogd auditd.socket "
-    "com.apple.auditd com.apple.syslogd eventlog laurel go-audit systemd-journal-remote kauditd"
-)
-_PROTECTIONS = names(
-    "apparmor selinux setroubleshootd windefend msmpeng securityhealthservice sense tomoyo yama com.apple.mrt xprotect"
-)
-_GUARDS = names(
-    "fail2ban fail2ban-server crowdsec falcon-sensor falcond csagent csfalconservice osqueryd osquery wazuh "
-    "wazuh-agent wazuh-agentd "
-    "ossec ossec-agentd sentinelone sentinelagent sentinelctl s1-agent cbdaemon cbagentd carbonblack cbdefense "
-    "mdatp ds_agent eset esets "
-    "eea sophos sav-protect savd sophosscand clamav clamd clamav-daemon clamav-freshclam freshclam aide aidecheck "
-    "tripwire samhain "
-    "rkhunter chkrootkit falco falco-modern-bpf sysdig tetragon tracee filebeat winlogbeat packetbeat "
-    "elastic-agent splunk splunkd "
-    "splunkforwarder fluentd fluent-bit td-agent promtail datadog-agent newrelic-infra qualys-cloud-agent "
-    "nessusagent nessusd taniumclient "
-    "xagt traps_pmd cortex-xdr littlesnitch lulu blockblock santa santad com.google.santad jamf rapid7 ir_agent "
-    "amazon-cloudwatch-agent amazon-ssm-agent google-cloud-ops-agent usbguard opensnitchd opensnitch snort suricata zeek "
-    "velociraptor velociraptor_client limacharlie rphcpd kolide launcher-kolide"
-)
 
 
 def _of_service(unit: str, spelled: str) -> Iterator[Risk]:
@@ -193,10 +132,10 @@ def _of_service(unit: str, spelled: str) -> Iterator[Risk]:
         name = name.removesuffix(ending)
     last = name.rpartition(".")[2]
     for known, word in (
-        (_FIREWALLS, "disables-firewall"),
-        (_AUDITS, "disables-audit"),
-        (_PROTECTIONS, "disables-protection"),
-        (_GUARDS, "changes-protection"),
+        (_FACTS.firewalls, "disables-firewall"),
+        (_FACTS.audits, "disables-audit"),
+        (_FACTS.protections, "disables-protection"),
+        (_FACTS.guards, "changes-protection"),
     ):
         if name in known or (last != name and last in known):
             yield Risk(word, (spelled or unit)[:200])

@@ -7,11 +7,12 @@ Sources: the manual pages of procps, psmisc, kmod, util-linux, iproute2, systemd
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from msgspec.structs import replace
 
+from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
@@ -28,42 +29,18 @@ RISKS = {
     "kills-others": "Processes are ended by a name that others' programs have as well, or by their owner.",
 }
 _HARMLESS = frozenset((Operation.READ, Operation.LIST, Operation.COPY_SOURCE, Operation.FOLDER, Operation.EXECUTE))
-_OF_FILES = (
-    ("/proc/sysrq-trigger", "stops-machine"),
-    ("/proc/sys/", "changes-kernel"),
-    ("/sys/", "changes-kernel"),
-    ("/dev/mem", "changes-kernel"),
-    ("/dev/kmem", "changes-kernel"),
-    ("/dev/port", "changes-kernel"),
-    ("/dev/watchdog", "stops-machine"),
-    ("/boot", "changes-kernel"),
-    ("/efi", "changes-kernel"),
-    ("/lib/modules", "changes-kernel"),
-    ("/usr/lib/modules", "changes-kernel"),
-    ("/etc/sysctl", "changes-kernel"),
-    ("/etc/modprobe.d", "changes-kernel"),
-    ("/etc/modules", "changes-kernel"),
-    ("/etc/default/grub", "changes-kernel"),
-    ("/etc/fstab", "changes-mounts"),
-    ("/etc/hosts", "changes-network"),
-    ("/private/etc/hosts", "changes-network"),
-    ("/etc/resolv", "changes-network"),
-    ("/private/etc/resolv", "changes-network"),
-    ("/etc/nsswitch.conf", "changes-network"),
-    ("/etc/systemd/resolved", "changes-network"),
-    ("/etc/systemd/network", "changes-network"),
-    ("/etc/NetworkManager", "changes-network"),
-    ("/etc/netplan", "changes-network"),
-    ("/etc/network/", "changes-network"),
-    ("/etc/dnsmasq", "changes-network"),
-    ("/etc/ssl/", "changes-network"),
-    ("/etc/pki/", "changes-network"),
-    ("/etc/ca-certificates", "changes-network"),
-    ("/usr/local/share/ca-certificates", "changes-network"),
-    ("/usr/share/ca-certificates", "changes-network"),
-    ("/etc/ssh/", "changes-network"),
-    ("/etc/proxychains", "changes-network"),
-)
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/machine.toml."""
+
+    common_processes: frozenset[str]
+    common_processes_of_two_words: frozenset[str]
+    files: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("machine", _Facts)
+_OF_FILES = tuple(inverted(_FACTS.files).items())
 _LETTERS = ("/p", "/s", "/d", "/b", "/e", "/l", "/u")
 
 
@@ -231,21 +208,8 @@ def _security(started: Started) -> str | None:
 
 # Processes -----------------------------------------------------------------------------------------------------------
 
-_OF_TWO_WORDS = frozenset(
-    ("google chrome", "google chrome helper", "microsoft edge", "visual studio code", "docker desktop", "system events")
-)
-_COMMON = names(
-    "sh bash zsh fish dash ksh tmux screen login sshd ssh-agent gpg-agent systemd init launchd dbus-daemon xorg "
-    "wayland gnome-shell "
-    "kwin plasmashell finder dock windowserver loginwindow explorer.exe "
-    "node nodejs deno bun python python2 python3 java ruby perl php php-fpm go dotnet beam.smp erl mono "
-    "code code-insiders cursor vim nvim emacs idea pycharm webstorm goland clion studio xcode sublime_text zed windsurf "
-    "claude codex gemini copilot opencode aider goose "
-    "chrome google-chrome chromium firefox safari brave msedge edge electron slack discord zoom thunderbird "
-    "docker dockerd containerd podman kubelet postgres postgresql mysqld mysql mariadbd mongod redis-server redis "
-    "nginx httpd apache2 "
-    "cron crond networkmanager supervisord java.exe node.exe python.exe chrome.exe code.exe"
-)
+_OF_TWO_WORDS = _FACTS.common_processes_of_two_words
+_COMMON = _FACTS.common_processes
 _SEEKS = names("pgrep pidof")
 _CODE_KILLS_ALL = re.compile(r"\bkill\b\s{0,4}\(?\s{0,4}(?:[\w\"':.]{1,20}\s{0,4},\s{0,4})?-1\b")
 _OF_OWNER = names("--euid --uid --user --group --terminal")
