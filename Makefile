@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check bench soak agents test-agents mutate docs man dist lock clean
+.PHONY: all demo test check same bench soak agents test-agents mutate docs man dist lock clean
 
 all: check test
 
@@ -34,6 +34,12 @@ check: .venv/ready
 	@echo "layers:" && $(BIN)/lint-imports --no-logo
 	@echo "generated docs:" && $(IN_A_CLEAN_HOME) $(FOR_THE_DOCS) cog --check --diff --verbosity=1 \
 		--check-fail-msg="run 'make docs' and look at what changed" $(PAGES)
+
+# REF is the commit that this tree is compared with. ONLY="journals,commands,decisions" runs some parts, SAMPLE=10 a tenth,
+# ALL=1 shows examples of each kind of difference.
+same: .venv/ready
+	@test -n "$(REF)" || { echo "make: say which commit this tree is compared with: make same REF=main~1" >&2; exit 2; }
+	@$(BIN)/python -m tools.same $(REF) $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ALL),--all)
 
 bench: .venv/ready
 	@$(IN_A_CLEAN_HOME) python -m bench $(ARGS)

@@ -140,8 +140,12 @@ def files_of_tests() -> list[Path]:
 
 
 def sources_of(test: Path) -> list[Path]:
-    """Where the source of a test file may be: a module, one named after a keyword, a package, or policies."""
-    folder = SOURCE / test.relative_to(TESTS).parent
+    """Where the source of a test file may be: a module, one named after a keyword, a package, or policies.
+
+    Tests of the programs in tools/ are in tests/tools.
+    """
+    parent = test.relative_to(TESTS).parent
+    folder = ROOT / parent if parent.parts[:1] == ("tools",) else SOURCE / parent
     name = test.stem.removeprefix("test_")
     return [folder / f"{name}.py", folder / f"{name}_.py", folder / name / "__init__.py", folder / f"{name}.cedar"]
 

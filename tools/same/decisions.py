@@ -1,0 +1,96 @@
+"""What is decided on each call of the corpora and of recorded histories.
+
+Owns which calls are judged: those that the reference's corpora hold, the commands of its shell corpus, and the calls of all
+histories. What is compared of a decision is what it does and which rules made it; its sentences are for people.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.same.faces import face, loaded_class
+from tools.same.frozen import restart
+from tools.same.stream import Emit
+
+_CORPUS = Path("tests/policy/corpus")
+_HELD_OUT = Path("tests/policy/heldout")
+_SHELL = Path("tests/shell/corpus")
+PARTS_OF_DECISIONS = 4
+
+
+def decision_facts(tree: Path, histories: list[Path], emit: Emit, *, part: int, parts: int, sample: int = 1) -> int:
+    """Judge every `parts`-th case from `part` on; how many decisions were made."""
+    machine = tomllib.loads((tree / _CORPUS / "machine.toml").read_text("utf-8"))["files"]
+    judge, made = face("judge"), _Made()
+    names: list[str] = []
+
+    def chosen() -> Iterator[Any]:
+        for number, (name, case) in enumerate(_cases(tree, histories)):
+            if number % parts == part and number // parts % sample == 0:
+                restart(name)
+                made.begin(name, emit)
+                names.append(name)
+                yield case
+
+    cases = chosen()
+    while True:  # a fault ends the judging, not the cases
+        try:
+            for one in judge(cases, machine):
+                emit(f"judged {names[-1]} {one.id}", {"effect": str(one.effect), "rules": sorted(one.rules)})
+            return made.total
+        except Exception as error:
+            emit(f"judged {names[-1]}", {"fault": type(error).__name__})
+
+
+def _cases(tree: Path, histories: list[Path]) -> Iterator[tuple[str, Any]]:
+    read = face("read_cases")
+    case: Any = None
+    for path in sorted([*(tree / _CORPUS).glob("*_*.toml"), *(tree / _HELD_OUT).glob("*.toml")]):
+        for case in read([path]):
+            yield f"{path.parent.name}/{path.stem} {case.id}", case
+    kind, call = type(case), type(case.calls[0])
+    for path in sorted((tree / _SHELL).glob("*.toml")):
+        for number, one in enumerate(tomllib.loads(path.read_text("utf-8"))["case"]):
+            if isinstance(one.get("text"), str):
+                calls = (call(tool="Bash", args={"command": one["text"]}),)
+                name = f"shell/{path.stem} {number}"
+                yield name, kind(id=name, class_="shell", wants=type(case.wants)("silence"), calls=calls)
+    for case in face("cases_of")(histories):
+        yield f"histories {case.id}", case
+
+
+class _Made:
+    """Sees each decision that is made, whoever asked for it."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._name = ""
+        self._number = 0
+        self._emit: Emit = lambda _key, _value: None
+        decider = loaded_class("Decider")
+        decide = decider.decide
+
+        def seen(decider: Any, *arguments: Any, **named: Any) -> Any:
+            found = decide(decider, *arguments, **named)
+            self._take(found)
+            return found
+
+        decider.decide = seen
+
+    def begin(self, name: str, emit: Emit) -> None:
+        self._name, self._number, self._emit = name, 0, emit
+
+    def _take(self, found: Any) -> None:
+        value = {
+            "effect": str(found.effect),
+            "rules": sorted(found.rules),
+            "reasons": sorted({one.rule for one in found.evidence}),
+            "severity": str(found.severity),
+            "would": None if found.would is None else str(found.would),
+        }
+        self._emit(f"decision {self._name} call {self._number}", value)
+        self._number += 1
+        self.total += 1
