@@ -1,7 +1,7 @@
 """What pyproject.toml cannot say: the parts of a build that are made.
 
-The compiled catalogue, so that no installed program parses TOML; and the man pages, where `make man` or `make dist` made
-them.
+The compiled catalogue, so that no installed program parses TOML; the digest of the index's rules, so that none reads its own
+modules; and the man pages, where `make man` or `make dist` made them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 
-class BuildWithCatalogue(build_py):
-    """Copies the package, and puts the compiled catalogue beside the TOML files it was made from."""
+class BuildWithDigests(build_py):
+    """Copies the package, and puts the compiled catalogue and the digest of the rules beside what they were made from."""
 
     def run(self) -> None:
         """Build; an editable installation compiles when it is first used."""
@@ -23,8 +23,11 @@ class BuildWithCatalogue(build_py):
             target = Path(self.build_lib) / "tallystick" / "catalog"
             compiling = runpy.run_path(str(target / "compiling.py"))
             compiling["store"](compiling["compiled"](compiling["sources"](target)), target)
+            rules = runpy.run_path(str(target.parent / "graph" / "rules.py"))
+            digest, _ = rules["computed"](target.parent)
+            rules["store"](digest, None, target.parent)
 
 
 MAN = [str(page) for page in sorted(Path("man").glob("*.1"))]
 
-setup(cmdclass={"build_py": BuildWithCatalogue}, data_files=[("share/man/man1", MAN)] if MAN else [])
+setup(cmdclass={"build_py": BuildWithDigests}, data_files=[("share/man/man1", MAN)] if MAN else [])

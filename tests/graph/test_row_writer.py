@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from tallystick.graph.graph import SCHEMA, Graph
+from tallystick.graph import rules
+from tallystick.graph.graph import Graph
 from tallystick.graph.project import project
 from tallystick.graph.row_writer import (
     ROOM,
@@ -104,7 +105,7 @@ def test_removing_a_session_without_text_leaves_the_text_of_the_others(graph: Gr
 def test_positions_are_given_for_few_sessions_and_for_many(graph: Graph) -> None:
     session = told()
     project(graph, [session.journal()])
-    position = (1, SCHEMA, session.lines[-1].end, 3, 3)
+    position = (1, rules.current(), session.lines[-1].end, 3, 3)
     assert read_positions(graph, []) == {}
     assert read_positions(graph, [session.sid]) == {session.sid: position}
     assert read_positions(graph, [session.sid] * 5000) == {session.sid: position}

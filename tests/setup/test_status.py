@@ -75,3 +75,15 @@ def test_what_is_no_store_has_no_status(tmp_path: Path, home: Home) -> None:
     home.ledger.write_bytes(b"")
     with pytest.raises(FormatError):
         store_status(home)
+
+
+def test_sessions_by_rules_of_before_are_counted_and_left_until_somebody_asks(samples: Home) -> None:
+    with open_index(samples) as index:
+        index.graph.change("UPDATE sessions SET rules = 'of before' WHERE agent_id = 'claude-code'")
+    for _ in range(2):
+        found = store_status(samples)
+        assert found.index == "4 of 8 sessions to project again with the current rules"
+        assert found.sessions == {"claude-code": 4, "codex": 2, "gptme": 1, "headless": 1}
+    with open_index(samples) as index:
+        assert index.remarks == ["the rules of the index have changed: 4 sessions were projected again"]
+    assert store_status(samples).index == "current"

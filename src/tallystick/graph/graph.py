@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from tallystick.errors import TallystickError, UsageError
 
-SCHEMA = 6
-"""The version of the schema and of the rules by which rows are made: `user_version`, and `sessions.schema`."""
+SCHEMA = 7
+"""The version of the tables: `user_version`. The rules by which a session's rows were made have a digest (rules.py)."""
 
 APPLICATION_ID = 0x54414C4C
 """Marks the file as ours in its header: "TALL"."""

@@ -13,8 +13,8 @@ from typing import Protocol
 import msgspec
 
 from tallystick.errors import FormatError, TallystickError
-from tallystick.graph import row_writer
-from tallystick.graph.graph import SCHEMA, Graph
+from tallystick.graph import row_writer, rules
+from tallystick.graph.graph import Graph
 from tallystick.graph.relation_builder import settle
 from tallystick.graph.tables import SessionState
 from tallystick.model.recorded import Recorded
@@ -78,13 +78,15 @@ class Failure(msgspec.Struct, frozen=True):
 class Projected(msgspec.Struct, frozen=True, kw_only=True):
     """What was done: how many sessions changed, how many of their steps were read, and which journals are not all there.
 
-    `unsearchable` is how many sessions of the whole index have text that `search` does not find yet.
+    `outdated` is how many sessions had rows made by other rules, which were made again. `unsearchable` is how many sessions
+    of the whole index have text that `search` does not find yet.
     """
 
     sessions: int
     steps: int
     failures: tuple[Failure, ...]
     unsearchable: int
+    outdated: int = 0
 
 
 def project(
@@ -125,6 +127,7 @@ def project(
         steps=run.steps,
         failures=tuple(run.failures.values()),
         unsearchable=unsearchable_sessions(graph),
+        outdated=run.outdated,
     )
 
 
@@ -143,6 +146,12 @@ def forget(graph: Graph, sessions: Iterable[str]) -> None:
         graph.roll_back()
     if run.has_wiped:
         graph.wipe_traces()
+
+
+def outdated_sessions(graph: Graph) -> list[str]:
+    """The sessions whose rows were made by other rules than this program's: projecting makes them again."""
+    found = graph.rows("SELECT session_id FROM sessions WHERE rules != ? ORDER BY session_id", (rules.current(),))
+    return [row[0] for row in found]
 
 
 def unsearchable_sessions(graph: Graph) -> int:
@@ -165,6 +174,7 @@ class _Run:
     def __init__(self, graph: Graph, depth: Depth, progress: Callable[[int], None]) -> None:
         self.changed: set[str] = set()
         self.steps = 0
+        self.outdated = 0
         self.failures: dict[str, Failure] = {}
         self.has_wiped = False
         self._graph = graph
@@ -184,6 +194,7 @@ class _Run:
             state = row_writer.read_session(self._graph, journal.session)
             if state is not None and _is_replaced(journal, state):
                 self._begin()
+                self.outdated += state.rules != rules.current()
                 self.remove(state)
         return behind
 
@@ -212,9 +223,9 @@ class _Run:
         known = row_writer.read_positions(self._graph, [journal.session for journal in journals])
         behind = []
         for journal in journals:
-            inode, schema, read_to, size, text_size = known.get(journal.session, (None, None, 0, 0, 0))
-            is_current = (inode, schema, read_to) == (journal.inode, SCHEMA, journal.size_bytes)
-            if not is_current or (self._depth is Depth.TEXT and text_size < size):
+            at = known.get(journal.session, row_writer.Position())
+            is_current = at[:3] == (journal.inode, rules.current(), journal.size_bytes)
+            if not is_current or (self._depth is Depth.TEXT and at.text_size < at.size):
                 behind.append(journal)
         return behind
 
@@ -228,7 +239,7 @@ class _Run:
         state = row_writer.read_session(self._graph, journal.session)
         if state is None:
             state = row_writer.new_session(self._graph, journal.session, inode=journal.inode, room=room)
-            state.schema = SCHEMA
+            state.rules = rules.current()
         try:
             return None if self._read(journal, row_writer.Writer(self._graph, state, _step_at(journal))) else room
         except _StartOver as start_over:
@@ -344,4 +355,4 @@ def _step_at(journal: Journal) -> Callable[[int], Recorded | None]:
 
 def _is_replaced(journal: Journal, state: SessionState) -> bool:
     """Whether the rows are those of another file, or made by other rules."""
-    return journal.inode != state.inode or state.schema != SCHEMA
+    return journal.inode != state.inode or state.rules != rules.current()

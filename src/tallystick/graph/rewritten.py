@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tallystick.graph.graph import SCHEMA, Graph
+from tallystick.graph import rules
+from tallystick.graph.graph import Graph
 from tallystick.graph.row_writer import read_session
 
 _MOVE_STEP = "UPDATE steps SET offset = ? WHERE id = ?"
@@ -42,7 +43,7 @@ def follow(graph: Graph, moved: Moved) -> bool:
     graph.begin()
     try:
         state = read_session(graph, moved.session)
-        if state is None or (state.inode, state.schema) != (moved.before, SCHEMA):
+        if state is None or (state.inode, state.rules) != (moved.before, rules.current()):
             return False
         if state.size >= len(moved.offsets):
             return False

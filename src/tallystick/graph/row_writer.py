@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 from msgspec.structs import astuple
 
@@ -86,14 +87,24 @@ def read_session(graph: Graph, session: str) -> SessionState | None:
     return None if row is None else SessionState(*row)
 
 
-def read_positions(graph: Graph, sessions: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Of the sessions that the index has: inode, schema, read_to, size and text_size."""
+class Position(NamedTuple):
+    """How far a session is in the index: which file, which rules, to which byte, how many steps and texts."""
+
+    inode: int = -1
+    rules: str = ""
+    read_to: int = 0
+    size: int = 0
+    text_size: int = 0
+
+
+def read_positions(graph: Graph, sessions: Sequence[str]) -> dict[str, Position]:
+    """How far each of the sessions is that the index has."""
     few = len(sessions) <= _FEW
     where = f" WHERE session_id IN ({', '.join('?' * len(sessions))})" if few else ""
     rows = graph.rows(
-        f"SELECT session_id, inode, schema, read_to, size, text_size FROM sessions{where}", sessions if few else ()
+        f"SELECT session_id, inode, rules, read_to, size, text_size FROM sessions{where}", sessions if few else ()
     )
-    return {session: tuple(rest) for session, *rest in rows}
+    return {session: Position(*rest) for session, *rest in rows}
 
 
 def new_session(graph: Graph, session: str, *, inode: int, room: int) -> SessionState:

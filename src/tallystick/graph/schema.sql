@@ -46,7 +46,7 @@ CREATE TABLE sessions (
     read_to INTEGER NOT NULL,               -- the byte offset after it
     text_size INTEGER NOT NULL,             -- entries whose text is in `search`
     inode INTEGER NOT NULL,                 -- of the journal's file: an erasure replaces the file
-    schema INTEGER NOT NULL,                -- the version of the projection that made these rows
+    rules TEXT NOT NULL,                    -- the digest of the rules by which these rows were made
     first_id INTEGER NOT NULL UNIQUE        -- step n of this session has the id first_id + n
 );
 CREATE INDEX sessions_newest ON sessions (last_event_at);

@@ -101,7 +101,7 @@ class SessionState(msgspec.Struct, array_like=True):
     read_to: int = 0
     text_size: int = 0
     inode: int = 0
-    schema: int = 0
+    rules: str = ""
     first_id: int = 0
 
 

@@ -15,7 +15,7 @@ _MOST_AT_ONCE = 4
 
 
 class Indexing:
-    """The sessions of one store that were sealed and are not in its index yet."""
+    """The sessions of one store that were sealed and are not in its index yet, or are there by rules of before."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -33,9 +33,10 @@ class Indexing:
 
     def work(self) -> None:
         """Project a few of them. Never raises."""
-        from tallystick.workspace.index_live import index_sessions
+        from tallystick.workspace.index_live import index_sessions, outdated
 
         if not self._is_loaded:
+            self.note(outdated(self._home))
             gc.freeze()  # it is much, and stays: looking through it again and again halved what a busy recorder takes in
             self._is_loaded = True
         due, self._due = self._due, {}

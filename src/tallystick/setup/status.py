@@ -18,7 +18,8 @@ import msgspec
 from tallystick.capture import recorder
 from tallystick.errors import FormatError, JournalError
 from tallystick.graph.checkpoints import MarkCounts, mark_counts
-from tallystick.graph.graph import GraphError
+from tallystick.graph.graph import Graph, GraphError
+from tallystick.graph.project import outdated_sessions
 from tallystick.graph.queries import SessionFilter, SessionRow, list_sessions
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
@@ -86,8 +87,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Where a store stands.
 
     `ledger_size` counts the ledger's entries, `signed_size` those under its newest head (None: there is none). `unsealed`
-    counts entries of sessions that no head covers. `sessions` and `steps` are by agent. `index` is `current`, `stale` or what
-    is wrong with it.
+    counts entries of sessions that no head covers. `sessions` and `steps` are by agent. `index` is `current`, `stale`, how
+    many sessions it has by rules of before, or what is wrong with it.
     """
 
     folder: Path
@@ -208,11 +209,27 @@ def _signed_size(home: Home) -> int | None:
 def _indexed(home: Home) -> tuple[str, tuple[SessionRow, ...], MarkCounts]:
     """How the index is, in a word, what it knows of the sessions, and how many marks and alerts it has."""
     try:
+        with Graph(home.graph) as graph:
+            old = len(outdated_sessions(graph))
+            if old:  # said, not done: the recorder does it when it is quiet, or whoever asks next
+                rows = list_sessions(graph, SessionFilter(limit=None))
+                return (
+                    f"{old:,} of {_sessions(len(rows))} to project again with the current rules",
+                    rows,
+                    mark_counts(graph),
+                )
+    except GraphError:
+        pass  # it is made or repaired below
+    try:
         with open_index(home) as index:
             rows = list_sessions(index.graph, SessionFilter(limit=None))
             return ("stale" if index.remarks else "current"), rows, mark_counts(index.graph)
     except GraphError as error:
         return str(error), (), MarkCounts()
+
+
+def _sessions(number: int) -> str:
+    return f"{number:,} session{'' if number == 1 else 's'}"
 
 
 def _sizes(home: Home) -> Sizes:

@@ -10,9 +10,10 @@ import logging
 from collections.abc import Sequence
 
 from tallystick.errors import TallystickError
+from tallystick.graph import rules
 from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.project import Depth
-from tallystick.graph.row_writer import read_positions
+from tallystick.graph.project import Depth, outdated_sessions
+from tallystick.graph.row_writer import Position, read_positions
 from tallystick.journal.home import Home
 from tallystick.workspace.indexing import bring_up_to_date
 
@@ -34,6 +35,15 @@ def index_sessions(home: Home, sessions: Sequence[str]) -> int:
         return 0
 
 
+def outdated(home: Home) -> list[str]:
+    """The sessions in the index that other rules than this program's made."""
+    try:
+        with Graph(home.graph) as graph:
+            return outdated_sessions(graph)
+    except TallystickError:
+        return []
+
+
 def _is_near(home: Home, graph: Graph, session: str) -> bool:
     path = home.journal(session)
     if path is None:
@@ -42,5 +52,6 @@ def _is_near(home: Home, graph: Graph, session: str) -> bool:
         size = path.stat().st_size
     except OSError:
         return False
-    read_to = read_positions(graph, [session]).get(session, (0, 0, 0))[2]
+    at = read_positions(graph, [session]).get(session, Position())
+    read_to = at.read_to if at.rules == rules.current() else 0
     return size - read_to <= _MOST_BEHIND_BYTES
