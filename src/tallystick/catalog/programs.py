@@ -25,7 +25,7 @@ class Options(Entry, frozen=True):
     long: bool = False
 
 
-class Test(Entry, frozen=True):
+class RiskRule(Entry, frozen=True):
     """When a call of the program is a risk. Its members mean what the test that `when` names makes of them."""
 
     when: str
@@ -130,7 +130,7 @@ class Program(Entry, frozen=True):
     """What else is true of it; see `vocabulary.toml`."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else is true of it, with words to it; see `vocabulary.toml`."""
-    risks: tuple[Test, ...] = ()
+    risks: tuple[RiskRule, ...] = ()
     """When a call of it is a risk. Of the tests of one module, the first that speaks decides."""
 
 

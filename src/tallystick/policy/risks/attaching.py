@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.catalog.programs import RiskRule
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -83,8 +85,9 @@ def _after(word: str, options: tuple[str, ...]) -> str | None:
     return None
 
 
-def _debugger(*options: str) -> _Rule:
+def _debugger(test: RiskRule) -> _Rule:
     """By an option, by a second operand that is a number, or by a command of the debugger."""
+    options = test.options.split()
 
     def rule(started: Started) -> bool:
         own = _before_the_program(started)
@@ -99,8 +102,9 @@ def _debugger(*options: str) -> _Rule:
     return rule
 
 
-def _tracer(*options: str) -> _Rule:
+def _tracer(test: RiskRule) -> _Rule:
     """By an option that stands before the program that is started."""
+    options = test.options.split()
 
     def rule(started: Started) -> bool:
         words = started.words
@@ -142,11 +146,13 @@ _FLAGS = frozenset(
 )
 
 
-def _verbs(*verbs: str) -> _Rule:
+def _verbs(test: RiskRule) -> _Rule:
+    verbs = test.words.split()
     return lambda started: not set(verbs).isdisjoint(started.operands[:1]) and len(started.operands) > 1
 
 
-def _with(*options: str) -> _Rule:
+def _with(test: RiskRule) -> _Rule:
+    options = test.options.split()
     return lambda started: _process(started, *options)
 
 
@@ -183,27 +189,19 @@ def _rundll(started: Started) -> bool:
     return "comsvcs" in " ".join(started.words).lower()
 
 
-_DUMPERS = ("gcore", "memdump", "reptyr", "neercs", "jattach", "injcode", "linux-inject", "procdump", "dumpit")
-_RULES: dict[str, _Rule] = {
-    **dict.fromkeys(("gdb", "gdb-multiarch", "cgdb", "gdbserver", "rust-gdb", "gdbtui"), _debugger("-p", "--pid", "-pid")),
-    **dict.fromkeys(
-        ("lldb", "rust-lldb", "lldb-server"),
-        _debugger("-p", "--attach-pid", "-n", "--attach-name", "--pid", "-w", "--wait-for"),
-    ),
-    **dict.fromkeys(("strace", "ltrace", "dtruss", "truss", "ktrace", "uftrace"), _tracer("-p", "--attach", "--pid")),
-    "dlv": _verbs("attach"),
-    **dict.fromkeys(_DUMPERS, _numbered),
-    **dict.fromkeys(("process-hacker", "processhacker", "cheatengine", "scanmem", "gameconqueror"), _numbered),
-    **dict.fromkeys(
-        ("frida", "frida-trace", "frida-inject", "objection"), _with("-p", "--attach-pid", "-n", "--attach-name", "-N", "-F")
-    ),
-    **dict.fromkeys(("py-spy", "rbspy", "phpspy", "pyrasite", "pystack", "austin", "memray"), _with("-p", "--pid")),
-    **dict.fromkeys(("pyrasite-shell", "pyrasite-memory-viewer"), _numbered),
-    "perf": lambda started: started.operands[:1] == ("trace",) and _process(started, "-p", "--pid"),
-    **dict.fromkeys(("dotnet-dump", "dotnet-gcdump"), _with("-p", "--process-id", "-n", "--name")),
-    "jmap": _jmap,
-    "jcmd": _jcmd,
-    **dict.fromkeys(("python", "python2", "python3"), _module),
-    "rundll32": _rundll,
-    **dict.fromkeys(("ptrace", "xkill", "criu"), _numbered),
-}  # fmt: skip
+def _perf(started: Started) -> bool:
+    return started.operands[:1] == ("trace",) and _process(started, "-p", "--pid")
+
+
+_RULES: dict[str, _Rule] = rules_of(
+    "attaching",
+    written={
+        "jcmd": _jcmd,
+        "jmap": _jmap,
+        "module": _module,
+        "numbered": _numbered,
+        "perf": _perf,
+        "rundll": _rundll,
+    },
+    made={"debugger": _debugger, "tracer": _tracer, "verb": _verbs, "with_option": _with},
+)

@@ -6,13 +6,11 @@ that they give are those of `defences.RISKS`. Asking for a state is work.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
-from tallystick.intent.programs.arguments import names
+from tallystick.catalog.programs import RiskRule
+from tallystick.policy.risks.entries import Rule, rules_of, says
 from tallystick.policy.risks.programs import Started
-
-_Rule = Callable[[Started], str | None]
 
 
 def _iptables(started: Started) -> str | None:
@@ -84,26 +82,9 @@ def _netsh(started: Started) -> str | None:
     return "changes-firewall" if {"set", "add", "import"} & set(words) else None
 
 
-def _says(word: str, *said: str, also: tuple[str, ...] = ()) -> _Rule:
-    """A word for a program that is given one of some words, or one that begins with one."""
-
+def _ever(test: RiskRule) -> Rule:
     def rule(started: Started) -> str | None:
-        words = [given.lower() for given in started.words]
-        return word if any(given in said or (also and given.startswith(also)) for given in words) else None
-
-    return rule
-
-
-def _ever(word: str) -> _Rule:
-    def rule(started: Started) -> str | None:
-        return None if {"--help", "--version", "-h", "-V", "-?"}.intersection(started.words) else word
-
-    return rule
-
-
-def _any_of(*rules: _Rule) -> _Rule:
-    def rule(started: Started) -> str | None:
-        return next((word for each in rules if (word := each(started)) is not None), None)
+        return None if {"--help", "--version", "-h", "-V", "-?"}.intersection(started.words) else test.risk
 
     return rule
 
@@ -234,87 +215,44 @@ def _bcdedit(started: Started) -> str | None:
 
 
 _BOOT_OFF = ("selinux=0", "enforcing=0", "apparmor=0", "audit=0", "mitigations=off", "lockdown=none")
-RULES: dict[str, _Rule] = {
-    **dict.fromkeys(
-        names("iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft ip6tables-nft ebtables arptables"),
-        _iptables,
-    ),
-    **dict.fromkeys(names("iptables-restore ip6tables-restore iptables-apply"), _ever("changes-firewall")),
-    "nft": _nft,
-    "ufw": _ufw,
-    "firewall-cmd": _firewall_cmd,
-    "pfctl": _pfctl,
-    "socketfilterfw": _socketfilter,
-    "netsh": _netsh,
-    "ipfw": _any_of(
-        _says("disables-firewall", "flush", "disable", "delete"), _says("changes-firewall", "add", "set", "enable")
-    ),
-    "ipf": _says("disables-firewall", "-d", "-fa", "-fi", "-fo"),
-    "npfctl": _says("disables-firewall", "stop", "flush"),
-    "ipset": _any_of(
-        _says("disables-firewall", "flush", "destroy", "-f", "-x"), _says("changes-firewall", "add", "del", "create")
-    ),
-    **dict.fromkeys(names("shorewall shorewall6"), _says("disables-firewall", "clear", "stop")),
-    "csf": _says("disables-firewall", "-x", "--disable", "-f", "--stop"),
-    "fail2ban-client": _says("changes-protection", "stop", "unban", "reload"),
-    "cscli": _says("changes-protection", "delete"),
-    **dict.fromkeys(names("disable-netfirewallrule remove-netfirewallrule"), _ever("disables-firewall")),
-    "set-netfirewallprofile": _any_of(
-        _says("disables-firewall", "false", "$false", "allow"), _ever("changes-firewall")
-    ),
-    "setenforce": _setenforce,
-    "semanage": _any_of(
-        _says("disables-protection", "permissive", "dontaudit"),
-        _says("changes-protection", "-a", "-d", "-m", "--add", "--delete"),
-    ),
-    "semodule": _says("disables-protection", "-d", "-r", "--disable", "--remove", "-db"),
-    "setsebool": _ever("changes-protection"),
-    **dict.fromkeys(names("aa-teardown aa-remove-unknown aa-disable"), _ever("disables-protection")),
-    "aa-complain": _ever("changes-protection"),
-    "apparmor_parser": _says("disables-protection", "-r", "--remove", "-c", "--complain"),
-    "auditctl": _auditctl,
-    "auditpol": _says("disables-audit", "/clear", "/remove", also=("/set", "/success:disable", "/failure:disable")),
-    "audit": _says("disables-audit", "-t"),
-    "journalctl": _journalctl,
-    "log": _says("clears-logs", "erase"),
-    "wevtutil": _any_of(_says("clears-logs", "cl", "clear-log"), _says("disables-audit", "sl", "set-log", "um")),
-    **dict.fromkeys(names("clear-eventlog remove-eventlog limit-eventlog clear-winevent"), _ever("clears-logs")),
-    "fltmc": _says("disables-protection", "unload"),
-    "utmpdump": _says("clears-logs", "-r"),
-    "history": _history,
-    "set": _set,
-    "clear-history": _ever("clears-history"),
-    "spctl": _says("disables-protection", "--master-disable", "--global-disable", "--disable", "--remove"),
-    "csrutil": _says("disables-protection", "disable", "clear", "authenticated-root"),
-    "tccutil": _ever("changes-protection"),
-    "fdesetup": _says("disables-protection", "disable", "remove"),
-    "tmutil": _any_of(
-        _says("disables-protection", "disable", "deletelocalsnapshots", "delete", "removedestination"),
-        _says("changes-protection", "addexclusion", "disablelocal"),
-    ),
-    "xattr": lambda s: (
-        "changes-protection" if any("quarantine" in w for w in s.words) and s.has("-d", "-c", "-w") else None
-    ),
-    "softwareupdate": _says("changes-protection", "off", "--ignore"),
-    "profiles": _says("changes-protection", "remove", "-r", "-d"),
-    "sentinelctl": _says("changes-protection", "unload", "disable", "uninstall", "unprotect"),
-    "falconctl": _says("changes-protection", "unload", "uninstall", "-d"),
-    "mdatp": _says("changes-protection", "disabled", "exclusion"),
-    "defaults": _defaults,
-    "reg": _reg,
-    "set-mppreference": _mp_preference,
-    "add-mppreference": _mp_preference,
-    "remove-mppreference": _ever("changes-protection"),
-    "set-executionpolicy": _execution_policy,
-    "bcdedit": _bcdedit,
-    "fsutil": _says("disables-protection", "deletejournal"),
-    **dict.fromkeys(names("new-netfirewallrule set-netfirewallrule enable-netfirewallrule"), _ever("changes-firewall")),
-    **dict.fromkeys(names("enable-psremoting enable-winrm"), _ever("changes-protection")),
-    **dict.fromkeys(names("set-itemproperty new-itemproperty remove-itemproperty new-item remove-item"), _registry),
-    **dict.fromkeys(
-        names("grubby kernelstub bootctl"),
-        lambda s: "disables-protection" if any(word.endswith(_BOOT_OFF) for word in s.words) else None,
-    ),
-    "mokutil": _says("changes-protection", "--disable-validation"),
-    **dict.fromkeys(names("aws gcloud az oci aliyun"), _cloud),
-}
+
+
+def _quarantine(started: Started) -> str | None:
+    return (
+        "changes-protection"
+        if any("quarantine" in w for w in started.words) and started.has("-d", "-c", "-w")
+        else None
+    )
+
+
+def _boots_without(started: Started) -> str | None:
+    return "disables-protection" if any(word.endswith(_BOOT_OFF) for word in started.words) else None
+
+
+RULES: dict[str, Rule] = rules_of(
+    "defence_programs",
+    written={
+        "auditctl": _auditctl,
+        "bcdedit": _bcdedit,
+        "boots_without": _boots_without,
+        "cloud": _cloud,
+        "defaults": _defaults,
+        "execution_policy": _execution_policy,
+        "firewall_cmd": _firewall_cmd,
+        "history": _history,
+        "iptables": _iptables,
+        "journalctl": _journalctl,
+        "mp_preference": _mp_preference,
+        "netsh": _netsh,
+        "nft": _nft,
+        "pfctl": _pfctl,
+        "quarantine": _quarantine,
+        "reg": _reg,
+        "registry": _registry,
+        "set": _set,
+        "setenforce": _setenforce,
+        "socketfilter": _socketfilter,
+        "ufw": _ufw,
+    },
+    made={"ever": _ever, "says": says},
+)

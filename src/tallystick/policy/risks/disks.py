@@ -8,11 +8,13 @@ util-linux, e2fsprogs, gdisk, parted, lvm2, cryptsetup, mdadm, zfs, nvme-cli, hd
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from tallystick.catalog.programs import RiskRule
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import Rule, always, has, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -97,8 +99,6 @@ def _of_path(intent: Intent) -> Iterator[Risk]:
 
 # Programs ------------------------------------------------------------------------------------------------------------
 
-_Rule = Callable[[Started], str | None]
-
 
 def _device(started: Started) -> bool | None:
     """Whether a disk is among the operands; None if that is not told."""
@@ -141,8 +141,9 @@ def _in_place(started: Started) -> str | None:
     return "changes-disk" if _device(started) and not started.has("-n", "-l", "--help") else None
 
 
-def _when(*options: str) -> _Rule:
+def _when(test: RiskRule) -> Rule:
     """With one of some options a device is written."""
+    options = test.options.split()
 
     def rule(started: Started) -> str | None:
         return _as_told(started) if started.has(*options) else None
@@ -150,27 +151,19 @@ def _when(*options: str) -> _Rule:
     return rule
 
 
-def _verbs(verbs: str, word: str = "writes-disk", *, at: int | None = 0) -> _Rule:
-    """With some verb, at a place among the operands or anywhere, a device is written; which one need not be a path."""
-    known = frozenset(verbs.lower().split())
+def _verbs(test: RiskRule) -> Rule:
+    """With some verb, at a place among the operands, a device is written; which one need not be a path."""
+    known, at = frozenset(test.words.split()), test.at or 0
 
     def rule(started: Started) -> str | None:
         said = [operand.lower() for operand in started.operands]
-        given = said if at is None else said[at : at + 1]
-        return word if known.intersection(given) else None
+        return test.risk if known.intersection(said[at : at + 1]) else None
 
     return rule
 
 
 def _always(started: Started) -> str | None:
     return None if started.has("--help", "--version", "-h", "-?") or not started.given else "writes-disk"
-
-
-def _all_of(*rules: _Rule) -> _Rule:
-    def rule(started: Started) -> str | None:
-        return next((word for each in rules if (word := each(started)) is not None), None)
-
-    return rule
 
 
 def _hdparm(started: Started) -> str | None:
@@ -226,95 +219,48 @@ _BOOT = names(
     "/set /delete /deletevalue /import /default /nt60 /fixmbr /fixboot -b -b0000 -c -n -o -w -e --delete-bootnum "
     "--write --erase install update flash"
 )
-_RULES: dict[str, _Rule] = {
-    **dict.fromkeys(
-        names(
-            "mkfs newfs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs mkswap newfs_apfs newfs_hfs newfs_msdos "
-            "newfs_exfat fdisk cfdisk sfdisk gdisk sgdisk cgdisk parted gpt bsdlabel disklabel blkdiscard pvcreate "
-            "vgcreate pvremove zerofree nwipe scrub wipe partclone grub-install install-mbr ms-sys extlinux "
-            "make-bcache ntfsclone e2image"
-        ),
-        _formats,
-    ),
-    "wipefs": _when("-a", "--all", "-o", "--offset"),
-    "badblocks": _when("-w", "-n"),
-    **dict.fromkeys(
-        names(
-            "fsck e2fsck xfs_repair tune2fs resize2fs ntfsfix ntfsresize reiserfsck btrfstune growpart swapoff "
-            "fsck_apfs fsck_hfs"
-        ),
-        _in_place,
-    ),
-    "hdparm": _hdparm,
-    "nvme": _verbs(
-        "format sanitize write write-zeroes write-uncor dsm delete-ns detach-ns create-ns fw-commit security-send"
-    ),
-    **dict.fromkeys(names("sg_format sg_sanitize sg_write_same sg_unmap sg_dd flashcp nandwrite flash_erase"), _always),
-    "cryptsetup": _all_of(
-        _verbs("luksformat erase lukserase reencrypt lukskillslot luksremovekey luksconvertkey format"),
-        _verbs("open luksopen close luksclose resize luksaddkey lukschangekey create remove", "changes-disk"),
-    ),
-    **dict.fromkeys(names("lvremove vgremove lvreduce vgreduce dmsetup-wipe"), _always),
-    **dict.fromkeys(
-        names("lvcreate lvextend lvresize vgextend lvconvert lvchange vgchange pvmove"), lambda s: "changes-disk"
-    ),
-    "lvm": _verbs("lvremove vgremove pvremove pvcreate vgcreate lvreduce"),
-    "dmsetup": _verbs("remove remove_all wipe_table create load", at=0),
-    "mdadm": _all_of(
-        lambda s: (
-            "writes-disk" if s.has("--create", "--zero-superblock", "-C", "--remove", "--fail", "--grow") else None
-        ),
-        lambda s: "changes-disk" if s.has("--stop", "-S", "--assemble", "-A", "--add") else None,
-    ),
-    "zpool": _all_of(
-        _verbs("destroy create labelclear remove add attach detach offline replace split upgrade"),
-        _verbs("export import clear trim scrub", "changes-disk"),
-    ),
-    "zfs": _all_of(_verbs("destroy rollback receive recv"), _verbs("create set rename mount unmount", "changes-disk")),
-    "btrfs": _verbs("delete remove replace restore format", at=1),
-    "bcachefs": _verbs("format device"),
-    "gpart": _verbs("destroy delete create add bootcode recover resize modify commit"),
-    "gmirror": _verbs("label remove destroy clear create"),
-    "geli": _verbs("init kill setkey delkey"),
-    "gnop": _verbs("destroy"),
-    "diskutil": _all_of(
-        _verbs(
-            "erasedisk erasevolume eraseoptical partitiondisk reformat secureerase zerodisk randomdisk resizevolume "
-            "splitpartition mergepartitions addpartition resizedisk"
-        ),
-        lambda s: (
-            "writes-disk"
-            if [*map(str.lower, s.operands[:1])]
-            and s.operands[0].lower() in ("apfs", "cs", "corestorage", "appleraid", "ar")
-            and any(
-                word.lower().startswith(("delete", "erase", "remove", "create", "convert", "resize", "destroy"))
-                for word in s.operands[1:2]
-            )
-            else None
-        ),
-    ),
-    **dict.fromkeys(names("dd tee cp mv shred truncate install"), _among_many),
-    "asr": lambda s: "writes-disk" if s.has("--target", "-target", "--erase", "-erase") else None,
-    **dict.fromkeys(names("dcfldd dc3dd"), _dd_like),
-    **dict.fromkeys(names("ddrescue dd_rescue partimage pv buffer wimapply bmaptool"), _into_last),
-    **dict.fromkeys(names("debugfs xfs_db fsdb"), _debugfs),
-    "socat": _socat,
-    "format": _windows_format,
-    "format.com": _windows_format,
-    **dict.fromkeys(
-        names(
-            "clear-disk format-volume initialize-disk remove-partition new-partition set-disk resize-partition "
-            "reset-physicaldisk"
-        ),
-        _always,
-    ),
-    "diskpart": lambda s: "writes-disk",
-    "vssadmin": _verbs("delete resize"),
-    "wbadmin": _verbs("delete", at=0),
-    "wmic": lambda s: "writes-disk" if "shadowcopy" in s.words and "delete" in s.words else None,
-    "cipher": lambda s: "writes-disk" if any(word.lower().startswith("/w") for word in s.words) else None,
-    **dict.fromkeys(
-        names("bcdedit bootsect bootrec efibootmgr flashrom fwupdmgr grubby grub2-mkconfig update-grub"),
-        lambda s: "changes-disk" if any(word.lower() in _BOOT for word in s.words) else None,
-    ),
-}
+
+
+def _containers_of_apfs(started: Started) -> str | None:
+    """`diskutil apfs deleteContainer` and similar."""
+    said = [word.lower() for word in started.operands[:2]]
+    is_change = len(said) > 1 and said[0] in _KINDS_OF_STORAGE and said[1].startswith(_CHANGES_OF_STORAGE)
+    return "writes-disk" if is_change else None
+
+
+_KINDS_OF_STORAGE = ("apfs", "cs", "corestorage", "appleraid", "ar")
+_CHANGES_OF_STORAGE = ("delete", "erase", "remove", "create", "convert", "resize", "destroy")
+
+
+def _shadow_copies(started: Started) -> str | None:
+    return "writes-disk" if "shadowcopy" in started.words and "delete" in started.words else None
+
+
+def _wipes_free_space(started: Started) -> str | None:
+    return "writes-disk" if any(word.lower().startswith("/w") for word in started.words) else None
+
+
+def _boot(started: Started) -> str | None:
+    return "changes-disk" if any(word.lower() in _BOOT for word in started.words) else None
+
+
+_RULES: dict[str, Rule] = rules_of(
+    "disks",
+    written={
+        "always": _always,
+        "among_many": _among_many,
+        "boot": _boot,
+        "containers_of_apfs": _containers_of_apfs,
+        "dd_like": _dd_like,
+        "debugfs": _debugfs,
+        "formats": _formats,
+        "hdparm": _hdparm,
+        "in_place": _in_place,
+        "into_last": _into_last,
+        "shadow_copies": _shadow_copies,
+        "socat": _socat,
+        "windows_format": _windows_format,
+        "wipes_free_space": _wipes_free_space,
+    },
+    made={"any": always, "has": has, "verb": _verbs, "with_option": _when},
+)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from tallystick.model.script import Command, Script
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.environments_in_code import prints_environment
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
@@ -120,23 +121,25 @@ def _elsewhere(program: Started) -> bool:
     return "inspect" in operands and ".Env" in program.value("-f", "--format")
 
 
-_RULES: dict[str, Callable[[Started], bool]] = {
-    "env": _env,
-    "printenv": _printenv,
-    "set": _set,
-    **dict.fromkeys(("export", "declare", "typeset"), _declares),
-    "compgen": _compgen,
-    "cmd": _cmd,
-    "ps": _ps,
-    **dict.fromkeys(("systemctl", "launchctl"), _manager),
-    **dict.fromkeys(("jq", "gojq", "jaq"), _jq),
-    **dict.fromkeys(("npm", "pnpm", "yarn"), _script_runner),
-    **dict.fromkeys(("tmux", "direnv"), _terminal),
-    "cmake": _cmake,
-    **dict.fromkeys(
-        ("docker", "podman", "nerdctl", "docker-compose", "kubectl", "oc", "ssh", "heroku", "fly", "flyctl"), _elsewhere
-    ),
-}
+_RULES: dict[str, Callable[[Started], bool]] = rules_of(
+    "environments",
+    written={
+        "cmake": _cmake,
+        "cmd": _cmd,
+        "compgen": _compgen,
+        "declares": _declares,
+        "elsewhere": _elsewhere,
+        "env": _env,
+        "jq": _jq,
+        "manager": _manager,
+        "printenv": _printenv,
+        "ps": _ps,
+        "script_runner": _script_runner,
+        "set": _set,
+        "terminal": _terminal,
+    },
+    made={},
+)
 
 # What is shown of it -------------------------------------------------------------------------------------------------
 

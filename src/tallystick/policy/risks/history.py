@@ -14,6 +14,7 @@ from tallystick.intent.programs.git_call import GitCall
 from tallystick.model.script import HOLE, Command, Role
 from tallystick.policy.kinds.system import is_build_output
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import name_of, shown
 from tallystick.policy.risks.risk import Risk
 
@@ -203,10 +204,14 @@ def _rewriting(words: tuple[str, ...]) -> str | None:
     )
 
 
-_OTHERS: dict[str, _Rule] = {
-    "hg": _hg,
-    "svn": _svn,
-    "jj": _jj,
-    "fossil": _fossil,
-    **dict.fromkeys(("bfg", "git-filter-repo", "git-filter-branch"), _rewriting),
-}
+_OTHERS: dict[str, _Rule] = rules_of(
+    "history",
+    written={
+        "fossil": _fossil,
+        "hg": _hg,
+        "jj": _jj,
+        "rewriting": _rewriting,
+        "svn": _svn,
+    },
+    made={},
+)

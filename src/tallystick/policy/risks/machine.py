@@ -7,15 +7,17 @@ Sources: the manual pages of procps, psmisc, kmod, util-linux, iproute2, systemd
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from msgspec.structs import replace
 
 from tallystick.catalog.loading import Entry, inverted, load
+from tallystick.catalog.programs import RiskRule
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import Rule, has, rules_of, says
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -84,37 +86,21 @@ def _of_file(intent: Intent) -> Iterator[Risk]:
 
 # Programs ------------------------------------------------------------------------------------------------------------
 
-_Rule = Callable[[Started], str | None]
 _ASKS = names("--help --version -h -V -? help version show list status info get -l --list -s -n --dry-run")
 
 
-def _ever(word: str) -> _Rule:
+def _ever(test: RiskRule) -> Rule:
     def rule(started: Started) -> str | None:
-        return None if _ASKS.intersection(started.words[:1]) else word
+        return None if _ASKS.intersection(started.words[:1]) else test.risk
 
     return rule
 
 
-def _given(word: str) -> _Rule:
+def _given(test: RiskRule) -> Rule:
     """Only if it is given anything: without arguments it shows."""
 
     def rule(started: Started) -> str | None:
-        return None if not started.words or _ASKS.intersection(started.words[:1]) else word
-
-    return rule
-
-
-def _says(word: str, *said: str, also: tuple[str, ...] = ()) -> _Rule:
-    def rule(started: Started) -> str | None:
-        words = [given.lower() for given in started.words]
-        return word if any(given in said or (also and given.startswith(also)) for given in words) else None
-
-    return rule
-
-
-def _any_of(*rules: _Rule) -> _Rule:
-    def rule(started: Started) -> str | None:
-        return next((word for each in rules if (word := each(started)) is not None), None)
+        return None if not started.words or _ASKS.intersection(started.words[:1]) else test.risk
 
     return rule
 
@@ -290,72 +276,45 @@ def _taskkill(started: Started) -> str | None:
     )
 
 
-_RULES: dict[str, _Rule] = {
-    **dict.fromkeys(
-        names("reboot poweroff halt telinit stop-computer restart-computer"),
-        _ever("stops-machine"),
-    ),
-    "init": _init,
-    "shutdown": _shutdown,
-    "systemctl": _systemctl,
-    "loginctl": _says(
-        "kills-all",
-        "terminate-user",
-        "terminate-session",
-        "terminate-seat",
-        "kill-user",
-        "kill-session",
-        "poweroff",
-        "reboot",
-    ),
-    **dict.fromkeys(names("pm-suspend pm-hibernate kexec"), _ever("stops-machine")),
-    **dict.fromkeys(
-        names("insmod modprobe rmmod kextload kextunload kmutil kldload kldunload bpftool bpftrace dkms"),
-        _ever("changes-kernel"),
-    ),
-    "nvram": lambda s: "changes-kernel" if any("=" in word for word in s.words) or s.has("-d", "-c") else None,
-    "bless": _given("changes-kernel"),
-    "sysctl": _sysctl,
-    "swapoff": _given("changes-kernel"),
-    "swapon": lambda s: "changes-kernel" if s.operands or s.has("-a") else None,
-    **dict.fromkeys(names("mount umount unmount mount_nfs mount_smbfs mount.cifs"), _mount),
-    "losetup": lambda s: "changes-mounts" if s.operands and not s.has("-a", "-l", "--list", "--all", "-j") else None,
-    "diskutil": _diskutil,
-    "ip": _ip,
-    "route": _says("changes-network", "add", "del", "delete", "change", "flush"),
-    **dict.fromkeys(
-        names("ifconfig iwconfig"),
-        _says(
-            "changes-network", "up", "down", "add", "del", "delete", "netmask", "alias", "mtu", "hw", "ether", "promisc"
-        ),
-    ),
-    **dict.fromkeys(names("ifup ifdown wpa_cli dhclient"), _given("changes-network")),
-    "arp": lambda s: "changes-network" if s.has("-s", "-d", "-f") else None,
-    "tc": _says("changes-network", "add", "del", "change", "replace"),
-    "nmcli": _nmcli,
-    "resolvectl": _says("changes-network", "dns", "domain", "revert", "default-route", "dnsovertls", "dnssec"),
-    "resolvconf": _says("changes-network", "-a", "-d", "-u"),
-    "netsh": _netsh,
-    "scutil": _scutil,
-    "networksetup": _networksetup,
-    "hostnamectl": _says("changes-network", "set-hostname", "hostname", also=("set-",)),
-    "systemsetup": _says("changes-network", also=("-set",)),
-    **dict.fromkeys(names("update-ca-certificates update-ca-trust"), _ever("changes-network")),
-    "trust": _says("changes-network", "anchor"),
-    "security": _security,
-    "certutil": _says("changes-network", "-addstore", "-delstore", "-importpfx"),
-    "import-certificate": _ever("changes-network"),
-    "mkcert": _says("changes-network", "-install", "-uninstall"),
-    "date": _date,
-    "timedatectl": _says("changes-network", "set-time", "set-ntp", "set-timezone", "set-local-rtc"),
-    "hwclock": lambda s: "changes-network" if s.has("-w", "-s", "--set", "--systohc", "--hctosys") else None,
-    **dict.fromkeys(
-        names("set-dnsclientserveraddress set-netipaddress new-netroute remove-netroute set-date"),
-        _ever("changes-network"),
-    ),
-    "setx": lambda s: "changes-network" if any(word.lower() == "/m" for word in s.words) else None,
-    "kill": _kill,
-    **dict.fromkeys(names("pkill killall skill slay"), _pkill),
-    "killall5": _ever("kills-all"),
-    **dict.fromkeys(names("taskkill stop-process"), _taskkill),
-}
+def _nvram(started: Started) -> str | None:
+    return "changes-kernel" if any("=" in word for word in started.words) or started.has("-d", "-c") else None
+
+
+def _swapon(started: Started) -> str | None:
+    return "changes-kernel" if started.operands or started.has("-a") else None
+
+
+def _losetup(started: Started) -> str | None:
+    return "changes-mounts" if started.operands and (not started.has("-a", "-l", "--list", "--all", "-j")) else None
+
+
+def _setx(started: Started) -> str | None:
+    return "changes-network" if any(word.lower() == "/m" for word in started.words) else None
+
+
+_RULES: dict[str, Rule] = rules_of(
+    "machine",
+    written={
+        "date": _date,
+        "diskutil": _diskutil,
+        "init": _init,
+        "ip": _ip,
+        "kill": _kill,
+        "losetup": _losetup,
+        "mount": _mount,
+        "netsh": _netsh,
+        "networksetup": _networksetup,
+        "nmcli": _nmcli,
+        "nvram": _nvram,
+        "pkill": _pkill,
+        "scutil": _scutil,
+        "security": _security,
+        "setx": _setx,
+        "shutdown": _shutdown,
+        "swapon": _swapon,
+        "sysctl": _sysctl,
+        "systemctl": _systemctl,
+        "taskkill": _taskkill,
+    },
+    made={"ever": _ever, "given": _given, "has": has, "says": says},
+)

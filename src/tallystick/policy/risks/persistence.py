@@ -7,10 +7,12 @@ Owns those words, and which programs, verbs and names of settings make one. File
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from tallystick.catalog.programs import RiskRule
 from tallystick.model.intent import Operation
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import Rule, has, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
@@ -73,21 +75,21 @@ def _launchctl(started: Started) -> str | None:
     return "adds-service" if verb in ("load", "bootstrap", "enable", "submit", "setenv", "config") else None
 
 
-def _with_verb(risk: str, verbs: str) -> Callable[[Started], str | None]:
+def _with_verb(test: RiskRule) -> Rule:
     """A program that sets something up if one of its first three operands is one of some verbs."""
-    known = frozenset(verbs.split())
+    known = frozenset(test.words.split())
 
     def judged(started: Started) -> str | None:
-        return risk if known.intersection(word.lower() for word in started.operands[:3]) else None
+        return test.risk if known.intersection(word.lower() for word in started.operands[:3]) else None
 
     return judged
 
 
-def _always(risk: str) -> Callable[[Started], str | None]:
+def _always(test: RiskRule) -> Rule:
     """A program that does nothing else, unless it only tells about itself."""
 
     def judged(started: Started) -> str | None:
-        return None if started.has("--help", "--version", "-h", "-V") and len(started.words) == 1 else risk
+        return None if started.has("--help", "--version", "-h", "-V") and len(started.words) == 1 else test.risk
 
     return judged
 
@@ -143,8 +145,9 @@ _KEYED = (
 """What is followed by the name of a setting."""
 
 
-def _package_settings(*verbs: tuple[str, ...]) -> Callable[[Started], str | None]:
+def _package_settings(test: RiskRule) -> Rule:
     """A program that keeps settings for its user, by the words that change them; not those that it keeps in the project."""
+    verbs = [tuple(verb.split()) for verb in test.words.split(",")]
 
     def judged(started: Started) -> str | None:
         operands, words = started.operands, started.words
@@ -164,18 +167,10 @@ def _is_telling(given: tuple[str, ...]) -> bool:
     return not key or _TELLING.search(key) is not None
 
 
-def _package_manager(started: Started) -> str | None:
+def _life_cycle(started: Started) -> str | None:
     words = started.words
-    if words[:2] == ("pkg", "set") and any(map(sets_life_cycle, words[2:])):
-        return "adds-life-cycle"
-    return _OF_MANAGERS[started.name](started)
-
-
-_OF_MANAGERS = {
-    "npm": _package_settings(("config", "set"), ("config", "edit"), ("config", "delete"), ("set",), ("c", "set")),
-    "pnpm": _package_settings(("config", "set"), ("config", "delete"), ("set",)),
-    "yarn": _package_settings(("config", "set"), ("config", "delete")),
-}
+    is_set = words[:2] == ("pkg", "set") and any(map(sets_life_cycle, words[2:]))
+    return "adds-life-cycle" if is_set else None
 
 
 def _go(started: Started) -> str | None:
@@ -192,44 +187,27 @@ def _globally(started: Started) -> str | None:
     return "changes-user-settings" if is_set else None
 
 
-_RULES: dict[str, Callable[[Started], str | None]] = {
-    "crontab": _crontab,
-    **dict.fromkeys(("at", "batch"), _at),
-    "systemctl": _systemctl,
-    "systemd-run": _systemd_run,
-    "launchctl": _launchctl,
-    "schtasks": _with_verb("schedules", "/create /change"),
-    "sc": _with_verb("adds-service", "create config"),
-    "nssm": _with_verb("adds-service", "install set edit"),
-    **dict.fromkeys(
-        ("update-rc.d", "chkconfig", "insserv", "rc-update", "initctl"),
-        _with_verb("adds-service", "defaults enable on add start"),
-    ),
-    "pm2": _with_verb("adds-service", "startup"),
-    "loginctl": _loginctl,
-    "defaults": _defaults,
-    "osascript": _osascript,
-    **dict.fromkeys(
-        ("useradd", "adduser", "usermod", "groupadd", "groupmod", "gpasswd", "chpasswd", "chsh", "vipw", "vigr", "visudo",
-         "newusers", "ssh-copy-id", "sysadminctl", "dseditgroup", "lpasswd"),
-        _always("adds-account"),
-    ),
-    "passwd": _passwd,
-    "dscl": _dscl,
-    "net": _net,
-    **dict.fromkeys(("npm", "pnpm", "yarn"), _package_manager),
-    "pip": _package_settings(("config", "set"), ("config", "edit"), ("config", "unset")),
-    "gem": _package_settings(("sources", "--add"), ("sources", "-a")),
-    "conda": _package_settings(("init",), ("config", "--add"), ("config", "--set")),
-    "pipx": _package_settings(("ensurepath",)),
-    "gh": _package_settings(
-        ("config", "set"), ("alias", "set"), ("extension", "install"), ("ssh-key", "add"), ("auth", "setup-git")
-    ),
-    "kubectl": lambda s: "changes-user-settings" if s.has("--exec-command") else None,
-    "go": _go,
-    **dict.fromkeys(("composer", "bundle", "poetry"), _globally),
-    **dict.fromkeys(("code", "code-insiders", "codium", "cursor", "windsurf", "code-server"), _editor),
-}  # fmt: skip
+_RULES: dict[str, Rule] = rules_of(
+    "persistence",
+    written={
+        "at": _at,
+        "crontab": _crontab,
+        "defaults": _defaults,
+        "dscl": _dscl,
+        "editor": _editor,
+        "globally": _globally,
+        "go": _go,
+        "launchctl": _launchctl,
+        "life_cycle": _life_cycle,
+        "loginctl": _loginctl,
+        "net": _net,
+        "osascript": _osascript,
+        "passwd": _passwd,
+        "systemctl": _systemctl,
+        "systemd_run": _systemd_run,
+    },
+    made={"always": _always, "has": has, "settings": _package_settings, "verb": _with_verb},
+)
 
 
 # Windows -------------------------------------------------------------------------------------------------------------

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.catalog.programs import RiskRule
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.effects import Snippet
 from tallystick.model.intent import Domain, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.containers_given import machine_asked_for
+from tallystick.policy.risks.entries import Rule, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
@@ -95,8 +97,6 @@ _ACCOUNT_FOLDERS = ("/etc/sudoers.d", "/etc/pam.d", "/etc/polkit-1", "/etc/secur
 
 # Files and accounts --------------------------------------------------------------------------------------------------
 
-_Rule = Callable[[Started], str | None]
-
 
 def _chmod(started: Started) -> str | None:
     """A mode with the bits that make a program run as its owner or group."""
@@ -121,12 +121,12 @@ def _chown(started: Started) -> str | None:
     return "gives-rights" if re.fullmatch(r"(?:root|0)(?:[:.]\S*)?", owner) else None
 
 
-def _ever(word: str) -> _Rule:
+def _ever(test: RiskRule) -> Rule:
     def rule(started: Started) -> str | None:
         is_asking = not {"--help", "--version", "-h", "-V", "-S", "--status", "-l", "--list"}.isdisjoint(
             started.words[:2]
         )
-        return None if is_asking else word
+        return None if is_asking else test.risk
 
     return rule
 
@@ -138,12 +138,13 @@ def _chattr(started: Started) -> str | None:
     )
 
 
-def _when(word: str, *needed: str) -> _Rule:
+def _when(test: RiskRule) -> Rule:
     """If all of some words are there, in any place."""
+    needed = test.words.split()
 
     def rule(started: Started) -> str | None:
         said = {given.lower() for given in started.words}
-        return word if said.issuperset(needed) else None
+        return test.risk if said.issuperset(needed) else None
 
     return rule
 
@@ -347,50 +348,62 @@ def _vault(started: Started) -> str | None:
     )
 
 
-_RULES: dict[str, _Rule] = {
-    **dict.fromkeys(_ENTERING, _ever("leaves-container")),
-    "machinectl": lambda s: "elevates" if s.operands[:1] in (("shell",), ("login",)) else None,
-    "systemd-run": lambda s: None if s.has("--user") else "elevates",
-    "start-process": _when("elevates", "-verb", "runas"),
-    "chmod": _chmod,
-    "install": _install,
-    "chown": _chown,
-    "setcap": _ever("gives-rights"),
-    "chattr": _chattr,
-    "chflags": lambda s: "gives-rights" if any("chg" in word or "appnd" in word for word in s.operands[:1]) else None,
-    **dict.fromkeys(
-        names(
-            "useradd adduser usermod userdel deluser groupadd groupdel groupmod gpasswd passwd chpasswd chage "
-            "chsh chfn visudo vipw "
-            "vigr dseditgroup sysadminctl newusers groupmems addgroup delgroup pw pwd_mkdb new-localuser "
-            "add-localgroupmember "
-            "set-localuser enable-localuser pam-auth-update authselect authconfig"
-        ),
-        _ever("gives-rights"),
-    ),
-    "dscl": lambda s: (
-        "gives-rights"
-        if {"-create", "-append", "-passwd", "-delete", "create", "append", "passwd", "delete", "-merge"} & set(s.words)
-        else None
-    ),
-    "net": _net,
-    "takeown": _ever("gives-rights"),
-    "icacls": _icacls,
-    "mknod": _mknod,
-    "ssh": _ssh,
-    **dict.fromkeys(names("docker podman nerdctl docker-compose podman-compose ctr crictl"), _container),
-    **dict.fromkeys(names("lxc incus"), _lxc),
-    **dict.fromkeys(names("kubectl oc k3s microk8s.kubectl"), _kubectl),
-    "gh": _gh,
-    "wsl": lambda s: "elevates" if s.value("-u", "--user") == "root" else None,
-    "aws": _aws,
-    "gcloud": _gcloud,
-    "az": _az,
-    "vault": _vault,
-    **dict.fromkeys(
-        names("gsutil"),
-        lambda s: (
-            "gives-rights" if s.operands[:1] in (("iam",), ("acl",)) and {"ch", "set"} & set(s.operands[1:2]) else None
-        ),
-    ),
-}
+def _machinectl(started: Started) -> str | None:
+    return "elevates" if started.operands[:1] in (("shell",), ("login",)) else None
+
+
+def _systemd_run(started: Started) -> str | None:
+    return None if started.has("--user") else "elevates"
+
+
+def _chflags(started: Started) -> str | None:
+    return "gives-rights" if any("chg" in word or "appnd" in word for word in started.operands[:1]) else None
+
+
+def _dscl(started: Started) -> str | None:
+    is_change = not _CHANGES_OF_ACCOUNTS.isdisjoint(started.words)
+    return "gives-rights" if is_change else None
+
+
+_CHANGES_OF_ACCOUNTS = frozenset(
+    ("-create", "-append", "-passwd", "-delete", "create", "append", "passwd", "delete", "-merge")
+)
+
+
+def _wsl(started: Started) -> str | None:
+    return "elevates" if started.value("-u", "--user") == "root" else None
+
+
+def _gsutil(started: Started) -> str | None:
+    is_change = started.operands[:1] in (("iam",), ("acl",)) and started.operands[1:2] in (("ch",), ("set",))
+    return "gives-rights" if is_change else None
+
+
+_RULES: dict[str, Rule] = rules_of(
+    "privilege",
+    written={
+        "aws": _aws,
+        "az": _az,
+        "chattr": _chattr,
+        "chflags": _chflags,
+        "chmod": _chmod,
+        "chown": _chown,
+        "container": _container,
+        "dscl": _dscl,
+        "gcloud": _gcloud,
+        "gh": _gh,
+        "gsutil": _gsutil,
+        "icacls": _icacls,
+        "install": _install,
+        "kubectl": _kubectl,
+        "lxc": _lxc,
+        "machinectl": _machinectl,
+        "mknod": _mknod,
+        "net": _net,
+        "ssh": _ssh,
+        "systemd_run": _systemd_run,
+        "vault": _vault,
+        "wsl": _wsl,
+    },
+    made={"all_words": _when, "ever": _ever},
+)

@@ -7,13 +7,15 @@ references of the clouds' and forges' programs, of Docker, Kubernetes, Terraform
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from tallystick.catalog.programs import RiskRule
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell import Environment, read_script
 from tallystick.model.intent import Domain
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import Rule, has, rules_of
 from tallystick.policy.risks.programs import Started, name_of
 from tallystick.policy.risks.risk import Risk
 
@@ -31,8 +33,6 @@ _LOCAL = re.compile(
 _LOCAL_CLUSTER = re.compile(
     r"minikube|kind(?:-.*)?|k3d-.*|k3s.*|docker-desktop|docker-for-desktop|rancher-desktop|orbstack|colima.*|microk8s"
 )
-
-_Rule = Callable[[Started], str | None]
 
 
 def of_program(started: Started) -> str | None:
@@ -117,35 +117,27 @@ def _said(started: Started) -> list[str]:
     return [word.lower() for word in started.operands]
 
 
-def _verb(*verbs: str, word: str = _REMOTE, at: int | None = None) -> _Rule:
+def _verb(test: RiskRule) -> Rule:
     """With one of some verbs among the operands, or at one place among them."""
-    known = frozenset(verbs)
+    known, at = frozenset(test.words.split()), test.at
 
     def rule(started: Started) -> str | None:
         said = _said(started)
-        return word if known.intersection(said if at is None else said[at : at + 1]) else None
+        return test.risk if known.intersection(said if at is None else said[at : at + 1]) else None
 
     return rule
 
 
-def _pairs(text: str, word: str = _REMOTE) -> _Rule:
+def _pairs(test: RiskRule) -> Rule:
     """With words one after another: `stack rm`, written apart by commas."""
-    wanted = [pair.split() for pair in text.split(",")]
+    wanted = [pair.split() for pair in test.words.split(",")]
 
     def rule(started: Started) -> str | None:
         said = _said(started)
         found = any(said[n : n + len(pair)] == pair for pair in wanted for n in range(len(said)))
-        return word if found else None
+        return test.risk if found else None
 
     return rule
-
-
-def _option(*options: str, word: str = _REMOTE) -> _Rule:
-    return lambda started: word if started.has(*options) else None
-
-
-def _any(*rules: _Rule) -> _Rule:
-    return lambda started: next((word for rule in rules if (word := rule(started)) is not None), None)
 
 
 def _cloud(started: Started) -> str | None:
@@ -192,10 +184,13 @@ def _gsutil(started: Started) -> str | None:
     return _REMOTE if {"rm", "rb"}.intersection(said) or ("rsync" in said and started.has("-d")) else None
 
 
+_STATE = _pairs(RiskRule(when="pairs", risk=_REMOTE, words="state rm, workspace delete"))
+
+
 def _terraform(started: Started) -> str | None:
     said = _said(started)
     is_applied = "apply" in said and started.has("-destroy", "--destroy")
-    return _REMOTE if "destroy" in said or is_applied else _pairs("state rm,workspace delete")(started)
+    return _REMOTE if "destroy" in said or is_applied else _STATE(started)
 
 
 def _kubectl(started: Started) -> str | None:
@@ -219,13 +214,22 @@ def _purged(started: Started) -> str | None:
     return _REMOTE if "stop" in started.operands[:2] and started.has("-purge", "--purge") else None
 
 
+_STACKS = _pairs(
+    RiskRule(
+        when="pairs",
+        risk=_VOLUMES,
+        words="stack rm, stack down, swarm leave, service rm, node rm, machine rm, machine reset, system reset",
+    )
+)
+
+
 def _docker(started: Started) -> str | None:
     said = _said(started)
     if "volume" in said[:2] and {"rm", "prune", "remove"}.intersection(said):
         return _VOLUMES
     if "system" in said[:2] and "prune" in said and started.has("-a", "--all", "--volumes"):
         return _VOLUMES
-    if _pairs("stack rm,stack down,swarm leave,service rm,node rm,machine rm,machine reset,system reset")(started):
+    if _STACKS(started):
         return _VOLUMES
     is_removal = said[:1] in (["rm"], ["rmi"]) or said[:2] in (["container", "rm"], ["image", "rm"], ["pod", "rm"])
     # Which ones is told by another program, or it is all of them.
@@ -233,9 +237,9 @@ def _docker(started: Started) -> str | None:
     return _VOLUMES if is_removal and is_all else None
 
 
-def _with_data(verb: str, option: str) -> _Rule:
+def _with_data(test: RiskRule) -> Rule:
     """A program of the machine that is removed with all that it kept."""
-    return lambda started: _VOLUMES if verb in started.operands[:2] and started.has(option) else None
+    return lambda started: _VOLUMES if test.words in started.operands[:2] and started.has(test.options) else None
 
 
 def _base_environment(started: Started) -> str | None:
@@ -336,80 +340,29 @@ def _destroys(text: str) -> bool:
     return False
 
 
-_RULES: dict[str, _Rule] = {
-    **dict.fromkeys(("aws", "awslocal", "ossutil"), _aws),
-    **dict.fromkeys(
-        names(
-            "gcloud helmfile bq az doctl hcloud linode-cli oci ibmcloud aliyun tccli openstack vultr vultr-cli scw exo cf "
-            "fly flyctl vercel vc netlify railway render neonctl pscale turso wrangler firebase amplify eb "
-            "copilot heroku dokku consul eksctl kops argocd cdk cdktf sls serverless sst sam ecs-cli "
-            "b2 s3cmd s5cmd mc swift ossutil64 coscli confluent ccloud sentry-cli datadog-ci atlas ocm rosa "
-            "rancher flux databricks snow koyeb zeet porter kamal-remove ngrok tfe tfc"
-        ),
-        _cloud,
-    ),
-    "pulumi": _any(_cloud, _verb("down", at=0)),
-    "nomad": _any(_cloud, _purged),
-    "vault": _any(
-        _verb("delete", at=0),
-        _pairs("kv delete,kv destroy,metadata delete,secrets disable,auth disable,policy delete,lease revoke"),
-    ),
-    **dict.fromkeys(("gsutil", "gcsfuse"), _gsutil),
-    **dict.fromkeys(("terraform", "tofu", "opentofu", "terragrunt"), _terraform),
-    **dict.fromkeys(("kubectl", "oc", "k", "k3s", "microk8s"), _kubectl),
-    "helm": _verb("uninstall", "delete", "del", "un"),
-    "istioctl": _verb("uninstall"),
-    **dict.fromkeys(("gh", "glab", "tea", "hub"), _forge),
-    **dict.fromkeys(("curl", "http", "https", "xh", "httpie", "wget"), _requests),
-    **dict.fromkeys(
-        ("npm", "pnpm"),
-        _any(
-            _verb("unpublish", at=0),
-            _pairs("owner rm,owner remove,dist-tag rm,dist-tags rm,access revoke,org rm,team destroy"),
-        ),
-    ),
-    "yarn": _any(_verb("unpublish", at=0), _pairs("npm unpublish")),
-    "cargo": _verb("yank", at=0),
-    "gem": _verb("yank", at=0),
-    "nuget": _verb("delete", at=0),
-    "dotnet": _pairs("nuget delete"),
-    "vsce": _verb("unpublish", at=0),
-    "ovsx": _verb("unpublish", at=0),
-    "pod": _pairs("trunk delete,trunk deprecate"),
-    "rclone": _verb("delete", "purge", "deletefile", "rmdirs", "cleanup", "sync", at=0),
-    "azcopy": _verb("remove", "rm", at=0),
-    "ssh": _ssh,
-    "ansible": _ansible,
-    "restic": _any(_verb("forget", "prune", at=0), _pairs("key remove")),
-    "borg": _verb("delete", "prune", at=0),
-    "kopia": _pairs("snapshot delete,repository delete,policy delete"),
-    "velero": _pairs("backup delete,restore delete", _BACKUPS),
-    **dict.fromkeys(("docker", "podman", "nerdctl"), _docker),
-    "vagrant": _verb("destroy", word=_VOLUMES, at=0),
-    "multipass": _verb("delete", "purge", word=_VOLUMES, at=0),
-    **dict.fromkeys(("limactl", "colima"), _verb("delete", "rm", "remove", word=_VOLUMES, at=0)),
-    "snap": _with_data("remove", "--purge"),
-    "flatpak": _with_data("uninstall", "--delete-data"),
-    "brew": _with_data("uninstall", "--zap"),
-    **dict.fromkeys(("apt", "apt-get", "aptitude"), _verb("purge", word=_VOLUMES, at=0)),
-    **dict.fromkeys(("conda", "mamba", "micromamba"), _base_environment),
-    "rustup": _pairs("self uninstall", _VOLUMES),
-    "virsh": _verb("undefine", "vol-delete", "pool-delete", "vol-wipe", "snapshot-delete", word=_VOLUMES, at=0),
-    **dict.fromkeys(("lxc", "incus"), _verb("delete", word=_VOLUMES, at=0)),
-    **dict.fromkeys(("qm", "pct"), _verb("destroy", word=_VOLUMES, at=0)),
-    **dict.fromkeys(("vboxmanage", "prlctl"), _verb("unregistervm", "closemedium", "delete", word=_VOLUMES, at=0)),
-    "tmutil": _verb("delete", "deletelocalsnapshots", "deleteinprogress", "thinlocalsnapshots", word=_BACKUPS, at=0),
-    "vssadmin": _verb("delete", word=_BACKUPS, at=0),
-    "wbadmin": _verb("delete", word=_BACKUPS, at=0),
-    "wmic": _pairs("shadowcopy delete", _BACKUPS),
-    "diskshadow": _verb("delete", word=_BACKUPS, at=0),
-    "timeshift": _option("--delete", "--delete-all", word=_BACKUPS),
-    "snapper": _verb("delete", "remove", "rm", word=_BACKUPS),
-    "crontab": _crontab,
-    "atrm": lambda started: _ACCOUNT if any(not word.is_known for word in started.given) else None,
-    **dict.fromkeys(("userdel", "deluser", "rmuser", "groupdel", "delgroup"), _accounts),
-    "pw": _verb("userdel", "groupdel", word=_ACCOUNT, at=0),
-    "sysadminctl": _option("-deleteUser", word=_ACCOUNT),
-    "dscl": _option("-delete", word=_ACCOUNT),
-    "net": _net_user,
-}
+def _unseen_job(started: Started) -> str | None:
+    return _ACCOUNT if any(not word.is_known for word in started.given) else None
+
+
+_RULES: dict[str, Rule] = rules_of(
+    "removals",
+    written={
+        "accounts": _accounts,
+        "ansible": _ansible,
+        "aws": _aws,
+        "base_environment": _base_environment,
+        "cloud": _cloud,
+        "crontab": _crontab,
+        "docker": _docker,
+        "forge": _forge,
+        "gsutil": _gsutil,
+        "kubectl": _kubectl,
+        "net_user": _net_user,
+        "purged": _purged,
+        "requests": _requests,
+        "ssh": _ssh,
+        "terraform": _terraform,
+        "unseen_job": _unseen_job,
+    },
+    made={"pairs": _pairs, "verb": _verb, "with_data": _with_data, "with_option": has},
+)

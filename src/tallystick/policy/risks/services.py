@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from tallystick.intent.programs.arguments import names
+from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started
 
 _STOPS = names("stop disable mask kill unload bootout remove delete off zap")
@@ -77,13 +78,17 @@ def _named(started: Started) -> tuple[str, ...]:
 
 
 _REMOVES = names("remove purge uninstall erase autoremove del rm -r -rns")
-_RULES: dict[str, _Rule] = {
-    **dict.fromkeys(names("systemctl launchctl net snap"), _verb_first),
-    **dict.fromkeys(names("service rc-service invoke-rc.d initctl chkconfig rcctl"), _name_first),
-    **dict.fromkeys(names("rc-update update-rc.d sc sysrc initctl rcctl stop"), _either),
-    **dict.fromkeys(names("sv svc s6-svc s6-rc svcadm supervisorctl"), _off),
-    **dict.fromkeys(names("pkill killall killall5 skill taskkill stop-process"), _killed),
-    "kill": _by_id,
-    **dict.fromkeys(names("apt apt-get dnf yum zypper apk pacman brew dpkg rpm port pkg"), _removed),
-    **dict.fromkeys(names("stop-service set-service remove-service suspend-service"), _named),
-}
+_RULES: dict[str, _Rule] = rules_of(
+    "services",
+    written={
+        "by_id": _by_id,
+        "either": _either,
+        "killed": _killed,
+        "name_first": _name_first,
+        "named": _named,
+        "off": _off,
+        "removed": _removed,
+        "verb_first": _verb_first,
+    },
+    made={},
+)

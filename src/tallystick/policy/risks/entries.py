@@ -1,0 +1,91 @@
+"""When a call of a program is a risk, as its entry in the catalogue has it.
+
+Owns the way from the tests of entries to rules by the names of programs, and the tests that several modules share. Must not
+know any program by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypeVar
+
+from msgspec.structs import replace
+
+from tallystick.catalog.programs import RiskRule, programs
+from tallystick.policy.risks.programs import Started
+
+A = TypeVar("A")
+R = TypeVar("R")
+Rule: TypeAlias = Callable[[Started], str | None]
+"""The risk of a call; None: it is none."""
+
+
+def tests_of(module: str) -> dict[str, tuple[RiskRule, ...]]:
+    """The tests of one module, by the names of programs; `when` without the module's name."""
+    found: dict[str, tuple[RiskRule, ...]] = {}
+    for name, entry in programs().items():
+        tests = tuple(
+            replace(test, when=when)
+            for test in entry.risks
+            for owner, _, when in [test.when.partition(".")]
+            if owner == module
+        )
+        if tests:
+            found[name] = tests
+    return found
+
+
+def rules_of(
+    module: str,
+    written: Mapping[str, Callable[[A], R]],
+    made: Mapping[str, Callable[[RiskRule], Callable[[A], R]]],
+) -> dict[str, Callable[[A], R]]:
+    """Rules by the names of programs. Of several tests of a program, the first that speaks decides.
+
+    Args:
+        module: whose tests these are.
+        written: tests that are a function of their own, by name.
+        made: tests that are made of what the entry says, by name.
+
+    Raises:
+        KeyError: an entry names a test that the module does not have.
+    """
+    return {
+        name: _first([made[test.when](test) if test.when in made else written[test.when] for test in tests])
+        for name, tests in tests_of(module).items()
+    }
+
+
+def _first(rules: list[Callable[[A], R]]) -> Callable[[A], R]:
+    if len(rules) == 1:
+        return rules[0]
+
+    def rule(given: A) -> R:
+        found = rules[0](given)
+        for other in rules[1:]:
+            found = found or other(given)
+        return found
+
+    return rule
+
+
+def says(test: RiskRule) -> Rule:
+    """With one of some words, in any place and in small or large letters, or one that begins with one of some others."""
+    words, begins = frozenset(test.words.split()), tuple(test.begins.split())
+
+    def rule(started: Started) -> str | None:
+        given = [word.lower() for word in started.words]
+        return test.risk if any(word in words or (begins and word.startswith(begins)) for word in given) else None
+
+    return rule
+
+
+def has(test: RiskRule) -> Rule:
+    """With one of some options."""
+    options = test.options.split()
+    return lambda started: test.risk if started.has(*options) else None
+
+
+def always(test: RiskRule) -> Rule:
+    """Whatever it is given."""
+    return lambda _: test.risk
