@@ -42,6 +42,7 @@ TESTS_WITHOUT_SOURCE = {
     "live/test_harness.py": "the harness of the real agents",
     "live/test_agents.py": "the whole program, with the real agents that it records",
     "test_pages.py": "the pages of agents and exports, against the code",
+    "test_api_contract.py": "tools/api_contract.py, a contract of import-linter",
     "test_distribution.py": "man pages and packages, made by tools/",
     "test_project.py": "the project itself",
 }

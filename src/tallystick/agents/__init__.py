@@ -15,6 +15,8 @@ import msgspec
 
 from tallystick.model.step import Event
 
+__all__ = ["blind_spots", "definition", "headless", "hooks", "kit", "protocols", "settings"]
+
 
 class Shape(enum.StrEnum):
     """How a file of the agent is handed to its reader."""

@@ -3,3 +3,5 @@
 Each module knows one kind of place, with the same three questions: put a head there, say what is there, say how well it is
 guarded. Only heads leave the machine: the store's id, the ledger's size and root, and a signature.
 """
+
+__all__ = ["git", "kept", "nats", "tsa"]

@@ -1,1 +1,23 @@
 """Questions about the record: why, impact, search, coverage, cost."""
+
+__all__ = [
+    "artifact",
+    "cost",
+    "coverage",
+    "dag",
+    "graph",
+    "graph_walk",
+    "impact",
+    "known_taint",
+    "log",
+    "log_graph",
+    "picture",
+    "prices",
+    "search",
+    "session_costs",
+    "show",
+    "sql",
+    "taint",
+    "unexplained",
+    "why",
+]

@@ -2,3 +2,5 @@
 
 Pure functions of values: they return text, and print nothing.
 """
+
+__all__ = ["amounts", "axes", "bars", "facts", "lanes", "outcome", "said", "text", "timeline"]

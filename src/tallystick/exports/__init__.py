@@ -14,6 +14,8 @@ from tallystick.errors import SourceError
 from tallystick.exports.lineage import Lineage
 from tallystick.model.recorded import Recorded
 
+__all__ = ["headless", "jsonl", "ledger", "lineage"]
+
 
 class Exporter(Protocol):
     """One foreign format."""

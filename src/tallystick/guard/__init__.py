@@ -1,1 +1,15 @@
 """Decisions on calls, with the facts of the machine and of the record."""
+
+__all__ = [
+    "backtest",
+    "decide",
+    "explain",
+    "fallback_decision",
+    "live_world",
+    "policies",
+    "policy_cases",
+    "policy_change",
+    "policy_quality",
+    "policy_rules",
+    "suggest",
+]

@@ -1,1 +1,15 @@
 """Events from outside: transcripts, streams, telemetry, watched folders, and commands that are run."""
+
+__all__ = [
+    "acp",
+    "adapters",
+    "histories",
+    "import_",
+    "json_lines",
+    "mcp",
+    "otlp",
+    "run",
+    "transcript_follower",
+    "watch",
+    "watch_steps",
+]

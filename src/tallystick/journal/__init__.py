@@ -2,3 +2,20 @@
 
 This package owns every byte below the store's folder except `graph.db`. It knows nothing of agents or of questions.
 """
+
+__all__ = [
+    "archive",
+    "blobs",
+    "durable",
+    "erase",
+    "file",
+    "follow",
+    "headless",
+    "headless_read",
+    "home",
+    "keys",
+    "ledger",
+    "lines",
+    "read",
+    "signing",
+]

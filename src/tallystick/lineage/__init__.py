@@ -3,3 +3,22 @@
 Owns the rules of the graph as pure functions over values. Must not know how rows are kept (`store`), nor how a command is
 read (`shell`, `tools`).
 """
+
+__all__ = [
+    "access",
+    "correlate",
+    "drawing_picture",
+    "drawing_svg",
+    "drawing_text",
+    "drawing_tree",
+    "facts",
+    "identity",
+    "quoting",
+    "registry",
+    "relations",
+    "taint",
+    "taint_tree",
+    "things",
+    "versions",
+    "walk",
+]

@@ -1,1 +1,3 @@
 """The values every other package speaks in. Frozen, typed, and free of I/O."""
+
+__all__ = ["decision", "effect", "ids", "intent", "moments", "paths", "recorded", "script", "step", "verdict"]

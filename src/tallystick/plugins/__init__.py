@@ -2,3 +2,5 @@
 
 None of them is imported by the rest of Tallystick, and each imports the program it is for only where it must.
 """
+
+__all__ = ["anthropic", "openai"]

@@ -4,3 +4,5 @@
 or by the name it stands under (`names`, `assignments`, `judging`); `finding` joins these over one string, `json_values` goes
 through a whole value. docs/secrets.md says what is replaced, what is not, and how well it does.
 """
+
+__all__ = ["finding", "json_values", "markers", "members", "step"]

@@ -3,3 +3,5 @@
 Owns the process: one instance, its socket and its port, starting, idling and ending. What is recorded and answered is
 `live.hook_pipeline`'s.
 """
+
+__all__ = ["start", "units"]

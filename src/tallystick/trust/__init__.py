@@ -1,1 +1,19 @@
 """Verification, alerts, erasure, signer and anchors."""
+
+__all__ = [
+    "alerts",
+    "anchor_answers",
+    "anchors",
+    "erase",
+    "external_evidence",
+    "rebuild",
+    "signer",
+    "signer_setup",
+    "sudo_command",
+    "tamper_signals",
+    "verify",
+    "verify_checkpoints",
+    "verify_log",
+    "verify_named",
+    "worker_pool",
+]

@@ -1,1 +1,3 @@
 """The terminal, full screen: sessions, their steps, and what they say."""
+
+__all__ = ["app"]

@@ -1,1 +1,14 @@
 """A store as it is opened: its settings, names, ledger, and the index kept in step with its journals."""
+
+__all__ = [
+    "completing",
+    "did_you_mean",
+    "file_guards",
+    "file_stat_key",
+    "filters",
+    "index_live",
+    "indexing",
+    "ledger",
+    "names",
+    "settings",
+]

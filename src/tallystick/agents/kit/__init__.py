@@ -1,1 +1,3 @@
 """Helpers that several readers of transcripts share."""
+
+__all__ = ["reading", "tables"]

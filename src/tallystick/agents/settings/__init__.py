@@ -15,6 +15,19 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
 
+__all__ = [
+    "audit",
+    "commands",
+    "files",
+    "handlers",
+    "hooks",
+    "inputs",
+    "parsed",
+    "secret_values",
+    "skills",
+    "variables",
+]
+
 if TYPE_CHECKING:
     from tallystick.agents.settings.parsed import Document
 

@@ -9,4 +9,4 @@ from __future__ import annotations
 from tallystick.intent.code.found import Read
 from tallystick.intent.code.languages import glimpse_code, languages, read_code
 
-__all__ = ["Read", "glimpse_code", "languages", "read_code"]
+__all__ = ["Read", "glimpse_code", "languages", "notebooks", "python_names", "read_code"]

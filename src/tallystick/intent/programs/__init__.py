@@ -48,7 +48,7 @@ from tallystick.intent.shell.actions import Action, Actions
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Word
 
-__all__ = ["actions_of", "known_programs"]
+__all__ = ["actions_of", "arguments", "files", "git_call", "known_programs", "network", "packages"]
 
 _MODULES = (
     builtins, text, files, copying, archives, transfer, network, sharing, git, versions, forges, patches, interpreters,

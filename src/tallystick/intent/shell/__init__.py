@@ -10,4 +10,16 @@ from __future__ import annotations
 
 from tallystick.intent.shell.read import Environment, read_argv, read_script
 
-__all__ = ["Environment", "read_argv", "read_script"]
+__all__ = [
+    "Environment",
+    "actions",
+    "effects",
+    "files",
+    "names",
+    "read_argv",
+    "read_script",
+    "recipes",
+    "targets",
+    "tasks",
+    "wrappers",
+]

@@ -11,4 +11,15 @@ from tallystick.intent.tools.known import known_tools
 from tallystick.intent.tools.patching import Change, changes_told
 from tallystick.intent.tools.uses import Code, Uses, uses_of
 
-__all__ = ["Change", "Code", "Uses", "changes_told", "commits_in", "known_tools", "uses_of"]
+__all__ = [
+    "Change",
+    "Code",
+    "Uses",
+    "arguments",
+    "changes_told",
+    "commits_in",
+    "known_tools",
+    "memory",
+    "paths",
+    "uses_of",
+]

@@ -43,7 +43,16 @@ from tallystick.policy.risks import (
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
-__all__ = ["RISKS", "Risk", "risks_of"]
+__all__ = [
+    "RISKS",
+    "Risk",
+    "environments",
+    "risks_of",
+    "searches",
+    "secret_managers",
+    "secret_names_passed",
+    "variables",
+]
 
 _MODULES = (
     agents,

@@ -1,1 +1,3 @@
 """Checkpoints of sessions that are recorded: asked for, and made by rule."""
+
+__all__ = ["auto", "write"]
