@@ -42,6 +42,7 @@ TESTS_WITHOUT_SOURCE = {
     "live/test_harness.py": "the harness of the real agents",
     "live/test_agents.py": "the whole program, with the real agents that it records",
     "test_pages.py": "the pages of agents and exports, against the code",
+    "workspace/test_golden_projection.py": "all rows that the projection makes of the recordings, against a committed digest",
     "test_api_contract.py": "tools/api_contract.py, a contract of import-linter",
     "test_distribution.py": "man pages and packages, made by tools/",
     "test_project.py": "the project itself",
@@ -189,8 +190,13 @@ HARMLESS = {
     # Codex names its agents as paths; policies are tried with the administrator's home folder too.
     "the home folder of the administrator": ("codex", "tests/policy/", "tui.svg", "tests/tui/"),
     # Which registries are public is what policies and their tests are about, and so is what names another one.
-    "a package registry": ("src/tallystick/policy/", "tests/policy/"),
-    "an index of packages": ("intent/programs/packages.py", "src/tallystick/policy/", "tests/policy/"),
+    "a package registry": ("src/tallystick/catalog/", "src/tallystick/policy/", "tests/policy/"),
+    "an index of packages": (
+        "src/tallystick/catalog/",
+        "intent/programs/packages.py",
+        "src/tallystick/policy/",
+        "tests/policy/",
+    ),
 }
 
 

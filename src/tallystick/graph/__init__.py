@@ -28,6 +28,7 @@ __all__ = [
     "resources",
     "rewritten",
     "row_writer",
+    "rules",
     "search",
     "session_actions",
     "spawning",
