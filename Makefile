@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check same bench soak agents test-agents mutate docs man dist lock clean
+.PHONY: all demo test check same metrics bench soak agents test-agents mutate docs man dist lock clean
 
 all: check test
 
@@ -40,6 +40,10 @@ check: .venv/ready
 same: .venv/ready
 	@test -n "$(REF)" || { echo "make: say which commit this tree is compared with: make same REF=main~1" >&2; exit 2; }
 	@$(BIN)/python -m tools.same $(REF) $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ALL),--all)
+
+# REF="<commit>" measures a commit beside this tree, PACKAGES=1 shows each package, WRITE=1 keeps the figures for docs/quality.md.
+metrics: .venv/ready
+	@$(BIN)/python -m tools.metrics $(REF) $(if $(JSON),--json) $(if $(PACKAGES),--packages) $(if $(WRITE),--write)
 
 bench: .venv/ready
 	@$(IN_A_CLEAN_HOME) python -m bench $(ARGS)

@@ -30,6 +30,9 @@ PARTS = {
 }
 """What `ONLY` may name, and the pieces it is made in; `journals` has the rows of graph.db too."""
 
+_AFTERWARDS = ("__main__.py", "compare.py", "expected.toml", "left_out.toml", "trees.py")
+"""What has no part in what a probe writes: a change of it leaves what is kept as good as it was."""
+
 
 def commit_of(reference: str) -> str:
     """The full name of a commit.
@@ -70,7 +73,7 @@ def input_digest(data: Path | None) -> str:
     """SHA-256 over this comparison's own programs and the histories beside the project."""
     total = sha256()
     for path in [*sorted(Path(__file__).parent.glob("*")), *(sorted(data.rglob("*")) if data is not None else ())]:
-        if path.is_file() and path.name not in ("compare.py", "expected.toml", "__main__.py", "trees.py"):
+        if path.is_file() and path.name not in _AFTERWARDS:
             total.update(f"{path.name} {sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
 
