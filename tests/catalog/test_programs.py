@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 from tallystick.catalog import loading
-from tallystick.catalog.loading import Catalogue, load_folder
-from tallystick.catalog.programs import Program, modules_of_python, names_of, programs, programs_in
+from tallystick.catalog.loading import Catalogue, load, load_folder
+from tallystick.catalog.programs import (
+    Program,
+    fact_of_programs,
+    modules_of_python,
+    names_of,
+    programs,
+    programs_in,
+    programs_with,
+)
 from tallystick.errors import FormatError
 from tallystick.intent.programs import _MAKERS, _RULES, actions_of, known_programs
 from tallystick.model.intent import Operation
@@ -71,6 +79,19 @@ def test_an_entry_that_cannot_be_is_refused(of_our_own: Path, text: str, said: s
     (of_our_own / "b.toml").write_text(text)
     with pytest.raises(FormatError, match=said):
         read()
+
+
+def test_what_entries_say_of_programs_is_explained_and_what_is_explained_is_said() -> None:
+    words = load("vocabulary", dict[str, dict[str, str]])
+    traits = {trait for entry in programs().values() for trait in entry.traits.split()}
+    facts = {fact for entry in programs().values() for fact in entry.facts}
+    assert (set(words), set(words["traits"]), set(words["facts"])) == ({"traits", "facts"}, traits, facts)
+
+
+def test_programs_are_found_by_what_is_true_of_them() -> None:
+    assert {"bash", "zsh"} <= programs_with("shell")
+    assert programs_with("no such trait") == frozenset()
+    assert fact_of_programs("own-files")["ssh"] == ("-i",)
 
 
 def test_lists_of_a_program_are_found_by_name() -> None:

@@ -25,6 +25,15 @@ class Options(Entry, frozen=True):
     long: bool = False
 
 
+class Wrapper(Entry, frozen=True):
+    """A program that runs the program in its words."""
+
+    takes: str = ""
+    """Its own options that take the next word."""
+    skips: int = 0
+    """How many words of its own stand before the program."""
+
+
 class RiskRule(Entry, frozen=True):
     """When a call of the program is a risk. Its members mean what the test that `when` names makes of them."""
 
@@ -126,15 +135,16 @@ class Program(Entry, frozen=True):
     words: Mapping[str, str] = field(default_factory=dict)
     """Lists that its own rule asks for by name."""
 
+    wrapper: Wrapper | None = None
+    """It runs the program in its words: `sudo`, `env`, `xargs`."""
+    under: Mapping[str, str] = field(default_factory=dict)
+    """It runs the program after one of these words of its own (`uv run`): its options there that take the next word."""
     traits: str = ""
     """What else is true of it; see `vocabulary.toml`."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else is true of it, with words to it; see `vocabulary.toml`."""
     risks: tuple[RiskRule, ...] = ()
     """When a call of it is a risk. Of the tests of one module, the first that speaks decides."""
-
-
-_OWN = frozenset(("also", "like", "traits", "facts", "risks"))
 
 
 @cache
@@ -161,7 +171,16 @@ def _resolved(name: str, entry: Program, found: Mapping[str, Program]) -> Progra
     model = found.get(entry.like)
     if model is None or model.like:
         raise FormatError(f"catalog/programs: {name} is like {entry.like}, which has no arguments of its own")
-    return replace(model, also="", like=entry.like, traits=entry.traits, facts=entry.facts, risks=entry.risks)
+    return replace(
+        model,
+        also="",
+        like=entry.like,
+        wrapper=entry.wrapper,
+        under=entry.under,
+        traits=entry.traits,
+        facts=entry.facts,
+        risks=entry.risks,
+    )
 
 
 @cache

@@ -12,6 +12,7 @@ from itertools import pairwise
 import msgspec
 import orjson
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.hosts import HostFacts, host_of
@@ -38,12 +39,9 @@ _MOST_ORIGINS = 50
 _MOST_BELOW = 5
 _MOST_WORDS = 100
 _MOST_TEXT = 64 << 10
-_PACKING = """
-tar gtar bsdtar zip 7z 7za 7zr rar pax cpio ar star rsync scp jar ditto hdiutil restic borg zstd lz4 xz gzip
-"""
 _OF_USER = frozenset(("clipboard:", "screen:", "history:"))
 """What is the user's and lies in no file: nobody knows what stands in it."""
-_PACKERS = frozenset(_PACKING.split())
+_PACKERS = programs_with("packs")
 _OUT = (Operation.SEND, Operation.CONNECT)
 
 

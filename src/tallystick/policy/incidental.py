@@ -7,27 +7,10 @@ from __future__ import annotations
 
 import posixpath
 
+from tallystick.catalog.programs import programs_with
 from tallystick.policy.reading import CallReading
 
-_SHOWING = frozenset(
-    (
-        "cat",
-        "bat",
-        "head",
-        "tail",
-        "less",
-        "more",
-        "nl",
-        "tac",
-        "strings",
-        "xxd",
-        "od",
-        "hexdump",
-        "base64",
-        "sed",
-        "awk",
-    )
-)
+_SHOWING = programs_with("shows-content")
 _MATCH_ALL = frozenset(("*", "*.*", "**"))
 
 

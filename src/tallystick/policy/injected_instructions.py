@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.tools.arguments import strings
 from tallystick.lineage.quoting import TELLING, flat, telling_words, weight, words_of
 from tallystick.model.intent import Domain, Intent, Operation
@@ -42,12 +43,7 @@ _ADDRESS = re.compile(
 _GRAVE = frozenset(
     (Operation.SEND, Operation.DELETE, Operation.SCHEDULE, Operation.SIGNAL, Operation.ELEVATE, Operation.LISTEN)
 )
-_LOOKING = """
-cat ls grep egrep fgrep rg ag find fd head tail less more wc sort uniq cut jq yq tree stat file diff cmp comm echo printf pwd
-which type date man sed awk gawk curl wget git nl tr column basename dirname realpath readlink du df ps test [ true false cd
-sleep xxd od strings md5sum sha1sum sha256sum bat read set export tee paste fold rev seq mkdir touch
-"""
-_LOOKS = frozenset(_LOOKING.split())
+_LOOKS = programs_with("only-looks")
 _CHANGES = CHANGES - {Operation.CREATE}
 
 

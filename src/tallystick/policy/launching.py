@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.script import Command, Role
 
@@ -30,69 +31,8 @@ _HOOKS = {
     "gc": "pre-auto-gc",
 }
 _VERIFIED = frozenset(("pre-commit", "commit-msg", "pre-merge-commit", "pre-push"))
-_JS = "{js,cjs,mjs,ts,cts,mts}"
-_NODE_TESTS = (
-    "test/*.{js,ts,mjs,cjs}", "tests/*.{js,ts,mjs,cjs}", "__tests__/*.{js,ts,jsx,tsx}", "src/*.{test,spec}.{js,ts,jsx,tsx}",
-    "src/*/*.{test,spec}.{js,ts,jsx,tsx}", "*.{test,spec}.{js,ts}", "tests/*/*.{test,spec}.{js,ts}", "e2e/*.{js,ts}",
-)  # fmt: skip
-_PYTHON_TESTS = (
-    "conftest.py", "*/conftest.py", "tests/*/conftest.py", "tests/test_*.py", "test/test_*.py", "test_*.py", "*_test.py",
-    "tests/*_test.py", "tests/*/test_*.py", "src/*/test_*.py", "*/tests/test_*.py",
-)  # fmt: skip
-_CONFIGS: dict[str, tuple[str, ...]] = {
-    "pytest": _PYTHON_TESTS,
-    "py.test": _PYTHON_TESTS,
-    "nosetests": _PYTHON_TESTS,
-    "unittest": _PYTHON_TESTS[3:],
-    "jest": (f"jest.config.{_JS}", "jest.setup.{js,ts}", f"babel.config.{_JS}", *_NODE_TESTS),
-    "vitest": (f"vite{{st,}}.config.{_JS}", "vitest.setup.{js,ts}", "test/setup.{js,ts}", *_NODE_TESTS),
-    "mocha": (".mocharc.{js,cjs}", *_NODE_TESTS),
-    "ava": (f"ava.config.{_JS}", *_NODE_TESTS),
-    "playwright": (f"playwright.config.{_JS}", *_NODE_TESTS),
-    "cypress": (f"cypress.config.{_JS}", "cypress/support/*.{js,ts}", "cypress/e2e/*.{js,ts}"),
-    "karma": ("karma.conf.js",),
-    "eslint": (f"eslint.config.{_JS}", ".eslintrc.{js,cjs}"),
-    "prettier": (f"prettier.config.{_JS}", ".prettierrc.{js,cjs,mjs}"),
-    "stylelint": (f"stylelint.config.{_JS}", ".stylelintrc.{js,cjs}"),
-    "webpack": (f"webpack.config.{_JS}",),
-    "vite": (f"vite.config.{_JS}",),
-    "rollup": (f"rollup.config.{_JS}",),
-    "next": (f"next.config.{_JS}",),
-    "nuxt": (f"nuxt.config.{_JS}",),
-    "astro": (f"astro.config.{_JS}",),
-    "svelte-kit": (f"svelte.config.{_JS}",),
-    "babel": (f"babel.config.{_JS}", ".babelrc.{js,cjs}"),
-    "tailwindcss": (f"tailwind.config.{_JS}",),
-    "postcss": (f"postcss.config.{_JS}",),
-    "tsup": (f"tsup.config.{_JS}",),
-    "commitlint": (f"commitlint.config.{_JS}",),
-    "lint-staged": (f"lint-staged.config.{_JS}", ".lintstagedrc.{js,cjs,mjs}"),
-    "drizzle-kit": (f"drizzle.config.{_JS}",),
-    "rspec": ("spec/spec_helper.rb", "spec/rails_helper.rb", "spec/*_spec.rb", "spec/*/*_spec.rb"),
-    "bundle": ("Gemfile",),
-    "bundler": ("Gemfile",),
-    "rails": ("config/boot.rb", "config/application.rb", "Rakefile"),
-    "pod": ("Podfile",),
-    "fastlane": ("fastlane/Fastfile",),
-    "phpunit": ("tests/bootstrap.php", "tests/*Test.php"),
-    "cargo": ("build.rs", "src/main.rs", "src/lib.rs", "tests/*.rs", "src/bin/*.rs", "examples/*.rs"),
-    "go": ("*.go", "cmd/*/*.go"),
-    "swift": ("Sources/*/main.swift", "Tests/*/*.swift"),
-    "mix": ("mix.exs", "test/*.exs"),
-    "dotnet": ("Program.cs", "*/Program.cs"),
-    "sphinx-build": ("conf.py", "docs/conf.py", "doc/conf.py", "docs/source/conf.py"),
-    "alembic": ("alembic/env.py", "migrations/env.py"),
-    "locust": ("locustfile.py",),
-    "behave": ("features/environment.py", "features/steps/*.py"),
-    "doit": ("dodo.py",),
-    "gunicorn": ("gunicorn.conf.py",),
-    "flask": ("app.py", "wsgi.py"),
-    "django-admin": ("manage.py",),
-    "ipython": (".ipython/profile_default/startup/*.py",),
-    "hugo": (),
-    "ansible-playbook": (),
-}  # fmt: skip
-_COMPILES = frozenset(("cargo", "go", "swift", "mix", "dotnet"))
+_CONFIGS = fact_of_programs("loads")
+_COMPILES = programs_with("compiles-project")
 _BUILDS = ("setup.py",)
 _NOT_RUNNING = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "--co", "--showConfig", "--listTests"))
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -147,18 +87,9 @@ def _named_tests(name: str, words: Sequence[str]) -> list[str]:
 
 
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "source", "."))
-_RUN_AS_WHOLE: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("foreman", "honcho", "overmind", "hivemind"), ("Procfile", "Procfile.dev")),
-    **dict.fromkeys(("poe", "taskipy", "hatch"), ("pyproject.toml",)),
-    **dict.fromkeys(("terraform", "tofu", "terragrunt"), ("*.tf",)),
-    "deno": ("deno.json", "deno.jsonc"),
-    "lefthook": ("lefthook.yml", "lefthook.yaml"),
-    "direnv": (".envrc",),
-    "dvc": ("dvc.yaml",),
-    "snakemake": ("Snakefile", "workflow/Snakefile"),
-}
-_VERBS = {"deno": ("task",), "terraform": ("apply", "plan", "destroy"), "tofu": ("apply", "plan", "destroy")}
-_NOTEBOOKS = frozenset(("jupyter", "papermill", "nbconvert", "jupyter-nbconvert", "jupyter-execute", "runipy"))
+_RUN_AS_WHOLE = fact_of_programs("loads-whole")
+_VERBS = fact_of_programs("loads-whole-with")
+_NOTEBOOKS = programs_with("runs-notebooks")
 
 
 def as_a_whole(command: Command) -> Iterator[str]:
@@ -205,10 +136,7 @@ def is_test_runner(program: str) -> bool:
     return program in _TEST_RUNNERS or program.startswith("pytest")
 
 
-_TESTS = """
-py.test nosetests nose2 jest vitest mocha ava playwright cypress karma rspec phpunit bats tap jasmine behave
-"""
-_TEST_RUNNERS = frozenset(_TESTS.split())
+_TEST_RUNNERS = programs_with("test-runner")
 
 
 def _as_module(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -301,8 +229,7 @@ _DRIVERS = frozenset(("clean", "smudge", "process", "driver", "textconv", "comma
 
 # npm ------------------------------------------------------------------------------------------------------------------
 
-_INSTALLERS = {"npm": ("install", "i", "ci", "add", "rebuild", "pack", "publish"), "pnpm": ("install", "i", "add", "publish"),
-               "yarn": ("install", "add", "publish", "pack", ""), "bun": ("install", "i", "add")}  # fmt: skip
+_INSTALLERS = fact_of_programs("life-cycle-verbs")
 LIFECYCLE = ("preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish")
 PUBLISHING = ("prepublishOnly", "prepack", "postpack", "publish", "postpublish")
 
@@ -313,7 +240,7 @@ def lifecycle(command: Command) -> tuple[str, tuple[str, ...]] | None:
         return None
     name = canonical(command.program)
     words = [word.plain for word in command.arguments[:100]]
-    verb = next((word for word in words if word[:1] != "-"), "")
+    verb = next((word for word in words if word[:1] != "-"), "install" if name == "yarn" else "")
     if name not in _INSTALLERS or verb not in _INSTALLERS[name] or "--ignore-scripts" in words or "-g" in words:
         return None
     names = (*LIFECYCLE, *PUBLISHING) if verb in ("publish", "pack") else LIFECYCLE

@@ -10,25 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.memory import memory_file
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Role, Word
 from tallystick.policy.reading import CallReading
 
-_SSH = ("-i",)
 _VARIABLES = ("--env-file", "--env-file-if-exists", "--envfile", "--env")
-_TLS = (
-    "--key",
-    "--cert",
-    "-E",
-    "--cacert",
-    "--cert-key",
-    "--tls-key",
-    "--tls-cert",
-    "--client-key",
-    "--client-certificate",
-)
 _SERVED = ("--keyfile", "--certfile", "--ssl-keyfile", "--ssl-certfile", "--ssl-key", "--ssl-cert", "--key", "--cert")
 _SERVERS = (
     *("uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "flask", "fastapi", "waitress-serve", "ng", "serve"),
@@ -36,37 +25,7 @@ _SERVERS = (
 )
 _CERTIFICATES = frozenset(("x509", "req", "crl", "verify", "pkcs7", "ocsp"))
 """Commands of `openssl` that show certificates and requests alone, whatever else is in the file."""
-_CLUSTER = ("--kubeconfig", "--client-key", "--client-certificate", "--certificate-authority")
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("ssh", "scp", "sftp", "mosh", "autossh", "sshfs", "ssh-copy-id"), _SSH),
-    **dict.fromkeys(("curl", "grpcurl", "xh", "http", "https"), (*_TLS, "--proxy-key", "--netrc-file")),
-    "wget": ("--private-key", "--certificate", "--ca-certificate"),
-    "openssl": ("-key", "-inkey", "-signkey", "-CAkey", "-cert", "-CA", "-CAfile"),
-    **dict.fromkeys(
-        ("docker", "podman", "nerdctl", "docker-compose"), ("--env-file", "--tlskey", "--tlscert", "--tlscacert")
-    ),
-    **dict.fromkeys(
-        ("node", "deno", "bun", "tsx", "uv", "uvicorn", "flask", "wrangler", "op", "act", "nodemon"), _VARIABLES
-    ),
-    **dict.fromkeys(("dotenv", "dotenvx", "env-cmd", "dotenv-cli"), ("-e", "-f")),
-    "just": ("--dotenv-path",),
-    **dict.fromkeys(("kubectl", "helm", "k9s", "flux", "oc", "kustomize", "istioctl", "argocd"), _CLUSTER),
-    **dict.fromkeys(("terraform", "tofu", "packer", "terragrunt"), ("-var-file", "--var-file", "-state")),
-    **dict.fromkeys(
-        ("ansible", "ansible-playbook"), ("--private-key", "--key-file", "--vault-password-file", "--vault-id")
-    ),
-    **dict.fromkeys(("psql", "pg_dump", "mysql", "mysqldump", "mongosh"), ("--defaults-extra-file", "--defaults-file")),
-    **dict.fromkeys(("redis-cli", "nats", "etcdctl"), _TLS),
-    **dict.fromkeys(("restic", "borg"), ("--password-file", "-p")),
-    **dict.fromkeys(("cosign", "notation", "minisign"), ("--key", "-s")),
-    "gpg": ("--passphrase-file",),
-    **dict.fromkeys(("keytool", "jarsigner"), ("-keystore",)),
-    **dict.fromkeys(("apksigner", "bundletool"), ("--ks",)),
-    "mkcert": ("-key-file", "-cert-file"),
-    "npm": ("--userconfig",),
-    "mvn": ("-s", "--settings"),
-    "twine": ("--config-file",),
-}
+_OPTIONS = fact_of_programs("own-files")
 _OF_VARIABLES = frozenset((*_VARIABLES, "-e", "-f", "--dotenv-path"))
 _OPERANDS = frozenset(("ssh-add",))
 """Programs whose operands are keys that they keep for later."""
@@ -105,9 +64,7 @@ def _taken(reading: CallReading) -> Iterator[tuple[str, Intent]]:
 _TAKEN = frozenset((Operation.READ, Operation.COPY_SOURCE, Operation.LIST, Operation.EDIT, Operation.EXECUTE))
 
 
-_OWNERS = frozenset(
-    ("gh", "glab", "aws", "gcloud", "az", "gpg", "gpg2", "rclone", "ssh-keygen", "helm", "docker", "heroku")
-)
+_OWNERS = programs_with("owns-secrets")
 _OWN_BY_VERB = {"config": "/.kube/config", "credential": "/.git-credentials"}
 
 

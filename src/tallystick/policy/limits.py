@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.intent.programs.arguments import names
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Loop, Role
@@ -32,15 +32,11 @@ _CHANGES = frozenset(
 )
 _READS = frozenset((Operation.READ, Operation.COPY_SOURCE))
 _MOST_MEASURED = 64
-_PARTS_ONLY = names(
-    "head tail grep rg ag ack wc file stat tar zip unzip gzip gunzip zcat zgrep bzip2 xz zstd 7z sha1sum sha256sum sha512sum "
-    "md5sum shasum cksum cp mv ln rsync scp curl wget aws gsutil docker sqlite3 psql mysql ffmpeg ffprobe convert git cmp "
-    "diff dd split awk sed cut sort uniq jq less more python node strings xxd od hexdump tee cargo go npm make"
-)
+_PARTS_ONLY = programs_with("shows-parts")
 """Programs that read files but do not put all of them before the model."""
 _LOCAL = ("localhost", "127.", "[::1]", "::1", "0.0.0.0", "host.docker.internal")
-_QUICK = names("echo printf : true let local export test [ [[ set seq expr")
-_FANS_OUT = names("xargs parallel")
+_QUICK = programs_with("loop-body")
+_FANS_OUT = programs_with("fans-out")
 _SIZE = re.compile(r"(\d{1,15})([kKmMgGtT]?)(?:i?[bB])?")
 _COUNTED = re.compile(r"://[^\s\[]{1,300}\[(\d{1,9})-(\d{1,9})[:\]]")
 """`https://example.org/[1-500]`, as curl reads it."""
@@ -227,7 +223,7 @@ def _made_bytes(command: Command) -> int:
     return max(map(_bytes, _values(words, "-l", "--length", "-s", "--size")), default=0)
 
 
-_MAKES = names("dd head fallocate truncate mkfile fsutil xfs_mkfile")
+_MAKES = programs_with("makes-size")
 
 
 def _is_endless(command: Command) -> bool:

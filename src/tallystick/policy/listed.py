@@ -13,6 +13,7 @@ from itertools import pairwise, takewhile
 
 from msgspec.structs import replace
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.targets import path_of
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Role
@@ -22,10 +23,10 @@ from tallystick.policy.world import Files
 _MOST_ROOTS = 16
 _MOST_PATTERNS = 50
 _RUNNING = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_PASSING = frozenset(("xargs", "parallel", "read", "cat", "sort", "tac", "mapfile", "readarray", "tee", "nl"))
+_PASSING = programs_with("leaves-no-name-out")
 """Programs that leave no name out."""
-_LISTING = frozenset(("find", "gfind", "ls", "gls", "dir", "fd", "fdfind", "tree", "du"))
-_LEAVING_OUT = frozenset(("grep", "egrep", "fgrep", "rg"))
+_LISTING = programs_with("lists-files")
+_LEAVING_OUT = programs_with("leaves-names-out")
 _KEEPING = frozenset(
     (
         "-type",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
 from tallystick.model.script import Command, Word
 
 
@@ -45,7 +46,7 @@ _TALLY = {
 """Commands that agents may not run; of those with a tuple, these are harmless."""
 _LAUNCHER = re.compile(r"python[\d.]*|pypy[\d.]*|npx|uvx|uv|pipx|poetry|pdm|hatch|rye")
 _NAME = re.compile(r"(?:.*/)?(?:tally|tallystick(?:\.cli)?)")
-_INSTALLERS = frozenset({"pip", "pip3", "pipx", "uv", "brew", "apt", "apt-get", "conda", "poetry", "python", "python3"})
+_INSTALLERS = programs_with("installs")
 _STOPPING = frozenset({"stop", "disable", "mask", "kill", "restart", "unload", "bootout", "remove"})
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice, pairwise
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command
@@ -20,13 +21,8 @@ from tallystick.policy.origins import TAKES
 from tallystick.policy.reading import CallReading
 from tallystick.policy.world import Files
 
-_RUNNING_TESTS = """
-pytest py.test nosetests nose2 unittest trial jest vitest mocha ava tap jasmine karma cypress playwright qunit rspec
-minitest phpunit pest ctest bats shellspec busted tox nox stestr green behave robot newman
-"""
-_RUNNERS = frozenset(_RUNNING_TESTS.split())
-_TESTING = "go cargo deno bun node dotnet swift mix gleam zig dart flutter mvn gradle rails"
-_WITH_VERB = frozenset(_TESTING.split())
+_RUNNERS = programs_with("runs-tests")
+_WITH_VERB = programs_with("tests-by-verb")
 _VERBS = frozenset(("test", "--test", "nextest"))
 _FIRST_WORDS = 6
 _UNTOLD = frozenset(("eval", "pipe"))
@@ -37,19 +33,9 @@ _MOST = 200
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,200}")
 _PYTHON_SUFFIXES = (".py", "/__init__.py", "/__main__.py")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*|py|ipython")
-_OPTIONS = {
-    "ruby": ("-r",),
-    "gdb": ("-x", "--command"),
-    "lldb": ("-s", "--source"),
-    "node": ("-r", "--require", "--import", "--loader"),
-    "perl": ("-M",),
-    "cmd": ("/c", "/C", "/k"),
-    "cmd.exe": ("/c", "/C", "/k"),
-}
-_OTHER_MACHINES = "ssh docker podman nerdctl kubectl oc lxc multipass vagrant adb wsl mosh"
-_ELSEWHERE = frozenset(_OTHER_MACHINES.split())
-_INTERPRETERS = "sh bash zsh dash ksh ash fish python python3 node perl ruby php pwsh"
-_SHELLS = frozenset(_INTERPRETERS.split())
+_OPTIONS = fact_of_programs("runs-option-files")
+_ELSEWHERE = programs_with("other-machine")
+_SHELLS = programs_with("takes-script")
 _RUNS = frozenset(("run", "exec", "execute", "--execute", "launch", "eval", "source", "load", "play", "invoke"))
 _TOOL_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MOST_WORDS = 200

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.tools.arguments import strings
 from tallystick.lineage.quoting import holds_key
 from tallystick.lineage.taint import CLEAN, Taint, Trust, trust_of_target
@@ -42,11 +43,7 @@ DEEDS = frozenset(
 OLD = ("old", "pattern", "oldstring", "oldstr", "search", "find", "description", "explanation")
 """Arguments that say what was there before, or why."""
 MOST_TEXT = 16 << 10
-_INSTALLERS = """
-pip pip3 pipx uv poetry pdm conda mamba npm pnpm yarn bun gem bundle bundler cargo go composer brew apt apt-get dpkg rpm dnf
-yum pacman apk helm nix ansible-galaxy docker podman
-"""
-_INSTALLS = frozenset(_INSTALLERS.split())
+_INSTALLS = programs_with("obeys-files")
 """Programs that do what the files and folders say that they are given."""
 _TAKES = frozenset((Operation.READ, Operation.COPY_SOURCE, Operation.RENAME))
 

@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.policy.host_names import is_below
 from tallystick.policy.hosts import host_of
@@ -25,8 +26,8 @@ RISKS: dict[str, str] = {
     "runs-stranger": "A program is fetched and run that neither the project nor many others use, in any version.",
     "runs-strange-image": "An image is run from a host that is no public registry and that the project does not name.",
 }
-_ENGINES = names("docker podman nerdctl buildah finch")
-_CLUSTERS = names("kubectl oc k kubecolor")
+_ENGINES = programs_with("container-engine")
+_CLUSTERS = programs_with("cluster-client")
 _PROGRAMS = _ENGINES | _CLUSTERS | names("npx npm go helm")
 _NAME = re.compile(r"(?:@[\w.-]+/)?[A-Za-z0-9][\w.-]*")
 _NAMING_IMAGES = (

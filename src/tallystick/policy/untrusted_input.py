@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.lineage.quoting import Indexed, flat, holds_key, indexed, is_copied, lines_of, telling_words, words_of
 from tallystick.lineage.taint import (
@@ -68,7 +69,7 @@ _FROM_ELSEWHERE = re.compile(
     r"|browser|page|crawl|scrape|fetch|download|notion|confluence|reddit|tweets?|messages?|chat"
 )
 _Taken: TypeAlias = tuple[Taint, Found | None]
-_RUN_CODE = frozenset(("python", "node", "ruby", "perl", "php", "deno", "bun"))
+_RUN_CODE = programs_with("runs-code")
 _SEARCHES = re.compile(r"grep|search|ripgrep|\brg\b")
 _NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

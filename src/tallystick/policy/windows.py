@@ -9,20 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.effects import Reading
 from tallystick.model.script import Command
 
 _MOST_TEXT = 48 << 10
 _MOST_TEXTS = 20
 _CMDLET = re.compile(r"[A-Z][a-z]{1,14}-[A-Z][A-Za-z]{2,40}")
-_ALIASES_NAMES = """
-iex irm iwr remove-item clear-content clear-disk clear-eventlog invoke-expression invoke-webrequest invoke-restmethod
-invoke-command set-content add-content set-itemproperty new-itemproperty new-service start-process stop-service
-register-scheduledtask set-mppreference add-mppreference set-netfirewallprofile format-volume set-executionpolicy
-stop-computer restart-computer get-childitem get-content copy-item move-item
-"""
-_ALIASES = frozenset(_ALIASES_NAMES.split())
-_OF_CMD = frozenset(("rd", "rmdir", "del", "erase", "copy", "xcopy", "move", "format"))
+_ALIASES = programs_with("cmdlet")
+_OF_CMD = programs_with("command-of-cmd")
 _SWITCH = re.compile(r"/[a-z]{1,2}(?:/[a-z]{1,2}){0,4}", re.IGNORECASE)
 _SHELLS = frozenset(("cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "pwsh.exe"))
 _HANDS_OVER = re.compile(

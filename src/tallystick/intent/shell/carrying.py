@@ -12,21 +12,14 @@ import binascii
 import re
 from collections.abc import Callable
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.files import Text, read
 from tallystick.model.script import Command
 
 _MOST_CHARACTERS = 256 << 10
-_EXACT = frozenset({"cat", "tee", "sponge", "pv", "dd", "mbuffer", "buffer"})
-_PIECES = """
-head tail sed grep egrep fgrep rg tr sort uniq cut tac nl fold fmt expand unexpand shuf dos2unix unix2dos iconv awk gawk mawk
-perl envsubst strings column paste bat batcat less more jq yq
-"""
-_IN_PIECES = frozenset(_PIECES.split())
-_WRITTEN_OUT = """
-echo printf sed gsed awk gawk mawk nawk jq gojq jaq yq perl ruby php m4 gm4 cpp python node bun deno lua osascript crudini
-dasel xmlstarlet
-"""
-WRITTEN_OUT = frozenset(_WRITTEN_OUT.split())
+_EXACT = programs_with("puts-out-input")
+_IN_PIECES = programs_with("puts-out-pieces")
+WRITTEN_OUT = programs_with("prints-its-words")
 """Programs whose words stand in what they print, or in the files that they edit: a text, an expression, code."""
 _DECODE_FLAGS = frozenset({"-d", "-D", "--decode", "-di", "-id"})
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)

@@ -7,42 +7,26 @@ language a script is in. Must not know where texts come from: a function is give
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
+
+from tallystick.catalog.loading import Entry, inverted, load
 
 _MOST_FILES = 20
 _MOST_DEPTH = 6
 _MOST_CHARACTERS = 256 << 10
 _MOST_TOGETHER = 1 << 20
 _SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]*)?(?:\w+=\S*[ \t]+)*)?(?:\S*/)?([A-Za-z]+)")
-_OTHERS = """
-groovy scala sc elixir exs iex erl escript guile scm racket rkt sbcl lisp clojure clj cljs bb ocaml ml ghci runghc runhaskell
-c cc cpp cxx zig hs crystal cr nim swift dart kotlin kts kt java go rs cs fsx octave m
-"""
-_OF_NAME = {
-    **dict.fromkeys(("sh", "bash", "zsh", "ksh", "dash", "ash", "mksh"), "sh"),
-    **dict.fromkeys(("python", "py", "pyw"), "python"),
-    **dict.fromkeys(("node", "js", "mjs", "cjs", "bun", "deno", "ts", "tsx", "mts"), "javascript"),
-    **dict.fromkeys(("perl", "pl", "pm"), "perl"),
-    **dict.fromkeys(("ruby", "rb"), "ruby"),
-    **dict.fromkeys(("awk", "gawk", "mawk"), "awk"),
-    **dict.fromkeys(("psql", "sqlite3", "mysql", "sql"), "sql"),
-    "php": "php",
-    "sed": "sed",
-    **dict.fromkeys(("lua", "luajit"), "lua"),
-    **dict.fromkeys(("emacs", "emacsclient", "el", "elisp"), "elisp"),
-    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "gvim"), "vim"),
-    **dict.fromkeys(("gdb", "lldb"), "gdb"),
-    **dict.fromkeys(("tcl", "tclsh", "wish", "expect", "exp"), "tcl"),
-    **dict.fromkeys(("pwsh", "powershell", "ps1", "psm1"), "powershell"),
-    **dict.fromkeys(("R", "r", "Rscript", "littler", "Rmd"), "r"),
-    **dict.fromkeys(("julia", "jl"), "julia"),
-    **dict.fromkeys(("osascript", "applescript", "scpt"), "applescript"),
-    **dict.fromkeys(("gnuplot", "gp", "plt"), "gnuplot"),
-    "ed": "ed",
-    **dict.fromkeys(_OTHERS.split(), "other"),
-    **dict.fromkeys(("fish", "bats", "command", "env", "envrc"), "sh"),
-}
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/languages.toml."""
+
+    languages: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("code/languages", _Facts)
+_OF_NAME = inverted(_FACTS.languages)
 
 
 Text: TypeAlias = str | Callable[[], str | None] | None

@@ -7,45 +7,23 @@ Sources: the packages of Homebrew and Debian that install coreutils, findutils, 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
-_COMMON = """
-awk base64 basename cat chgrp chmod chown chroot cp csplit cut date dd df dirname du echo env expand find fmt fold
-grep head id install join kill link ln locate ls make md5sum mkdir mkfifo mknod mktemp mv nice nl nohup od paste pr
-printenv printf readlink realpath rm rmdir sed seq sha1sum sha256sum sha512sum shred shuf sort stat stdbuf sync tac
-tail tar tee test time timeout touch tr truncate tsort unexpand uniq unlink updatedb wc who whoami xargs yes
-"""
-_WITH_G = frozenset(_COMMON.split())
-_ALIASES = {
-    "batcat": "bat",
-    "fdfind": "fd",
-    "mawk": "awk",
-    "nawk": "awk",
-    "gawk": "awk",
-    "original-awk": "awk",
-    "nodejs": "node",
-    "pypy": "python",
-    "pypy3": "python",
-    "bsdtar": "tar",
-    "vim.basic": "vim",
-    "vim.tiny": "vim",
-    "nvim": "vim",
-    "rvim": "vim",
-    "rgrep": "grep",
-    "nc.openbsd": "nc",
-    "nc.traditional": "nc",
-    "pip3": "pip",
-    "docker.io": "docker",
-    "ksh93": "ksh",
-    "bash5": "bash",
-    "rbash": "bash",
-    "exa": "ls",
-    "eza": "ls",
-    "lsd": "ls",
-    "gunlink": "unlink",
-    "delta": "diff",
-    "trash-put": "rm",
-}
+from tallystick.catalog.loading import Entry, inverted, load
+from tallystick.catalog.programs import programs_with
+
+_WITH_G = programs_with("gnu-name")
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/program_names.toml."""
+
+    canonical: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("program_names", _Facts)
+_ALIASES = inverted(_FACTS.canonical)
 _VERSIONED = re.compile(r"(python|pip|perl|ruby|lua|php|node|gcc|g\+\+|clang|clang\+\+|java|psql|tclsh)-?[\d.]+[tdm]?")
 
 

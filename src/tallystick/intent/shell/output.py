@@ -10,14 +10,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.actions import Actions
 from tallystick.intent.shell.files import Text, together
 from tallystick.intent.shell.told import echoed, printed
 from tallystick.model.script import HOLE, Command, Word
 
-_SILENT = frozenset(
-    {"mkdir", "cd", "touch", "rm", "cp", "mv", "ln", "chmod", "true", ":", "sleep", "set", "export", "test", "["}
-)
+_SILENT = programs_with("prints-nothing")
 _MOST_CHARACTERS = 256 << 10
 _WILD = re.compile("[\ue000\ue001\ue002]")
 

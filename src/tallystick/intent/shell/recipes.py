@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
+
 Read = Callable[[str], str | None]
 _MOST_LINES = 100
 _MOST_TARGETS = 20
@@ -23,7 +25,7 @@ _INCLUDE = re.compile(r"^[ ]*[-s]?include[ \t]+([^\n#]{1,1000})", re.MULTILINE)
 _REFERENCE = re.compile(r"\$(?:\$|[({]([^(){}]*)[)}]|(.))")
 _RUNNERS = {"npm": ("run", "run-script", "rum"), "pnpm": ("run",), "yarn": ("run",), "bun": ("run",)}
 _MAKES = frozenset({"make", "gmake", "bmake", "pmake"})
-BUILD_TOOLS = frozenset({*_MAKES, *_RUNNERS})
+BUILD_TOOLS = programs_with("build-tool")
 _OWN = frozenset({"test", "start", "stop", "restart", "t", "tst"})
 _UNTOLD = "${MAKE_DOES_NOT_TELL}"
 

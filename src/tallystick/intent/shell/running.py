@@ -13,6 +13,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.code import glimpse_code, read_code
 from tallystick.intent.shell import wrappers
 from tallystick.intent.shell.actions import Action, Actions, Code
@@ -39,25 +40,7 @@ _MOST_CODE = 48 << 10
 """Characters of all code in languages other than the shell's together that are read."""
 _MOST_SEEN = 512 << 10
 """The same that are looked at for what stands out."""
-_INTERPRETERS = frozenset(
-    {
-        "python",
-        "node",
-        "perl",
-        "ruby",
-        "php",
-        "deno",
-        "bun",
-        "lua",
-        "luajit",
-        "Rscript",
-        "R",
-        "tclsh",
-        "osascript",
-        "pwsh",
-        "awk",
-    }
-)
+_INTERPRETERS = programs_with("interpreter-of-scripts")
 _SCHEDULERS = frozenset({"at", "batch"})
 """They read the text that is run later from their input."""
 _FROM_FILES = frozenset({"xargs", "parallel"})

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.grammar import Node, text_of
 from tallystick.model.script import Cycle, Loop
 
@@ -23,9 +24,7 @@ _BRANCHES = frozenset(("elif_clause", "else_clause", "case_item"))
 _OWN_PROCESS = frozenset(("subshell", "command_substitution", "process_substitution"))
 _HOLDING = frozenset(("true", ":", "echo", "printf", "/bin/true", "/usr/bin/true"))
 _FAILING = frozenset(("false", "/bin/false", "/usr/bin/false"))
-_STARTERS = frozenset(
-    ("nohup", "setsid", "exec", "command", "coproc", "eval", "env", "sudo", "time", "nice", "builtin")
-)
+_STARTERS = programs_with("starts-words")
 _OF_FUNCTIONS = frozenset(("coproc", "eval", "time"))
 """Of these, the ones that run functions; to the others a function's name is that of a program."""
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."))

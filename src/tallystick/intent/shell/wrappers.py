@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from tallystick.catalog.programs import programs, programs_with
 from tallystick.intent.shell.starters import started, started_text
 from tallystick.intent.shell.told import Feed
 from tallystick.model.intent import Operation
@@ -16,109 +17,17 @@ from tallystick.model.script import HOLE, Word
 
 Words = tuple[Word, ...]
 
-_BWRAP = "--bind --ro-bind --dev-bind --tmpfs --proc --dev --dir --symlink --setenv --unsetenv --chdir --uid --gid --hostname"
 # Each wrapper: its options that take the next word, and how many words of its own stand before the program.
-_WRAPPERS: dict[str, tuple[frozenset[str], int]] = {
-    name: (frozenset(options.split()), own)
-    for name, options, own in (
-        ("env", "-u --unset -C --chdir", 0),
-        ("pkexec", "--user", 0),
-        ("runuser", "-u -g -G -w --user --group --supp-group --whitelist-environment", 0),
-        ("gosu", "", 1),
-        ("su-exec", "", 1),
-        ("run0", "-u -g -D --user --group --chdir --unit --property --description --slice --setenv", 0),
-        ("setpriv", "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig", 0),
-        ("chrt", "-T -P -D --sched-runtime --sched-period --sched-deadline", 1),
-        ("taskset", "", 1),
-        ("numactl", "-N -m -C -p -i --cpunodebind --membind --physcpubind --preferred --interleave", 0),
-        ("ltrace", "-o -e -p -s -u -n -l -a", 0),
-        ("cpulimit", "-l -p -e -P --limit", 0),
-        ("faketime", "", 1),
-        ("proot", "-r -b -w -R -S -q -0", 0),
-        ("firejail", "", 0),
-        ("bwrap", _BWRAP, 0),
-        ("unshare", "-S -G -R -w --setuid --setgid --root --wd --propagation --map-user --map-group", 0),
-        ("nsenter", "-t -S -G --target --setuid --setgid", 0),
-        (
-            "systemd-run",
-            "-p -u -M -H --property --unit --slice --description --on-calendar --on-active --setenv --uid --gid",
-            0,
-        ),
-        ("systemd-inhibit", "", 0),
-        ("dbus-run-session", "--config-file --dbus-daemon", 0),
-        ("xvfb-run", "-n -s -e -f -w --server-num --server-args --error-file --auth-file", 0),
-        ("screen", "-S -dmS -dms -DmS -mdS -h -t -c -p -r -x -R -T", 0),
-        ("setarch", "", 1),
-        ("linux32", "", 0),
-        ("linux64", "", 0),
-        ("torsocks", "", 0),
-        ("proxychains", "-f", 0),
-        ("proxychains4", "-f", 0),
-        ("rlwrap", "", 0),
-        ("entr", "", 0),
-        ("watchexec", "-e -w -i -f -s -d -o --exts --watch --ignore --filter --signal --debounce --on-busy-update", 0),
-        ("catchsegv", "", 0),
-        ("valgrind", "", 0),
-        ("eatmydata", "", 0),
-        ("sem", "-j --id", 0),
-        ("retry", "-t -d", 0),
-        ("noglob", "", 0),
-        ("nocorrect", "", 0),
-        ("sudo", "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot", 0),
-        ("doas", "-u -C", 0),
-        ("nice", "-n --adjustment", 0),
-        ("ionice", "-c -n -p --class --classdata", 0),
-        ("nohup", "", 0),
-        ("ssh-agent", "-t -a -E -O -P", 0),
-        ("setsid", "", 0),
-        ("time", "-f -o --format --output", 0),
-        ("timeout", "-k -s --kill-after --signal", 1),
-        ("stdbuf", "-i -o -e --input --output --error", 0),
-        ("command", "", 0),
-        ("builtin", "", 0),
-        ("exec", "-a", 0),
-        ("coproc", "", 0),
-        ("chronic", "", 0),
-        ("unbuffer", "", 0),
-        ("caffeinate", "-t -w", 0),
-        ("busybox", "", 0),
-        ("toybox", "", 0),
-        ("fakeroot", "", 0),
-        ("flock", "-w -E --timeout", 1),
-        ("chroot", "", 1),
-        ("strace", "-o -e -p -s -u", 0),
-        ("xargs", "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --replace", 0),
-    )
+_WRAPPERS = {
+    name: (frozenset(entry.wrapper.takes.split()), entry.wrapper.skips)
+    for name, entry in programs().items()
+    if entry.wrapper is not None
 }
 _TWO_AFTER = frozenset({"--bind", "--ro-bind", "--dev-bind", "--symlink", "--setenv"})
 # Programs that run another one after a word of theirs.
-_PYTHON_OPTIONS = """
---with --with-requirements --with-editable -p --python --project --directory --extra --group --env-file --package -C -P
-"""
-_CONDA_OPTIONS = "-n -p --name --prefix --cwd"
 _PARALLEL_OPTIONS = "-j --jobs -a --arg-file --joblog --results -N -n --delay"
-_UNDER: dict[tuple[str, str], frozenset[str]] = {
-    **dict.fromkeys(
-        [("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("rye", "run")],
-        frozenset(_PYTHON_OPTIONS.split()),
-    ),
-    **dict.fromkeys([("conda", "run"), ("mamba", "run"), ("micromamba", "run")], frozenset(_CONDA_OPTIONS.split())),
-    **dict.fromkeys(
-        [
-            ("bundle", "exec"),
-            ("rbenv", "exec"),
-            ("pyenv", "exec"),
-            ("asdf", "exec"),
-            ("doppler", "run"),
-        ],
-        frozenset({"--project", "--config", "-p", "-c"}),
-    ),
-    **dict.fromkeys(
-        [("pnpm", "exec"), ("yarn", "exec"), ("hatch", "run"), ("toolbox", "run")], frozenset({"-C", "--filter"})
-    ),
-    **dict.fromkeys([("perf", "stat"), ("perf", "record"), ("rr", "record")], frozenset({"-e", "-o", "-F", "-r"})),
-    ("cmake", "-E"): frozenset[str](),
-    ("op", "run"): frozenset({"--env-file", "--account"}),
+_UNDER = {
+    (name, verb): frozenset(takes.split()) for name, entry in programs().items() for verb, takes in entry.under.items()
 }
 _MOST_WORDS = 64
 # Files that wrappers themselves read or write: the option before them, or "" for the first operand.
@@ -133,10 +42,8 @@ _TOUCHED: dict[str, tuple[tuple[str, Operation], ...]] = {
     "uv": (("--env-file", Operation.READ),),
     "op": (("--env-file", Operation.READ),),
 }
-_ELEVATES = frozenset(
-    {"sudo", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "run0", "setpriv", "sg", "nsenter"}
-)
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
+_ELEVATES = programs_with("wrapper-elevates")
+_SHELLS = programs_with("text-shell")
 SHELL_OPTION = re.compile(r"[-+][a-zA-Z]{0,30}[oO][a-zA-Z]{0,30}|--(?:rcfile|init-file)")
 """Options of shells that take the next word, also among joined letters: `-euo pipefail`."""
 _TEXT_AFTER = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from tallystick.catalog.programs import RiskRule
+from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started, programs
@@ -28,7 +28,7 @@ _CODE = re.compile(
     r"\bptrace\s{0,4}\(|\bPTRACE_(?:ATTACH|SEIZE|POKE\w+)\b|process_vm_(?:read|write)v|\bfrida\.attach\b|\bOpenProcess\s{0,4}\("
     r"|WriteProcessMemory|ReadProcessMemory|CreateRemoteThread|MiniDumpWriteDump|task_for_pid"
 )
-_INJECTORS = frozenset(("pyrasite", "hypno", "pystack", "manhole", "pdb", "debugpy", "memray"))
+_INJECTORS = programs_with("attaching-module")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:

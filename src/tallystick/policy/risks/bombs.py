@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.names import canonical
 from tallystick.model.script import Command, Loop, Role, Script
@@ -23,22 +24,18 @@ RISKS = {
     "fills-disk": "Endless data goes into a file.",
     "fills-memory": "A program keeps endless data in memory, or does nothing but use the machine up.",
 }
-_QUICK = names(
-    "echo printf : true let local export declare typeset set unset shift test [ [[ jobs disown bg nohup setsid"
-)
+_QUICK = programs_with("not-awaited")
 """Commands that a loop does not wait for."""
-_FAST = _QUICK | names("cat head cp dd date ls seq base64 tee cksum")
+_FAST = programs_with("done-at-once")
 """Commands that are done at once."""
 _MANY_BEHIND, _TOO_MANY_BEHIND = 5_000, 100_000
 """Processes that a loop with an end leaves running: more than a load test starts, more than a machine has."""
 _MOST_ENDLESS = 16
 _ENDLESS = names("/dev/zero /dev/urandom /dev/random /dev/full")
 _UNENDING = _ENDLESS - {"/dev/full"}
-_PASSING = names(
-    "cat tee dd pv tr base64 xxd od hexdump openssl gzip xz bzip2 zstd sed awk rev fold sort cp install strings"
-)
+_PASSING = programs_with("passes-endless")
 """Programs that put out endlessly what they read endlessly."""
-_BOUNDING = names("head timeout ulimit dd split")
+_BOUNDING = programs_with("bounds")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
@@ -70,8 +67,8 @@ def _of_loop(loop: Loop) -> Iterator[Risk]:
         yield Risk("fills-disk", "a loop that writes without end")
 
 
-_KEEPS = names("tail tac sort shuf column grep egrep fgrep sponge mapfile readarray paste")
-_USES_UP = names("stress stress-ng stressapptest memtester")
+_KEEPS = programs_with("keeps-input")
+_USES_UP = programs_with("uses-machine-up")
 
 
 def _keeping(script: Script) -> Iterator[Risk]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from tallystick.catalog.programs import programs_with
 from tallystick.model.intent import Domain, Operation
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.wildcards import has_wildcards
@@ -18,22 +19,9 @@ from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
 RISKS: dict[str, str] = {"sweep": "It looks through a whole machine, home folders, or all commits of a project."}
-_INDEXES = frozenset(("locate", "mlocate", "plocate", "slocate", "mdfind", "updatedb", "everything", "es"))
+_INDEXES = programs_with("file-index")
 _READS = frozenset((Operation.READ, Operation.COPY_SOURCE))
-_SCANNERS = frozenset(
-    (
-        "trufflehog",
-        "gitleaks",
-        "lazagne",
-        "linpeas",
-        "linpeas.sh",
-        "linenum",
-        "linenum.sh",
-        "winpeas",
-        "pspy",
-        "mimipenguin",
-    )
-)
+_SCANNERS = programs_with("secret-scanner")
 _PROMISES = re.compile(r"(?i)passw|secret|token|credential|api.?key|private.?key|akia|bearer|-----begin")
 
 

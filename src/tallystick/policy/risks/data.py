@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import tests_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 
@@ -38,58 +40,25 @@ _EACH = re.compile(r"\s*\(?\s*(?:true|1\s*=\s*1|1|not\s+false|id\s*=\s*id)\s*\)?
 _FOR_TESTS = re.compile(
     r"(?:.*[-_.])?(?:tests?|testing|tmp|temp|temporary|scratch|sandbox|ci|e2e|fixtures?)(?:[-_.\d].*)?", re.IGNORECASE
 )
-_FILES = names("sqlite3 sqlite duckdb litecli")
-_SERVERS = names(
-    "psql pgcli mysql mariadb mycli sqlcmd usql cqlsh clickhouse-client clickhouse bq snowsql cockroach isql "
-    "sqlplus influx cypher-shell trino presto hive beeline spark-sql impala-shell mssql-cli iredis"
-)
-_MONGO = names("mongosh mongo")
+_FILES = programs_with("database-file")
+_SERVERS = programs_with("database-server")
+_MONGO = programs_with("mongo-client")
 _MONGO_DROPS = re.compile(
     r"\.(?:dropDatabase|drop|dropIndexes)\s*\(|\.(?:deleteMany|remove|deleteOne)\s*\(\s*\{\s*\}|\bdropAllUsers",
     re.IGNORECASE,
 )
-_REDIS = names("redis-cli valkey-cli keydb-cli iredis")
+_REDIS = programs_with("redis-client")
 _TASKS = names(
     "db:drop db:drop:all db:reset db:purge db:wipe db:migrate:reset db:truncate_all db:schema:load db:fresh "
     "migrate:fresh migrate:reset migrate:refresh migration:fresh migration:reset ecto.drop ecto.reset schema:drop "
     "doctrine:database:drop doctrine:schema:drop orm:schema-tool:drop database:drop"
 )
-_RUNNERS = names(
-    "rails rake bundle php artisan mix npx npm yarn pnpm bun bunx pnpx typeorm sequelize sequelize-cli knex "
-    "doctrine console sail node ace adonis symfony docker docker-compose podman kubectl heroku make just"
-)
-_PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "prisma": (("migrate", "reset"), ("db", "push", "--force-reset"), ("db", "push", "--accept-data-loss")),
-    "manage.py": (("flush",), ("reset_db",), ("migrate", "zero")),
-    "django-admin": (("flush",),),
-    "alembic": (("downgrade", "base"),),
-    "flask": (("db", "downgrade", "base"),),
-    "flyway": (("clean",),),
-    "liquibase": (("drop-all",), ("dropall",)),
-    "dbmate": (("drop",), ("down", "--all")),
-    "diesel": (("database", "reset"), ("database", "drop")),
-    "sqlx": (("database", "drop"), ("database", "reset")),
-    "goose": (("reset",), ("down-to", "0")),
-    "migrate": (("drop",), ("down", "-all")),
-    "atlas": (("schema", "clean"),),
-    "supabase": (("db", "reset"),),
-    "hasura": (("metadata", "clear"), ("database", "drop")),
-    "knex": (("migrate:rollback", "--all"),),
-    "sequelize": (("db:migrate:undo:all",),),
-    "drizzle-kit": (("drop",),),
-    "mysqladmin": (("drop",),),
-    "etcdctl": (("del", "--prefix"), ("del", "--from-key")),
-    "rabbitmqctl": (("reset",), ("force_reset",), ("purge_queue",), ("delete_queue",)),
-    "nodetool": (("clearsnapshot",),),
-    "influx": (("delete",), ("bucket", "delete")),
-    "kafka-topics": (("--delete",),),
-    "kafka-topics.sh": (("--delete",),),
-    "cockroach": (("nodelocal", "delete"),),
+_RUNNERS = programs_with("runs-database-tasks")
+_PAIRS = {
+    name: tuple(tuple(words.split()) for rule in rules for words in rule.words.split(","))
+    for name, rules in tests_of("data").items()
 }
-_HOLDERS = names(
-    "docker podman nerdctl docker-compose podman-compose kubectl oc heroku fly flyctl npx bunx pnpx yarn pnpm npm "
-    "bun uv poetry bundle python python3 php sail"
-)
+_HOLDERS = programs_with("runs-named-program")
 """Programs that run another one that their words name."""
 
 

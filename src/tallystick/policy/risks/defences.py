@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tallystick.catalog.loading import Entry, inverted, load
-from tallystick.intent.programs.arguments import names
+from tallystick.catalog.programs import programs_with
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.defence_programs import RULES
@@ -57,7 +57,7 @@ class _Facts(Entry, frozen=True):
 
 _FACTS = load("defences", _Facts)
 _SETTINGS = inverted(_FACTS.settings)
-_EMPTIES = names("rm truncate shred dd cp tee mv unlink srm sed perl")
+_EMPTIES = programs_with("empties-found-logs")
 """Programs that `find` hands logs over to."""
 _HISTORY_OFF = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "SAVEHIST"))
 _NO_HISTORY = frozenset(("", "0", "/dev/null"))

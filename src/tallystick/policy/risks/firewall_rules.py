@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.intent.programs.arguments import names
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Role, Script
 from tallystick.policy.reading import CallReading
@@ -21,15 +21,9 @@ from tallystick.policy.settings import Settings
 RISKS: dict[str, str] = {
     "disables-firewall": "A firewall is switched off, emptied, or opened as a whole.",
 }
-_RESTORES = names(
-    "iptables-restore ip6tables-restore iptables-legacy-restore ip6tables-legacy-restore iptables-nft-restore "
-    "ebtables-restore arptables-restore iptables-apply"
-)
-_LOADS = {"nft": ("-f", "--file"), "pfctl": ("-f",), "ipf": ("-f",), "ipset": ("restore", "-R", "-restore")}
-_THINS = names(
-    "grep egrep fgrep rg ag sed gsed awk gawk mawk perl python python3 ruby node tr cut head tail sort uniq comm "
-    "jq echo printf vim ed ex patch"
-)
+_RESTORES = programs_with("restores-firewall")
+_LOADS = fact_of_programs("firewall-rules-from")
+_THINS = programs_with("thins-text")
 _CLOSES = re.compile(r"\b(?:drop|reject|block|deny)\b", re.IGNORECASE)
 _MOST_TEXT = 64 << 10
 _MOST_STEPS = 100

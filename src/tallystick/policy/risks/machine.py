@@ -13,7 +13,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from tallystick.catalog.loading import Entry, inverted, load
-from tallystick.catalog.programs import RiskRule
+from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.reading import CallReading
@@ -196,7 +196,7 @@ def _security(started: Started) -> str | None:
 
 _OF_TWO_WORDS = _FACTS.common_processes_of_two_words
 _COMMON = _FACTS.common_processes
-_SEEKS = names("pgrep pidof")
+_SEEKS = programs_with("finds-processes")
 _CODE_KILLS_ALL = re.compile(r"\bkill\b\s{0,4}\(?\s{0,4}(?:[\w\"':.]{1,20}\s{0,4},\s{0,4})?-1\b")
 _OF_OWNER = names("--euid --uid --user --group --terminal")
 _SIGNAL = re.compile(r"-(?:\d{1,2}|(?:SIG)?[A-Z]{2,8}\d?)")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs import known_programs
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain
@@ -22,11 +23,8 @@ RISKS: dict[str, str] = {
     "metadata-asked": "A program that asks the cloud's metadata service is run.",
     "metadata-given": "A tool is given the address of the cloud's metadata service, or code asks it.",
 }
-_PROGRAMS_NAMES = """
-ec2-metadata ec2metadata imds imdsv2 cloud-metadata opc-imds oci-metadata get-oci-metadata
-"""
-_PROGRAMS = frozenset(_PROGRAMS_NAMES.split())
-_QUERIES = {"cloud-init": ("query",), "gcloud-metadata": (), "google_metadata_script_runner": ()}
+_PROGRAMS = programs_with("asks-metadata")
+_QUERIES = fact_of_programs("metadata-query")
 _HOSTS = re.compile(
     r"""(?:0[xX][0-9a-fA-F]{8}|\d{10}|\[?[fF][dDeE][0-9a-fA-F:]{6,38}\]?|metadata\.[\w.]{2,60}
     |(?:0[xX]?[0-9a-fA-F]{1,4}|\d{1,4})(?:\.(?:0[xX]?[0-9a-fA-F]{1,8}|\d{1,8})){1,3})""",
@@ -87,8 +85,7 @@ def _told(started: Started, settings: Settings) -> Iterator[Risk]:
 
 _ADDRESS = "169.254."
 _KNOWN = known_programs()
-_PASSES_ON_NAMES = "ssh autossh docker podman nerdctl kubectl oc aws gcloud az go nsenter crictl lxc vagrant"
-_PASSES_ON = frozenset(_PASSES_ON_NAMES.split())
+_PASSES_ON = programs_with("passes-words-on")
 
 
 def _given(reading: CallReading, settings: Settings) -> Iterator[Risk]:

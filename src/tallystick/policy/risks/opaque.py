@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.targets import path_of, spelled
 from tallystick.intent.shell.wrappers import SHELL_OPTION
 from tallystick.intent.tools.arguments import strings
@@ -29,11 +30,8 @@ RISKS: dict[str, str] = {
     "untold-deletion": "What is deleted with all below it is not told, and may be anything.",
     "untold-file": "A tool that changes files does not say which.",
 }
-_SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "source", "."])
-_INTERPRETERS_NAMES = """
-python python2 python3 pypy pypy3 perl ruby node nodejs php lua deno bun tclsh osascript pwsh
-"""
-_INTERPRETERS = frozenset(_INTERPRETERS_NAMES.split())
+_SHELLS = programs_with("reads-shell-text")
+_INTERPRETERS = programs_with("reads-code")
 _CODE_NAMES = """
 sh python javascript typescript perl ruby php lua powershell r julia tcl applescript other
 """
@@ -49,23 +47,10 @@ init init- hook env shellenv activate completion completions docker-env shell-in
 generate-shell-completion path-add podman-env setup-shell
 """
 _MAKES_TEXT = frozenset(_MAKES_TEXT_NAMES.split())
-_PRINTS_SETTINGS_NAMES = """
-ssh-agent gpg-agent dircolors direnv lesspipe lesspipe.sh resize keychain lmod tset thefuck
-"""
-_PRINTS_SETTINGS = frozenset(_PRINTS_SETTINGS_NAMES.split())
-_PASSES_NAMES = """
-cat head tail grep sed awk cut tr sort uniq base64 echo printf jq xxd gpg openssl curl wget
-"""
-_PASSES = frozenset(_PASSES_NAMES.split())
-_LISTS_NAMES = """
-find fd fdfind ls git rg grep egrep ag which command type realpath readlink dirname basename mktemp pwd npm yarn pnpm
-cargo go python python3 node brew du sort uniq head tail seq date id whoami tr sed awk cut xargs comm
-"""
-_LISTS = frozenset(_LISTS_NAMES.split())
-_READS_NAMES = """
-cat jq curl wget base64 gpg openssl nc ssh psql sqlite3 mysql redis-cli xxd
-"""
-_READS = frozenset(_READS_NAMES.split())
+_PRINTS_SETTINGS = programs_with("prints-settings")
+_PASSES = programs_with("passes-text")
+_LISTS = programs_with("prints-names")
+_READS = programs_with("prints-content")
 _MOST_TOKENS = 300
 _MOST_STEPS = 100
 _MOST_STRINGS = 60

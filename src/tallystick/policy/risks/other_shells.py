@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import programs_with
 from tallystick.policy.mentions import secrets_in
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import programs
@@ -16,7 +17,7 @@ from tallystick.policy.settings import Settings
 
 RISKS: dict[str, str] = {"reads-secret": "It looks for secrets and reads what it finds."}
 _MOST_CODE = 48 << 10
-_SHELLS = frozenset(("cmd", "powershell", "pwsh"))
+_SHELLS = programs_with("shell-of-windows")
 _CMDLETS = frozenset(
     (
         "get-content", "gc", "select-string", "sls", "copy-item", "cpi", "move-item", "compress-archive", "import-csv",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.hosts import host_of
@@ -21,12 +22,7 @@ RISKS: dict[str, str] = {
     "remote-package": "A package is installed or run from a URL or a repository, not from a registry.",
     "remote-index": "Packages are taken from an index that is neither public nor listed.",
 }
-_MANAGERS_NAMES = """
-pip pip2 pip3 uv poetry pdm pipenv conda mamba micromamba easy_install npm pnpm yarn bun cargo gem bundle brew dnf yum
-rpm apt apt-get aptitude apk zypper pacman luarocks opam nimble cpan cpanm nix nix-env nix-shell composer pear pecl
-dpkg python python3 dotnet
-"""
-_MANAGERS = frozenset(_MANAGERS_NAMES.split())
+_MANAGERS = programs_with("package-manager")
 _INDEXES = [
     "-i",
     "--index-url",
@@ -48,10 +44,7 @@ _IN_CODE = re.compile(
     re.VERBOSE,
 )
 """Code of R, Julia and Nix that takes a package from a URL."""
-_INDEX_TAKERS_NAMES = """
-pip pip2 pip3 uv uvx pipx poetry pdm npm npx pnpm yarn bun gem conda mamba apk dotnet cargo composer
-"""
-_INDEX_TAKERS = frozenset(_INDEX_TAKERS_NAMES.split())
+_INDEX_TAKERS = programs_with("takes-index")
 _VARIABLES_NAMES = """
 PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX UV_INDEX_URL UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL
 NPM_CONFIG_REGISTRY YARN_REGISTRY GOPROXY BUNDLE_MIRROR__ALL CARGO_REGISTRIES_CRATES_IO_INDEX
@@ -122,22 +115,7 @@ def _spelled(started: Started) -> Iterator[str]:
         yield started.value("--git")
 
 
-_SMALLER: dict[str, tuple[str, ...]] = {
-    "ansible-galaxy": ("install", "collection", "role"),
-    "terraform": ("init",),
-    "tofu": ("init",),
-    "flatpak": ("install", "remote-add"),
-    "mix": ("archive.install", "escript.install", "local.hex", "local.rebar"),
-    "rebar3": ("plugins",),
-    "stack": ("install",),
-    "cabal": ("install",),
-    "raco": ("pkg",),
-    "krew": ("install",),
-    "asdf": ("plugin", "plugin-add"),
-    "apm": ("install",),
-    "snap": ("install",),
-    "guix": ("install", "shell", "pull"),
-}
+_SMALLER = fact_of_programs("installs-with")
 """Others that install, and their words for it."""
 
 

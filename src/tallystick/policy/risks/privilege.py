@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from tallystick.catalog.programs import RiskRule
+from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.effects import Snippet
 from tallystick.model.intent import Domain, Operation
@@ -27,11 +27,8 @@ RISKS = {
     "gives-rights": "A program or account is given rights that last: set-id bits, capabilities, groups, roles.",
     "leaves-container": "A container is started that holds the machine around it, or a process enters another's world.",
 }
-_ELEVATING = names(
-    "sudo sudo-rs sudoedit doas dzdo pfexec please calife su pkexec runuser gosu su-exec run0 sg newgrp setpriv runas gsudo "
-    "op.exe sesu login kesu ksu super pbrun"
-)
-_ENTERING = names("nsenter chroot unshare systemd-nspawn capsh pivot_root switch_root lxc-attach lxc-usernsexec")
+_ELEVATING = programs_with("elevates")
+_ENTERING = programs_with("enters-namespace")
 _ASKING = names("--version -V --help -h -l --list -ll -k --remove-timestamp -K --reset-timestamp")
 _WITH_RIGHTS = re.compile(
     r"\bwith administrator privileges\b|\bAuthorizationExecuteWithPrivileges\b|-Verb\s{1,5}[\"']?RunAs", re.I

@@ -11,6 +11,7 @@ from itertools import islice
 
 from msgspec import Struct
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.model.script import Role, Script, Word
@@ -118,9 +119,7 @@ PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR BROWSER GI
 GIT_EXTERNAL_DIFF LESSOPEN LESSCLOSE PROMPT_COMMAND BASH_ENV ENV RSYNC_RSH
 """
 _RUN_VARIABLES = frozenset(_RUN_VARIABLE_NAMES.split())
-_RUN_TEXTS = frozenset(
-    ("ansible", "gdb", "lldb", "salt", "pdsh", "clush", "vagrant", "cmd", "heroku", "fly", "flyctl", "parallel-ssh")
-)
+_RUN_TEXTS = programs_with("runs-argument-text")
 _MOST_TYPED = 20
 
 

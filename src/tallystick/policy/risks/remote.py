@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.network import ssh_line
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import Reading, read_effects
@@ -40,11 +41,8 @@ RISKS: dict[str, str] = {
 _SOURCES = frozenset({Operation.FETCH, Operation.CONNECT, Operation.LISTEN})
 _WRITES = frozenset({Operation.WRITE, Operation.APPEND, Operation.COPY_DEST, Operation.EDIT, Operation.CREATE})
 _READ_LANGUAGES = frozenset(["python", "javascript", "typescript", "perl", "ruby", "php", "awk", "sed", "sql", "jq"])
-_URL_RUNNERS_NAMES = """
-deno bun mshta regsvr32 msiexec rundll32 installutil wmic cmstp jbang groovy ansible-pull
-"""
-_URL_RUNNERS = frozenset(_URL_RUNNERS_NAMES.split())
-_SSH = frozenset(["ssh", "autossh", "dbclient", "mosh"])
+_URL_RUNNERS = programs_with("runs-url")
+_SSH = programs_with("remote-shell")
 _HINTS = ("curl", "wget", "fetch", "http", "nc ", "python", "perl")
 
 
@@ -232,10 +230,7 @@ def _run_words(command: Command) -> tuple[Word, ...]:
     return command.words[1:] if name_of(command.words[0].plain) in _RUNS_FILES else ()
 
 
-_RUNS_FILES_NAMES = """
-python python3 node perl ruby php lua source . deno bun java dpkg rpm installer
-"""
-_RUNS_FILES = frozenset(_RUNS_FILES_NAMES.split())
+_RUNS_FILES = programs_with("runs-files")
 
 
 def _above(path: str, folders: dict[str, str]) -> str | None:
@@ -331,7 +326,7 @@ def _to_a_shell_elsewhere(reading: CallReading, settings: Settings) -> Iterator[
                     yield risk
 
 
-_FED_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "sudo", "python", "perl", "ruby", "node"))
+_FED_SHELLS = programs_with("runs-input")
 
 
 def _is_fed(words: Iterable[Word]) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from tallystick.catalog.programs import RiskRule
+from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell import Environment, read_script
 from tallystick.model.intent import Domain
@@ -310,7 +310,7 @@ def _is_local(url: str) -> bool:
     return not host or _LOCAL.fullmatch(host) is not None
 
 
-_DESTROYING = names("shred wipe mkfs dropdb userdel deluser truncate blkdiscard wipefs lvremove vgremove terraform")
+_DESTROYING = programs_with("destroys-elsewhere")
 _SSH_VALUES = names("-p -i -l -o -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w -B")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.network import NETCATS, program_given
 from tallystick.intent.shell import Environment, read_script
 from tallystick.intent.shell.targets import path_of, socket_of
@@ -21,13 +22,10 @@ RISKS: dict[str, str] = {
     "reverse-shell": "A shell is joined with a connection, so that somebody elsewhere can give it commands.",
     "network-program": "A program other than a shell is joined with a connection.",
 }
-_SHELLS_NAMES = """
-sh bash zsh dash ksh mksh ash fish rbash csh tcsh cmd powershell pwsh
-"""
-SHELLS = frozenset(_SHELLS_NAMES.split())
-_INTERPRETERS = frozenset(["python", "perl", "ruby", "node", "php", "lua", "tclsh", "expect", "irb"])
-TALKERS = NETCATS | {"telnet", "socat", "openssl", "rcat", "rustcat", "curl"}
-_READS = frozenset(["read", "mapfile", "readarray", "cat", "head", "dd", "tr", "sed"])
+SHELLS = programs_with("shell")
+_INTERPRETERS = programs_with("interactive-interpreter")
+TALKERS = programs_with("joins-connection")
+_READS = programs_with("reads-connection")
 _MOST_STEPS = 200
 _HINTS = ("/dev/tcp", "/dev/udp", "nc", "socat", "telnet", "openssl")
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from tallystick.catalog.programs import programs_with
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.paths import placed
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
@@ -23,9 +24,9 @@ RISKS: dict[str, str] = {
     "reads-credential": "It looks for what may hold credentials, by name, and reads what it finds.",
 }
 _READS = frozenset((Operation.READ, Operation.COPY_SOURCE, Operation.EXECUTE))
-_FINDERS = frozenset(("find", "gfind", "fd", "fdfind", "bfs"))
+_FINDERS = programs_with("finder")
 _RISK_OF = {"secret": "reads-secret", "credential": "reads-credential"}
-_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep"))
+_SEARCHERS = programs_with("searcher")
 _NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"))
 _RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "-fprintf")
 _PICKING = frozenset(("--include", "-g", "--glob", "--iglob", "-G", "--file-search-regex"))

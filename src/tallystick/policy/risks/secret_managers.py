@@ -11,7 +11,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.policy.reading import CallReading
+from tallystick.policy.risks.entries import tests_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -33,141 +35,26 @@ class _Printing(msgspec.Struct, frozen=True):
     """It prints them only if a word of it matches."""
 
 
-def _all(*commands: str, options: tuple[str, ...] = (), pattern: str | None = None) -> tuple[_Printing, ...]:
-    compiled = re.compile(pattern) if pattern is not None else None
-    return tuple(_Printing(tuple(command.split()), options, compiled) for command in commands)
-
-
 _PROMISES = r"(?i)secret|token|password|passwd|credential|private|_auth|api_?key|access_?key"
-_PASSWORD_STORES: dict[str, tuple[_Printing, ...]] = {
-    **dict.fromkeys(("pass", "gopass", "passage"), _all("show", "grep", "otp", "find show")),
-    "op": _all("read", "item get", "document get", "get item", "inject"),
-    "bw": _all("get", "list items", "export"),
-    "rbw": _all("get", "code"),
-    "lpass": _all("show", "export"),
-    "dcli": _all("password", "read", "note", "inject"),
-    "keepassxc-cli": _all("show", "clip", "export", "extract"),
-    "secret-tool": _all("lookup", "search"),
-    "security": _all(
-        "find-generic-password",
-        "find-internet-password",
-        "dump-keychain",
-        "export",
-        "find-key",
-        "find-identity -p",
-        "cms",
-    ),
-    "keyctl": _all("print", "read", "pipe"),
-    "keyring": _all("get"),
-    "kwallet-query": _all(""),
-    "kwalletcli": _all(""),
-    "credstash": _all("get", "getall"),
-    "chamber": _all("read", "export", "env"),
-    "teller": _all("show", "env", "sh", "export"),
-    "berglas": _all("access"),
-    "doppler": _all("secrets", "secrets get", "secrets download", "configs tokens create"),
-    "infisical": _all("secrets", "export"),
-    "aws-vault": _all("export"),
-    "ansible-vault": _all("view", "decrypt", "edit"),
-    "sops": _all("decrypt", "exec-env", "exec-file") + _all("", options=("-d", "--decrypt")),
-    **dict.fromkeys(
-        ("gpg", "gpg2"), _all("", options=("-d", "--decrypt", "--export-secret-keys", "--export-secret-subkeys"))
-    ),
-    "age": _all("", options=("-d", "--decrypt")),
-    "getent": _all("shadow", "gshadow"),
-    "nmcli": _all("", options=("-s", "--show-secrets")),
-    "wg": _all("showconf", "show", pattern=r"private-key|preshared-keys|showconf|^show$"),
-    "netsh": _all("wlan", pattern=r"(?i)key=clear"),
-    "dscl": _all("", pattern=r"(?i)ShadowHashData"),
-    "reg": _all("", pattern=r"(?i)\\(?:sam|security)\b|DefaultPassword"),
-}
 _CLUSTERS = ("kubectl", "oc", "k", "kubecolor")
-_CLOUDS: dict[str, tuple[_Printing, ...]] = {
-    "vault": _all("kv get", "read", "unwrap", "print token", "token create", "write -f auth"),
-    "bao": _all("kv get", "read", "unwrap", "print token", "token create"),
-    **dict.fromkeys(
-        _CLUSTERS,
-        _all("create token", "view-secret", "extract")
-        + _all("config view", options=("--raw",))
-        + _all("whoami", options=("-t",)),
-    ),
-    "aws": _all(
-        "secretsmanager get-secret-value",
-        "secretsmanager batch-get-secret-value",
-        "secretsmanager get-random-password",
-        "sts get-session-token",
-        "sts assume-role",
-        "sts get-federation-token",
-        "configure export-credentials",
-        "iam create-access-key",
-        "ecr get-login-password",
-        "codeartifact get-authorization-token",
-        "kms decrypt",
-        "rds generate-db-auth-token",
-        "eks get-token",
-        "redshift get-cluster-credentials",
-        "lightsail get-relational-database-master-user-password",
-        "sso get-role-credentials",
-        "ec2 get-password-data",
+
+
+def _printing(rule: RiskRule) -> tuple[_Printing, ...]:
+    pattern = re.compile(rule.pattern) if rule.pattern else None
+    return tuple(
+        _Printing(tuple(verbs.split()), tuple(rule.options.split()), pattern) for verbs in rule.words.split(",")
     )
-    + _all(
-        "ssm get-parameter",
-        "ssm get-parameters",
-        "ssm get-parameters-by-path",
-        options=("--with-decryption",),
-    )
-    + _all("configure get", pattern=r"(?i)secret|session_token|access_key"),
-    "gcloud": _all(
-        "print-access-token",
-        "print-identity-token",
-        "print-refresh-token",
-        "secrets versions access",
-        "config config-helper",
-        "service-accounts keys create",
-        "kms decrypt",
-        "services api-keys get-key-string",
-    ),
-    "az": _all(
-        "account get-access-token",
-        "keyvault secret show",
-        "keyvault secret download",
-        "keyvault key download",
-        "acr credential show",
-        "keys list",
-        "list-keys",
-        "sp create-for-rbac",
-        "credential reset",
-        "show-connection-string",
-        "list-publishing-credentials",
-        "config appsettings list",
-    ),
-    "gh": _all("auth token") + _all("auth status", options=("-t", "--show-token")),
-    "glab": _all("auth status", options=("-t", "--show-token")) + _all("config get token"),
-    "doctl": _all("auth token", "registry docker-config", "kubernetes cluster kubeconfig show"),
-    "heroku": _all("config", "config:get", "auth:token", "authorizations:create", "pg:credentials:url"),
-    **dict.fromkeys(("fly", "flyctl"), _all("auth token", "tokens create")),
-    "vercel": _all("env pull"),
-    "netlify": _all("env:get", "env:list"),
-    "railway": _all("variables"),
-    "supabase": _all("projects api-keys"),
-    "pulumi": _all("config", "stack output", "stack export", options=("--show-secrets",)),
-    **dict.fromkeys(
-        ("terraform", "tofu", "terragrunt"),
-        _all("state pull") + _all("output", pattern=_PROMISES),
-    ),
-    "argocd": _all("admin initial-password", "account generate-token"),
-    "kubeadm": _all("token create", "token list"),
-    "consul": _all("acl token read"),
-    "nomad": _all("acl token", "var get"),
-    "rails": _all("credentials:show", "credentials:edit", "secrets:show"),
-    "npm": _all("config get", "get", pattern=r"(?i)_auth|_password") + _all("token create"),
-    "yarn": _all("config get", pattern=r"(?i)authtoken|authident"),
-    "pip": _all("config get", pattern=_PROMISES),
-    "git": _all("credential fill", "credential-store get", "credential-osxkeychain get", "credential-manager get")
-    + _all("credential-cache get", "credential-libsecret get", "credential-wincred get"),
-    "redis-cli": _all("config get requirepass", "CONFIG GET requirepass", "config get *", "acl list"),
-}
-_TABLE = {**_PASSWORD_STORES, **_CLOUDS}
+
+
+def _table(when: str) -> dict[str, tuple[_Printing, ...]]:
+    """The commands of programs for which one test stands in their entry."""
+    return {
+        name: tuple(printing for rule in rules if rule.when == when for printing in _printing(rule))
+        for name, rules in tests_of("secret_managers").items()
+    }
+
+
+_TABLE, _WHOLE_STORES = _table("prints"), _table("prints_all")
 _HELPERS = ("docker-credential-", "git-credential-")
 _DATABASES = re.compile(r"(?i)\b(?:pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users)\b")
 _SECRET_OBJECT = re.compile(r"(?i)(?:[a-z]+,)*secrets?(?:[/,.].*)?")
@@ -192,7 +79,7 @@ def _prints(program: Started) -> bool:
     if program.name.startswith(_HELPERS):
         return program.operands[:1] in (("get",), ("list",))
     rules = _TABLE.get(program.name)
-    if rules is None or not _NO_VERB.isdisjoint(program.words):
+    if not rules or not _NO_VERB.isdisjoint(program.words):
         return False
     if program.name in ("pass", "gopass", "passage"):
         return bool(program.operands) and (program.operands[0] not in _PASS_VERBS or program.operands[0] == "show")
@@ -270,21 +157,11 @@ def _is_tool_of_keeper(tool: str) -> bool:
     return not _SECRETS.isdisjoint(words) or any(name in found[1].lower() for name in _KEEPERS)
 
 
-_WHOLE_STORES: dict[str, tuple[_Printing, ...]] = {
-    "security": _all("dump-keychain", "export"),
-    **dict.fromkeys(("bw", "lpass", "keepassxc-cli"), _all("export")),
-    **dict.fromkeys(("gpg", "gpg2"), _all("", options=("--export-secret-keys", "--export-secret-subkeys"))),
-    "getent": _all("shadow", "gshadow"),
-    "dscl": _all("", pattern=r"(?i)ShadowHashData"),
-    "reg": _all("save", "export", pattern=r"(?i)\\(?:sam|security)\b"),
-}
-
-
 def _prints_all(program: Started) -> bool:
     return any(_is_meant(program, rule) for rule in _WHOLE_STORES.get(program.name, ()))
 
 
-_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "awk", "sed"))
+_SEARCHERS = programs_with("picks-lines")
 
 
 def _is_searched(program: Started, reading: CallReading) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools import known_tools
 from tallystick.intent.tools.arguments import plain_name, strings
@@ -76,26 +77,7 @@ def _is_rooted(path: str) -> bool:
     return path.startswith(("/", "~", "$", "%", "\\"))
 
 
-_INTERPRETERS = frozenset(
-    (
-        "python",
-        "node",
-        "ruby",
-        "perl",
-        "php",
-        "bash",
-        "sh",
-        "zsh",
-        "deno",
-        "bun",
-        "tsx",
-        "ts-node",
-        "rscript",
-        "lua",
-        "java",
-        "go",
-    )
-)
+_INTERPRETERS = programs_with("interpreter")
 
 
 def _to_own_program(command: Command, reading: CallReading) -> Iterator[str]:
@@ -111,14 +93,7 @@ def _to_own_program(command: Command, reading: CallReading) -> Iterator[str]:
             )
 
 
-_TALK = frozenset(
-    (
-        "echo", "printf", "print", "test", "[", "[[", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk",
-        "basename", "dirname", "realpath", "readlink", "git", "gh", "glab", "export", "cd", "pushd", "type", "which",
-        "command", "ls", "stat", "chmod", "chown", "chgrp", "rm", "rmdir", "touch", "mkdir", "find", "set", "alias",
-        "unset", "declare", "typeset", "local", "readonly", "true", "false", ":", "jq", "yq",
-    )
-)  # fmt: skip
+_TALK = programs_with("path-may-be-text")
 """Programs for which a path may be a pattern, a message or a name, or that do no more with it than they were found to do."""
 
 
@@ -134,20 +109,7 @@ def _left_over(command: Command, reading: CallReading) -> Iterator[str]:
             yield path
 
 
-_RELAYS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("ssh", "mosh", "tmux", "screen", "wezterm", "kitty", "zellij", "at", "batch", "osascript", "adb", "wsl"), ()
-    ),
-    **dict.fromkeys(
-        ("vagrant", "multipass", "lxc", "incus", "limactl", "colima", "gdb", "lldb", "expect", "su", "runuser"), ()
-    ),
-    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), ("exec", "run", "cp")),
-    **dict.fromkeys(("kubectl", "oc"), ("exec", "debug", "cp", "run", "rsh")),
-    **dict.fromkeys(
-        ("gcloud", "aws", "az", "fly", "flyctl", "heroku"), ("ssh", "send-command", "run", "console", "run-command")
-    ),
-    **dict.fromkeys(("scp", "rsync", "sftp", "lftp", "ftp", "duckdb"), ()),
-}
+_RELAYS = fact_of_programs("relays")
 """Programs that pass commands or paths on to another shell or machine: all of what they do, or with one of some words."""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs.network import ssh_line
 from tallystick.intent.programs.packages import RUNNERS
 from tallystick.policy.reading import CallReading
@@ -18,36 +19,8 @@ RISKS: dict[str, str] = {
     "tunnel": "A port of this machine is opened to the network outside: ssh -R, ngrok, cloudflared and their like.",
     "shared-shell": "A shell of this machine is offered to others: ttyd, tmate, sshx and their like.",
 }
-_SHARED_NAMES = """
-ttyd gotty tmate sshx teleconsole upterm wetty shellinaboxd gs-netcat gsocket blitz telnetd in.telnetd rshd rexecd
-webssh websocketd pwncat pwncat-cs revsocks
-"""
-_SHARED = frozenset(_SHARED_NAMES.split())
-_TUNNELS: dict[str, frozenset[str]] = {
-    **dict.fromkeys(
-        ["ngrok", "localtunnel", "lt", "frpc", "bore", "rathole", "zrok", "inlets", "pagekite", "telebit"],
-        frozenset[str](),
-    ),
-    **dict.fromkeys(
-        [
-            "chisel",
-            "ligolo",
-            "ligolo-ng",
-            "wstunnel",
-            "iodine",
-            "dnscat",
-            "dnscat2",
-            "localxpose",
-            "loclx",
-            "tunnelmole",
-        ],
-        frozenset(),
-    ),
-    "cloudflared": frozenset(("tunnel", "access")),
-    "tailscale": frozenset(("funnel",)),
-    "devtunnel": frozenset(("host", "port")),
-    **dict.fromkeys(["code", "code-insiders", "code-tunnel", "cursor"], frozenset(("tunnel",))),
-}
+_SHARED = programs_with("shares-shell")
+_TUNNELS = fact_of_programs("tunnel")
 """Programs, and the commands of them with which they open something; none: always."""
 _ASKS_NAMES = """
 --version -v version --help -h help list login config authtoken update upgrade show status

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.targets import path_of
 from tallystick.model.script import HOLE, Command, Role, Word
 from tallystick.policy.reading import CallReading
@@ -56,7 +57,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
                 yield Risk("untold-program", f"{words[0].plain or '?'} gets what a host sends")
 
 
-_FETCHERS = frozenset(("curl", "wget", "http", "https", "fetch", "nc", "ncat", "netcat", "aria2c", "lynx"))
+_FETCHERS = programs_with("fetches")
 
 
 def _is_fed_by_a_host(command: Command, commands: Sequence[Command]) -> bool:

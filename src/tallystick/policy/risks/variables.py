@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import programs_with
 from tallystick.model.script import HOLE, Command, Role, Script
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import programs
@@ -46,9 +47,7 @@ _ABOUT_IT = frozenset(
 )
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]{1,80})(?![A-Za-z0-9_])(?!:?\+)")
 _PRINTED = re.compile(r"(?:^|[\s;&|({`\"'])(?:echo|printf|print)\s([^\n;|&<>]{1,500})")
-_PASSING = frozenset(
-    ("base64", "cut", "head", "tail", "xxd", "od", "rev", "tr", "cat", "fold", "sed", "awk", "hexdump", "sort", "tee")
-)
+_PASSING = programs_with("passes-value")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:

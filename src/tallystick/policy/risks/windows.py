@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.model.script import Command
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, name_of, programs, shown
@@ -20,29 +21,12 @@ RISKS: dict[str, str] = {
     "remote-code": "What a host sends runs at once, before anybody can look at it.",
 }
 _URL = re.compile(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
-_FETCH = {
-    "certutil": ("urlcache", "verifyctl"),
-    "bitsadmin": ("transfer", "addfile", "setnotifycmdline"),
-    "certreq": ("post",),
-    "esentutl": (),
-    "expand": (),
-    "extrac32": (),
-    "replace": (),
-    "desktopimgdownldr": (),
-    "finger": (),
-    "cmdl32": (),
-    "imewdbld": (),
-    "mpcmdrun": ("downloadfile",),
-}
+_FETCH = fact_of_programs("fetches-with")
 _SHELLS = frozenset(("powershell", "pwsh", "cmd"))
 _TEXT_OPTIONS = frozenset(("c", "command", "file", "f", "k", "e", "enc", "encodedcommand"))
-_FETCHERS = frozenset(
-    ("curl", "wget", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "http", "xh", "aria2c", "nc", "ncat")
-)
+_FETCHERS = programs_with("fetches-to-shell")
 _MOST_STEPS = 50
-_RUN = frozenset(
-    ("rundll32", "hh", "ieexec", "presentationhost", "odbcconf", "control", "forfiles", "pcalua", "xwizard")
-)
+_RUN = programs_with("runs-script-address")
 _SCRIPT = re.compile(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
 
 
