@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check same metrics bench soak agents test-agents mutate docs man dist lock clean
+.PHONY: all demo test check same metrics bench soak agents test-agents mutate mutate-seal docs man dist lock clean
 
 all: check test
 
@@ -50,6 +50,7 @@ bench: .venv/ready
 
 soak: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -m soak $(TESTS)
+	@$(MAKE) mutate-seal
 
 # The agents themselves, in the versions of tests/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
 # AGENTS="codex gptme" installs some of them. npm and pip read the settings of whoever runs this: a registry, a proxy.
@@ -61,9 +62,13 @@ test-agents: .venv/ready
 	@$(IN_A_CLEAN_HOME) $${TALLY_AGENTS:+TALLY_AGENTS="$$TALLY_AGENTS"} TALLY_MATRIX=docs/agents/matrix.json \
 		pytest -m agents tests/live $(TESTS)
 
-# Results are kept in mutants/, so a run can be stopped and goes on later. MUTANTS="tallystick.seal.merkle*" narrows it.
-# A mutant that makes the tests run for ever is noticed too, so it counts as killed.
+# Changes of all packages, two of each unless ARGS="--draw 14 --package graph --seed 3" says otherwise.
 mutate: .venv/ready
+	@$(IN_A_CLEAN_HOME) python -m tools.mutate $(ARGS)
+
+# All changes of the package seal. Results are kept in mutants/: a run can be stopped and continued.
+# A mutant that makes the tests run for ever is noticed too, so it counts as killed. MUTANTS="tallystick.seal.merkle*" narrows it.
+mutate-seal: .venv/ready
 	@$(IN_A_CLEAN_HOME) mutmut run --max-children 2 $(MUTANTS)
 	@$(BIN)/mutmut results | grep -v ': not checked' || true
 	@$(BIN)/mutmut export-cicd-stats
