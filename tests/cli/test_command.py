@@ -41,7 +41,7 @@ def test_the_commands_are_those_of_this_version() -> None:
         ),
         *(
             f"tally {word}"
-            for word in ("export", "sql", "alerts", "verify-log", "verify", "erase", "rebuild", "coverage")
+            for word in ("export", "sql", "alerts", "verify-log", "verify", "prove", "erase", "rebuild", "coverage")
         ),
         *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook", "audit-config")),
         *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp", "tui")),
@@ -186,6 +186,7 @@ def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: st
         "tally anchor tsa": ("http://127.0.0.1:9",),
         "tally anchor nats": ("nats://127.0.0.1:9",),
         "tally anchor stop": ("git",),
+        "tally prove": ("abcd:1",),
         "tally erase": ("abcd:1", "--field", "content.text", "--reason", "asked"),
     }.get(name, ())
     result = tally(*name.split()[1:], *more)

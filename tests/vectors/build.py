@@ -11,6 +11,7 @@ from tests.vectors.accepting import accepting
 from tests.vectors.misshapen import misshapen
 from tests.vectors.proofs import proofs
 from tests.vectors.rewriting import rewriting
+from tests.vectors.step_proofs import step_proofs
 from tests.vectors.tampering import tampering
 from tests.vectors.vector import Vector
 
@@ -33,6 +34,7 @@ def build(folder: Path) -> None:
     for vector in all_vectors():
         vector.write(folder)
     (folder / "proofs.json").write_text(json.dumps(proofs(), indent=1) + "\n", "utf-8")
+    (folder / "step_proofs.json").write_text(json.dumps(step_proofs(), indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ _COMMANDS = {
     "alert": ("alerts:alert", "One alert: what stands behind it, and what people say of it."),
     "verify-log": ("alerts:verify_log", "Check that no alert was changed, added, moved or deleted."),
     "verify": ("verify:verify", "Check that the record is whole, unchanged and signed."),
+    "prove": ("prove:prove", "Prove that a step is in the record."),
     "install": ("install:install", "Have an agent call our hook"),
     "uninstall": ("install:uninstall", "Take our hook out of an agent's settings"),
     "agents": ("install:agents", "The agents on this machine"),
@@ -79,7 +80,7 @@ _AREAS = {
     "Look": ("tui", "session", "checkpoint", "log", "show", "replay", "search", "sql", "export"),
     "Ask": ("why", "impact", "graph", "taint", "artifact", "coverage", "drift", "cost"),
     "Decide": ("policy", "alerts", "alert", "verify-log"),
-    "Trust": ("audit-config", "verify", "signer", "anchor", "erase", "rebuild"),
+    "Trust": ("audit-config", "verify", "prove", "signer", "anchor", "erase", "rebuild"),
 }
 
 main = Main(

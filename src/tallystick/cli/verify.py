@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -16,7 +18,11 @@ from tallystick.cli.filters import read_ago
 from tallystick.cli.progress import progress_bar
 from tallystick.display.axes import OUTCOMES, axes, defect_lines
 from tallystick.display.text import one_line
+from tallystick.errors import UsageError
 from tallystick.model.verdict import Defect, Require, Verdict, report
+
+if TYPE_CHECKING:
+    from tallystick.seal.proof import ProofVerdict
 
 _LISTED = 20
 
@@ -63,6 +69,12 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     help="A place off this machine that is known to have heads of this store, whatever its ledger says: it is asked, too. "
     "WHERE#REF names another ref or subject than usual.",
 )
+@click.option(
+    "--proof",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Check what `tally prove` wrote, and nothing else: no store is needed. --pinned says whose head it must be.",
+)
 @pass_run
 def verify(
     run: Run,
@@ -72,6 +84,7 @@ def verify(
     pinned: str | None,
     remembered: Path | None,
     anchored: tuple[tuple[str, str], ...],
+    proof: Path | None,
 ) -> None:
     r"""Check that the record is whole, unchanged and signed.
 
@@ -88,6 +101,10 @@ def verify(
     from tallystick.trust.anchors import Target
     from tallystick.trust.verify_named import verify as verify_named
 
+    if proof is not None:
+        if target is not None or since is not None or remembered is not None or anchored:
+            raise UsageError("--proof goes with --pinned and --require A1 or A2 only")
+        _verify_proof(run, proof, pinned, require)
     with progress_bar(run, None) as advance:
         verdict = verify_named(
             target,
@@ -106,6 +123,40 @@ def verify(
     with contextlib.suppress(BrokenPipeError):  # who does not read on may still ask for the exit code
         run.answer("verdict", report(verdict), verdict_text(verdict))
     raise SystemExit(verdict.exit_code)
+
+
+def _verify_proof(run: Run, proof: Path, pinned: str | None, require: str | None) -> NoReturn:
+    from tallystick.trust.prove import verify_proof
+
+    found = verify_proof(proof, pinned=pinned, require=Require(require) if require is not None else None)
+    with contextlib.suppress(BrokenPipeError):
+        run.answer("proof-verdict", found, proof_text(found))
+    raise SystemExit(found.exit)
+
+
+def proof_text(found: ProofVerdict) -> Iterator[str]:
+    """What a proof proves, for a person: the step, where it is, who signed, and what of it is shown."""
+    color = {0: "blue", 3: "yellow"}.get(found.exit, "red")
+    yield click.style(OUTCOMES[found.exit], fg=color, bold=True)
+    if found.first_bad is not None:
+        yield click.style(f"  {one_line(found.first_bad['rule'])}: {one_line(found.first_bad['why'])}", fg="red")
+        return
+    shown = sorted(found.shown)
+    yield from labelled(
+        (
+            ("step", f"{found.session}:{found.n}"),
+            ("hash", found.entry or ""),
+            ("session", f"had {found.size:,} steps"),
+            ("ledger", f"{found.store}, entry {found.ledger_n:,} of {found.ledger_size:,}"),
+            ("authenticity", found.authenticity.value),
+            ("level", f"{found.level.value}: {found.why_not_higher}"),
+            ("shown", ", ".join(map(one_line, shown)) or "nothing but the hash"),
+            ("withheld", counted(found.withheld, "value") if found.withheld else ""),
+        ),
+        indent="  ",
+    )
+    for name in shown:
+        yield f"  {one_line(name)} {one_line(json.dumps(found.shown[name], ensure_ascii=False))}"
 
 
 def verdict_text(verdict: Verdict) -> Iterator[str]:

@@ -19,6 +19,7 @@ __all__ = [
     "merkle",
     "names",
     "note",
+    "proof",
     "redact",
     "tagged",
     "verify",

@@ -92,13 +92,13 @@ def parse_note(note: bytes) -> Note:
 
 
 def _root(text: str) -> bytes:
-    root = _base64(text)
+    root = strict_base64(text)
     if root is None or len(root) != 32:
         raise _refuse("the root is not the base64 of 32 bytes")
     return root
 
 
-def _base64(text: str) -> bytes | None:
+def strict_base64(text: str) -> bytes | None:
     """Decode base64, refusing every spelling but the one an encoder writes."""
     try:
         decoded = base64.b64decode(text, validate=True)
@@ -116,7 +116,7 @@ def _signatures(tail: str) -> tuple[Signature, ...]:
 
 def _signature(line: str) -> Signature:
     match = _SIGNATURE_LINE.match(line)
-    blob = _base64(match["signature"]) if match else None
+    blob = strict_base64(match["signature"]) if match else None
     if match is None or blob is None or len(blob) < 5:
         raise _refuse(f"{line[:80]!r} is no signature line")
     return Signature(match["name"], blob[:4], blob[4:])

@@ -1,6 +1,7 @@
 """Verify a Tallystick record with this file, Python 3.11 and nothing else.
 
     python standalone.py STORE_OR_JOURNAL [--pinned DID] [--remembered NOTE] [--require A2|sealed|A1] [--json]
+    python standalone.py --proof FILE [--pinned DID] [--require A2|A1] [--json]
 
 Written from docs/format.md alone and in its order, so that an auditor can hold the two side by side: each part
 names the section it follows. It shares no code with the rest of Tallystick: two programs, written apart from
@@ -1078,6 +1079,136 @@ def verify(
         return could_not_run(error)
 
 
+# ---- Section 21: the proof of a step -----------------------------------------------------------------------
+
+MAX_PROOF = 4 << 20
+MAX_NODES = 64
+PROOF_SHAPE = "a proof is c2sp.org/tlog-proof@v1, extra, index, nodes, an empty line and a head"
+
+
+def decode_nodes(texts: list[bytes]) -> list[bytes]:
+    """An inclusion path: one base64 of 32 bytes each."""
+    need(len(texts) <= MAX_NODES, "limit", f"a path of more than {MAX_NODES} nodes")
+    nodes = [strict_base64(text) for text in texts]
+    need(all(len(node) == 32 for node in nodes), "line", "a node is not the base64 of 32 bytes")
+    return nodes
+
+
+def strict_base64(raw: bytes) -> bytes:
+    """What base64 encodes if it has the only spelling that an encoder writes, else nothing."""
+    try:
+        found = base64.b64decode(raw, validate=True)
+    except ValueError:
+        return b""
+    return found if base64.b64encode(found) == raw else b""
+
+
+def root_from(leaf: bytes, n: int, size: int, path: list[bytes]) -> bytes:
+    """RFC 9162 2.1.3.2, from the root down: the root of the tree in which `path` leads from leaf `n`; or nothing."""
+    sides: list[bool] = []  # from the root: whether the leaf is in the right part, of which the left is perfect
+    while size > 1:
+        left = 1 << (size - 1).bit_length() - 1
+        sides.append(n >= left)
+        n, size = (n - left, size - left) if n >= left else (n, left)
+    if len(sides) != len(path):
+        return b""
+    for node, is_right in zip(path, reversed(sides), strict=True):
+        leaf = hashlib.sha256(b"\x01" + (node + leaf if is_right else leaf + node)).digest()
+    return leaf
+
+
+def check_proved_values(line: Line, is_ledger: bool) -> None:
+    """21.3: the names, meta and values that a line of a proof shows."""
+    need(not line.blobs, "blob", "a proof has no blobs")
+    names = [*line.disclosed(), *line.withheld]
+    need(fits(names, [NAME]), "class", "a name is of none of the four classes")
+    if "meta" in line.fields:
+        check_meta(line.fields["meta"], is_ledger)
+    commitments = {name: bytes.fromhex(c) for name, c in line.withheld.items()}
+    for name, value in line.fields.items():
+        commitments[name] = tagged("field", name.encode(), b"json", line.salt(name), canonical(value))
+    same = not commitments or fields_hash(commitments).hex() == line.entry["fields"]
+    need(same, "fields", "the values are not those that were sealed")
+
+
+def split_proof(text: bytes) -> tuple[list[bytes], int, list[bytes], bytes]:
+    """21.1 and 21.2: the lines in `extra`, the index, the path in the ledger, the note."""
+    need(len(text) <= MAX_PROOF, "limit", f"the proof is longer than {MAX_PROOF} bytes")
+    top, parted, note = text.partition(b"\n\n")
+    lines = [*top.split(b"\n"), b"", b""]
+    shape = parted and top.isascii() and lines[0] == b"c2sp.org/tlog-proof@v1"
+    index = re.fullmatch(rb"index (0|[1-9][0-9]{0,15})", lines[2])
+    need(shape and index and lines[1].startswith(b"extra "), "line", PROOF_SHAPE)
+    *extra, end = strict_base64(lines[1][6:]).split(b"\n")
+    need(len(extra) > 1 and not end, "line", "extra does not hold two lines and a path")
+    return extra, int(index[1]) if index else 0, lines[3:-2], note
+
+
+class ProofReport(dict[str, Json]):
+    """What a proof proves, or why it does not hold."""
+
+    def __init__(self) -> None:
+        super().__init__(dict.fromkeys(("session", "n", "entry", "size", "store", "ledger_n", "ledger_size")))
+        self |= {"exit": 2, "valid": False, "authenticity": "unsigned", "level": "A1", "shown": {}, "withheld": 0}
+        self |= {"why_not_higher": "the proof does not hold", "first_bad": None}
+
+    def check(self, text: bytes, key: bytes | None, require: str) -> None:
+        """21.3, in its order."""
+        (head_text, step_text, *nodes), index, path, raw_note = split_proof(text)
+        step_path = decode_nodes(nodes)
+        ledger_path = decode_nodes(path)
+        note = parse_note(raw_note)
+        store = re.fullmatch(f"tallystick/({SID.pattern})", note.origin)
+        need(store, "signature", "the head is no head of a store")
+        if key is not None and not is_signed(note, [key]):
+            self["authenticity"] = "wrong key"
+            raise RuleError("signature", "the head is not signed by the pinned key")
+        sid = store[1] if store else ""
+        head, leaf = self._entry(head_text, sid, note.size, index, is_ledger=True)
+        meta = head.fields.get("meta", {})
+        need(meta.get("type") == "session_head", "class", "the ledger's entry is not a session_head")
+        inside = root_from(leaf, index, note.size, ledger_path) == note.root
+        need(inside, "head", "the ledger's entry is not under the head")
+        step, leaf = self._entry(step_text, meta["session"], meta["size"], None, is_ledger=False)
+        inside = root_from(leaf, step.entry["n"], meta["size"], step_path).hex() == meta["root"]
+        need(inside, "head", "the step is not in the session")
+        self |= {"session": step.entry["sid"], "n": step.entry["n"], "entry": leaf.hex(), "size": meta["size"]}
+        self |= {"store": sid, "ledger_n": index, "ledger_size": note.size, "valid": True}
+        self |= {"shown": step.fields, "withheld": len(step.withheld), "level": "A2" if key else "A1"}
+        self["authenticity"] = "signed" if key else "unsigned"
+        self["exit"] = 0 if key or require == "A1" else 3
+        higher = "A3 to A5 are not in a proof" if key else "no key is pinned, so nobody is known to have signed"
+        self["why_not_higher"] = higher
+
+    def _entry(self, raw: bytes, sid: str, size: int, n: int | None, *, is_ledger: bool) -> tuple[Line, bytes]:
+        line = parse_line(raw if len(raw) <= MAX_LINE else None)
+        need(line.entry["sid"] == sid, "sid", "an entry of the proof is of another journal than it should be")
+        fitting = line.entry["n"] in range(size) if n is None else line.entry["n"] == n
+        need(fitting, "n", "an entry of the proof has another number than it should have")
+        check_proved_values(line, is_ledger)
+        return line, entry_hash(line.entry)
+
+
+def verify_proof(text: bytes, *, pinned: str | None = None, require: str | None = None) -> dict[str, Json]:
+    """Verify the text of a proof that a step is in a record; nothing else is read.
+
+    Args:
+        pinned: the did:key that must have signed the head. require: `A1` or `A2`; by default A2.
+
+    Returns:
+        What is proved as plain data, with the exit code in `exit`. Its strings may quote hostile text.
+    """
+    key, found = parse_did_key(pinned or ""), ProofReport()
+    if (pinned is not None and key is None) or require not in (None, "A1", "A2"):
+        return found | {"exit": 1, "why_not_higher": "no Ed25519 did:key is pinned, or no such level"}
+    try:
+        found.check(text, key, require or "A2")
+    except RuleError as error:
+        found["exit"] = 4 if error.rule in ("limit", "line", "version") else 2
+        found["first_bad"] = {"rule": error.rule, "why": error.why}
+    return found
+
+
 # ---- The command -------------------------------------------------------------------------------------------
 
 
@@ -1106,6 +1237,16 @@ class Parser(argparse.ArgumentParser):
         self.exit(64, escaped(message) + "\n")
 
 
+def print_proof(path: Path, pinned: str | None, require: str | None, as_json: bool) -> int:
+    """Verify a proof and say what it proves; returns the exit code."""
+    with path.open("rb") as file:
+        found = verify_proof(file.read(MAX_PROOF + 1), pinned=pinned, require=require)
+    text = "\n".join(f"{name:15} {escaped(json.dumps(value))}" for name, value in found.items())
+    print(json.dumps(found, indent=2) if as_json else text, flush=True)
+    code: int = found["exit"]
+    return code
+
+
 def main() -> int:
     """The command line; returns the exit code."""
     parser = Parser(description="Verify a Tallystick store or journal.")
@@ -1115,9 +1256,12 @@ def main() -> int:
     parser.add_argument("--require", choices=("A1", "A2", "sealed"), help="A2 for a store, A1 for a file")
     parser.add_argument("--redaction", choices=("none", "content", "full"), help="of a file's lines")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--proof", action="store_true", help="PATH is the proof of a step")
     options = vars(parser.parse_args())
-    as_json, note = options.pop("json"), options.pop("remembered")
+    as_json, note, is_proof = (options.pop(name) for name in ("json", "remembered", "proof"))
     try:
+        if is_proof:
+            return print_proof(Path(options["path"]), options["pinned"], options["require"], as_json)
         kept = None
         if note is not None:
             with note.open("rb") as file:

@@ -6,6 +6,7 @@ __all__ = [
     "anchors",
     "erase",
     "external_evidence",
+    "prove",
     "rebuild",
     "signer",
     "signer_setup",
