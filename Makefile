@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check same metrics bench soak agents test-agents mutate mutate-seal docs man dist lock clean
+.PHONY: all demo test check same metrics bench soak agents test-agents mutate mutate-seal docs man dist site lock clean
 
 all: check test
 
@@ -87,6 +87,12 @@ man: .venv/ready
 dist: .venv/ready
 	@$(BIN)/python tools/dist.py dist --try
 
+# The pages as a site with search below site/, which works from its folder. A broken link fails it. The generator has a lock of its own.
+site: .venv/ready
+	@$(BIN)/python -c 'import sphinx' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes -r requirements/site.lock
+	@$(BIN)/python tools/website.py site
+
 # The only target that asks for newer packages, and only with UPGRADE=--upgrade (or UPGRADE="--upgrade-package NAME").
 # uv is a large tool that nobody else needs, so it has a lock of its own.
 lock: .venv/ready
@@ -94,6 +100,7 @@ lock: .venv/ready
 	$(LOCK) pyproject.toml -o requirements/run.lock
 	$(LOCK) pyproject.toml --group dev -c requirements/run.lock -o requirements/dev.lock
 	$(LOCK) --group lock -o requirements/lock.lock
+	$(LOCK) --group site -c requirements/dev.lock -o requirements/site.lock
 
 clean:
 	rm -rf .venv mutants build dist man site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info src/tallystick/catalog/compiled.json

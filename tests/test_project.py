@@ -46,6 +46,7 @@ TESTS_WITHOUT_SOURCE = {
     "test_api_contract.py": "tools/api_contract.py, a contract of import-linter",
     "test_distribution.py": "man pages and packages, made by tools/",
     "test_project.py": "the project itself",
+    "test_website.py": "the pages as people walk them, and the site that tools/ builds of them",
 }
 
 # Source files of the packages in MIRRORED that need no test file of their own, and why.
@@ -239,7 +240,7 @@ def locked(name: str) -> set[tuple[str, str]]:
     return set(re.findall(r"^([a-z0-9-]+)==([^\s;]+)", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("name", ["run.lock", "dev.lock", "lock.lock"])
+@pytest.mark.parametrize("name", ["run.lock", "dev.lock", "lock.lock", "site.lock"])
 def test_a_lock_holds_versions_and_hashes_and_nothing_else(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text("utf-8").replace("\\\n", "")
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
@@ -260,6 +261,7 @@ def test_each_dependency_is_locked() -> None:
         "run.lock": project["project"]["dependencies"],
         "dev.lock": project["dependency-groups"]["dev"] + project["build-system"]["requires"],
         "lock.lock": project["dependency-groups"]["lock"],
+        "site.lock": project["dependency-groups"]["site"],
     }
     for lock, requirements in wanted.items():
         names = {re.split(r"[<>=!~\[; ]", requirement)[0] for requirement in requirements}
