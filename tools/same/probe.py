@@ -80,7 +80,13 @@ def _decisions(given: argparse.Namespace, emit: Emit, number: str) -> str:
     return f"{made:,} decisions"
 
 
-_PARTS = {"journals": _journals, "commands": _commands, "decisions": _decisions}
+def _live(given: argparse.Namespace, emit: Emit, _: str) -> str:
+    from tools.same.live import live_facts
+
+    return live_facts(given.input, given.work, emit, sample=given.sample)
+
+
+_PARTS = {"journals": _journals, "commands": _commands, "decisions": _decisions, "live": _live}
 
 if __name__ == "__main__":
     main()
