@@ -10,7 +10,7 @@ from pathlib import Path
 
 from generate import anew, count_up, home
 
-from tallystick.cli import drift
+from tallystick.cli.ask import drift
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
 from tallystick.recording.run_config.gathered import gather

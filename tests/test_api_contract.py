@@ -8,12 +8,12 @@ from tools.api_contract import hidden_part, named_by
 @pytest.mark.parametrize(
     ("importer", "imported", "hidden"),
     [
-        ("tallystick.cli.why", "tallystick.ask.why", None),
-        ("tallystick.cli.why", "tallystick.ask", None),
-        ("tallystick.cli.why", "tallystick.errors", None),
+        ("tallystick.cli.ask.why", "tallystick.ask.why", None),
+        ("tallystick.cli.ask.why", "tallystick.ask", None),
+        ("tallystick.cli.ask.why", "tallystick.errors", None),
         ("tallystick.ask.why", "tallystick.ask.labels", None),
         ("tallystick.ask.why", "msgspec.json", None),
-        ("tallystick.cli.why", "tallystick.ask.no_such_module", "tallystick.ask.no_such_module"),
+        ("tallystick.cli.ask.why", "tallystick.ask.no_such_module", "tallystick.ask.no_such_module"),
         ("tallystick.policy.reading", "tallystick.intent.shell.effects", None),
         ("tallystick.policy.reading", "tallystick.intent.code.no_such_module", "tallystick.intent.code.no_such_module"),
         ("tallystick.policy.reading", "tallystick.no_such_package.a.b", "tallystick.no_such_package.a"),

@@ -3,7 +3,7 @@
     python -m tools.mutate --draw 2 --seed 7          two changes of each package
     python -m tools.mutate --package graph --draw 14
 
-Owns the drawing, the copy of the tree in which a change is made, and the figures. The changes are those of mutmut.
+Owns the drawing, the copy of the tree in which a change is made, and the figures. mutmut's operators make the changes.
 A change counts as noticed if the tests of its module or of its package fail or do not end in time. A change that only another
 package's tests would notice counts as missed, so the figures are a lower bound. Results are appended to
 build/mutate/results.jsonl.

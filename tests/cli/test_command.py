@@ -340,7 +340,7 @@ def test_version_imports_next_to_nothing(user: Path) -> None:
     ours = {name for name in loaded if name.startswith("tallystick.")}
     assert ours == {
         *("tallystick.cli", "tallystick.display", "tallystick.display.text", "tallystick.errors"),
-        *(f"tallystick.cli.{name}" for name in ("command", "context", "start", "version")),
+        *(f"tallystick.cli.{name}" for name in ("command", "context", "start", "start.store", "version")),
     }
     assert loaded & (COSTLY | {"msgspec", "orjson", "sqlite3", "tomllib"}) == set()
 

@@ -23,8 +23,8 @@ from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.provenance import KEY
 
 TRAFFIC = sorted((Path(__file__).parents[1] / "recordings" / "acp").glob("*.jsonl"))
-PLAYER = Path(__file__).parent / "acp_player.py"
-AGENT = Path(__file__).parent / "acp_agent.py"
+PLAYER = Path(__file__).parents[1] / "support" / "acp_player.py"
+AGENT = Path(__file__).parents[1] / "support" / "acp_agent.py"
 
 
 def python(script: Path, *words: object) -> list[str]:

@@ -31,11 +31,11 @@ alert = Group(
     "alert",
     lazy={
         "show": (
-            "tallystick.cli.alerts:show",
+            "tallystick.cli.decide.alerts:show",
             "One alert: its step, the rule's reason, what people said of it, and what led to the call",
         ),
-        "ack": ("tallystick.cli.alerts:ack", "Say that somebody has seen an alert."),
-        "feedback": ("tallystick.cli.alerts:feedback", "Say whether an alert was right."),
+        "ack": ("tallystick.cli.decide.alerts:ack", "Say that somebody has seen an alert."),
+        "feedback": ("tallystick.cli.decide.alerts:feedback", "Say whether an alert was right."),
     },
     help="One alert: what stands behind it, and what people say of it.",
 )

@@ -8,7 +8,7 @@ from tests.cli.conftest import Tally, TallyJson
 
 
 def test_the_version_is_that_of_the_package(tally: Tally, tally_json: TallyJson) -> None:
-    with (Path(__file__).parents[2] / "pyproject.toml").open("rb") as file:
+    with (Path(__file__).parents[3] / "pyproject.toml").open("rb") as file:
         assert tomllib.load(file)["project"]["version"] == VERSION
     assert tally("version").stdout.startswith(f"tallystick {VERSION}, record format 1, Python 3.")
     assert tally_json("version")["version"] == VERSION

@@ -18,7 +18,7 @@ import pytest
 
 from tests.cli.conftest import Tally
 
-RECORDINGS = Path(__file__).parents[1] / "recordings" / "otlp"
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "otlp"
 
 
 class Server:

@@ -29,19 +29,22 @@ _MOST_SHOWN = 20
 policy = Group(
     "policy",
     lazy={
-        "list": ("tallystick.cli.policy:list_", "The rules in force here"),
-        "show": ("tallystick.cli.policy:show", "One rule: what it says, where it stands, its text."),
-        "words": ("tallystick.cli.policy:words", "The words that policies can ask for"),
-        "schema": ("tallystick.cli.policy:schema", "What policies can look at"),
-        "check": ("tallystick.cli.policy:check", "Whether files of policies could be used, beside the shipped ones."),
-        "test": ("tallystick.cli.policy:test", "Judge cases that are written in TOML"),
+        "list": ("tallystick.cli.decide.policy:list_", "The rules in force here"),
+        "show": ("tallystick.cli.decide.policy:show", "One rule: what it says, where it stands, its text."),
+        "words": ("tallystick.cli.decide.policy:words", "The words that policies can ask for"),
+        "schema": ("tallystick.cli.decide.policy:schema", "What policies can look at"),
+        "check": (
+            "tallystick.cli.decide.policy:check",
+            "Whether files of policies could be used, beside the shipped ones.",
+        ),
+        "test": ("tallystick.cli.decide.policy:test", "Judge cases that are written in TOML"),
         "explain": (
-            "tallystick.cli.policy:explain",
+            "tallystick.cli.decide.policy:explain",
             "Why a call, or a command that you type, is decided as it is",
         ),
-        "backtest": ("tallystick.cli.policy:backtest", "What policies would have said of the calls on record"),
+        "backtest": ("tallystick.cli.decide.policy:backtest", "What policies would have said of the calls on record"),
         "suggest": (
-            "tallystick.cli.policy:suggest",
+            "tallystick.cli.decide.policy:suggest",
             "The narrowest exceptions that would have covered the asks that you said yes to.",
         ),
     },

@@ -30,15 +30,18 @@ _REFUSED_SHOWN = 10
 session = Group(
     "session",
     lazy={
-        "list": ("tallystick.cli.sessions:list_", "List sessions, the one with the newest step first."),
-        "show": ("tallystick.cli.sessions:show", "One session: what it is, its prompts, what hangs on it."),
+        "list": ("tallystick.cli.look.sessions:list_", "List sessions, the one with the newest step first."),
+        "show": ("tallystick.cli.look.sessions:show", "One session: what it is, its prompts, what hangs on it."),
         "provenance": (
-            "tallystick.cli.session_provenance:provenance",
+            "tallystick.cli.look.session_provenance:provenance",
             "Where a conversation comes from: each session up to the first, and its compactions.",
         ),
-        "tree": ("tallystick.cli.session_tree:tree", "How sessions hang together: sub-agents, continuations, forks."),
+        "tree": (
+            "tallystick.cli.look.session_tree:tree",
+            "How sessions hang together: sub-agents, continuations, forks.",
+        ),
         "diff": (
-            "tallystick.cli.session_diff:diff",
+            "tallystick.cli.look.session_diff:diff",
             "How two sessions differ: where they part, what each did and left behind, under which configuration.",
         ),
     },
@@ -164,7 +167,7 @@ def _detail_text(found: SessionDetail, width: int) -> Iterator[str]:
 
 def _below(found: SessionDetail) -> Iterator[str]:
     """What hangs on a session, and what is odd about it."""
-    from tallystick.cli.session_tree import total_text
+    from tallystick.cli.look.session_tree import total_text
 
     if found.children:
         yield click.style("  sessions that hang on it", bold=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.cli.ask.test_why import told as told
 from tests.cli.conftest import Tally, TallyJson
-from tests.cli.test_why import told as told  # the sessions to ask about
 from tests.support.asking import DATA, REPORT, REPORT_TEXT, SUMMARY, SUMMARY_TEXT, Told
 
 

@@ -14,7 +14,7 @@ from tallystick.model.step import Opening, Ref, SessionKind, Step
 from tallystick.recording.session_writer import SessionWriter
 from tests.cli.conftest import Tally, TallyJson
 
-RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
+RECORDING = Path(__file__).parents[2] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
 FIRST, SECOND, THIRD = "21511ee8-a8f0-4dbd-a825-da85930c520b", "20261121_203915_ae293e", "20261121_203918_639673"
 BRANCH, IN_PLACE = "20260101_000000_branch", "a9c31a77-965f-4f81-bb6d-7e687d734c73"
 CONTINUED = "c70cf123-6122-475f-8809-1f48f9d0740d"

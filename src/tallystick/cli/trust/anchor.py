@@ -20,13 +20,16 @@ anchor = Group(
     "anchor",
     help="Have heads of the store kept off this machine. Nothing but a head leaves it: an id, a size, a root, a signature.",
     lazy={
-        "git": ("tallystick.cli.anchor:git", "Keep heads in a ref of a git repository elsewhere"),
-        "tsa": ("tallystick.cli.anchor:tsa", "Have a time-stamping authority say when a head was there (RFC 3161)."),
-        "nats": ("tallystick.cli.anchor:nats", "Keep heads in a JetStream subject of a NATS server elsewhere."),
-        "list": ("tallystick.cli.anchor:list_", "The places where the store is anchored, as its ledger says."),
-        "status": ("tallystick.cli.anchor:status", "How fresh each place is, how well it guards what it keeps."),
-        "verify": ("tallystick.cli.anchor:verify", "Hold the store against what the places keep."),
-        "stop": ("tallystick.cli.anchor:stop", "Use a place no more. What it keeps stays there"),
+        "git": ("tallystick.cli.trust.anchor:git", "Keep heads in a ref of a git repository elsewhere"),
+        "tsa": (
+            "tallystick.cli.trust.anchor:tsa",
+            "Have a time-stamping authority say when a head was there (RFC 3161).",
+        ),
+        "nats": ("tallystick.cli.trust.anchor:nats", "Keep heads in a JetStream subject of a NATS server elsewhere."),
+        "list": ("tallystick.cli.trust.anchor:list_", "The places where the store is anchored, as its ledger says."),
+        "status": ("tallystick.cli.trust.anchor:status", "How fresh each place is, how well it guards what it keeps."),
+        "verify": ("tallystick.cli.trust.anchor:verify", "Hold the store against what the places keep."),
+        "stop": ("tallystick.cli.trust.anchor:stop", "Use a place no more. What it keeps stays there"),
     },
 )
 
@@ -156,7 +159,7 @@ def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str |
 @pass_run
 def verify(run: Run) -> None:
     """Hold the store against what the places keep. The same as `tally verify --require A4`, with what each place says."""
-    from tallystick.cli.verify import verify as verify_store
+    from tallystick.cli.trust.verify import verify as verify_store
     from tallystick.trust.anchor_answers import ask
     from tallystick.trust.anchors import keys_of
 

@@ -21,7 +21,8 @@ Tally = Callable[..., Result]
 PROGRAM = Main(
     "tally",
     lazy={
-        name: (f"tallystick.cli.alerts:{name.replace('-', '_')}", name) for name in ("alerts", "alert", "verify-log")
+        name: (f"tallystick.cli.decide.alerts:{name.replace('-', '_')}", name)
+        for name in ("alerts", "alert", "verify-log")
     },
 )
 HOSTILE = "Stop \x1b]0;owned\x07 it\n\u202enow"

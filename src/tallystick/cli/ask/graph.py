@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tallystick.cli import completing
+from tallystick.cli.ask.why import limits_of, walk_options
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run, path_text
 from tallystick.cli.nodes import answer_data, answer_text
-from tallystick.cli.why import limits_of, walk_options
 from tallystick.display.text import lines
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.ask.test_why import told as told
 from tests.cli.conftest import Tally, TallyJson
-from tests.cli.test_why import told as told  # the sessions to ask about
 from tests.support.asking import DATA, REPORT, SUMMARY, Told
 
 SVG = "{http://www.w3.org/2000/svg}"

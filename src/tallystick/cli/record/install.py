@@ -84,7 +84,7 @@ def uninstall(
     if all_of_it:
         if agent is not None or project:
             raise UsageError("--purge removes everything: it takes no agent and no --project")
-        from tallystick.cli.purge import purge_all
+        from tallystick.cli.record.purge import purge_all
 
         purge_all(run, where, dry_run=dry_run, yes=yes)
         return

@@ -34,12 +34,15 @@ _HEAD = ("ID", "SESSION", "AT", "WHEN (UTC)", "TRIGGER", "GIT", "LABEL")
 checkpoint = Group(
     "checkpoint",
     lazy={
-        "create": ("tallystick.cli.checkpoint:create", "Mark the newest step of a session."),
-        "list": ("tallystick.cli.checkpoint:list_", "List checkpoints, the newest first; of a run in journal order."),
-        "show": ("tallystick.cli.checkpoint:show", "Everything about one checkpoint."),
-        "diff": ("tallystick.cli.checkpoint:diff", "What lies between two checkpoints."),
-        "verify": ("tallystick.cli.checkpoint:verify", "Check that checkpoints mark what they say"),
-        "prune": ("tallystick.cli.checkpoint:prune", "Drop what old checkpoints say; what they mark stays."),
+        "create": ("tallystick.cli.look.checkpoint:create", "Mark the newest step of a session."),
+        "list": (
+            "tallystick.cli.look.checkpoint:list_",
+            "List checkpoints, the newest first; of a run in journal order.",
+        ),
+        "show": ("tallystick.cli.look.checkpoint:show", "Everything about one checkpoint."),
+        "diff": ("tallystick.cli.look.checkpoint:diff", "What lies between two checkpoints."),
+        "verify": ("tallystick.cli.look.checkpoint:verify", "Check that checkpoints mark what they say"),
+        "prune": ("tallystick.cli.look.checkpoint:prune", "Drop what old checkpoints say; what they mark stays."),
     },
     help="Labelled marks at positions of sessions, and whether they hold.",
 )

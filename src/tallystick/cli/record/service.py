@@ -15,15 +15,18 @@ service = Group(
     "service",
     help="The resident recorder, which answers the agents' hooks. Hooks start it on demand; it ends when it is idle.",
     lazy={
-        "start": ("tallystick.cli.service:start", "Start the recorder unless it runs, and wait until it answers."),
-        "stop": ("tallystick.cli.service:stop", "End the recorder."),
+        "start": (
+            "tallystick.cli.record.service:start",
+            "Start the recorder unless it runs, and wait until it answers.",
+        ),
+        "stop": ("tallystick.cli.record.service:stop", "End the recorder."),
         "status": (
-            "tallystick.cli.service:status",
+            "tallystick.cli.record.service:status",
             "Whether the recorder runs, what it did",
         ),
-        "run": ("tallystick.cli.service:run", "Be the recorder, in this terminal or under a supervisor."),
+        "run": ("tallystick.cli.record.service:run", "Be the recorder, in this terminal or under a supervisor."),
         "unit": (
-            "tallystick.cli.service:unit",
+            "tallystick.cli.record.service:unit",
             "Print a systemd user unit or a launchd property list.",
         ),
     },

@@ -105,7 +105,7 @@ def replay(run: Run, /, **options: Any) -> None:
             loads = given.verbose > 0 or bool(given.texts)
             cast = stack.enter_context(open_cast(run.home, given.names, loads_blobs=loads, progress=advance))
         if given.stats:
-            from tallystick.cli.statistics import show_statistics
+            from tallystick.cli.look.statistics import show_statistics
 
             show_statistics(run, cast, given.specs, without_sub_agents=given.below == "hide")
         elif cast.tops or run.json:

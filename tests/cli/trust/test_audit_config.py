@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.cli import audit_config
+from tallystick.cli.trust import audit_config
 from tests.agents.settings.cases import TOKEN
 from tests.cli.conftest import Tally, TallyJson
 

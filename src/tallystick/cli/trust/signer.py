@@ -23,11 +23,11 @@ signer = Group(
     "signer",
     help="A process of another user that holds the key, and signs only what extends what it signed before.",
     lazy={
-        "init": ("tallystick.cli.signer:init", "Give the store a signer of another user."),
-        "run": ("tallystick.cli.signer:run", "Be the signer, under a supervisor of your own."),
-        "status": ("tallystick.cli.signer:status", "Who signs this store, and what the signer remembers of it."),
-        "verify": ("tallystick.cli.signer:verify", "Hold the store against what its signer remembers."),
-        "leave": ("tallystick.cli.signer:leave", "Give the store a key of its own again."),
+        "init": ("tallystick.cli.trust.signer:init", "Give the store a signer of another user."),
+        "run": ("tallystick.cli.trust.signer:run", "Be the signer, under a supervisor of your own."),
+        "status": ("tallystick.cli.trust.signer:status", "Who signs this store, and what the signer remembers of it."),
+        "verify": ("tallystick.cli.trust.signer:verify", "Hold the store against what its signer remembers."),
+        "leave": ("tallystick.cli.trust.signer:leave", "Give the store a key of its own again."),
     },
 )
 
@@ -134,7 +134,7 @@ def _facts(found: SignerReport) -> Iterator[tuple[str, str]]:
 @pass_run
 def verify(call: Run) -> None:
     """Hold the store against what its signer remembers. The same as `tally verify --require A3`."""
-    from tallystick.cli.verify import verify as verify_store
+    from tallystick.cli.trust.verify import verify as verify_store
 
     click.get_current_context().invoke(verify_store, require="A3")
 

@@ -26,10 +26,10 @@ KINDS = ("file", "url", "mcp_resource", "commit", "search")
 artifact = Group(
     "artifact",
     lazy={
-        "show": ("tallystick.cli.artifact:show", "One thing: its versions, facts, relations and risk tags."),
-        "list": ("tallystick.cli.artifact:list_", "The files, pages and resources that agents touched."),
+        "show": ("tallystick.cli.ask.artifact:show", "One thing: its versions, facts, relations and risk tags."),
+        "list": ("tallystick.cli.ask.artifact:list_", "The files, pages and resources that agents touched."),
         "unexplained": (
-            "tallystick.cli.artifact:unexplained",
+            "tallystick.cli.ask.artifact:unexplained",
             "Files that an agent wrote and that lead to no prompt.",
         ),
     },

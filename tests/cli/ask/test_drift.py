@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.cli import drift
+from tallystick.cli.ask import drift
 from tallystick.journal.home import Home
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 from tests.support.under_sessions import watched

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-AGENT = Path(__file__).parents[1] / "support" / "acp_agent.py"
+AGENT = Path(__file__).parents[2] / "support" / "acp_agent.py"
 
 
 def start(home: Path, *words: str) -> subprocess.Popen[bytes]:

@@ -1,0 +1,1 @@
+"""Commands on rules and what they found."""

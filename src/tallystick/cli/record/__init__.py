@@ -1,0 +1,1 @@
+"""Commands that record: agents connected, histories imported, streams and programs recorded."""

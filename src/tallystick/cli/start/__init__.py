@@ -1,0 +1,1 @@
+"""Commands that begin: a store, a demonstration, settings, checks."""

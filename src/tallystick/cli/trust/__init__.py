@@ -1,0 +1,1 @@
+"""Commands on verification, signer, anchors and erasure."""
