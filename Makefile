@@ -24,7 +24,8 @@ all: check test
 demo: .venv/ready
 	@$(IN_A_CLEAN_HOME) tally demo
 
-# TESTS="tests/seal -k merkle" runs some of them.
+# TESTS="tests/seal -k merkle" runs some of them. The order differs from run to run: TESTS="--randomly-seed=N", with the
+# seed that a run prints first, repeats it.
 test: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -n 2 --dist worksteal $(TESTS)
 
@@ -49,18 +50,18 @@ bench: .venv/ready
 	@$(IN_A_CLEAN_HOME) python -m bench $(ARGS)
 
 soak: .venv/ready
-	@$(IN_A_CLEAN_HOME) pytest -m soak $(TESTS)
+	@$(IN_A_CLEAN_HOME) pytest -m soak --timeout 3600 $(TESTS)
 	@$(MAKE) mutate-seal
 
-# The agents themselves, in the versions of tests/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
+# The agents themselves, in the versions of tools/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
 # AGENTS="codex gptme" installs some of them. npm and pip read the settings of whoever runs this: a registry, a proxy.
 agents: .venv/ready
-	@$(BIN)/python -m tests.live.install $(AGENTS)
+	@$(BIN)/python -m tools.live.install $(AGENTS)
 
 # Real agents, sealed off, against a scripted model; what they let us see and refuse goes into docs/agents/matrix.json.
 test-agents: .venv/ready
 	@$(IN_A_CLEAN_HOME) $${TALLY_AGENTS:+TALLY_AGENTS="$$TALLY_AGENTS"} TALLY_MATRIX=docs/agents/matrix.json \
-		pytest -m agents tests/live $(TESTS)
+		pytest -m agents --timeout 1800 tests/tools/live $(TESTS)
 
 # Changes of all packages, two of each unless ARGS="--draw 14 --package graph --seed 3" says otherwise.
 mutate: .venv/ready

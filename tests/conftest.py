@@ -1,10 +1,8 @@
-"""A store that holds the sample sessions, for the tests of all packages that read one."""
+"""The machine that every test finds, and a store that holds the sample sessions."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
@@ -15,27 +13,39 @@ from tallystick.ingest.adapters import adapters
 from tallystick.ingest.histories import find_histories, import_histories
 from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
-
-for _name in ("CI", "TALLY_NONINTERACTIVE"):
-    os.environ.pop(
-        _name, None
-    )  # nobody is asked where they are set, so an `ask` is a `deny`: the tests say it themselves
+from tests.support import cases, hooks, machine, processes
 
 pytest_plugins = ("tests.support.fixtures",)
 
-_UMASK = 0o022
-os.umask(_UMASK)
+MACHINE = machine.set_up()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--row TEXT` runs only those rows of a table that contain a text."""
+    parser.addoption("--row", metavar="TEXT", help="of tests that go through a table, run only the rows with this text")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say to the tables which rows are asked for."""
+    cases.run_only(config.getoption("--row"))
+
+
+def pytest_unconfigure() -> None:
+    """Remove what this process made for itself."""
+    MACHINE.close()
+    hooks.remove()
 
 
 @pytest.fixture(autouse=True)
-def _what_a_program_sets_for_itself() -> Iterator[None]:
-    """What the recorder and the signer set for the whole process is theirs: no later test of this process meets it."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+def _every_test_finds_the_same_machine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test sets for the whole process, or leaves running, is gone before the next."""
+    MACHINE.restore()
+    folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    before = processes.children()
     yield
-    os.umask(_UMASK)
-    for number, handler in handlers.items():
-        if signal.getsignal(number) is not handler:
-            signal.signal(number, handler)
+    MACHINE.restore()
+    if folder is not None and processes.children() != before:
+        processes.stop_below(folder)
 
 
 @pytest.fixture(scope="session")

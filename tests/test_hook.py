@@ -21,6 +21,8 @@ from tallystick.capture import recorder
 from tallystick.journal.home import Home
 from tallystick.service.wire import read_header
 from tests.service.faults import HOOK, before, run_hook, wait_for_calls
+from tests.support import hooks
+from tests.support.cases import each
 
 DATA = json.dumps(before("claude-code", 1)).encode()
 
@@ -33,14 +35,16 @@ def home(tmp_path: Path) -> Iterator[Home]:
     recorder.stop(store.folder)
 
 
-def run(words: list[str], *, data: bytes = DATA, folder: Path | None = None, **variables: str) -> int:
+def run(
+    words: list[str], *, data: bytes = DATA, folder: Path | None = None, hook: Path | None = None, **variables: str
+) -> int:
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(HOOK), *words],
+        [sys.executable, "-I", "-S", str(hook or hooks.hook()), *words],
         input=data,
         capture_output=True,
         env=variables,
         cwd=folder,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     assert (done.stdout, done.stderr) == (b"", b"")
@@ -65,9 +69,9 @@ def test_a_relative_tally_home_is_where_the_agent_works(home: Home) -> None:
     assert_recorded(home)
 
 
-@pytest.mark.parametrize("words", [[], ["--home"], ["--home", ""], ["--home", "/proc/nothing/here", "claude-code"]])
+@each("words", [[], ["--home"], ["--home", ""], ["--home", "/proc/nothing/here", "claude-code"]])
 def test_a_store_that_cannot_be_is_no_reason_to_say_anything(words: list[str]) -> None:
-    assert run(words, data=b"{}", TALLY_HOME="/proc/nothing") == 0
+    assert run(words, data=b"{}", hook=hooks.hook(**hooks.HASTY), TALLY_HOME="/proc/nothing") == 0
 
 
 def test_without_home_it_is_the_folder_of_the_user() -> None:
@@ -103,12 +107,12 @@ def test_the_path_of_a_store_may_be_anything(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_break_nothing(home: Home, closed: str) -> None:
-    words = [sys.executable, "-I", "-S", str(HOOK), "--home", str(home.folder), "claude-code"]
+    words = [sys.executable, "-I", "-S", str(hooks.hook()), "--home", str(home.folder), "claude-code"]
     data = home.folder.parent / "payload"
     data.write_bytes(DATA)
     feed = "" if "<" in closed else f" <{shlex.quote(str(data))}"
     command = f"{shlex.join(words)}{feed} {closed}"
-    done = subprocess.run(["/bin/sh", "-c", command], env={"HOME": "/"}, timeout=30, check=False)
+    done = subprocess.run(["/bin/sh", "-c", command], env={"HOME": "/"}, timeout=120, check=False)
     assert done.returncode == 0
     if "<" not in closed:
         assert_recorded(home)
@@ -119,9 +123,9 @@ def test_a_reader_who_went_away_breaks_nothing(home: Home) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     said = json.dumps(before("claude-code", 1, command=f"rm -rf {home.folder}")).encode()
-    words = [sys.executable, "-I", "-S", str(HOOK), "--home", str(home.folder), "claude-code"]
+    words = [sys.executable, "-I", "-S", str(hooks.hook()), "--home", str(home.folder), "claude-code"]
     try:
-        done = subprocess.run(words, input=said, stdout=writing, stderr=subprocess.PIPE, timeout=30, check=False)
+        done = subprocess.run(words, input=said, stdout=writing, stderr=subprocess.PIPE, timeout=120, check=False)
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -130,9 +134,9 @@ def test_a_reader_who_went_away_breaks_nothing(home: Home) -> None:
 def test_a_working_directory_that_is_gone_breaks_nothing(home: Home, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    words = shlex.join([sys.executable, "-I", "-S", str(HOOK), "--home", str(home.folder), "claude-code"])
+    words = shlex.join([sys.executable, "-I", "-S", str(hooks.hook()), "--home", str(home.folder), "claude-code"])
     command = f"cd {shlex.quote(str(gone))} && rmdir {shlex.quote(str(gone))} && {words}"
-    done = subprocess.run(["/bin/sh", "-c", command], input=DATA, capture_output=True, env={}, timeout=30, check=False)
+    done = subprocess.run(["/bin/sh", "-c", command], input=DATA, capture_output=True, env={}, timeout=120, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not gone.exists()
     assert_recorded(home)
@@ -146,10 +150,10 @@ def test_an_environment_of_nonsense_breaks_nothing(home: Home) -> None:
 
 
 def test_a_tight_umask_of_the_agent_is_not_the_recorders(home: Home) -> None:
-    words = shlex.join([sys.executable, "-I", "-S", str(HOOK), "--home", str(home.folder), "claude-code"])
+    words = shlex.join([sys.executable, "-I", "-S", str(hooks.hook()), "--home", str(home.folder), "claude-code"])
     for mask in ("000", "777"):
         command = ["/bin/sh", "-c", f"umask {mask}; exec {words}"]
-        subprocess.run(command, input=DATA, capture_output=True, env={}, timeout=30, check=True)
+        subprocess.run(command, input=DATA, capture_output=True, env={}, timeout=120, check=True)
     assert_recorded(home)
     assert [path for path in home.folder.rglob("*") if path.lstat().st_mode & 0o077] == []
 
@@ -158,7 +162,7 @@ def test_an_installation_that_was_removed_meanwhile_leaves_the_agent_alone(home:
     lone = tmp_path / "hook.py"
     shutil.copy(HOOK, lone)  # without the file beside it
     words = [sys.executable, "-I", "-S", str(lone), "--home", str(home.folder), "claude-code"]
-    done = subprocess.run(words, input=DATA, capture_output=True, env={}, timeout=30, check=False)
+    done = subprocess.run(words, input=DATA, capture_output=True, env={}, timeout=120, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -168,7 +172,7 @@ def test_an_installation_that_was_removed_meanwhile_leaves_the_agent_alone(home:
 def test_it_imports_nothing_that_costs_time(home: Home) -> None:
     recorder.start(home.folder)
     words = [sys.executable, "-I", "-S", "-X", "importtime", str(HOOK), "--home", str(home.folder), "claude-code"]
-    done = subprocess.run(words, input=DATA, capture_output=True, env={}, timeout=30, check=True)
+    done = subprocess.run(words, input=DATA, capture_output=True, env={}, timeout=120, check=True)
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
     bare = subprocess.run(
         [sys.executable, "-I", "-S", "-X", "importtime", "-c", "pass"], capture_output=True, env={}, check=True
@@ -197,7 +201,8 @@ def test_the_command_line_is_read_as_it_was_written(place: str, agent: str, even
 def test_what_it_says_is_what_the_recorder_reads(home: Home) -> None:
     home.folder.mkdir()
     (home.folder / "run").write_text("no folder, so the delivery is kept")
-    assert run(["--home", str(home.folder), "claude-code", "PostToolUse"], TALLY_SESSION="a session") == 0
+    words, hasty = ["--home", str(home.folder), "claude-code", "PostToolUse"], hooks.hook(**hooks.HASTY)
+    assert run(words, hook=hasty, TALLY_SESSION="a session") == 0
     (file,) = (home.folder / "spool").glob("*.spool")
     line, _, data = file.read_bytes().partition(b"\n")
     header = read_header(line)

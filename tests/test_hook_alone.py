@@ -1,7 +1,7 @@
 """The state table of docs/live.md: what a hook prints, how long it takes and what is on disk, whatever the recorder does.
 
-Each test runs the hook as the agent does, in a state made for real. Deadlines are asserted with room for a busy machine;
-`python -m bench` has the figures.
+Each test runs the hook as the agent does, in a state made for real, and asserts no time: where the recorder hangs, the hook
+ends all the same. `python -m bench` has the figures.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tallystick import hook_alone
+from tallystick import hook, hook_alone
 from tallystick.agents.hooks import NAMES, Payload, hook_adapter
 from tallystick.agents.hooks.asks import ASKS, Asking
 from tallystick.capture import recorder
@@ -28,20 +27,17 @@ from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tests.service import faults
 from tests.service.faults import AGENTS, SmallDisk, before, event_word, needs_mount, prompt, run_hook, steps, wait_for
+from tests.support import hooks
 
 small_disk = faults.small_disk
 
-_MOST_SECONDS = 2.0 + 2.0
-"""The deadline, and what starting an interpreter may take where many tests run at once."""
-
 
 class Told(msgspec.Struct, frozen=True):
-    """What a hook answered to one payload, and how long that took."""
+    """What a hook answered to one payload."""
 
     code: int
     out: bytes
     error: bytes
-    seconds: float
 
     @property
     def silent(self) -> bool:
@@ -56,12 +52,11 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def tell(home: Path, agent: str, said: dict[str, Any], **options: Any) -> Told:
-    began = time.monotonic()
     done = run_hook(home, said, agent, **options)
-    return Told(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
+    return Told(done.returncode, done.stdout, done.stderr)
 
 
-def tell_all(home: Path, agent: str) -> dict[str, Told]:
+def tell_all(home: Path, agent: str, hook: Path | None = None) -> dict[str, Told]:
     """The four kinds of payload, at once."""
     said = {
         "reads": before(agent, 1, reads=True),
@@ -70,7 +65,7 @@ def tell_all(home: Path, agent: str) -> dict[str, Told]:
         "other": prompt(agent, 4),
     }
     with ThreadPoolExecutor(4) as threads:
-        return dict(zip(said, threads.map(lambda each: tell(home, agent, each), said.values()), strict=True))
+        return dict(zip(said, threads.map(lambda each: tell(home, agent, each, hook=hook), said.values()), strict=True))
 
 
 def refuses(agent: str, told: Told) -> bool:
@@ -124,7 +119,6 @@ def test_a_recorder_that_does_not_run_is_started(home: Home, agent: str) -> None
     told = tell_all(home.folder, agent)
     assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
     assert refuses(agent, told["harms"]) or asks(agent, told["harms"]), told["harms"]
-    assert all(each.seconds < _MOST_SECONDS for each in told.values()), told
     wait_for(lambda: recorder.status(home.folder) is not None)
     assert_recorded(home, agent)
 
@@ -134,7 +128,7 @@ def test_a_recorder_that_hangs_is_not_waited_for_long(home: Home, agent: str) ->
     running = recorder.start(home.folder)
     os.kill(running, signal.SIGSTOP)
     try:
-        told = tell_all(home.folder, agent)
+        told = tell_all(home.folder, agent, hooks.hook(**hooks.HASTY))  # it ends while the recorder hangs
         assert len(kept(home.folder)) == 4
         assert_decided_alone(home.folder, agent, told)
     finally:
@@ -143,10 +137,26 @@ def test_a_recorder_that_hangs_is_not_waited_for_long(home: Home, agent: str) ->
 
 
 @pytest.mark.parametrize("agent", AGENTS)
+def test_where_no_time_is_left_to_decide_the_setting_answers(home: Home, agent: str) -> None:
+    home.folder.mkdir()
+    (home.folder / "run").write_text("no folder")
+    told = tell_all(home.folder, agent, hooks.hook(answer=0.1, start=0.1, deadline=0.0))
+    assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
+    for kind in ("acts", "harms"):
+        assert refuses(agent, told[kind]) or asks(agent, told[kind]), told[kind]
+    assert sum(".on_error-" in path.name for path in kept(home.folder)) == 2
+    (home.folder / "run").unlink()
+
+
+def test_an_agent_waits_two_seconds_at_most() -> None:
+    assert hook.ANSWER_SECONDS + hook_alone.START_SECONDS < hook_alone.DEADLINE_SECONDS <= 2
+
+
+@pytest.mark.parametrize("agent", AGENTS)
 def test_a_recorder_that_cannot_be_started_is_done_without(home: Home, agent: str) -> None:
     home.folder.mkdir()
     (home.folder / "run").write_text("no folder")
-    told = tell_all(home.folder, agent)
+    told = tell_all(home.folder, agent, hooks.hook(**hooks.HASTY))
     assert len(kept(home.folder)) == 4
     assert_decided_alone(home.folder, agent, told)
     (home.folder / "run").unlink()
@@ -154,15 +164,10 @@ def test_a_recorder_that_cannot_be_started_is_done_without(home: Home, agent: st
 
 
 def assert_decided_alone(home: Path, agent: str, told: dict[str, Told]) -> None:
-    """What only reads is let go; else a full interpreter has decided, or on_error where it had no time: the file says so."""
-    assert all(each.seconds < _MOST_SECONDS for each in told.values()), told
-    assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
+    """What only reads is let go; of the rest a full interpreter has decided: the file says so."""
+    assert [told[kind].silent for kind in ("reads", "acts", "other")] == [True, True, True]
     names = [path.name for path in kept(home)]
-    if any(".on_error-" in name for name in names):
-        assert told["acts"].silent or asks(agent, told["acts"]) or refuses(agent, told["acts"])
-    else:
-        assert sum(".alone." in name for name in names) >= 2  # of what only reads nothing need be decided
-        assert told["acts"].silent
+    assert sum(".alone." in name for name in names) >= 2, names  # of what only reads nothing need be decided
     assert refuses(agent, told["harms"]) or asks(agent, told["harms"]), told["harms"]
 
 
@@ -197,10 +202,9 @@ def test_on_a_full_disk_without_a_recorder_calls_are_decided_all_the_same(small_
     recorder.stop(home.folder)
     small_disk.fill()
     try:
-        told = tell_all(home.folder, "claude-code")
+        told = tell_all(home.folder, "claude-code", hooks.hook(**hooks.HASTY))
         assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
         assert refuses("claude-code", told["harms"]) or asks("claude-code", told["harms"])
-        assert all(each.seconds < _MOST_SECONDS for each in told.values()), told
     finally:
         small_disk.free()
         recorder.stop(home.folder)
@@ -222,14 +226,13 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_on_error_answers_where_nobody_can_decide(home: Home, bare_python: str, agent: str, wanted: str) -> None:
     home.folder.mkdir(mode=0o700)
     home.config.write_text(f'[hooks]\non_error = "{wanted}"\n')
-    told = tell(home.folder, agent, before(agent, 1), python=bare_python)
+    told = tell(home.folder, agent, before(agent, 1), python=bare_python, hook=hooks.hook(**hooks.HASTY))
     if wanted == "allow":
         assert told.silent
     elif wanted == "ask" and ASKS[agent] is Asking.PROMPT:
         assert asks(agent, told), told
     else:
         assert refuses(agent, told), told
-    assert told.seconds < _MOST_SECONDS
     effect = "ask" if wanted == "ask" and ASKS[agent] is Asking.PROMPT else wanted.replace("ask", "deny")
     assert [path.name.split(".")[1] for path in kept(home.folder)] == [f"on_error-{effect}"]
     recorder.start(home.folder)

@@ -6,17 +6,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-import tallystick.hook
 from tallystick.capture import recorder
 from tallystick.journal.home import Home
+from tests.support import hooks
 
-HOOK = Path(tallystick.hook.__file__)
 Deliver = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 
@@ -32,14 +32,20 @@ def home(tmp_path: Path) -> Iterator[Home]:
 def deliver(home: Home) -> Deliver:
     """Run the hook as an agent does, with a payload on stdin."""
 
-    def run(payload: dict[str, Any] | bytes, *words: str, agent: str = "claude-code", **environment: str) -> Any:
+    def run(
+        payload: dict[str, Any] | bytes,
+        *words: str,
+        agent: str = "claude-code",
+        limits: Mapping[str, float] = MappingProxyType({}),
+        **environment: str,
+    ) -> Any:
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         return subprocess.run(
-            [sys.executable, "-I", "-S", str(HOOK), "--home", str(home.folder), agent, *words],
+            [sys.executable, "-I", "-S", str(hooks.hook(**limits)), "--home", str(home.folder), agent, *words],
             input=data,
             capture_output=True,
             env={"PATH": os.environ["PATH"], "HOME": str(home.folder.parent), **environment},
-            timeout=10,
+            timeout=120,
             check=False,
         )
 

@@ -24,9 +24,11 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.trust.verify import verify_store
+from tests.support import hooks
 
 HOOK = Path(tallystick.hook.__file__)
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot")
+_PATIENCE_SECONDS = 120.0
 SESSION = "61cacf39-0bfe-4715-9688-4dec476ed256"
 
 
@@ -93,25 +95,26 @@ def run_hook(
     *words: str,
     python: str = sys.executable,
     environment: dict[str, str] | None = None,
+    hook: Path | None = None,
     **options: Any,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the hook as an agent does."""
+    """Run the hook as an agent does, by default with limits that a busy machine does not reach."""
     data = said if isinstance(said, bytes) else json.dumps(said).encode()
     if isinstance(said, dict) and not words:
         words = tuple(event_word(agent, said))
     variables = {"PATH": os.defpath, "HOME": str(Path(home).parent)} if environment is None else environment
     return subprocess.run(
-        [python, "-I", "-S", str(HOOK), "--home", str(home), agent, *words],
+        [python, "-I", "-S", str(hook or hooks.hook()), "--home", str(home), agent, *words],
         input=data,
         capture_output=True,
         env=variables,
-        timeout=30,
+        timeout=_PATIENCE_SECONDS,
         check=False,
         **options,
     )
 
 
-def connect(home: Home, timeout: float = 5.0) -> socket.socket:
+def connect(home: Home, timeout: float = _PATIENCE_SECONDS) -> socket.socket:
     """A connection to the recorder's socket, however long its path is."""
     folder = os.open(Place(home.folder).run, os.O_RDONLY)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -166,7 +169,7 @@ def gaps(home: Home) -> list[str]:
     return [str(step.meta["reason"]) for step in steps(home, "tallystick") if step.type == "gap"]
 
 
-def wait_for(true: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_for(true: Callable[[], object], seconds: float = _PATIENCE_SECONDS) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if true():
@@ -175,7 +178,7 @@ def wait_for(true: Callable[[], object], seconds: float = 20.0) -> None:
     raise AssertionError("it did not become true in time")
 
 
-def wait_for_calls(home: Home, *numbers: int, seconds: float = 20.0) -> None:
+def wait_for_calls(home: Home, *numbers: int, seconds: float = _PATIENCE_SECONDS) -> None:
     """Wait until exactly these calls of Claude Code are recorded, each once."""
     wanted, until = [f"call_{number:05}" for number in numbers], time.monotonic() + seconds
     while sorted(call_ids(home)) != wanted and time.monotonic() < until:

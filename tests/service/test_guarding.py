@@ -10,8 +10,8 @@ from tallystick.journal.home import Home
 from tallystick.recording.store_identity import read_store
 from tallystick.service.guarding import Guarding
 from tallystick.trust.anchors import Target, anchor, targets
-from tests.anchors.remotes import bare
 from tests.support.sealed import record
+from tools.redteam.remotes import bare
 
 OLD = "2026-01-01T00:00:00.000000Z"
 

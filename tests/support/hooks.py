@@ -1,0 +1,42 @@
+"""The hook with other limits: for tests of what it does, whose machine may be too busy for the limits that agents need.
+
+Owns copies of the two files of the hook. Must not know what they do; `bench` holds the real limits to the clock.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import tallystick.hook
+import tallystick.hook_alone
+
+HASTY = {"answer": 1.0, "start": 0.4}
+"""The limits that agents need, where the recorder does not answer or cannot start; what then decides may take its time."""
+
+_FILES = (Path(tallystick.hook.__file__), Path(tallystick.hook_alone.__file__))
+_folders: list[Path] = []
+
+
+@functools.cache
+def hook(*, answer: float = 30.0, start: float = 5.0, deadline: float = 120.0) -> Path:
+    """The path of a hook that waits `answer` seconds for the recorder, `start` for a new one, and `deadline` in all."""
+    limits = {"ANSWER_SECONDS": answer, "START_SECONDS": start, "DEADLINE_SECONDS": deadline}
+    folder = Path(tempfile.mkdtemp(prefix="tally-hook-"))
+    _folders.append(folder)
+    for file in _FILES:
+        text = file.read_text("utf-8")
+        for name, seconds in limits.items():
+            text = re.sub(rf"^{name} = [\d.]+$", f"{name} = {seconds}", text, flags=re.MULTILINE)
+        (folder / file.name).write_text(text, "utf-8")
+    return folder / _FILES[0].name
+
+
+def remove() -> None:
+    """Remove the copies."""
+    hook.cache_clear()
+    while _folders:
+        shutil.rmtree(_folders.pop(), ignore_errors=True)
