@@ -12,7 +12,8 @@ from tallystick.anchors.kept import AnchorError
 from tallystick.seal.keys import SigningKey
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note
-from tests.anchors.remotes import push
+from tests.support.cases import each
+from tools.redteam.remotes import push
 
 STORE = "ab" * 16
 KEY = SigningKey(b"\x01" * 32)
@@ -78,9 +79,7 @@ def test_what_is_no_head_of_ours_is_passed_over(remote: Path) -> None:
     assert [kept.note for kept in place.heads()] == [note(1), note(2)]
 
 
-@pytest.mark.parametrize(
-    "remote", ["ext::sh -c touch% /tmp/x", "--upload-pack=touch /tmp/x", "/nonexistent/repository"]
-)
+@each("remote", ["ext::sh -c touch% /tmp/x", "--upload-pack=touch /tmp/x", "/nonexistent/repository"])
 def test_what_is_no_repository_is_refused_or_cannot_be_reached(remote: str) -> None:
     with pytest.raises(AnchorError):
         anchor(remote).put(note(1))

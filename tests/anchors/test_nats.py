@@ -15,6 +15,7 @@ from tallystick.anchors.nats import NatsAnchor, default_subject
 from tallystick.seal.keys import SigningKey
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note
+from tests.support.cases import each
 
 pytestmark = pytest.mark.skipif(shutil.which("nats-server") is None, reason="there is no nats-server on PATH")
 
@@ -76,7 +77,7 @@ def test_a_stream_that_lets_messages_go_does_not_guard(url: str) -> None:
     assert [kept.note for kept in place.heads()] == [note(1)]
 
 
-@pytest.mark.parametrize("subject", ["", "a b", "a.*", "a.>", "a\r\nPUB x"])
+@each("subject", ["", "a b", "a.*", "a.>", "a\r\nPUB x"])
 def test_what_is_no_subject_is_refused(url: str, subject: str) -> None:
     with pytest.raises(AnchorError, match="no subject"):
         NatsAnchor(url, subject)

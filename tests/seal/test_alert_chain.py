@@ -35,6 +35,7 @@ from tallystick.seal.alert_chain import (
     retention_root,
     walk,
 )
+from tests.support.cases import each
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "alerts" / "chain.json").read_text("utf-8"))
 
@@ -87,7 +88,7 @@ ROWS, HEAD = chain([finding(f"alert {n}") for n in range(4)])
 # Formulas -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("vector", VECTORS["alerts"], ids=lambda vector: vector["name"])
+@each("vector", VECTORS["alerts"], ids=lambda vector: vector["name"])
 def test_an_entry_hash_is_that_of_the_bytes_that_the_vector_spells_out(vector: dict[str, object]) -> None:
     members = vector["finding"]
     assert isinstance(members, dict)
@@ -114,7 +115,7 @@ def test_what_is_missing_and_what_is_empty_have_different_hashes() -> None:
     assert entry_hash(GENESIS, finding(path=None)) != entry_hash(GENESIS, finding(path=""))
 
 
-@pytest.mark.parametrize("spoilt", [{"message": None}, {"severity": 3}, {"created_at": "now"}, {"created_at": 1 << 63}])
+@each("spoilt", [{"message": None}, {"severity": 3}, {"created_at": "now"}, {"created_at": 1 << 63}])
 def test_a_member_of_another_type_has_no_hash(spoilt: dict[str, int | str | None]) -> None:
     with pytest.raises(ValueError, match="this is no"):
         entry_hash(GENESIS, replace(finding(), **spoilt))
@@ -171,8 +172,8 @@ def type_changed(rows: list[Row]) -> None:
     rows[3] = replace(rows[3], finding=replace(rows[3].finding, created_at="soon"))
 
 
-@pytest.mark.parametrize(
-    ("tamper", "expected"),
+@each(
+    "tamper, expected",
     [
         (edited, Break(2, MODIFIED)),
         (inserted, Break(3, UNLINKED)),
@@ -192,7 +193,7 @@ def test_tampering_is_found_where_it_is(tamper: Callable[[list[Row]], None], exp
     assert walk(rows, anchor=HEAD).broken == expected
 
 
-@pytest.mark.parametrize("anchor", [Anchor(HEAD.head_hash, 3), Anchor(GENESIS, 4), Anchor(None, None)])
+@each("anchor", [Anchor(HEAD.head_hash, 3), Anchor(GENESIS, 4), Anchor(None, None)])
 def test_an_anchor_that_says_something_else_is_a_break_at_the_tail(anchor: Anchor) -> None:
     assert walk(ROWS, anchor=anchor).broken == Break(None, ANCHOR)
 
@@ -230,7 +231,7 @@ def checkpoints(count: int) -> list[Checkpoint]:
     return made
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
+@each("count", [0, 1, 3])
 def test_the_last_checkpoint_is_the_root_of_what_was_kept(count: int) -> None:
     made = checkpoints(count)
     root = made[-1].checkpoint_hash if made else GENESIS

@@ -19,6 +19,7 @@ from tallystick.errors import FormatError
 from tallystick.seal import canonical as module
 from tallystick.seal.canonical import FAST_DECODER, canonical, fast_dumps, has_astral_key, is_canonical, parse
 from tests.seal.sentences import refusal
+from tests.support.cases import each
 
 SAFE = 2**53 - 1
 CHARACTERS = (
@@ -119,8 +120,8 @@ def test_20000_numbers_come_out_as_the_reference_writes_them() -> None:
         assert canonical(value) == rfc8785.dumps(value), value
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@each(
+    "value, expected",
     [
         (-0.0, b"0"),
         (1.0, b"1"),
@@ -225,7 +226,7 @@ def test_what_was_written_reads_back_and_is_canonical(value: Any) -> None:
     assert is_canonical(written, again)
 
 
-@pytest.mark.parametrize(
+@each(
     "spelling",
     [
         b'{"a": 1}',
@@ -258,13 +259,13 @@ def test_another_spelling_is_not_canonical(spelling: bytes) -> None:
     assert not is_canonical(spelling, parse(spelling))
 
 
-@pytest.mark.parametrize("literal", ["9007199254740991", "-9007199254740991", "123456789012345", "0", "-1"])
+@each("literal", ["9007199254740991", "-9007199254740991", "123456789012345", "0", "-1"])
 def test_an_integer_is_read_exactly(literal: str) -> None:
     assert parse(literal.encode()) == int(literal)
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
+@each(
+    "text, rule",
     [
         (b"\xff", "line"),
         (b'"\xed\xa0\x80"', "line"),
@@ -302,13 +303,13 @@ PLAIN = ["0.5", "-0.5", "0.00001", "0.000019", "1.5", "1234567890123456.5", "0.1
 UNCERTAIN = ["1.0", "0.0", "0.50", "1e5", "1E5", "1.5e3", "0.000001", "12345678901234567.5", "1.5e-7", "-0.0", "1e-7"]
 
 
-@pytest.mark.parametrize("literal", PLAIN)
+@each("literal", PLAIN)
 def test_a_plain_float_is_read_fast(literal: str) -> None:
     assert FAST_DECODER.decode(literal) == float(literal)
     assert module.plain_float_hook(literal) == float(literal)
 
 
-@pytest.mark.parametrize("literal", UNCERTAIN)
+@each("literal", UNCERTAIN)
 def test_a_float_that_encoders_differ_on_is_left_to_the_reference(literal: str) -> None:
     with pytest.raises(msgspec.DecodeError):
         FAST_DECODER.decode(literal)
@@ -316,7 +317,7 @@ def test_a_float_that_encoders_differ_on_is_left_to_the_reference(literal: str) 
         module.plain_float_hook(literal)
 
 
-@pytest.mark.parametrize("value", [2**53, -(2**53), 2**63, b"x", {1: 1}])
+@each("value", [2**53, -(2**53), 2**63, b"x", {1: 1}])
 def test_the_fast_writer_refuses_what_it_would_write_otherwise(value: Any) -> None:
     with pytest.raises(TypeError):
         fast_dumps(value)

@@ -22,9 +22,10 @@ from tallystick.seal.line import Line, parse_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.redact import Redaction, line_text, redact, withhold
 from tests.seal.sentences import reads_well
-from tests.vectors.maker import Journal, Spec, alpha, beta, moment, open_session, session_id
-from tests.vectors.sessions import resumed
-from tests.vectors.tampering import pictures
+from tests.support.cases import each
+from tools.vectors.maker import Journal, Spec, alpha, beta, moment, open_session, session_id
+from tools.vectors.sessions import resumed
+from tools.vectors.tampering import pictures
 
 
 def lines(journal: Journal) -> list[bytes]:
@@ -213,8 +214,8 @@ def test_a_seed_is_shown_once_in_a_journal() -> None:
     assert fed(withheld, sid, Place.LONE).size == 4
 
 
-@pytest.mark.parametrize(
-    ("kind", "meta", "rule"),
+@each(
+    "kind, meta, rule",
     [
         ("recovery", {"bytes": 3}, None),
         ("session_start", {"resumed": True}, None),
@@ -255,8 +256,8 @@ def test_a_recovery_before_the_end_ends_nothing() -> None:
     assert fed(lines(journal), journal.sid).size == 4
 
 
-@pytest.mark.parametrize(
-    ("place", "in_ledger", "kind", "rule"),
+@each(
+    "place, in_ledger, kind, rule",
     [
         (Place.STORE, False, "session_start", None),
         (Place.STORE, False, "store_start", "order"),
@@ -424,8 +425,8 @@ def test_counts_are_of_accepted_entries_only() -> None:
 # Levels --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("level", Redaction)
-@pytest.mark.parametrize("shown", Redaction)
+@each("level", Redaction)
+@each("shown", Redaction)
 def test_a_promised_level_is_held_to(level: Redaction, shown: Redaction) -> None:
     journal = open_session(3)
     texts = [line_text(redact(parse_line(text), shown)) for text in lines(journal)]

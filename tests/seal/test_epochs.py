@@ -13,7 +13,8 @@ from tallystick.errors import FormatError
 from tallystick.seal.epochs import Epoch, LiveEpoch, Row, end_epoch, epoch_of, later, why_not_forward
 from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.merkle import EMPTY_ROOT, merkle_root
-from tests.vectors.maker import STORE, moment
+from tests.support.cases import each
+from tools.vectors.maker import STORE, moment
 
 KEYS = [SigningKey(bytes([n]) * 32) for n in range(1, 8)]
 LEAVES = [n.to_bytes(32, "big") for n in range(9)]
@@ -54,8 +55,8 @@ def test_keys_follow_from_a_later_one_too_and_from_no_other() -> None:
     assert (stranger.counting(10), stranger.follows) == ((KEYS[6].public,), False)
 
 
-@pytest.mark.parametrize(
-    ("end", "rule"),
+@each(
+    "end, rule",
     [
         (ended(3, 7, by=KEYS[1]), "signature"),
         (ended(2, 7, by=KEYS[0]), "signature"),
@@ -152,8 +153,8 @@ def test_a_whole_row_up_to_the_live_key_guards_the_past() -> None:
     assert why_not_forward(whole(), live(), is_pinned=True) is None
 
 
-@pytest.mark.parametrize(
-    ("row", "said", "is_pinned", "why"),
+@each(
+    "row, said, is_pinned, why",
     [
         (Row(KEYS[0].public), live(), True, "no epoch has ended"),
         (whole(), None, True, "does not have the key"),

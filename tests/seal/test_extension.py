@@ -23,6 +23,7 @@ from tallystick.seal.extension import (
 from tallystick.seal.keys import SigningKey
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note, verify_note
+from tests.support.cases import each
 
 STORE = "0" * 31 + "1"
 KEY = SigningKey(bytes(range(32)))
@@ -73,7 +74,7 @@ def test_no_smaller_and_no_other_size_is_signed_than_follows(before: int, claime
     assert (refused.value.code, refused.value.size) == (Code.BEHIND, before)
 
 
-@pytest.mark.parametrize("size", [0, 4, 6, 2**63 - 1])
+@each("size", [0, 4, 6, 2**63 - 1])
 def test_the_leaves_must_be_as_many_as_the_size_says(size: int) -> None:
     with pytest.raises(RefusedError) as refused:
         extend(state_of(leaves(3)), asked(leaves(5), 3, size=size))
@@ -100,7 +101,7 @@ def test_a_request_survives_being_sent(before: int, more: int, has_head: bool) -
     assert parse_request(request_text(request)) == request
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",

@@ -7,7 +7,6 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from tallystick.seal.fastline import Accepted, accept_bare, accept_full
 from tallystick.seal.hashes import commitment, fields_hash, genesis, salt
 from tallystick.seal.line import check_content, hash_of, parse_line, seal_line
 from tallystick.seal.redact import Redaction, line_text, redact
+from tests.support.cases import each
 
 SID = "0a" * 16
 PREV = genesis(SID)
@@ -103,7 +103,7 @@ def test_what_the_shortcut_accepts_the_plain_reading_accepts_too(values: dict[st
         assert found is not None
 
 
-@pytest.mark.parametrize(
+@each(
     "spelled",
     [
         b"1.0",
@@ -203,7 +203,7 @@ def test_a_line_is_accepted_at_its_own_place_only() -> None:
     assert quickly(text, prev=bytes(32)) is None
 
 
-@pytest.mark.parametrize("member", ["n", "sid", "prev", "v", "fields"])
+@each("member", ["n", "sid", "prev", "v", "fields"])
 def test_an_entry_that_says_something_else_is_not_accepted(member: str) -> None:
     other: dict[str, Any] = {"n": 8, "sid": "0c" * 16, "prev": HASH, "v": 2, "fields": HASH}
     assert quickly(by_hand({"meta": META})) is not None
@@ -211,7 +211,7 @@ def test_an_entry_that_says_something_else_is_not_accepted(member: str) -> None:
     assert quickly(by_hand({"meta": META}, extra=1)) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "parents",
     [
         [HASH[:-1]],
@@ -243,7 +243,7 @@ def _meta_of(size: int) -> dict[str, Any]:
     return meta
 
 
-@pytest.mark.parametrize("name", ["content.text", "personal.cwd"])
+@each("name", ["content.text", "personal.cwd"])
 def test_each_limit_holds_to_the_one(name: str) -> None:
     for size in (16_384, 16_385):
         text = by_hand({"meta": _meta_of(size), name: 1})
@@ -264,7 +264,7 @@ def test_each_limit_holds_to_the_one(name: str) -> None:
         assert (plainly(text) is not None) is (more == 0)
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"seed": "0" * 62},
@@ -350,7 +350,7 @@ def test_every_changed_bit_of_a_bare_line_is_refused_or_another_digest() -> None
                 assert found == hash_of(parse_line(changed).entry)
 
 
-@pytest.mark.parametrize("end", [b"", b" ", b"\n", b"]"])
+@each("end", [b"", b" ", b"\n", b"]"])
 def test_a_bare_line_ends_where_it_ends(end: bytes) -> None:
     assert bare(BARE[:-1] + end) is None
     assert not end or bare(BARE + end) is None

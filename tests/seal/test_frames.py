@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.seal.canonical import canonical
 from tallystick.seal.frames import commit_all, json_frame
 from tallystick.seal.hashes import commitment, fields_hash, salt
+from tests.support.cases import each
 
 SEED = bytes(range(32))
 names = st.sampled_from(["meta", "content.text", "content.args", "content.a", "personal.cwd", "local.source"])
@@ -30,9 +30,7 @@ def test_a_text_as_long_as_the_limit_passes_and_one_longer_does_not() -> None:
     assert commit_all(SEED, values, canonical, 9) is None
 
 
-@pytest.mark.parametrize(
-    "name", ["", "Meta", "content", "content.", "secret.text", "meta.text", "content.text\n", "metas"]
-)
+@each("name", ["", "Meta", "content", "content.", "secret.text", "meta.text", "content.text\n", "metas"])
 def test_what_is_no_field_name_has_no_frame(name: str) -> None:
     assert json_frame(name) is None
     assert commit_all(SEED, {"meta": {}, name: 1}, canonical, 1000) is None

@@ -2,16 +2,16 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.step import Json
 from tallystick.seal.go_json import go_json, go_text, sorted_keys
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
+@each(
+    "value, text",
     [
         ("curl x && sh <y>", r'"curl x \u0026\u0026 sh \u003cy\u003e"'),
         ("é\u2028\u2029", r'"é\u2028\u2029"'),

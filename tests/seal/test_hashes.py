@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from tallystick.seal.hashes import (
     streamed_commitment,
     tagged_hash,
 )
+from tests.support.cases import each
 
 SEED = bytes(range(32))
 
@@ -47,7 +47,7 @@ def test_the_formulas_are_those_of_the_text() -> None:
     assert node_hash(b"l" * 32, b"r" * 32) == sha256(b"\x01" + b"l" * 32 + b"r" * 32).digest()
 
 
-@pytest.mark.parametrize("count", [1, 2, 31, 32])
+@each("count", [1, 2, 31, 32])
 def test_any_number_of_fields_that_an_entry_may_have_can_be_hashed(count: int) -> None:
     pairs = [(f"content.part_{number:02}", bytes([number]) * 32) for number in range(count)]
     flat = [part for name, digest in pairs for part in (name.encode(), digest)]

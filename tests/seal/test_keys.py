@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hashlib import sha256, sha512
 
-import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,32 +20,13 @@ from tallystick.seal.keys import (
     verify_signature,
 )
 from tests.seal.sentences import refusal
+from tests.support.cases import each, each_case
 
 P = 2**255 - 19
 L = 2**252 + 27742317777372353535851937790883648493
 KEY = SigningKey(bytes(range(32)))
 
 # RFC 8032 7.1: secret, public, message, signature.
-RFC_8032 = [
-    (
-        "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
-        "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
-        "",
-        "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
-    ),
-    (
-        "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
-        "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
-        "72",
-        "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
-    ),
-    (
-        "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
-        "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
-        "af82",
-        "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a",
-    ),
-]
 
 
 def low_order_by_computing() -> set[bytes]:
@@ -65,7 +45,7 @@ def test_the_14_low_order_encodings_are_all_there_are() -> None:
     assert low_order_by_computing() == LOW_ORDER
 
 
-@pytest.mark.parametrize("encoding", sorted(LOW_ORDER), ids=lambda encoding: encoding.hex()[:8] + encoding.hex()[-2:])
+@each("encoding", sorted(LOW_ORDER), ids=lambda encoding: encoding.hex()[:8] + encoding.hex()[-2:])
 def test_a_low_order_encoding_is_refused_as_key_and_as_r(encoding: bytes) -> None:
     assert refusal(lambda: public_key(encoding)) == "signature"
     name = did_key(PublicKey(encoding))
@@ -88,7 +68,7 @@ def _library_accepts(key: bytes, signature: bytes, message: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("secret", "public", "message", "signature"), RFC_8032)
+@each_case("secret, public, message, signature")
 def test_the_vectors_of_rfc_8032_come_out(secret: str, public: str, message: str, signature: str) -> None:
     key = SigningKey(bytes.fromhex(secret))
     assert key.public.hex() == public
@@ -138,8 +118,8 @@ def test_the_other_face_of_a_signature_is_refused() -> None:
     assert not verify_signature(KEY.public, signature[:32] + s.to_bytes(32, "little"), b"message")
 
 
-@pytest.mark.parametrize("offset", range(19))
-@pytest.mark.parametrize("sign", [0, 1])
+@each("offset", range(19))
+@each("sign", [0, 1])
 def test_a_key_whose_y_is_not_reduced_is_refused(offset: int, sign: int) -> None:
     raw = (P + offset + sign * 2**255).to_bytes(32, "little")
     assert refusal(lambda: public_key(raw)) == "signature"
@@ -161,7 +141,7 @@ def test_a_forgery_under_another_spelling_of_a_key_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("length", [0, 31, 33, 64])
+@each("length", [0, 31, 33, 64])
 def test_a_key_has_32_bytes(length: int) -> None:
     assert refusal(lambda: public_key(b"\x05" * length)) == "signature"
 
@@ -185,7 +165,7 @@ def test_a_key_comes_back_from_its_name(raw: bytes) -> None:
 GOOD = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp"
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tallystick.seal.keys import PublicKey, SigningKey, did_key
 from tallystick.seal.ledger import LedgerView, SessionHead
 from tests.seal.sentences import refusal
+from tests.support.cases import each
 
 A, B = "0a" * 16, "0b" * 16
 ROOT, ENTRY = "0c" * 32, "0d" * 32
@@ -134,8 +133,8 @@ def test_a_key_of_another_kind_counts_for_nothing_and_a_low_order_one_is_kept_to
     assert view({"type": "store_start", "key": did_key(weak)}).keys == [weak]
 
 
-@pytest.mark.parametrize(
-    ("entry", "members"),
+@each(
+    "entry, members",
     [
         (head(3), ("session", "size", "root")),
         (erasure(3, "content.text"), ("session", "n", "entry", "names")),

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
-import pytest
 
 from tallystick.errors import FormatError
 from tallystick.model.verdict import Defect, Level, Rule
@@ -16,7 +15,8 @@ from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, check_ledger, fo
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.note import sign_note
 from tests.seal.sentences import reads_well
-from tests.vectors.maker import KEY, OTHER_KEY, STORE, Held, Journal, Spec, Store, alpha, beta, moment
+from tests.support.cases import each
+from tools.vectors.maker import KEY, OTHER_KEY, STORE, Held, Journal, Spec, Store, alpha, beta, moment
 
 A = alpha().sid
 THIRD_KEY = SigningKey(b"\x03" * 32)
@@ -159,7 +159,7 @@ def test_a_ledger_whose_beginning_is_not_sound_cannot_say_which_keys_count() -> 
     assert (bad(by_other), by_other.wrong_key) == ((STORE, None, "signature"), True)
 
 
-@pytest.mark.parametrize("text", [b"prose\n", b"{}\n", b"\n"])
+@each("text", [b"prose\n", b"{}\n", b"\n"])
 def test_what_is_no_ledger_at_all_is_told_without_a_store(text: bytes) -> None:
     found = check(text, None)
     defect = found.defects[0]
@@ -240,9 +240,7 @@ def rotating() -> Journal:
     return ledger
 
 
-@pytest.mark.parametrize(
-    ("size", "known"), [(0, {KEY}), (1, {KEY}), (2, {KEY, OTHER_KEY}), (3, {OTHER_KEY}), (4, {OTHER_KEY, THIRD_KEY})]
-)
+@each("size, known", [(0, {KEY}), (1, {KEY}), (2, {KEY, OTHER_KEY}), (3, {OTHER_KEY}), (4, {OTHER_KEY, THIRD_KEY})])
 def test_the_keys_that_count_are_those_below_the_heads_size(size: int, known: set[SigningKey]) -> None:
     ledger = rotating()
     for key in (KEY, OTHER_KEY, THIRD_KEY):
@@ -253,7 +251,7 @@ def test_the_keys_that_count_are_those_below_the_heads_size(size: int, known: se
         assert (bad(remembered) is None) is (key in known)
 
 
-@pytest.mark.parametrize("weak", sorted(LOW_ORDER)[:3])
+@each("weak", sorted(LOW_ORDER)[:3])
 def test_a_low_order_key_in_the_ledger_signs_nothing(weak: bytes) -> None:
     made = Store(alpha(), key=did_key(PublicKey(weak)))
     note = head_over(made.ledger, 1)
@@ -271,8 +269,8 @@ def test_a_remembered_head_that_the_ledger_extends_is_fine() -> None:
         assert (bad(found), found.head_size) == (None, 3)
 
 
-@pytest.mark.parametrize(
-    ("remembered", "expected"),
+@each(
+    "remembered, expected",
     [
         (
             lambda made: head_over(Store(alpha(), beta()).head(alpha()).head(beta()).head(beta()).ledger, 4),

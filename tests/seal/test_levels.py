@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.model.verdict import Level, Require, report
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.ledgercheck import LedgerCheck
 from tallystick.seal.levels import level_of, why_not_higher
 from tallystick.seal.verify import conclude
 from tests.seal.sentences import reads_well
-from tests.vectors.maker import STORE
+from tests.support.cases import each, each_case
+from tools.vectors.maker import STORE
 
 
-@pytest.mark.parametrize(
-    ("head_size", "agreed", "level", "says"),
+@each(
+    "head_size, agreed, level, says",
     [
         (None, (Level.A3, Level.A4), Level.A1, "no verified signed head"),
         (1, (), Level.A2, "no separate signer, anchor or witness"),
@@ -32,17 +31,7 @@ def test_a_level_counts_with_all_below_it(
     assert conclude(found, []).level is level
 
 
-@pytest.mark.parametrize(
-    ("require", "newest", "code"),
-    [
-        (Require.A3, {Level.A3: "2026-11-20T00:00:00.000000Z"}, 0),
-        (Require.A3, {Level.A3: "2026-11-19T23:59:59.999999Z"}, 2),
-        (Require.A3, {Level.A4: "2026-11-20T00:00:00.000000Z"}, 2),
-        (Require.A4, {Level.A3: "2026-11-20T00:00:00.000000Z"}, 2),
-        (Require.A4, {Level.A4: "2026-11-21T00:00:00.000000Z"}, 0),
-        (Require.A2, {}, 0),
-    ],
-)
+@each_case("require, newest, code")
 def test_a_head_that_is_too_old_is_an_alarm(require: Require, newest: dict[Level, str], code: int) -> None:
     agreed = frozenset((Level.A3, Level.A4))
     found = LedgerCheck(store_id=STORE, view=LedgerView(), tail=LedgerView(), head_size=1, agreed=agreed, newest=newest)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.seal import limits
 from tallystick.seal.limits import exceeds_depth, is_deeper
+from tests.support.cases import each
 
 
 def test_the_limits_are_those_of_section_15() -> None:
@@ -25,7 +25,7 @@ def test_the_limits_are_those_of_section_15() -> None:
     assert limits.PARSED_BLOB_BYTES == 8_388_608
 
 
-@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+@each("opening", [b"[", b'{"a":'])
 def test_depth_is_counted_to_the_level(opening: bytes) -> None:
     closing = b"]" if opening == b"[" else b"}"
     value = opening * 64 + b"1" + closing * 64
@@ -38,9 +38,7 @@ def test_brackets_side_by_side_do_not_add_up() -> None:
     assert exceeds_depth(b"[" + b"[]," * 1000 + b"[{}]]", 2)
 
 
-@pytest.mark.parametrize(
-    "text", [b'["[[[["]', rb'["\"[[[["]', rb'["\\","[[["]', b'{"[[[":"{{{"}', b'"[[[[', b'["\n[[["]']
-)
+@each("text", [b'["[[[["]', rb'["\"[[[["]', rb'["\\","[[["]', b'{"[[[":"{{{"}', b'"[[[[', b'["\n[[["]'])
 def test_brackets_in_strings_do_not_count(text: bytes) -> None:
     assert not exceeds_depth(text, 1)
 

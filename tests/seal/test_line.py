@@ -46,6 +46,7 @@ from tests.seal.made_lines import (
     without,
 )
 from tests.seal.sentences import refusal
+from tests.support.cases import each
 
 # Writing -------------------------------------------------------------------------------------------------------------
 
@@ -220,7 +221,7 @@ def test_depth_is_asked_before_anything_is_parsed() -> None:
     assert refusal(lambda: parse_line(b"[" * 64)) == "line"
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"1", b'"x"', b"null", b"{", b"\xff{}", b"true"])
+@each("text", [b"", b"[]", b"1", b'"x"', b"null", b"{", b"\xff{}", b"true"])
 def test_what_is_no_object_is_no_line(text: bytes) -> None:
     assert refusal(lambda: parse_line(text)) == "line"
 
@@ -231,7 +232,7 @@ def test_another_spelling_is_not_canonical() -> None:
         assert refusal(lambda other=other: parse_line(other)) == "canonical"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("version", [0, 2, -1, 2**53 - 1])
+@each("version", [0, 2, -1, 2**53 - 1])
 def test_another_version_is_said_before_all_other_members(version: int) -> None:
     assert refused(entry_with(v=version)) == "version"
     assert refused({"entry": {"v": version}, "more": 1}) == "version"
@@ -246,7 +247,7 @@ WRONG_HASHES = (
 )
 
 
-@pytest.mark.parametrize("wrong", WRONG_HASHES, ids=repr)
+@each("wrong", WRONG_HASHES, ids=repr)
 def test_hashes_are_64_hex_digits_in_lower_case(wrong: Any) -> None:
     assert refused(entry_with(fields=wrong)) == "member"
     assert refused(entry_with(prev=wrong)) == "member"
@@ -258,7 +259,7 @@ def test_hashes_are_64_hex_digits_in_lower_case(wrong: Any) -> None:
     assert refused(blob_with(commitment=wrong)) == "member"
 
 
-@pytest.mark.parametrize("wrong", ["", SID[:-1], SID + "0", SID.upper(), SID + "\n", 5, None, [SID]], ids=repr)
+@each("wrong", ["", SID[:-1], SID + "0", SID.upper(), SID + "\n", 5, None, [SID]], ids=repr)
 def test_a_session_is_32_hex_digits(wrong: Any) -> None:
     assert refused(entry_with(sid=wrong)) == "member"
     if isinstance(wrong, str):
@@ -283,7 +284,7 @@ def test_n_is_a_whole_number_below_2_53() -> None:
     assert refusal(lambda: parse_line(text.replace(b'"n":0', b'"n":-9007199254740992'))) == "canonical"
 
 
-@pytest.mark.parametrize("member", ["fields", "n", "parents", "prev", "sid", "v"])
+@each("member", ["fields", "n", "parents", "prev", "sid", "v"])
 def test_an_entry_has_six_members(member: str) -> None:
     assert refused(GOOD | {"entry": without(GOOD["entry"], member)}) == "member"
     assert refused(entry_with(extra=1)) == "member"
@@ -298,8 +299,8 @@ def test_a_line_has_an_entry_and_no_strange_member() -> None:
         assert refused(GOOD | {"entry": wrong}) == "member"
 
 
-@pytest.mark.parametrize("member", ["blobs", "fields", "salts", "withheld"])
-@pytest.mark.parametrize("wrong", [{}, [], None, 1, "x", [1]], ids=repr)
+@each("member", ["blobs", "fields", "salts", "withheld"])
+@each("wrong", [{}, [], None, 1, "x", [1]], ids=repr)
 def test_a_member_that_would_be_empty_is_absent(member: str, wrong: Any) -> None:
     assert refused(GOOD | {member: wrong}) == "member"
 
@@ -447,15 +448,13 @@ def test_an_absent_blob_is_counted_or_refused_as_the_caller_says() -> None:
     assert asked == ["content.part_0", "content.part_1"]
 
 
-@pytest.mark.parametrize("text", [b'"x"', b'{"a":1}', b"[" * 64 + b"]" * 64])
+@each("text", [b'"x"', b'{"a":1}', b"[" * 64 + b"]" * 64])
 def test_a_json_blob_holds_canonical_json(text: bytes) -> None:
     line, read = json_blob(text)
     assert check_content(line, read_blob=read) == 0
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"x", b"{ }", b"1.0", b"\xff", b"[" * 65 + b"]" * 65, b"1e400", b'"x"\n', b"NaN"]
-)
+@each("text", [b"", b"x", b"{ }", b"1.0", b"\xff", b"[" * 65 + b"]" * 65, b"1e400", b'"x"\n', b"NaN"])
 def test_a_json_blob_that_holds_no_canonical_json_is_refused(text: bytes) -> None:
     line, read = json_blob(text)
     assert refusal(lambda: check_content(line, read_blob=read)) == "blob"
@@ -481,8 +480,8 @@ def test_every_form_is_skimmed_to_the_same_entry() -> None:
         assert skim(text + b"\n") == found
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
+@each(
+    "old, new",
     [
         *(
             (b'"entry":', b'"antry":'),

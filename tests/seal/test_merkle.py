@@ -17,22 +17,14 @@ from tallystick.seal.merkle import (
     verify_consistency,
     verify_inclusion,
 )
+from tests.support.cases import cases, each
 
 # The leaves and roots that implementations of Certificate Transparency have tested themselves with since 2013.
 DATA = [
     bytes.fromhex(text)
     for text in ("", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f")
 ]
-ROOTS = [
-    "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
-    "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
-    "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
-    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
-    "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
-    "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
-    "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
-    "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
-]
+ROOTS = cases(__file__, "roots", list[str])
 PUBLISHED = [sha256(b"\x00" + data).digest() for data in DATA]
 LEAVES = [sha256(b"\x00%d" % number).digest() for number in range(130)]
 SIZES = (*range(1, 23), 31, 33, 37, 41, 42, 43, 63, 64, 65, 75, 84, 100, 127, 128, 129, 130)
@@ -90,7 +82,7 @@ def test_a_frontier_is_continued_from_its_subtrees() -> None:
             Frontier(size, subtrees)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each("size", SIZES)
 def test_every_leaf_of_a_tree_has_a_proof_and_no_other_leaf_fits_it(size: int) -> None:
     root = plain_root(LEAVES[:size])
     for index in range(size):
@@ -105,7 +97,7 @@ def test_every_leaf_of_a_tree_has_a_proof_and_no_other_leaf_fits_it(size: int) -
             assert not verify_inclusion(LEAVES[index], other, size, proof, root)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each("size", SIZES)
 def test_every_earlier_tree_has_a_proof_and_no_other_tree_fits_it(size: int) -> None:
     roots = [plain_root(LEAVES[:old]) for old in range(size + 1)]
     new_root = roots[size]
@@ -154,27 +146,27 @@ def test_a_tree_extends_itself_with_an_empty_proof_only() -> None:
     assert not verify_consistency(6, 6, root, root, (bytes(32),))
 
 
-@pytest.mark.parametrize(("old", "new"), [(0, 1), (0, 0), (-1, 5), (6, 5), (1, 0)])
+@each("old, new", [(0, 1), (0, 0), (-1, 5), (6, 5), (1, 0)])
 def test_sizes_that_no_log_has_are_refused(old: int, new: int) -> None:
     root = plain_root(LEAVES[:1])
     assert not verify_consistency(old, new, root, root, ())
     assert not verify_consistency(old, new, EMPTY_ROOT, EMPTY_ROOT, ())
 
 
-@pytest.mark.parametrize(("index", "size"), [(-1, 1), (1, 1), (0, 0), (5, 4), (-2, -1)])
+@each("index, size", [(-1, 1), (1, 1), (0, 0), (5, 4), (-2, -1)])
 def test_a_leaf_that_is_not_there_has_no_proof(index: int, size: int) -> None:
     assert not verify_inclusion(LEAVES[0], index, size, (), LEAVES[0])
     with pytest.raises(IndexError, match="leaf"):
         inclusion_proof(LEAVES[: max(size, 0)], index)
 
 
-@pytest.mark.parametrize(("count", "old"), [(0, 0), (3, 0), (3, 4), (3, -1)])
+@each("count, old", [(0, 0), (3, 0), (3, 4), (3, -1)])
 def test_there_is_no_proof_from_a_tree_that_is_not_there(count: int, old: int) -> None:
     with pytest.raises(IndexError, match="leaves"):
         consistency_proof(LEAVES[:count], old)
 
 
-@pytest.mark.parametrize("length", [0, 31, 33])
+@each("length", [0, 31, 33])
 def test_a_node_that_is_no_hash_refuses_the_proof(length: int) -> None:
     proof = list(inclusion_proof(LEAVES[:4], 1))
     right = sha256(b"\x01" + proof[0] + LEAVES[1]).digest()  # what a verifier that cuts nodes would still accept

@@ -13,6 +13,7 @@ from tallystick.seal import names as module
 from tallystick.seal.canonical import canonical
 from tallystick.seal.names import check_meta, fit_meta, is_field_name, is_meta_string, is_time
 from tests.seal.sentences import refusal
+from tests.support.cases import each
 
 BASE = {"type": "user", "recorded": "2026-01-02T03:04:05.000000Z", "source": "sdk"}
 LEDGER = {"recorded": "2026-01-02T03:04:05.000000Z"}
@@ -96,7 +97,7 @@ def test_a_meta_with_type_time_and_source_passes() -> None:
     check(BASE | {"tokens": {"input": 1, "Cache.read": -5}, "list": [1, "a", True, False], "empty": [], "none": {}})
 
 
-@pytest.mark.parametrize("member", ["type", "recorded", "source"])
+@each("member", ["type", "recorded", "source"])
 def test_a_meta_that_lacks_a_member_it_must_have_is_refused(member: str) -> None:
     refused({key: value for key, value in BASE.items() if key != member})
     wrongs: tuple[Any, ...] = (None, 1, True, "", "a b", [], {}, ["sdk"])
@@ -118,12 +119,12 @@ def test_recorded_and_ts_must_be_times() -> None:
     refused(BASE | {"ts": ["2026-01-02T03:04:05.000000Z"]})
 
 
-@pytest.mark.parametrize("meta", [None, [], "meta", 1, True])
+@each("meta", [None, [], "meta", 1, True])
 def test_meta_is_an_object(meta: Any) -> None:
     refused(meta)
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         "",
@@ -154,7 +155,7 @@ def test_a_value_that_is_no_word_of_a_program_is_refused(value: Any) -> None:
     refused(BASE | {"x": value})
 
 
-@pytest.mark.parametrize("key", ["", "A", "9", "a b", "a-b", "a.b", "_a", "é", "a" * 49, "a\n"])
+@each("key", ["", "A", "9", "a b", "a-b", "a.b", "_a", "é", "a" * 49, "a\n"])
 def test_members_of_meta_are_words(key: str) -> None:
     refused(BASE | {key: 1})
 
@@ -195,7 +196,7 @@ def entry(kind: str) -> dict[str, Any]:
     return LEDGER | {"type": of_type} | ENTRIES[kind]
 
 
-@pytest.mark.parametrize("kind", ENTRIES)
+@each("kind", ENTRIES)
 def test_an_entry_of_the_ledger_needs_no_source_but_its_members(kind: str) -> None:
     check(entry(kind), in_ledger=True)
     check(entry(kind) | {"extra": 1}, in_ledger=True)
@@ -207,21 +208,21 @@ def test_an_entry_of_the_ledger_needs_no_source_but_its_members(kind: str) -> No
         refused({key: value for key, value in entry(kind).items() if key != member}, in_ledger=True)
 
 
-@pytest.mark.parametrize(
-    ("member", "wrong"),
+@each(
+    "member, wrong",
     [
         ("session", [SID[:-1], SID + "0", SID.upper(), 5, "x" * 32]),
         ("size", [-1, True, "5"]),
         ("root", [HASH[:-1], HASH + "0", HASH.upper(), 5]),
     ],
 )
-@pytest.mark.parametrize("kind", ["session_head", "drop_session"])
+@each("kind", ["session_head", "drop_session"])
 def test_members_of_a_head_have_their_shape(kind: str, member: str, wrong: list[Any]) -> None:
     for value in wrong:
         refused(entry(kind) | {member: value}, in_ledger=True)
 
 
-@pytest.mark.parametrize("kind", ["erasure", "drop_content"])
+@each("kind", ["erasure", "drop_content"])
 def test_members_of_an_erasure_have_their_shape(kind: str) -> None:
     for number in ("n", "entry") if kind == "erasure" else ("from", "to"):
         for value in (-1, True, "0", HASH[:-1]):
@@ -231,7 +232,7 @@ def test_members_of_an_erasure_have_their_shape(kind: str) -> None:
     refused(entry(kind) | {"session": SID[:-1]}, in_ledger=True)
 
 
-@pytest.mark.parametrize("kind", ["store_start", "key_add", "key_retire"])
+@each("kind", ["store_start", "key_add", "key_retire"])
 def test_a_key_has_the_shape_of_a_did_key(kind: str) -> None:
     check(entry(kind) | {"key": "did:key:z" + "1" * 40}, in_ledger=True)
     check(entry(kind) | {"key": "did:key:z" + "z" * 60}, in_ledger=True)

@@ -13,6 +13,7 @@ from tallystick.seal.keys import LOW_ORDER, SigningKey, key_id
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.note import note_text, parse_note, sign_note, verify_note
 from tests.seal.sentences import refusal
+from tests.support.cases import each
 
 STORE = "f0" * 16
 ROOT = bytes(range(32))
@@ -61,7 +62,7 @@ SIGNATURE = NOTE.split(b"\n")[4]
 BLOB = SIGNATURE.rsplit(b" ", 1)[1]
 
 
-@pytest.mark.parametrize(
+@each(
     "note",
     [
         b"",
@@ -130,7 +131,7 @@ def test_another_spelling_of_a_head_is_refused(note: bytes) -> None:
     assert refused(note) == "signature"
 
 
-@pytest.mark.parametrize("code", [*range(10), *range(11, 32), 127])
+@each("code", [*range(10), *range(11, 32), 127])
 def test_no_control_character_may_stand_anywhere(code: int) -> None:
     line = f"— other{chr(code)}name {BLOB.decode()}\n".encode()
     assert refused(NOTE + line) == "signature"
@@ -185,12 +186,12 @@ def spoiled(signature: bytes) -> bytes:
     return f"— {NAME} {base64.b64encode(key_id(NAME, KEY.public) + signature).decode()}\n".encode()
 
 
-@pytest.mark.parametrize(
+@each(
     "signature",
     [bytes(64), b"\x01", KEY.sign(b"another text"), OTHER.sign(note_text(STORE, 5, ROOT)), KEY.sign(NOTE)[:63]],
     ids=["zeros", "one byte", "of another text", "of another key", "63 bytes"],
 )
-@pytest.mark.parametrize("place", ["alone", "before", "after"])
+@each("place", ["alone", "before", "after"])
 def test_a_known_key_whose_signature_fails_refuses_the_head(signature: bytes, place: str) -> None:
     text = note_text(STORE, 5, ROOT) + b"\n"
     lines = {"alone": [spoiled(signature)], "before": [spoiled(signature), SIGNATURE + b"\n"]}
@@ -199,7 +200,7 @@ def test_a_known_key_whose_signature_fails_refuses_the_head(signature: bytes, pl
     assert verified(note, OTHER) == []
 
 
-@pytest.mark.parametrize("encoding", sorted(LOW_ORDER), ids=lambda encoding: encoding.hex()[-8:])
+@each("encoding", sorted(LOW_ORDER), ids=lambda encoding: encoding.hex()[-8:])
 def test_a_low_order_r_or_key_refuses_the_head(encoding: bytes) -> None:
     text = note_text(STORE, 5, ROOT) + b"\n"
     with pytest.raises(FormatError):

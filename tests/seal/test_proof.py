@@ -17,8 +17,8 @@ from tallystick.seal import standalone
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.proof import check_proof, parse_proof, proof_text
 from tallystick.seal.redact import Redaction
-from tests.vectors.maker import Journal, session_id
-from tests.vectors.step_proofs import PINNED, proof
+from tools.vectors.maker import Journal, session_id
+from tools.vectors.step_proofs import PINNED, proof
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 CASES = json.loads((VECTORS / "step_proofs.json").read_bytes())["cases"]

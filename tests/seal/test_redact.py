@@ -6,7 +6,6 @@ import itertools
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from tallystick.seal.hashes import genesis, salt
 from tallystick.seal.line import Line, check_content, field_commitments, hash_of, parse_line, seal_line
 from tallystick.seal.redact import Redaction, check_level, line_text, redact, withhold
 from tests.seal.sentences import refusal
+from tests.support.cases import each
 
 SID = "0a" * 16
 SEED = b"\x07" * 32
@@ -146,7 +146,7 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize(("form", "level"), list(itertools.product(FORMS, Redaction)), ids=str)
+@each("form, level", list(itertools.product(FORMS, Redaction)), ids=str)
 def test_a_level_takes_just_its_own_forms(form: str, level: Redaction) -> None:
     if form in ALLOWED[level]:
         check_level(FORMS[form], level)

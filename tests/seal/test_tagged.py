@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tallystick.seal.canonical import canonical, parse
 from tallystick.seal.limits import exceeds_depth
 from tallystick.seal.tagged import MARK, tag, tag_cut, tag_number, tag_text
+from tests.support.cases import each
 
 SAFE = 2**53 - 1
 
@@ -20,8 +21,8 @@ def test_the_mark_is_the_one_of_the_format() -> None:
     assert MARK == "\x10tally:"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@each(
+    "value, expected",
     [
         (math.nan, "\x10tally:nan"),
         (math.inf, "\x10tally:inf"),

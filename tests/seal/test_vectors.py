@@ -17,9 +17,10 @@ import pytest
 import tallystick.seal
 from tallystick.seal.merkle import verify_consistency, verify_inclusion
 from tests.seal.sentences import reads_well
-from tests.vectors.build import build
-from tests.vectors.loading import HERE, our_report, read_vector, subject, vector_folders
-from tests.vectors.mutation import Tamperer
+from tests.support.cases import each
+from tools.vectors.build import build
+from tools.vectors.loading import HERE, our_report, read_vector, subject, vector_folders
+from tools.vectors.mutation import Tamperer
 
 STANDALONE = Path(tallystick.seal.__path__[0]) / "standalone.py"
 each_vector = pytest.mark.parametrize(
@@ -131,7 +132,7 @@ RUN = [
 ]
 
 
-@pytest.mark.parametrize("folder", RUN, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+@each("folder", RUN, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
 def test_the_one_file_verifier_runs_alone(folder: Path) -> None:
     assert told(run_alone(folder)) == read_vector(folder)["expect"]
 
@@ -157,16 +158,14 @@ def test_every_rule_is_broken_by_some_vector() -> None:
 PROOFS = json.loads((HERE / "proofs.json").read_bytes())
 
 
-@pytest.mark.parametrize("proof", PROOFS["inclusion"], ids=lambda proof: f"{proof['index']}-of-{proof['size']}")
+@each("proof", PROOFS["inclusion"], ids=lambda proof: f"{proof['index']}-of-{proof['size']}")
 def test_inclusion_proofs_are_judged_as_expected(proof: Mapping[str, Any]) -> None:
     nodes = [bytes.fromhex(node) for node in proof["proof"]]
     leaf, root = bytes.fromhex(proof["leaf"]), bytes.fromhex(proof["root"])
     assert verify_inclusion(leaf, proof["index"], proof["size"], nodes, root) is proof["valid"], proof["why"]
 
 
-@pytest.mark.parametrize(
-    "proof", PROOFS["consistency"], ids=lambda proof: f"{proof['old_size']}-to-{proof['new_size']}"
-)
+@each("proof", PROOFS["consistency"], ids=lambda proof: f"{proof['old_size']}-to-{proof['new_size']}")
 def test_consistency_proofs_are_judged_as_expected(proof: Mapping[str, Any]) -> None:
     nodes = [bytes.fromhex(node) for node in proof["proof"]]
     old, new = bytes.fromhex(proof["old_root"]), bytes.fromhex(proof["new_root"])

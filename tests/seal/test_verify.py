@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-import pytest
 
 from tallystick.model.verdict import (
     Authenticity,
@@ -37,8 +36,9 @@ from tallystick.seal.verify import (
     with_foreign_parents,
 )
 from tests.seal.sentences import reads_well
-from tests.vectors.maker import STORE, Held, Journal, Spec, Store, alpha, beta, edited, open_session
-from tests.vectors.removed import erase_lines
+from tests.support.cases import each
+from tools.vectors.maker import STORE, Held, Journal, Spec, Store, alpha, beta, edited, open_session
+from tools.vectors.removed import erase_lines
 
 A = alpha().sid
 
@@ -386,7 +386,7 @@ def test_the_level_is_a2_if_a_head_covers_the_ledger() -> None:
     assert conclude(ledger(), []).why_not_higher != conclude(ledger(pinned=True), []).why_not_higher
 
 
-@pytest.mark.parametrize("worst", Completeness)
+@each("worst", Completeness)
 def test_completeness_of_a_store_is_that_of_its_worst_session(worst: Completeness) -> None:
     order = [Completeness.SEALED, Completeness.DROPPED, Completeness.TRUNCATED, Completeness.CUT, Completeness.MISSING]
     others = order[: order.index(worst) + 1]
@@ -443,7 +443,7 @@ def test_a_name_of_a_file_counts_before_what_is_in_it() -> None:
     assert verdict.sessions[0].session == beta().sid
 
 
-@pytest.mark.parametrize("text", [b"", b"torn"])
+@each("text", [b"", b"torn"])
 def test_a_lone_file_without_a_line_is_no_journal(text: bytes) -> None:
     verdict = lone(text)
     assert [(item.session, item.n, item.rule) for item in verdict.defects] == [(None, 0, Rule.LINE)]

@@ -13,7 +13,7 @@ from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import parse_note, sign_note, verify_note
 from tallystick.seal.redact import Redaction, line_text, redact
 from tallystick.seal.verify import check_lone
-from tests.vectors.maker import Held
+from tools.vectors.maker import Held
 
 SID = "000102030405060708090a0b0c0d0e0f"
 STORE = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"

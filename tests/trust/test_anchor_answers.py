@@ -13,8 +13,8 @@ from tallystick.model.verdict import Level
 from tallystick.recording.store_identity import read_store
 from tallystick.trust.anchor_answers import Answer, ask
 from tallystick.trust.anchors import Target, anchor, keys_of, place_of
-from tests.anchors.remotes import bare, push
 from tests.support.sealed import record
+from tools.redteam.remotes import bare, push
 
 NOW = "2026-11-22T00:00:00.000000Z"
 YEAR_2100 = 4_102_444_800

@@ -14,8 +14,8 @@ from tallystick.seal.note import parse_note, sign_note
 from tallystick.trust.anchor_answers import ask
 from tallystick.trust.anchors import Target, anchor, find_target, is_due, keys_of, stop, targets, too_old
 from tallystick.trust.verify import verify_store
-from tests.anchors.remotes import bare
 from tests.support.sealed import record
+from tools.redteam.remotes import bare
 
 NOW = "2026-11-22T00:00:00.000000Z"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import plistlib
 from pathlib import Path
 
-import pytest
-
 from tallystick.trust.signer_unit import launchd_plist, systemd_unit
+from tests.support.cases import each
 
 WORDS = ["a", 'say "hi"', "back\\slash", "100%", "$HOME", "<a&b>"]
 
@@ -18,7 +17,7 @@ def test_systemd_takes_each_word_as_it_is() -> None:
     assert "\nUser=7\nRuntimeDirectory=s\n" in text
 
 
-@pytest.mark.parametrize("user", ["tally-signer", "<&>"])
+@each("user", ["tally-signer", "<&>"])
 def test_launchd_does_too(user: str) -> None:
     found = plistlib.loads(launchd_plist(WORDS, user).encode())
     assert (found["ProgramArguments"], found["UserName"]) == (WORDS, user)

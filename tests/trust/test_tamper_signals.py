@@ -13,8 +13,8 @@ from tallystick.trust.anchors import Target, anchor, targets
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.tamper_signals import Alarms, By, find_alarms, keep_evidence, kept_alarms, open_alarms
 from tallystick.trust.verify_named import verify
-from tests.anchors.remotes import bare
 from tests.support.sealed import record
+from tools.redteam.remotes import bare
 
 NOW = "2026-11-22T00:00:00.000000Z"
 

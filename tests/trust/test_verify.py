@@ -12,7 +12,8 @@ from tallystick.recording.recorder import Recorder
 from tallystick.seal.redact import Redaction
 from tallystick.trust import verify as verify_module
 from tallystick.trust.verify import is_store, verify_file, verify_store
-from tests.vectors.loading import our_report, read_vector, subject, vector_folders
+from tests.support.cases import each
+from tools.vectors.loading import our_report, read_vector, subject, vector_folders
 
 
 @pytest.fixture
@@ -124,7 +125,7 @@ def test_a_lone_file_is_verified_by_itself(tmp_path: Path, recorder: Recorder) -
     assert not is_store(tmp_path / "none")
 
 
-@pytest.mark.parametrize("folder", vector_folders(), ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+@each("folder", vector_folders(), ids=lambda folder: f"{folder.parent.name}/{folder.name}")
 def test_what_the_command_runs_gives_the_report_of_every_vector(folder: Path) -> None:
     vector = read_vector(folder)
     path = subject(folder, vector)

@@ -10,7 +10,7 @@ from tallystick.model.verdict import Require
 from tallystick.recording.recorder import Recorder
 from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.verify_named import find_session, verify, verify_session
-from tests.anchors.remotes import bare
+from tools.redteam.remotes import bare
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.anchors.remotes import bare
 from tests.cli.conftest import Tally, TallyJson
+from tools.redteam.remotes import bare
 
 
 @pytest.fixture

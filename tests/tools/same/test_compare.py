@@ -2,8 +2,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.support.cases import each
 from tools.same.compare import Expected, compare, examples, read_expected, report
 from tools.same.stream import emitting, read_stream, without
 
@@ -25,8 +24,8 @@ def test_equal_streams_are_the_same_in_any_order() -> None:
     assert list(report(outcome)) == []
 
 
-@pytest.mark.parametrize(
-    ("after", "key", "path", "values"),
+@each(
+    "after, key, path, values",
     [
         (changed(1, {"effect": "ask", "rules": ["tally.store"]}), BEFORE[1][0], "effect", ("deny", "ask")),
         (changed(0, {**BEFORE[0][1], "hash": "ab"}), BEFORE[0][0], "hash", ("aa", "ab")),

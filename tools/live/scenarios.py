@@ -1,0 +1,116 @@
+"""The scripted sessions that each agent is run through.
+
+Owns what happens in them and the traces it leaves. Which tools do it is `offered`'s; who may do it, policy's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from tools.live.run import Place
+from tools.live.script import (
+    Act,
+    AwaitSubAgent,
+    Edit,
+    Finish,
+    LeaveNote,
+    Script,
+    Shell,
+    SubAgent,
+    Turn,
+    Write,
+)
+
+NOTE = "the agent was here"
+DRAFT, FINAL = "a first line\n", "a better line\n"
+SECRETS_FILE = "credentials.txt"
+
+
+def everything(place: Place) -> Script:
+    """A shell call, a write, an edit, a sub-agent, a call of an MCP server, and a command that prints secrets."""
+    draft, made = f"{place.project}/draft.txt", f"{place.project}/subagent.txt"
+    return Script(
+        turns=(
+            Turn("I run a command.", (Shell("echo hi > shell.txt; cat shell.txt"),), thinking="First a command."),
+            Turn("", (Write(draft, DRAFT),)),
+            Turn("Now I change it.", (Edit(draft, DRAFT.strip(), FINAL.strip()),)),
+            Turn("A sub-agent may help.", (SubAgent("make the file subagent.txt"),)),
+            Turn("I wait for it.", (AwaitSubAgent(made),)),
+            Turn("I leave a note.", (LeaveNote(NOTE),)),
+            Turn("What is in this file?", (Shell(f"cat {SECRETS_FILE}; printenv DEPLOY_TOKEN PAYMENTS_KEY; true"),)),
+            Turn("All steps are done.", (Finish(),)),
+        ),
+        subagent=(
+            Turn("I make the file.", (Shell(f"echo sub > {made}"),)),
+            Turn("The file is there.", (Finish(),)),
+        ),
+    )
+
+
+def edit_in_text(place: Place) -> Script:
+    """One edit, as text: for an agent that offers no tools."""
+    return Script(turns=(), toolless=f"Here is the file.\n\ndraft.txt\n```\n{FINAL}```\n")
+
+
+def interrupted(place: Place) -> Script:
+    """A command that says it has begun and then waits, for longer than anybody does."""
+    waiting = "echo begun > begun.txt; sleep 60 && echo done > waited.txt"
+    return Script(turns=(Turn("This takes a while.", (Shell(waiting),)), Turn("I waited.", (Finish(),))))
+
+
+class Forbidden(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the shipped policy speaks against, and the file that shows that it was done."""
+
+    kind: str
+    """`shell`, `edit`, `mcp` or `subagent`: what it is done with; `settings` and `ask`: with a shell."""
+    act: Act
+    trace: Path
+    content: str
+    """Stands in the file afterwards, if it was done."""
+    effect: str = "deny"
+
+    def was_done(self) -> bool:
+        """Whether the trace is there."""
+        return self.trace.is_file() and self.content in self.trace.read_text("utf-8")
+
+
+def forbidden(place: Place, settings: str | None) -> tuple[Forbidden, ...]:
+    """One of each kind. `settings`: the agent's file that makes it call the hook, below the home folder."""
+    store, other = place.home / ".tally", place.home / "elsewhere" / ".claude" / "settings.json"
+    by_shell, by_edit, by_subagent = (store / f"by-{what}.txt" for what in ("shell", "edit", "subagent"))
+    note = f"{store}/config.toml"  # what the server would do with it, nobody knows
+    found = [
+        Forbidden(kind="shell", act=Shell(f"echo planted > {by_shell}"), trace=by_shell, content="planted"),
+        Forbidden(kind="edit", act=Write(str(by_edit), "planted\n"), trace=by_edit, content="planted"),
+        Forbidden(kind="subagent", act=SubAgent("plant"), trace=by_subagent, content="planted"),
+        Forbidden(
+            kind="ask",
+            act=Shell(f"echo '{{}}' > {other}"),
+            trace=other,
+            content="{}",
+            effect="ask",
+        ),
+        Forbidden(kind="mcp", act=LeaveNote(note), trace=place.notes, content=note, effect="ask"),
+    ]
+    if settings is not None:
+        path = place.home / settings
+        command = f"mkdir -p {path.parent}; echo ' planted' >> {path}"
+        found.append(Forbidden(kind="settings", act=Shell(command), trace=path, content=" planted"))
+    return tuple(found)
+
+
+def refused(place: Place, what: tuple[Forbidden, ...]) -> Script:
+    """Each of them in a turn of its own; a sub-agent does its own deed."""
+    planting = next((one for one in what if one.kind == "subagent"), None)
+    turns = []
+    for one in what:
+        turns.append(Turn(f"Now the {one.kind}.", (one.act,)))
+        if one is planting:
+            turns.append(Turn("I wait for it.", (AwaitSubAgent(str(one.trace), 2),)))
+    command = Shell(f"echo planted > {planting.trace}") if planting is not None else Shell("true")
+    return Script(
+        turns=(*turns, Turn("That was all.", (Finish(),))),
+        subagent=(Turn("I plant it.", (command,)), Turn("I am done.", (Finish(),))),
+    )
