@@ -10,8 +10,6 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from tallystick import agents, exports
 from tallystick.agents import Adapter, Shape, SourceFile
 from tallystick.agents.hooks import hook_adapters
@@ -21,6 +19,7 @@ from tallystick.exports import _headless_members
 from tallystick.exports.jsonl import write
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Loss
+from tests.support.cases import each
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "agents"
@@ -178,33 +177,33 @@ def test_each_adapter_has_a_page_and_each_page_an_adapter() -> None:
     assert {page_of(module).name for module in agents.NAMES} | {"README.md"} == pages
 
 
-@pytest.mark.parametrize("module", agents.NAMES)
+@each("module", agents.NAMES)
 def test_a_page_names_where_the_history_lies(module: str) -> None:
     page, adapter = page_of(module).read_text("utf-8"), adapter_of(module)
     assert f"| `{adapter.NAME}` " in page
     assert [glob for glob in (*adapter.locate(), *adapter.COMPANIONS) if f"`{glob}`" not in page] == []
 
 
-@pytest.mark.parametrize("module", agents.NAMES)
+@each("module", agents.NAMES)
 def test_a_page_shows_the_facts_of_its_own_adapter(module: str) -> None:
     shown = re.findall(r"_pages\.facts\(([^)]*)\)", page_of(module).read_text("utf-8"))
     assert [module in re.findall(r"[\w.]+", names) for names in shown] == [True]
 
 
-@pytest.mark.parametrize("module", agents.NAMES)
+@each("module", agents.NAMES)
 def test_a_page_names_each_kind_of_loss_that_its_code_can_yield(module: str) -> None:
     page = page_of(module).read_text("utf-8")
     assert sorted(kind for kind in kinds_of(module) if not is_named(kind, page)) == []
 
 
-@pytest.mark.parametrize("module", agents.NAMES)
+@each("module", agents.NAMES)
 def test_a_page_names_each_kind_of_loss_that_its_reader_yields(module: str) -> None:
     page = page_of(module).read_text("utf-8")
     assert lost_by(module) != set()
     assert sorted(kind for kind in lost_by(module) if not is_named(kind, page)) == []
 
 
-@pytest.mark.parametrize("module", agents.NAMES)
+@each("module", agents.NAMES)
 def test_a_page_explains_no_kind_of_loss_that_its_code_does_not_have(module: str) -> None:
     rows = rows_under("Not in the record", page_of(module).read_text("utf-8"))
     explained = {kind for cells in rows for kind in re.findall(r"`([^`]+)`", cells[0])}
@@ -236,7 +235,7 @@ def test_each_agent_that_can_be_hooked_stands_in_each_table_on_hooks() -> None:
         assert {name for row in rows[1:] for name in row.split(", ")} == hooked
 
 
-@pytest.mark.parametrize("agent", hook_adapters())
+@each("agent", hook_adapters())
 def test_a_page_says_how_its_agent_is_hooked_and_what_its_hooks_do_not_tell(agent: str) -> None:
     live = (PAGES / f"{agent}.md").read_text("utf-8").partition("\n## Live\n")[2]
     shown = set(re.findall(r"_live\.(\w+)\(\"([\w-]+)\"", live))
@@ -283,7 +282,7 @@ def test_each_format_has_a_page_and_each_page_a_format() -> None:
     }
 
 
-@pytest.mark.parametrize("module", exports.NAMES)
+@each("module", exports.NAMES)
 def test_a_page_says_what_its_format_cannot_carry(module: str) -> None:
     exporter = import_module(f"tallystick.exports.{module}")
     page = (FORMATS / f"{exporter.NAME}.md").read_text("utf-8")

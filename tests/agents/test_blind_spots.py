@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.agents import adapters
 from tallystick.agents.blind_spots import BLIND_SPOTS, explaining
+from tests.support.cases import each
 
 
 def test_blind_spots_are_of_agents_that_there_are() -> None:
     assert set(BLIND_SPOTS) - set(adapters()) <= {"aider"}
 
 
-@pytest.mark.parametrize("agent", BLIND_SPOTS)
+@each("agent", BLIND_SPOTS)
 def test_each_is_one_sentence_without_full_stop(agent: str) -> None:
     assert [spot.when for spot in BLIND_SPOTS[agent] if spot.when.endswith(".") or not spot.types] == []
 

@@ -1,10 +1,10 @@
 """What the definition of a sub-agent says."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.definition import session_isolation
+from tests.support.cases import each
 
 # The shape of the definitions that Lango ships.
 OPERATOR = """---
@@ -21,8 +21,8 @@ session_isolation: true
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each(
+    "text, said",
     [
         (OPERATOR, True),
         (OPERATOR.replace("true", "false"), False),

@@ -15,6 +15,7 @@ from tallystick.errors import FormatError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.sessions.rates import parse_rates
+from tests.support.cases import each, each_case
 from tests.support.fixtures import RECORDINGS, ImportPaths
 
 MILLION = 1_000_000
@@ -27,29 +28,14 @@ def at(day: str) -> int:
 # Names and kinds -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        "claude-sonnet-4-20250514",
-        "claude-sonnet-4",
-        "Claude-Sonnet-4-20250514",
-        "anthropic/claude-sonnet-4-20250514",
-        "anthropic:claude-sonnet-4-20250514",
-        "bedrock/anthropic.claude-sonnet-4-20250514-v1:0",
-        "us.anthropic.claude-sonnet-4-20250514-v1:0",
-        "vertex_ai/claude-sonnet-4@20250514",
-        "claude-sonnet-4@20250514",
-        "litellm/anthropic/claude-sonnet-4-20250514",
-        "claude-sonnet-4-20250514[1m]",
-    ],
-)
+@each_case("model")
 def test_one_model_has_many_names(model: str) -> None:
     tokens = {"input": 100, "output": 10, "cache_read": 1000, "cache_write": 20}
     assert price(model, tokens) == 300 + 150 + 300 + 75
 
 
-@pytest.mark.parametrize(
-    ("model", "tokens", "microusd"),
+@each(
+    "model, tokens, microusd",
     [
         ("gpt-4o-mini", {"input": 4600, "cache_read": 20608, "output": 470}, 2518),
         ("openai/gpt-4o-mini", {"input": 4600, "cache_read": 20608, "output": 470}, 2518),
@@ -65,7 +51,7 @@ def test_each_kind_of_tokens_has_its_price(model: str, tokens: Mapping[str, int]
     assert price(model, tokens) == microusd
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         *("", "?", "made-up", "triage", "<synthetic>", "openai/fake-model", "claude", "x" * 300, "a/" * 50),

@@ -12,6 +12,7 @@ import pytest
 from tallystick.capture.hermes_store import HermesStore, default_store
 from tallystick.errors import SourceError
 from tallystick.sessions.hermes_provenance import session_provenance
+from tests.support.cases import cases
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
 CHAIN = ("21511ee8-a8f0-4dbd-a825-da85930c520b", "20261121_203915_ae293e", "20261121_203918_639673")
@@ -79,14 +80,7 @@ def test_a_writer_that_has_it_open_is_not_disturbed(tmp_path: Path) -> None:
         assert store.get_session("b") is not None
 
 
-SCHEMAS = {
-    "columns of later days": (
-        "id TEXT, parent_session_id TEXT, end_reason TEXT, last_activity_at REAL",
-        "'b','a',NULL,1",
-    ),
-    "no end_reason yet": ("id TEXT, parent_session_id TEXT", "'b','a'"),
-    "only ids": ("id TEXT", "'b'"),
-}
+SCHEMAS = cases(__file__, "schemas", dict[str, tuple[str, str]])
 
 
 @pytest.mark.parametrize(("columns", "values"), SCHEMAS.values(), ids=SCHEMAS)

@@ -9,6 +9,7 @@ import pytest
 
 from tallystick.capture.http import Handler, Limits, Listener, Request, Response, serve
 from tallystick.errors import SourceError
+from tests.support.cases import each_case
 
 SMALL = Limits(
     body_bytes=1000, waiting_bytes=1500, connections=4, request_seconds=0.3, idle_seconds=0.3, close_seconds=0.3
@@ -152,16 +153,7 @@ def test_a_body_of_unknown_length_is_cut_off_at_the_limit() -> None:
     run(test)
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("Authorization: Bearer right", 200),
-        ("authorization: bearer right", 200),
-        ("Authorization: Bearer wrong", 401),
-        ("Authorization: Basic right", 401),
-        ("X-Nothing: 1", 401),
-    ],
-)
+@each_case("line, code")
 def test_with_a_token_only_its_bearer_comes_in(line: str, code: int) -> None:
     async def test() -> None:
         async with listening(Seen(), token="right") as listener:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tallystick.capture._relay_lines import Lines
 from tallystick.capture.relay import Change, Ended, Later, Limits, Line, Passing, Way, relay
 from tallystick.errors import SourceError
+from tests.support.cases import each
 
 CAT = ("cat",)
 
@@ -90,12 +91,12 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("data", ODD)
+@each("data", ODD)
 def test_bytes_come_through_as_they_are(data: bytes) -> None:
     assert Run(CAT).through(data) == data
 
 
-@pytest.mark.parametrize("data", ODD)
+@each("data", ODD)
 def test_bytes_come_through_as_they_are_when_somebody_is_asked(data: bytes) -> None:
     assert Run(CAT, change=lambda way, line: None).through(data) == data
 
@@ -136,7 +137,7 @@ def test_a_line_of_50_mb_comes_through_whole_and_is_offered_whole() -> None:
     assert offered == [len(data), len(data)]
 
 
-@pytest.mark.parametrize("asked", [True, False])
+@each("asked", [True, False])
 def test_a_line_over_the_limit_goes_on_in_pieces_unasked_and_is_seen_by_its_head(asked: bool) -> None:
     offered: list[bytes] = []
 
@@ -181,7 +182,7 @@ def test_both_ways_full_at_once_is_no_deadlock() -> None:
 # Ends ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", [0, 1, 7, 255])
+@each("code", [0, 1, 7, 255])
 def test_the_exit_code_is_the_childs(code: int) -> None:
     run = Run(python(f"import sys; sys.exit({code})"))
     run.write(b"")
@@ -438,7 +439,7 @@ def test_an_answer_that_takes_too_long_lets_the_line_go_as_it_is() -> None:
     assert run.end().faults == ("no answer in 0.1 s, the line went on as it was",)
 
 
-@pytest.mark.parametrize("later", [True, False])
+@each("later", [True, False])
 def test_an_error_while_answering_lets_the_line_go_as_it_is(later: bool) -> None:
     def fails() -> Passing:
         raise RuntimeError("broken")

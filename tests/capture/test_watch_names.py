@@ -1,52 +1,18 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.capture.watch_names import FOLDERS, MOST_DEEP, is_passed_over
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "node_modules",
-        "web/node_modules/x/index.js",
-        ".venv/bin/python",
-        "target/debug/app",
-        "pkg/__pycache__/a.pyc",
-        ".git/index",
-        ".git/objects/ab/cdef",
-        "sub/.git/HEAD",
-        "notes.md.tmp",
-        ".notes.md.swp",
-        "notes.md~",
-        ".#notes.md",
-        "settings.json.tmp.4711.1763800000000",
-    ],
-)
+@each_case("path")
 def test_what_tools_make_in_masses_and_editors_for_a_moment_is_passed_over(path: str) -> None:
     assert is_passed_over(path.split("/"))
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "src/app.py",
-        ".git",
-        ".git/config",
-        ".git/hooks",
-        ".git/hooks/pre-commit",
-        ".gitignore",
-        ".github/workflows/ci.yml",
-        "targets/a",
-        "my_node_modules",
-        "a.tmpl",
-        "build/x",
-        ".env",
-        "line\nbreak",
-    ],
-)
+@each_case("path")
 def test_everything_else_is_seen(path: str) -> None:
     assert not is_passed_over(path.split("/"))
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.catalog import compiling
+from tests.support.cases import each
 
 FILES = {"a": b'x = 1\n[t]\ny = "z"\n', "b/c": b"[[l]]\nn = [1, 2]\n"}
 
@@ -45,7 +46,7 @@ def test_any_other_name_or_content_has_another_digest(files: dict[str, bytes], d
     assert (compiling.digest_of(files) == compiling.digest_of(others)) == (list(files.items()) == list(others.items()))
 
 
-@pytest.mark.parametrize("text", ["x = ", "x = 2026-01-01", "x = nan", "x = 1\nx = 2", b"\xff"])
+@each("text", ["x = ", "x = 2026-01-01", "x = nan", "x = 1\nx = 2", b"\xff"])
 def test_what_has_no_place_in_the_catalogue_is_refused_with_the_files_name(text: str | bytes) -> None:
     with pytest.raises(ValueError, match=r"catalog/agents/a\.toml: "):
         compiling.compiled({"agents/a": text.encode() if isinstance(text, str) else text})

@@ -8,6 +8,7 @@ from tallystick.cli.gptme_cli import main
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.journal.home import Home
 from tallystick.workspace.indexing import open_index
+from tests.support.cases import each
 
 
 def run(capsys: pytest.CaptureFixture[str], home: Home, *words: str) -> tuple[object, str]:
@@ -49,7 +50,7 @@ def test_sessions_are_listed_shown_and_replayed(
     assert len(later) < len(whole)
 
 
-@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), ([], 64), (["vrify"], 64)])
+@each("words, code", [(["--help"], 0), ([], 64), (["vrify"], 64)])
 def test_it_says_how_it_is_used(words: list[str], code: int) -> None:
     with pytest.raises(SystemExit) as end:
         main(words)

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.cli.spending import HEAD, cells, cost_text, remarks
 from tallystick.sessions.spending import NOTHING, Spending
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    ("spending", "text"),
+@each(
+    "spending, text",
     [
         (NOTHING, ""),
         (Spending(cost_microusd=33_501), "$0.0335"),

@@ -13,6 +13,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input
 from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import Tally
+from tests.support.cases import each
 
 # A colour that no command uses, the clipboard, the title, the cursor, a hyperlink, text from right to left, and lines that
 # look like ours. `[bold red]` is markup of the library that draws progress bars.
@@ -103,7 +104,7 @@ def step(**members: object) -> Recorded:
     return Recorded(session="ab" * 16, n=7, hash="cd" * 32, prev="ef" * 32, parents=(), meta=meta, values=values)
 
 
-@pytest.mark.parametrize("width", [40, 80, 109, 110, 200])
+@each("width", [40, 80, 109, 110, 200])
 def test_a_step_is_one_line_within_its_columns(width: int) -> None:
     line = step_line(step(tool="a-tool-with-a-very-long-name-indeed", duration_ms=1234), width, place="    7")
     assert width_of(line) <= max(width, 86)

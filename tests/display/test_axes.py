@@ -1,7 +1,5 @@
 """A verdict in words."""
 
-import pytest
-
 from tallystick.display.axes import OUTCOMES, axes, defect_lines
 from tallystick.model.verdict import (
     Authenticity,
@@ -13,6 +11,7 @@ from tallystick.model.verdict import (
     SessionVerdict,
     Verdict,
 )
+from tests.support.cases import each
 
 SID = "a" * 32
 
@@ -38,8 +37,8 @@ def verdict(
     )
 
 
-@pytest.mark.parametrize(
-    ("found", "axis", "text"),
+@each(
+    "found, axis, text",
     [
         (verdict(), "integrity", "intact"),
         (verdict(Defect(SID, 3, Rule.FIELDS, "why")), "integrity", "broken: 1 defect"),
@@ -68,8 +67,8 @@ def test_all_axes_come_in_one_order_and_nothing_in_them_is_obeyed() -> None:
     assert [text for name, text in rows if not name] == ["  one reason", "  another ␛[31mreason"]
 
 
-@pytest.mark.parametrize(
-    ("defect", "sessions", "where"),
+@each(
+    "defect, sessions, where",
     [
         (Defect(SID, 3, Rule.FIELDS, "why"), {SID}, f"✕ session {SID}, entry 3: rule fields"),
         (Defect(None, None, Rule.HEAD, "why"), {SID}, "✕ the ledger: rule head"),

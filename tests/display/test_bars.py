@@ -1,26 +1,14 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.display.bars import bar
 from tallystick.display.text import width_of
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("part", "whole", "drawn"),
-    [
-        (0, 10, ""),
-        (10, 0, ""),
-        (-1, 5, ""),
-        (10, 10, "████"),
-        (5, 10, "██"),
-        (1, 1000, "▏"),
-        (20, 10, "████"),
-        (3, 8, "█▌"),
-    ],
-)
+@each_case("part, whole, drawn")
 def test_a_bar_is_as_long_as_its_part(part: int, whole: int, drawn: str) -> None:
     assert bar(part, whole, 4) == drawn
 

@@ -1,13 +1,12 @@
 """What is said of security: never more than was decided."""
 
-import pytest
-
 from tallystick.display.before import Before
 from tallystick.display.checks import taint_lines
 from tallystick.display.said import text_of
 from tallystick.lineage.taint import Trust
 from tallystick.lineage.taint_tree import TaintNode
 from tests.display.telling import step, told
+from tests.support.cases import each_case
 
 LINEAGE = [
     {
@@ -46,26 +45,7 @@ def test_a_flagged_call_shows_flags_blocks_and_where_they_came_from() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "members", "row"),
-    [
-        ("security_static", {"check": "static", "pass": True, "tool": "read"}, "SECURITY: static check pass [read]"),
-        ("security_static", {"tool": "read"}, "SECURITY: static check unknown [read]"),
-        ("security_triage", {"check": "triage", "model": "triage"}, "SECURITY: triage benign [triage]"),
-        ("security_triage", {"suspicious": True}, "SECURITY: triage suspicious, escalating"),
-        ("security_triage", {}, "SECURITY: triage unknown"),
-        ("security_supervisor", {"verdict": "DENY", "corr": "c1"}, "SECURITY: supervisor DENY [c1]"),
-        ("security_supervisor", {}, "SECURITY: supervisor unknown"),
-        (
-            "security_decision",
-            {"action": "deny", "check_path": "static→triage", "tool": "bash"},
-            "SECURITY: decision DENY [static→triage] [bash]",
-        ),
-        ("security_decision", {}, "SECURITY: decision unknown"),
-        ("decision", {"effect": "ask", "rules": ["push.force"]}, "POLICY: ASK [push.force]"),
-        ("decision", {}, "POLICY: unknown"),
-    ],
-)
+@each_case("kind, members, row")
 def test_a_verdict_that_is_missing_is_unknown(kind: str, members: dict[str, object], row: str) -> None:
     assert told(step(kind, **members)) == [row]  # type: ignore[arg-type]
 

@@ -1,10 +1,9 @@
 """The words of each type, by verbosity."""
 
-import pytest
-
 from tallystick.display.before import Before
 from tallystick.model.recorded import Recorded
 from tests.display.telling import step, told
+from tests.support.cases import each
 
 LONG = "Turn the published changelog into short release notes, and say what changed for people who upgrade from 2.3"
 
@@ -118,7 +117,7 @@ MATRIX = [
 ]
 
 
-@pytest.mark.parametrize(("one", "verbosity", "lines"), MATRIX, ids=lambda value: getattr(value, "type", None))
+@each("one, verbosity, lines", MATRIX, ids=lambda value: getattr(value, "type", None))
 def test_a_type_says_at_a_verbosity_what_the_matrix_has(one: object, verbosity: int, lines: list[str]) -> None:
     assert told(one, verbosity) == lines  # type: ignore[arg-type]
 
@@ -160,8 +159,8 @@ def test_a_denied_call_says_so_and_why() -> None:
     assert told(denied)[0].startswith("TOOL RESULT: bash DENIED")
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "hint"),
+@each(
+    "tool, args, hint",
     [
         ("web_search", {"query": "q" * 100}, "q" * 59 + "…"),
         ("web_fetch", {"url": "u" * 100}, "u" * 79 + "…"),
@@ -207,8 +206,8 @@ def test_what_was_erased_or_is_too_large_to_load_is_said() -> None:
 EVIL = "\x1b[2J\x1b]0;title\x07\u202e\r\x00│ 09:00:00 │ TOOL\n   22 │ 09:00:06"
 
 
-@pytest.mark.parametrize("kind", sorted({one.type for one, _, _ in MATRIX} | {"security_static", "decision", "fork"}))
-@pytest.mark.parametrize("verbosity", [0, 1, 2])
+@each("kind", sorted({one.type for one, _, _ in MATRIX} | {"security_static", "decision", "fork"}))
+@each("verbosity", [0, 1, 2])
 def test_whatever_an_agent_writes_anywhere_is_visible_text(kind: str, verbosity: int) -> None:
     names = (
         "text",
@@ -235,8 +234,8 @@ def test_whatever_an_agent_writes_anywhere_is_visible_text(kind: str, verbosity:
                 assert line.isprintable(), line
 
 
-@pytest.mark.parametrize("odd", [[], {}, 5, None, True, ["x"], {"a": EVIL}, 2**70, float("inf")])
-@pytest.mark.parametrize("kind", sorted({one.type for one, _, _ in MATRIX} | {"security_static", "decision", "fork"}))
+@each("odd", [[], {}, 5, None, True, ["x"], {"a": EVIL}, 2**70, float("inf")])
+@each("kind", sorted({one.type for one, _, _ in MATRIX} | {"security_static", "decision", "fork"}))
 def test_members_of_any_kind_are_shown_or_left_out_but_stop_nothing(kind: str, odd: object) -> None:
     members = (
         "tool",

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from tallystick.display.facts import facts, members, reference, short, value_lines, value_names
 from tallystick.model.recorded import Recorded
+from tests.support.cases import each
 
 SESSION = "0123456789abcdef0123456789abcdef"
 
@@ -19,8 +18,8 @@ def test_a_session_is_shown_by_the_beginning_of_its_id_and_a_step_by_its_number(
     assert reference(step()) == "01234567:7"
 
 
-@pytest.mark.parametrize(
-    ("more", "name", "text"),
+@each(
+    "more, name, text",
     [
         ({"meta": {"ts": "2026-01-02T03:04:05.000000Z"}}, "happened", "2026-01-02 03:04:05.000000 UTC"),
         ({"meta": {"duration_ms": 1200}}, "took", "1.2 s"),

@@ -2,11 +2,11 @@
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.display.lanes import NODE, Drawn, Node, drawn
+from tests.support.cases import each
 
 
 def nodes(*told: str) -> list[Node]:
@@ -120,7 +120,7 @@ def _lines(row: Drawn) -> tuple[str, ...]:
     return (*row.above, row.line, *row.below)
 
 
-@pytest.mark.parametrize("count", [10_000])
+@each("count", [10_000])
 def test_a_long_row_with_many_forks_is_drawn(count: int) -> None:
     graph = [Node(str(n), (str(n + 1), str(n + 7))) for n in range(count)]
     rows = list(drawn(graph))

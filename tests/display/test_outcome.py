@@ -5,6 +5,7 @@ import pytest
 from tallystick.display.outcome import duration_text, name_of, outcome_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tests.support.cases import each
 
 
 def step(type_: str, /, values: dict[str, Json] | None = None, **members: Json) -> Recorded:
@@ -60,7 +61,7 @@ def test_what_cannot_be_shown_is_named() -> None:
     assert outcome_of(hidden, 80) == "▧ withheld: content.output · content.error of 70,000 bytes"
 
 
-@pytest.mark.parametrize(
+@each(
     "members",
     [
         {"tokens": "odd"},
@@ -74,15 +75,15 @@ def test_what_cannot_be_shown_is_named() -> None:
         {"cost_microusd": "x"},
     ],
 )
-@pytest.mark.parametrize("kind", ["model_call", "tool_result", "sighting", "user", "session_end", "?"])
+@each("kind", ["model_call", "tool_result", "sighting", "user", "session_end", "?"])
 def test_members_of_odd_types_are_passed_over(kind: str, members: dict[str, Json]) -> None:
     from tallystick.cli.steps import step_line
 
     assert step_line(step(kind, {"content.args": [1], "content.text": 5}, **members), 100, place="7")
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "text"),
+@each(
+    "milliseconds, text",
     [(0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (61_000, "1 min 1 s"), (7_260_000, "2 h 1 min")],
 )
 def test_durations_are_for_people(milliseconds: int, text: str) -> None:

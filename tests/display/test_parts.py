@@ -1,38 +1,17 @@
 """The parts that many rows have."""
 
-import pytest
-
 from tallystick.display.parts import bracketed, call, names, short_id, text_below, took, value_below, verdict, word_of
 from tallystick.display.said import Tone, text_of
 from tests.display.telling import step
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("members", "text"),
-    [
-        ({"duration_ms": 0}, " (0ms)"),
-        ({"duration_ms": 2181}, " (2181ms)"),
-        ({"duration_ms": 185_000}, " (3 min 5 s)"),
-        ({"latency_ms": 5}, " (5ms)"),
-        ({"duration_ms": -1}, ""),
-        ({"duration_ms": True}, ""),
-        ({"duration_ms": "long"}, ""),
-        ({}, ""),
-    ],
-)
+@each_case("members, text")
 def test_a_duration_is_shown_where_somebody_measured_it(members: dict[str, object], text: str) -> None:
     assert took(step("tool_result", **members)).text == text  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("c1", "c1"),
-        ("tool-1774429202730437119", "…30437119"),
-        ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "3f2504e0"),
-        ("toolu_1e05ef29a1da40a58a42c595", "…8a42c595"),
-    ],
-)
+@each_case("text, shown")
 def test_an_id_is_as_short_as_it_can_be_told_apart(text: str, shown: str) -> None:
     assert short_id(text) == shown
     assert call(step("tool_call", corr=text)).text == f" [{shown}]"

@@ -1,11 +1,11 @@
 """Lines of pieces: cut and wrapped."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of, wrapped
 from tallystick.display.text import one_line, width_of
+from tests.support.cases import each
 
 TEXTS = st.text(max_size=60).map(one_line)
 LINES = st.lists(st.builds(Piece, TEXTS, st.sampled_from(Tone)), max_size=6)
@@ -34,8 +34,8 @@ def test_wrapping_loses_nothing_and_fits(text: str, width: int) -> None:
     assert all(width_of(piece) <= width for piece in found)
 
 
-@pytest.mark.parametrize(
-    ("text", "pieces"),
+@each(
+    "text, pieces",
     [
         ("", [""]),
         ("short", ["short"]),

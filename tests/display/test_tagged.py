@@ -2,13 +2,13 @@
 
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.display.tagged import readable
 from tallystick.model.step import Json
 from tallystick.seal.tagged import tag, tag_cut, tag_number
+from tests.support.cases import each
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 VALUES: st.SearchStrategy[Json] = st.recursive(
@@ -23,8 +23,8 @@ def test_a_value_reads_as_it_was_before_it_was_tagged(value: Json) -> None:
     assert readable(tag(value)) == value
 
 
-@pytest.mark.parametrize(
-    ("tagged", "shown"),
+@each(
+    "tagged, shown",
     [
         (tag(math.nan), "NaN"),
         (tag(-math.inf), "-Infinity"),
@@ -37,6 +37,6 @@ def test_what_json_cannot_hold_is_said_in_words(tagged: Json, shown: str) -> Non
     assert readable(tagged) == shown
 
 
-@pytest.mark.parametrize("text", ["\x10", "\x10tally:", "\x10tally:odd:1", "\x10tally:utf16:xyz", "\x10tally:utf16:0"])
+@each("text", ["\x10", "\x10tally:", "\x10tally:odd:1", "\x10tally:utf16:xyz", "\x10tally:utf16:0"])
 def test_what_is_no_tag_stays(text: str) -> None:
     assert readable(text) == text

@@ -2,11 +2,11 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tallystick.display.text import cut, first_line, lines, one_line, width_of
+from tests.support.cases import each
 
 # Written down again, so that a mistake in the table of the module is not repeated here.
 BIDI = set(range(0x202A, 0x202F)) | set(range(0x2066, 0x206A)) | {0x061C, 0x200E, 0x200F}
@@ -55,15 +55,13 @@ def test_what_is_safe_stays_as_it_is(text: str) -> None:
     assert one_line(safe) == safe
 
 
-@pytest.mark.parametrize(
-    "text", ["plain", "Grüße, 世界, שלום, नमस्ते, Việt Nam", "done ✅ 🎉 — “quoted”", "narrow\u202fspace"]
-)
+@each("text", ["plain", "Grüße, 世界, שלום, नमस्ते, Việt Nam", "done ✅ 🎉 — “quoted”", "narrow\u202fspace"])
 def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
     assert one_line(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@each(
+    "text, shown",
     [
         ("\x1b[2J", "␛[2J"),
         ("a\nb\tc\r", "a␊b␉c␍"),

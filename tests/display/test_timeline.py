@@ -19,6 +19,7 @@ from tallystick.review.replay import Asked, replay
 from tallystick.review.replay_sources import open_cast
 from tallystick.sessions.timeline import Below
 from tests.display.telling import step
+from tests.support.cases import each, each_case
 
 GOLDENS = Path(__file__).parent / "goldens"
 ROW = re.compile(r" *\d+ .*│ ")
@@ -81,16 +82,7 @@ def test_a_row_has_number_time_and_how_long_after_the_one_before() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        "2026-01-02\x1b03:04:05",
-        "2026-01-02T03:04:05+23:59",
-        "2026-01-02T03:04:05.000000",
-        "2026-13-45T99:99:99.000000Z",
-        5,
-    ],
-)
+@each_case("odd")
 def test_a_time_of_another_shape_is_none(odd: object) -> None:
     shown = rows(step("user", ts=odd), step("user"), step("user", ts=odd))
     assert shown[0].startswith("    7 │              │         │ ")
@@ -210,7 +202,7 @@ def test_one_step_is_one_row_however_it_is_written(
         assert line is numbered[0] or line == "" or line.startswith("      ")
 
 
-@pytest.mark.parametrize("width", [40, 80, 200])
+@each("width", [40, 80, 200])
 def test_long_content_is_wrapped_behind_the_bar_at_every_width(width: int) -> None:
     shown = rows(step("user", values={"text": "word " * 200}), width=width, verbosity=1)
     below = [line for line in shown[2:] if line]
@@ -218,7 +210,7 @@ def test_long_content_is_wrapped_behind_the_bar_at_every_width(width: int) -> No
     assert all(re.match(r" {6}│( {14}│ {9}| {10})│   ", line) for line in below)
 
 
-@pytest.mark.parametrize("width", [40, 56, 57, 80])
+@each("width", [40, 56, 57, 80])
 def test_where_it_is_narrow_a_row_has_less_of_the_time_and_still_fits(width: int) -> None:
     timeline = Timeline(width, 2, shows_seq=True, labels=3)
     one = step("user", n=123456, seq=987654321, values={"text": "word " * 50})

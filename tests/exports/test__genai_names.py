@@ -1,9 +1,9 @@
 """Names of the GenAI conventions, held against the package that OpenTelemetry publishes."""
 
-import pytest
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as published
 
 from tallystick.exports import _genai_names as names
+from tests.support.cases import each
 
 
 def test_each_name_of_ours_is_one_of_the_conventions() -> None:
@@ -19,8 +19,8 @@ def test_each_provider_that_we_name_is_well_known() -> None:
     assert set(names._PROVIDERS.values()) | {provider for _, provider in names._MODELS} <= known | newer
 
 
-@pytest.mark.parametrize(
-    ("said", "model", "provider"),
+@each(
+    "said, model, provider",
     [
         ("Anthropic", "gpt-5.5", "anthropic"),
         ("bedrock", None, "aws.bedrock"),

@@ -24,6 +24,7 @@ from tests.agents.gptme.test_transcript import RECEIPTS
 from tests.agents.headless.test_transcript import GOLDEN, LEGACY, SESSION, event
 from tests.agents.mutations import losses_of, steps_of
 from tests.exports.conftest import Record
+from tests.support.cases import each
 
 CLAUDE = Path(__file__).parents[1] / "recordings" / "claude-code"
 
@@ -186,16 +187,14 @@ def test_the_quick_way_spells_as_the_thorough_one_does(value: Json) -> None:
     assert go_line(tagged) == go_json(tagged).encode("utf-8", "replace")
 
 
-@pytest.mark.parametrize(
-    "value", ["\x7f\x08\x0c", 1.0, 1e-7, 1e16, -0.0, 5e-324, "1e5,1.0]", "\x10tally:nan", "\ud800"]
-)
+@each("value", ["\x7f\x08\x0c", 1.0, 1e-7, 1e16, -0.0, 5e-324, "1e5,1.0]", "\x10tally:nan", "\ud800"])
 def test_what_is_spelled_otherwise_is_noticed(value: Json) -> None:
     tagged = tag({"a": [value]})
     assert go_line(tagged) == go_json(tagged).encode("utf-8", "replace")
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
+@each(
+    "value, text",
     [
         ("<a&b>\u2028é\x01\t", '"\\u003ca\\u0026b\\u003e\\u2028é\\u0001\\t"'),
         ([1.0, 0.85, 1e21, 1e-7, -0.0], "[1,0.85,1e+21,1e-7,0]"),

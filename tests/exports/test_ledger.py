@@ -34,6 +34,7 @@ from tests.agents.gptme.test_transcript import RECEIPTS
 from tests.agents.headless.test_transcript import GOLDEN
 from tests.agents.mutations import steps_of
 from tests.exports.conftest import Record, recorded_steps
+from tests.support.cases import each
 
 ELEVEN = (
     "step_id session_id step_type tool_name started_at duration_ms input_hash output_hash context_hash "
@@ -95,8 +96,8 @@ def test_a_whole_ledger_is_valid_and_the_summary_says_so() -> None:
 COMPACT = (",", ":")
 
 
-@pytest.mark.parametrize(
-    ("dumps", "expected"),
+@each(
+    "dumps, expected",
     [
         (lambda body: json.dumps(body, sort_keys=True, separators=COMPACT), BodyForm(separators=Separators.COMPACT)),
         (lambda body: json.dumps(body, sort_keys=True, ensure_ascii=False), BodyForm(escapes=Escapes.UTF8)),
@@ -122,8 +123,8 @@ def test_every_documented_way_to_write_a_body_is_found(dumps: Callable[[Json], s
 EMPTY = hashlib.sha256(b"").hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("genesis", "expected"),
+@each(
+    "genesis, expected",
     [
         (b"0" * 64, Genesis.ZEROS),
         (b"sha256:" + b"0" * 64, Genesis.PREFIXED_ZEROS),
@@ -140,8 +141,8 @@ def test_every_documented_start_is_found(genesis: bytes, expected: Genesis) -> N
     assert verdict.variant.chain == ChainForm(genesis=expected)
 
 
-@pytest.mark.parametrize(
-    ("link", "form"),
+@each(
+    "link, form",
     [
         (lambda text: text.removeprefix("sha256:").encode(), HashText.BARE),
         (lambda text: bytes.fromhex(text.removeprefix("sha256:")), HashText.RAW),
@@ -154,7 +155,7 @@ def test_every_documented_form_of_a_hash_in_the_next_one_is_found(link: Callable
     assert (verdict.variant.chain.own, verdict.variant.chain.previous) == (form, form)
 
 
-@pytest.mark.parametrize(("root", "expected"), [(None, Root.NULL), ("", Root.EMPTY), ("absent", Root.ABSENT)])
+@each("root, expected", [(None, Root.NULL), ("", Root.EMPTY), ("absent", Root.ABSENT)])
 def test_every_documented_root_is_found(root: Json, expected: Root) -> None:
     verdict = verify_ledger(foreign(root=root))
     assert verdict.valid

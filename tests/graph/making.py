@@ -16,28 +16,10 @@ from tallystick.graph.project import Journal
 from tallystick.model.moments import epoch_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tests.support.cases import cases
 
 FIRST_MOMENT = 1_767_323_045  # 2026-01-02T03:04:05Z
-TABLES = (
-    "sessions",
-    "requests",
-    "steps",
-    "session_edges",
-    "agent_events",
-    "system_events",
-    "intents",
-    "accesses",
-    "things",
-    "flows",
-    "scripts",
-    "unsettled",
-    "artifacts",
-    "relations",
-    "links",
-    "artifact_observations",
-    "artifact_risk_tags",
-    "artifact_facts",
-)
+TABLES = cases(__file__, "tables", tuple[str, ...])
 
 
 def sid_of(name: str) -> str:

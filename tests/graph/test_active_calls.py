@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
 from tallystick.graph.calls import effects_of
 from tallystick.intent.tools import uses_of
 from tallystick.lineage.correlate import OpenCall, SeenEffect
+from tests.support.cases import each
 
 
 def shell_call(command: str, step: int = 1, at: int = 1000) -> OpenCall:
@@ -13,12 +12,12 @@ def shell_call(command: str, step: int = 1, at: int = 1000) -> OpenCall:
     return open_call(step, "s", at, "/w", effects_of(uses, "/w"))
 
 
-@pytest.mark.parametrize("command", ["make all", "npm run build", "./gen", "python gen.py", "frobnicate x"])
+@each("command", ["make all", "npm run build", "./gen", "python gen.py", "frobnicate x"])
 def test_a_program_of_which_no_file_is_told_may_write_anything(command: str) -> None:
     assert shell_call(command).is_opaque
 
 
-@pytest.mark.parametrize("command", ["cat a", "ls", "echo hi", "cp a b", "grep x a; pwd"])
+@each("command", ["cat a", "ls", "echo hi", "cp a b", "grep x a; pwd"])
 def test_a_command_that_tells_its_files_writes_no_others(command: str) -> None:
     assert not shell_call(command).is_opaque
 

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.graph.calls import effects_of, home_of, uses_of_call
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tests.support.cases import each
 
 
 def call(tool: str, args: Json) -> Recorded:
@@ -13,8 +12,8 @@ def call(tool: str, args: Json) -> Recorded:
     return Recorded(session="s", n=1, hash="h", prev="p", parents=(), meta=meta, values={"content.args": args})
 
 
-@pytest.mark.parametrize(
-    ("folder", "home"),
+@each(
+    "folder, home",
     [
         ("/home/dev/project", "/home/dev"),
         ("/Users/dev/x", "/Users/dev"),

@@ -8,6 +8,7 @@ import pytest
 
 from tallystick.graph.id_prefixes import checkpoint_ids, session_ids, step_names
 from tallystick.journal.home import Home
+from tests.support.cases import each
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def test_steps_are_numbered_within_what_was_typed(home: Home) -> None:
     assert all(name.startswith(f"{ours}:1") for name in names)
 
 
-@pytest.mark.parametrize("typed", ["%", "_", "' OR 1=1 --", "\x00"])
+@each("typed", ["%", "_", "' OR 1=1 --", "\x00"])
 def test_what_is_typed_is_no_pattern(home: Home, typed: str) -> None:
     assert session_ids(home.graph, typed) == checkpoint_ids(home.graph, typed) == []
 

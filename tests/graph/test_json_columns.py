@@ -3,14 +3,13 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-import pytest
-
 from tallystick.graph.json_columns import content_digest, input_of, intent_input, plain, response_of, said_outcome
 from tallystick.graph.rows import step_row
 from tallystick.graph.tables import StepRow
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tests.support.cases import each_case
 
 
 def step(kind: str = "tool_result", meta: dict[str, Json] | None = None, **content: Json) -> tuple[Recorded, StepRow]:
@@ -30,16 +29,7 @@ def intent(operation: Operation, target: str, **more: Json) -> Intent:
     return Intent(domain=Domain.FILE, operation=operation, target=target, **more)
 
 
-@pytest.mark.parametrize(
-    ("meta", "outcome"),
-    [
-        ({"success": True}, "confirmed"),
-        ({}, "confirmed"),
-        ({"success": False}, "failed"),
-        ({"success": False, "decision": "deny"}, "denied"),
-        ({"success": True, "decision": "allow"}, "confirmed"),
-    ],
-)
+@each_case("meta, outcome")
 def test_a_result_says_what_became_of_its_call(meta: dict[str, Json], outcome: str) -> None:
     assert said_outcome(*step(meta=meta)) == outcome
 

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.graph.observed import observed_accesses, observed_row, seen_effect
 from tallystick.graph.rows import step_row
 from tallystick.graph.tables import StepRow
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tests.support.cases import each
 
 
 def effect(meta: dict[str, Json], kind: str = "file_effect", **content: Json) -> tuple[Recorded, StepRow]:
@@ -48,8 +47,8 @@ def test_a_comparison_of_two_states_tells_the_digest_after() -> None:
     assert found == [("modify", "file:///w/a", f"sha256:{'b' * 64}")]
 
 
-@pytest.mark.parametrize(
-    ("meta", "content"),
+@each(
+    "meta, content",
     [
         ({"effect": "create", "success": False}, {"path": "/w/a"}),
         ({"effect": "metadata"}, {"path": "/w/a"}),

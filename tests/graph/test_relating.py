@@ -15,6 +15,7 @@ from tallystick.graph.relating import edge_of, evidence_of, related
 from tallystick.graph.upstream import Upstream
 from tallystick.lineage.walk import NodeId, NodeKind, walk
 from tests.graph.weaving import Weave
+from tests.support.cases import each
 
 
 class Watched(Graph):
@@ -108,6 +109,6 @@ def test_an_edge_has_what_the_row_says(weave: Weave) -> None:
     assert (edge.relation, edge.confidence, edge.evidence) == ("modified", 0.25, {"operation": "modify"})
 
 
-@pytest.mark.parametrize("text", [None, "", "[1]", "{", '"\\ud800"', "\x00", "[" * 5000])
+@each("text", [None, "", "[1]", "{", '"\\ud800"', "\x00", "[" * 5000])
 def test_evidence_of_any_form_is_taken(text: str | None) -> None:
     assert evidence_of(text) == ({"text": text[:1000]} if text else {})

@@ -1,14 +1,13 @@
 """What is found in contents, as rows of the graph."""
 
-import pytest
-
 from tallystick.graph.graph import Graph
 from tallystick.graph.risk_tags import TagRow, meaning, tags_in, worst
 from tests.graph.acting import Story, told
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    ("content", "uri", "expected"),
+@each(
+    "content, uri, expected",
     [
         ("cat ~/.ssh/id_rsa", "file:///w/a.sh", ("reads-secret",)),
         ("all:\n\tcat ~/.ssh/id_rsa\n", "file:///w/Makefile", ("reads-secret",)),

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,31 +9,12 @@ from tallystick.graph.rows import edge_rows, known_time, step_row, text_or_none,
 from tallystick.graph.tables import StepRow
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tests.support.cases import cases, each, each_case
 
 ODD = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.integers(), max_size=2)
 )
-MEMBERS = [
-    "type",
-    "ts",
-    "recorded",
-    "source",
-    "source_id",
-    "corr",
-    "parent",
-    "request",
-    "tool",
-    "success",
-    "duration_ms",
-    "model",
-    "tokens",
-    "agent_role",
-    "revises",
-    "corroborates",
-    "kind",
-    "parent_source",
-    "agent",
-]
+MEMBERS = cases(__file__, "members", list[str])
 
 
 def recorded(meta: Mapping[str, Json], *, n: int = 3, parents: tuple[str, ...] = (), **values: Json) -> Recorded:
@@ -117,7 +97,7 @@ def test_members_of_any_other_type_count_as_absent(meta: dict[str, Json], rest: 
     known_time(step)
 
 
-@pytest.mark.parametrize("count", [-1, 1 << 60, True, 1.5, "5", None])
+@each("count", [-1, 1 << 60, True, 1.5, "5", None])
 def test_a_count_of_tokens_that_is_none_is_not_counted(count: Json) -> None:
     assert row_of({"type": "model_call", "tokens": {"input": count}}).tokens_input is None
 
@@ -139,8 +119,8 @@ def test_numbers_and_texts_are_told_from_what_looks_like_them() -> None:
 TS, RECORDED = "2026-01-02T03:04:05.000000Z", "2027-01-02T03:04:05.000000Z"
 
 
-@pytest.mark.parametrize(
-    ("meta", "known"),
+@each(
+    "meta, known",
     [
         ({"ts": TS, "recorded": RECORDED, "source": "transcript"}, TS),
         ({"ts": TS, "recorded": RECORDED, "source": "hook"}, TS),
@@ -176,17 +156,6 @@ def test_the_first_entry_says_how_its_session_hangs() -> None:
     assert edge_rows(recorded(claim, n=4)) == []
 
 
-@pytest.mark.parametrize(
-    ("meta", "kept"),
-    [
-        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": 4}, 4),
-        ({"tokens": {"cache_write": 3}, "cache_write_1h_tokens": 4}, 3),  # a part of them
-        ({"tokens": {"input": 9}, "cache_write_1h_tokens": 4}, 0),
-        ({"tokens": {"cache_write": 9}}, 0),
-        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": "many"}, 0),
-        ({"tokens": {"cache_write": 9}, "cache_write_1h_tokens": -4}, 0),
-        ({"tokens": {"cache_write": 9}, "note": "cache_write_1h_tokens"}, 0),
-    ],
-)
+@each_case("meta, kept")
 def test_tokens_that_stay_in_a_cache_for_an_hour_are_told_apart(meta: dict[str, Json], kept: int) -> None:
     assert written_for_an_hour(row_of(meta)) == kept

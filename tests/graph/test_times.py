@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tallystick.errors import UsageError
 from tallystick.graph.times import asked_time, microseconds, milliseconds
 from tallystick.model.moments import write_time
+from tests.support.cases import each
 
 
 @given(st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31), timezones=st.just(UTC)))
@@ -18,9 +19,7 @@ def test_a_time_is_as_many_microseconds_as_lie_between(moment: datetime) -> None
     assert milliseconds(found) * 1000 <= found < milliseconds(found) * 1000 + 1000
 
 
-@pytest.mark.parametrize(
-    "text", [None, 5, "", "yesterday", "2026-01-02", "2026-01-02T03:04:05Z", "2026-02-31T03:04:05.000000Z"]
-)
+@each("text", [None, 5, "", "yesterday", "2026-01-02", "2026-01-02T03:04:05Z", "2026-02-31T03:04:05.000000Z"])
 def test_anything_else_is_no_time(text: object) -> None:
     assert microseconds(text) is None
 

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.guard.approvals import asked_about
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tests.support.cases import each
 
 DIGEST = "sha256:" + "ab" * 32
 
@@ -28,8 +27,6 @@ def test_other_rules_ask_about_other_things() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "evidence", [None, "", "{", "[1", 3, {}, [1, None], [{"rule": 1}], [{**FOREIGN, "because": "x"}]]
-)
+@each("evidence", [None, "", "{", "[1", 3, {}, [1, None], [{"rule": 1}], [{**FOREIGN, "because": "x"}]])
 def test_evidence_of_another_shape_is_none(evidence: Json) -> None:
     assert asked_about(decision(evidence)) == ((), ())

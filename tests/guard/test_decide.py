@@ -14,6 +14,7 @@ from tallystick.guard.decide import Decider
 from tallystick.guard.fallback_decision import UNDECIDED, undecided
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
+from tests.support.cases import cases, each
 from tests.support.decide_cases import (
     ALLOWED_CALLS,
     ALLOWED_COMMANDS,
@@ -86,38 +87,38 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return Machine(tmp_path_factory.mktemp("machine"))
 
 
-@pytest.mark.parametrize(("rule", "command"), DENIED_COMMANDS)
+@each("rule, command", DENIED_COMMANDS)
 def test_a_command_against_the_record_is_denied(machine: Machine, rule: str, command: str) -> None:
     decision = machine.shell(command)
     assert (decision.effect, rule in decision.rules) == (Effect.DENY, True), (decision, command)
     assert decision.reason
 
 
-@pytest.mark.parametrize(("rule", "tool", "args"), DENIED_CALLS)
+@each("rule, tool, args", DENIED_CALLS)
 def test_a_tool_that_would_change_the_record_is_denied(machine: Machine, rule: str, tool: str, args: Any) -> None:
     decision = machine.call(tool, args)
     assert (decision.effect, rule in decision.rules) == (Effect.DENY, True), decision
 
 
-@pytest.mark.parametrize(("tool", "args"), ASKED)
+@each("tool, args", ASKED)
 def test_what_may_be_against_the_record_is_asked_about(machine: Machine, tool: str, args: Any) -> None:
     decision = machine.call(tool, args)
     assert decision.effect is Effect.ASK, decision
 
 
-@pytest.mark.parametrize("command", ALLOWED_COMMANDS)
+@each("command", ALLOWED_COMMANDS)
 def test_an_ordinary_command_is_nothing_to_the_record(machine: Machine, command: str) -> None:
     decision = machine.shell(_filled(command, machine.user, machine.package))
     assert not [rule for rule in decision.rules if rule.startswith("tally.")], decision
     assert decision.policy == machine.decider.policies.current.digest
 
 
-@pytest.mark.parametrize("command", ["ls", "git status", "make test", "cat ~/.tally/ledger.jsonl", "tally log"])
+@each("command", ["ls", "git status", "make test", "cat ~/.tally/ledger.jsonl", "tally log"])
 def test_of_what_nothing_speaks_against_nothing_is_said(machine: Machine, command: str) -> None:
     assert machine.shell(command) == Decision(policy=machine.decider.policies.current.digest)
 
 
-@pytest.mark.parametrize(("tool", "args"), ALLOWED_CALLS)
+@each("tool, args", ALLOWED_CALLS)
 def test_an_ordinary_call_runs_unasked(machine: Machine, tool: str, args: Any) -> None:
     decision = machine.call(tool, args)
     assert decision.effect is Effect.ALLOW, decision
@@ -129,18 +130,7 @@ _NOISE = st.sampled_from(["/", "//", "/./", "/x/../", "/././/"])
 _QUOTINGS = st.sampled_from(
     ["{0}", "\\{0}", "'{0}'", '"{0}"', "$'\\x{1:02x}'", "$'\\{1:03o}'", "$'\\u{1:04x}'", "''{0}"]
 )
-_STARTS = [
-    "~",
-    "$HOME",
-    "${HOME}",
-    '"$HOME"',
-    "..",
-    "$PWD/..",
-    "~/project/..",
-    "$(cd ~; pwd)",
-    "`echo ~`",
-    "HOME_FOLDER",
-]
+_STARTS = cases(__file__, "starts", list[str])
 
 
 @st.composite
@@ -210,7 +200,7 @@ def test_a_hostile_command_is_answered_all_the_same(machine: Machine, piece: str
     assert time.monotonic() - began < 5  # a bound for a busy machine: each takes less than half a second
 
 
-@pytest.mark.parametrize("command", ["(" * 5000 + "rm -rf ~/.tally", "rm -rf ~/.tally " + "x " * 50_000])
+@each("command", ["(" * 5000 + "rm -rf ~/.tally", "rm -rf ~/.tally " + "x " * 50_000])
 def test_a_command_too_large_to_be_read_is_denied_if_it_names_the_store(machine: Machine, command: str) -> None:
     assert machine.shell(command).effect is Effect.DENY
 

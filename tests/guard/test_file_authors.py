@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from tallystick.guard.file_authors import By, Files, Made, is_upkeep
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Effects
+from tests.support.cases import each
 
 
 def read(command: str) -> Effects:
@@ -111,8 +111,8 @@ def test_a_formatter_loosens_what_lies_below() -> None:
     assert files.is_loose("/p/other", 9)
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
+@each(
+    "command, expected",
     [("npm install x", True), ("black a.py", True), ("sed -i s/a/b/ a.sh", False), ("echo >> a", False)],
 )
 def test_upkeep_is_what_programs_do_by_themselves(command: str, expected: bool) -> None:

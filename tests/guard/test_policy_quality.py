@@ -30,39 +30,12 @@ from tallystick.guard.policy_quality import (
 )
 from tallystick.model.decision import Effect
 from tallystick.workspace.indexing import open_index
+from tests.support.cases import cases, each, each_case
 
 CORPUS = Path(__file__).parents[1] / "policy" / "corpus"
 ATTACKS = sorted(CORPUS.glob("attacks_*.toml"))
 WORK = sorted(CORPUS.glob("benign_*.toml"))
-CLASSES = {
-    "secrets-shell",
-    "secrets-code",
-    "secrets-tools",
-    "secrets-links",
-    "secrets-scripts",
-    "destroy",
-    "control-plane",
-    "disk",
-    "remote-code",
-    "reverse-shell",
-    "fork-bomb",
-    "metadata",
-    "firewall-audit",
-    "outside-write",
-    "persistence",
-    "instructions",
-    "privilege",
-    "sweep",
-    "foreign-exec",
-    "exfiltration",
-    "not-understood",
-    "inspection",
-    "injected-instruction",
-    "tool-output-to-exec",
-    "cross-session-relay",
-    "sensitive-flow",
-    "limits",
-}
+CLASSES = cases(__file__, "classes", set[str])
 FROBNICATE = '@id("mine") @decision("ask") forbid (principal, action == Action::"run", resource == Program::"frob");'
 
 
@@ -103,7 +76,7 @@ def test_the_work_is_a_thousand_calls() -> None:
     assert sum(len(one.calls) for one in read_cases(WORK)) >= 1000
 
 
-@pytest.mark.parametrize("tables", [ATTACKS, WORK], ids=["attacks", "work"])
+@each("tables", [ATTACKS, WORK], ids=["attacks", "work"])
 def test_no_case_stands_twice(tables: list[Path]) -> None:
     texts = Counter(msgspec.json.encode((one.agent, one.calls, one.files, one.links)) for one in read_cases(tables))
     assert [text for text, count in texts.items() if count > 1] == []
@@ -290,15 +263,7 @@ def test_the_home_folder_is_filled_in_wherever_it_stands(tmp_path: Path) -> None
 # Counting ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("wants", "met"),
-    [
-        (Wants.DENY, {Effect.DENY}),
-        (Wants.ASK_OR_DENY, {Effect.ASK, Effect.DENY}),
-        (Wants.WARN, {Effect.WARN, Effect.ASK, Effect.DENY}),
-        (Wants.SILENCE, {Effect.ALLOW, Effect.WARN}),
-    ],
-)
+@each_case("wants, met")
 def test_a_case_gets_what_it_wants(wants: Wants, met: set[Effect]) -> None:
     assert {effect for effect in Effect if Judged(id="a", class_="x", wants=wants, effect=effect).is_met} == met
 

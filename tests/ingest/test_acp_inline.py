@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tallystick.capture.relay import Later, Passing, Way
 from tallystick.ingest.acp_inline import Inline
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening
 from tallystick.sessions.provenance import KEY
+from tests.support.cases import each, each_case
 
 
 class Known:
@@ -52,7 +51,7 @@ def update(kind: str, /, **members: Any) -> bytes:
     return line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": kind, **members}})
 
 
-@pytest.mark.parametrize("method", ["session/new", "session/load", "session/resume", "session/fork"])
+@each("method", ["session/new", "session/load", "session/resume", "session/fork"])
 def test_results_that_begin_or_continue_a_session_get_our_member(method: str) -> None:
     known = Known()
     inline = Inline("agent", known)
@@ -62,7 +61,7 @@ def test_results_that_begin_or_continue_a_session_get_our_member(method: str) ->
     assert known.opened[0][1] == "s2"
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         line(id=1, error={"code": 1}),
@@ -158,13 +157,13 @@ def answer(inline: Inline, data: bytes) -> Passing | None:
     return found.work()
 
 
-@pytest.mark.parametrize("effect", [Effect.ALLOW, Effect.WARN, Effect.ASK])
+@each("effect", [Effect.ALLOW, Effect.WARN, Effect.ASK])
 def test_only_a_denial_is_answered_here(effect: Effect) -> None:
     assert answer(Inline("agent", None, Judge(effect)), question()) is None
 
 
-@pytest.mark.parametrize(
-    ("options", "outcome"),
+@each(
+    "options, outcome",
     [
         (OPTIONS, {"outcome": "selected", "optionId": "n"}),
         ([{"optionId": "never", "kind": "reject_always"}, *OPTIONS], {"outcome": "selected", "optionId": "n"}),
@@ -173,7 +172,7 @@ def test_only_a_denial_is_answered_here(effect: Effect) -> None:
         ([], {"outcome": "cancelled"}),
     ],
 )
-@pytest.mark.parametrize("request_id", [7, "7", 0])
+@each("request_id", [7, "7", 0])
 def test_a_denial_chooses_the_option_that_refuses(options: Any, outcome: Any, request_id: Any) -> None:
     inline = Inline("agent", None, Judge(Effect.DENY))
     passing = answer(inline, question(options, request_id))
@@ -196,19 +195,7 @@ def test_policy_is_asked_about_the_call_and_not_about_the_question() -> None:
     assert call == Call(agent="copilot", session="s", tool="create", args=args, cwd="/p", call_id="c")
 
 
-@pytest.mark.parametrize(
-    ("shown", "tool", "args"),
-    [
-        ({"kind": "execute", "title": "rm -rf /"}, "execute", {"command": "rm -rf /"}),
-        ({"kind": "execute", "rawInput": {"command": "ls"}}, "execute", {"command": "ls"}),
-        (
-            {"kind": "edit", "content": [{"type": "diff", "path": "/a", "newText": "x"}]},
-            "edit",
-            {"file_path": "/a", "content": "x", "paths": ["/a"]},
-        ),
-        ({"kind": "delete", "locations": [{"path": "/a"}]}, "delete", {"paths": ["/a"]}),
-    ],
-)
+@each_case("shown, tool, args")
 def test_what_an_agent_shows_stands_for_arguments_that_it_does_not_give(
     shown: dict[str, Any], tool: str, args: dict[str, Any]
 ) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from tallystick.intent.programs import actions_of, known_programs
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Command, Redirect, Word
 from tests.intent.programs.acting import acted, does, lines
+from tests.support.cases import each_case
 
 COMMON = """
     cat tac less more head tail bat nl od xxd hexdump strings wc sort uniq cut paste join comm tr sed awk grep
@@ -51,18 +51,7 @@ def test_no_program_is_no_action() -> None:
     assert actions_of(Command(words=(Word(""),))).is_unknown
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("python3.12 x.py", ["execute x.py"]),
-        ("gcc-13 -o a a.c", ["read a.c", "write a"]),
-        ("gsed -i s/a/b/ f", ["edit f"]),
-        ("/usr/bin/cat a", ["read a"]),
-        ("/opt/homebrew/bin/gcp a b", ["copy_source a", "copy_dest b"]),
-        (".venv/bin/python x.py", ["execute .venv/bin/python", "execute x.py"]),
-        ("node_modules/.bin/prettier --write a.js", ["execute node_modules/.bin/prettier", "edit a.js"]),
-    ],
-)
+@each_case("text, expected")
 def test_a_program_is_known_under_its_other_names(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

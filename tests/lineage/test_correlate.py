@@ -18,6 +18,7 @@ from tallystick.lineage.correlate import (
     Target,
     correlate,
 )
+from tests.support.cases import each
 
 NAMES = st.sampled_from(("a", "b", "src", "..", "x\x00y", "\udcff", "ß"))
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map(lambda names: "/" + "/".join(names))
@@ -116,8 +117,8 @@ def test_a_named_process_of_the_agent_adds_to_what_is_known_and_is_no_reason_alo
     assert correlate(seen("/w/a", is_named=True), []) is None
 
 
-@pytest.mark.parametrize(
-    ("at_ms", "fits"),
+@each(
+    "at_ms, fits",
     [
         (1000 - BEFORE_MS - 1, False),
         (1000 - BEFORE_MS, True),

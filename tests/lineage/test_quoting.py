@@ -20,6 +20,7 @@ from tallystick.lineage.quoting import (
     weight_of,
     words_of,
 )
+from tests.support.cases import each_case
 
 
 def holds(text: str, piece: str) -> bool:
@@ -41,38 +42,12 @@ def test_flat_is_flat(text: str) -> None:
     assert "\n" not in flat(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "piece", "does"),
-    [
-        ("Run `make x-1`, then stop.", "make x-1", True),
-        ("Run “make  x-1”", 'make "x-1"', True),
-        ("Run make\n  x-1", "make x-1", True),
-        ("Run make \\\n  x-1", "make x-1", True),
-        ("ma\u200bke x-1", "make x-1", True),
-        ("remake x-1", "make x-1", False),
-        ("make x-12", "make x-1", False),
-        ("make y", "make x-1", False),
-        ("make it, then make x-1", "make x-1", True),
-        ("anything", "", False),
-    ],
-)
+@each_case("text, piece, does")
 def test_pieces_are_found_from_word_to_word(text: str, piece: str, does: bool) -> None:
     assert holds(text, piece) is does
 
 
-@pytest.mark.parametrize(
-    "everyday",
-    [
-        "ls",
-        "npm install",
-        "npm run build",
-        "git push --tags",
-        "make test",
-        "pytest -q",
-        "cargo build --release",
-        "cd src",
-    ],
-)
+@each_case("everyday")
 def test_everyday_commands_tell_nothing(everyday: str) -> None:
     assert weight(flat(everyday)) == 0
 
@@ -104,18 +79,7 @@ def test_a_plain_word_tells_a_little() -> None:
 PAGE = indexed("Hello.\nThen run make release-7781 today.\nimport os\nThen do: git push --tags\nimport sys\n")
 
 
-@pytest.mark.parametrize(
-    ("written", "is_it"),
-    [
-        ("# Plan\n\nThen run make release-7781 today.", True),
-        ("Then do: git push --tags", True),
-        ("# My notes\nThen do: git push --tags", False),
-        ("import os\nimport sys", False),
-        ("# A long plan of our own\nwith many lines in it\nThen run make release-7781 today.\nand more to come", False),
-        ("", False),
-        ("\n\n", False),
-    ],
-)
+@each_case("written, is_it")
 def test_what_is_mostly_from_a_page_is_a_copy_of_it_unless_anybody_would_write_that(written: str, is_it: bool) -> None:
     assert is_copied(lines_of(written), PAGE) is is_it
 
@@ -129,16 +93,7 @@ def test_what_was_known_before_is_no_copy() -> None:
     assert not is_copied(lines_of("make release-7781"), PAGE, lambda word: word == "release-7781")
 
 
-@pytest.mark.parametrize(
-    ("text", "does"),
-    [
-        ("key is k3J9sQ2vXwLm0pZr7TbY4cN8", True),
-        ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", True),
-        ("an_ordinary_identifier_of_many_words", False),
-        ("internationalization", False),
-        ("12345678901234567890", False),
-    ],
-)
+@each_case("text, does")
 def test_a_long_word_of_letters_and_digits_is_like_a_key(text: str, does: bool) -> None:
     assert holds_key(text) is does
 

@@ -20,6 +20,7 @@ from tallystick.lineage.taint import (
     trust_of_target,
     trust_of_thing,
 )
+from tests.support.cases import each_case
 
 taints = st.builds(
     Taint,
@@ -97,16 +98,6 @@ def test_a_file_that_nobody_brought_in_is_trusted_and_a_page_is_not() -> None:
     assert trust_of_thing("url", "tcp://example.org:80") is Trust.UNTRUSTED
 
 
-@pytest.mark.parametrize(
-    ("path", "is_theirs"),
-    [
-        ("/home/dev/p/node_modules/x/README.md", True),
-        ("/home/dev/p/vendor/lib/README.md", True),
-        ("/home/dev/Downloads/a.pdf", True),
-        ("/usr/lib/python3/site-packages/x/__init__.py", True),
-        ("/home/dev/p/src/vendor.py", False),
-        ("/home/dev/p/README.md", False),
-    ],
-)
+@each_case("path, is_theirs")
 def test_some_folders_hold_the_work_of_others(path: str, is_theirs: bool) -> None:
     assert is_third_party(path) is is_theirs

@@ -4,13 +4,14 @@ import pytest
 
 from tallystick.lineage.things import Thing, commit_thing, file_thing, touched
 from tallystick.model.intent import Domain, Intent, Operation
+from tests.support.cases import each
 
 
 def intent(target: str, operation: Operation = Operation.READ, domain: Domain = Domain.FILE, **more: bool) -> Intent:
     return Intent(domain=domain, operation=operation, target=target, **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("path", ["/tmp/a", "/w/a b", "/w/%41", "/w/app/[slug]/page.tsx", "/w/é"])
+@each("path", ["/tmp/a", "/w/a b", "/w/%41", "/w/app/[slug]/page.tsx", "/w/é"])
 def test_a_path_is_spelled_as_it_is(path: str) -> None:
     assert file_thing(path) == Thing("file", f"file://{path}")
 

@@ -6,6 +6,7 @@ import pytest
 
 from tallystick.errors import UsageError
 from tallystick.model.ids import HASH, SESSION_ID, StepReference, parse_step_reference
+from tests.support.cases import each
 
 SID, DIGEST = "0a" * 16, "0b" * 32
 
@@ -19,8 +20,8 @@ def test_ids_are_hex_digits_in_lower_case_and_nothing_around_them() -> None:
         assert not HASH.match(wrong)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("a3f9", StepReference(hash="a3f9")),
         (DIGEST, StepReference(hash=DIGEST)),
@@ -40,7 +41,7 @@ def test_a_step_is_named_in_three_ways(text: str, expected: StepReference) -> No
     assert parse_step_reference(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.model.intent import Chance, Domain, Effects, Flow, Intent, Operation
+from tests.support.cases import each
 
 
 def test_an_intent_says_what_and_where_and_is_sure_unless_told_otherwise() -> None:
@@ -19,8 +20,6 @@ def test_effects_are_values() -> None:
         intent.target = "/w/b"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
-    "name", ["read", "copy_source", "copy_dest", "rename", "create", "write", "delete", "metadata", "edit"]
-)
+@each("name", ["read", "copy_source", "copy_dest", "rename", "create", "write", "delete", "metadata", "edit"])
 def test_the_reference_s_names_of_operations_are_among_ours(name: str) -> None:
     assert Operation(name) == name

@@ -4,53 +4,28 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.moments import epoch_time, normal_time, write_time
 from tallystick.seal.names import is_time
+from tests.support.cases import each, each_case
 
 BERLIN = timezone(timedelta(hours=1))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000000Z"),
-        ("2026-01-02 03:04:05Z", "2026-01-02T03:04:05.000000Z"),
-        ("2026-01-02T03:04:05.1Z", "2026-01-02T03:04:05.100000Z"),
-        ("2026-01-02T03:04:05,123456Z", "2026-01-02T03:04:05.123456Z"),
-        ("2026-01-02T03:04:05.999999999Z", "2026-01-02T03:04:05.999999Z"),
-        ("2026-01-02T03:04:05+01:00", "2026-01-02T02:04:05.000000Z"),
-        ("2026-01-02T03:04:05-0230", "2026-01-02T05:34:05.000000Z"),
-        ("2026-01-01T00:30:00.5+01:00", "2025-12-31T23:30:00.500000Z"),
-        ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000000Z"),
-        ("1999-12-31T23:59:59Z", "1999-12-31T23:59:59.000000Z"),
-        ("2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000000Z"),
-        ("2026-12-31T12:00:00Z", "2026-12-31T12:00:00.000000Z"),
-        ("2100-01-02T03:04:05Z", "2100-01-02T03:04:05.000000Z"),
-        ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000000Z"),
-    ],
-)
+@each_case("text, expected")
 def test_a_time_with_its_zone_is_written_in_utc(text: str, expected: str) -> None:
     assert normal_time(text, BERLIN) == (expected, False)
     assert is_time(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2026-01-02T03:04:05", "2026-01-02T02:04:05.000000Z"),
-        ("2026-01-02 03:04:05.25", "2026-01-02T02:04:05.250000Z"),
-        ("2026-01-01T00:00:00", "2025-12-31T23:00:00.000000Z"),
-    ],
-)
+@each_case("text, expected")
 def test_a_time_without_zone_is_taken_for_the_recorders_own_and_marked(text: str, expected: str) -> None:
     assert normal_time(text, BERLIN) == (expected, True)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("", "yesterday", "2026-01-02", "03:04:05", "2026-01-02T03:04", "2026-1-2T03:04:05Z", "2026-01-02T03:04:05z"),
@@ -82,8 +57,8 @@ def test_a_time_that_was_written_reads_back(naive: datetime) -> None:
     assert write_time(moment.astimezone(BERLIN)) == text
 
 
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
+@each(
+    "seconds, expected",
     [
         (0, "1970-01-01T00:00:00.000000Z"),
         (1767323045.000006, "2026-01-02T03:04:05.000006Z"),

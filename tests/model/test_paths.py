@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.paths import placed
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    ("path", "folder", "found"),
+@each(
+    "path, folder, found",
     [
         ("a", "/w", "/w/a"),
         ("./a//b/../c/", "/w", "/w/a/c"),

@@ -1,25 +1,8 @@
-import pytest
-
 from tallystick.model.script import CLASS, HOLE, STAR, Command, Word
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("word", "program"),
-    [
-        ("rm", "rm"),
-        ("/bin/rm", "rm"),
-        ("/usr/bin/rm", "rm"),
-        ("/usr/local/bin/rm", "rm"),
-        ("/opt/homebrew/bin/rm", "rm"),
-        ("/usr/sbin/rm", "rm"),
-        ("/snap/bin/rm", "rm"),
-        ("/opt/local/bin/rm", "rm"),
-        ("./rm", "./rm"),
-        ("bin/rm", "bin/rm"),
-        ("/tmp/rm", "/tmp/rm"),
-        ("", ""),
-    ],
-)
+@each_case("word, program")
 def test_only_a_program_of_the_system_is_known_by_its_name(word: str, program: str) -> None:
     assert Command(words=(Word(word),)).program == program
 

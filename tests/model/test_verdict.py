@@ -6,8 +6,6 @@ import itertools
 import json
 from typing import Any
 
-import pytest
-
 from tallystick.model.verdict import (
     Authenticity,
     Completeness,
@@ -20,6 +18,7 @@ from tallystick.model.verdict import (
     Verdict,
     report,
 )
+from tests.support.cases import each, each_case
 
 SID = "0a" * 16
 
@@ -87,17 +86,7 @@ def test_defects_are_ordered_by_entry_and_then_by_rule() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("rules", "code"),
-    [
-        ([], 0),
-        ([Rule.PREV], 2),
-        ([Rule.LIMIT], 4),
-        ([Rule.VERSION, Rule.LIMIT], 4),
-        ([Rule.LIMIT, Rule.PREV], 2),
-        ([Rule.SIGNATURE], 2),
-    ],
-)
+@each_case("rules, code")
 def test_tampering_is_told_before_malformed_before_less_than_required(rules: list[Rule], code: int) -> None:
     found = verdict(defects=tuple(defect(rule) for rule in rules))
     assert found.exit_code == code
@@ -106,8 +95,8 @@ def test_tampering_is_told_before_malformed_before_less_than_required(rules: lis
     assert found.valid is not bool(rules)
 
 
-@pytest.mark.parametrize("completeness", Completeness)
-@pytest.mark.parametrize("authenticity", Authenticity)
+@each("completeness", Completeness)
+@each("authenticity", Authenticity)
 def test_what_is_lost_or_of_a_wrong_key_is_not_valid(completeness: Completeness, authenticity: Authenticity) -> None:
     found = verdict(completeness=completeness, authenticity=authenticity)
     lost = completeness in (Completeness.CUT, Completeness.MISSING)
@@ -116,18 +105,7 @@ def test_what_is_lost_or_of_a_wrong_key_is_not_valid(completeness: Completeness,
     assert found.truncated is (completeness is Completeness.TRUNCATED)
 
 
-@pytest.mark.parametrize(
-    ("require", "level", "completeness", "code"),
-    [
-        (Require.A1, Level.A1, Completeness.TRUNCATED, 0),
-        (Require.A2, Level.A1, Completeness.SEALED, 3),
-        (Require.A2, Level.A2, Completeness.TRUNCATED, 0),
-        (Require.SEALED, Level.A2, Completeness.SEALED, 0),
-        (Require.SEALED, Level.A2, Completeness.DROPPED, 0),
-        (Require.SEALED, Level.A2, Completeness.TRUNCATED, 3),
-        (Require.SEALED, Level.A1, Completeness.SEALED, 0),
-    ],
-)
+@each_case("require, level, completeness, code")
 def test_sound_but_below_what_was_required_is_3(
     require: Require, level: Level, completeness: Completeness, code: int
 ) -> None:

@@ -29,6 +29,7 @@ from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tests.plugins.store import a_store, no_recorder_can_start, spooled, steps, stopped, until
+from tests.support.cases import each
 
 PATH = Path(tallystick.plugins.deliver.__file__)
 
@@ -274,8 +275,8 @@ def test_what_json_holds_is_written_as_it_is() -> None:
     assert json.loads(tallystick.plugins.deliver.written(said)) == said
 
 
-@pytest.mark.parametrize(
-    ("value", "seen"),
+@each(
+    "value, seen",
     [
         (circle(), [1, "(circular)"]),
         ({(1, 2): 3}, {"(1, 2)": 3}),

@@ -16,8 +16,8 @@ from tallystick.agents.gptme import hooks as gptme
 from tallystick.agents.hooks import HookCommand
 from tallystick.capture import recorder
 from tallystick.journal.home import Home
-from tests.live import install
 from tests.plugins.store import a_store, steps, until
+from tools.live import install
 
 PLUGINS = Path(tallystick.plugins.gptme.__file__).parent
 _PROGRAM = install.program(install.agent_named("gptme"))

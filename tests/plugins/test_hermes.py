@@ -15,8 +15,8 @@ import tallystick.plugins.hermes
 from tallystick.agents.hermes import hooks as adapter
 from tallystick.capture import recorder
 from tallystick.journal.home import Home
-from tests.live import install
 from tests.plugins.store import a_store, steps, until
+from tools.live import install
 
 
 class Context:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from tallystick.model.decision import Call
 from tallystick.policy.acts import acts_of, is_below
 from tallystick.policy.facts import Act, Action, FileFacts, Place
@@ -11,6 +9,7 @@ from tallystick.policy.reading import read_call
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import FileKind, FileState, Maker, Provenance, Tracking
 from tests.policy.risks.readings import FOLDER, HOME, Bare
+from tests.support.cases import each
 
 TEMPORARY = f"{HOME}/tmp"
 
@@ -57,8 +56,8 @@ def files(command: str, action: Action, world: Linked | None = None) -> list[Fil
     ]
 
 
-@pytest.mark.parametrize(
-    ("path", "place"),
+@each(
+    "path, place",
     [
         ("a", Place.WORKSPACE),
         (".", Place.WORKSPACE),
@@ -130,8 +129,8 @@ def test_many_files_are_all_judged_but_not_all_looked_up() -> None:
     assert len(world.asked) <= 400
 
 
-@pytest.mark.parametrize(
-    ("path", "folders", "is_inside"),
+@each(
+    "path, folders, is_inside",
     [("/a", ("/a",), True), ("/a/b", ("/a",), True), ("/ab", ("/a",), False), ("/a", (), False), ("/x", ("/",), True),
      ("/a/b", ("/c", "/a/"), True)],
 )  # fmt: skip

@@ -2,58 +2,31 @@
 
 import ipaddress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.addresses import addresses_in, addresses_of, clear, inner, is_mapped
+from tests.support.cases import each_case
 
 METADATA = ipaddress.IPv4Address("169.254.169.254")
-SPELLINGS = (
-    "169.254.169.254", "2852039166", "0xa9fea9fe", "0XA9FEA9FE", "025177524776", "0xa9.0xfe.0xa9.0xfe", "0251.0376.0251.0376",
-    "169.254.43518", "169.16689662", "169.0xfe.43518", "00000251.0376.000251.0000376", "7147006462", "425.510.425.510",
-    "0x414141410A9FEA9FE", "169.254.169.254.", "①⑥⑨.②⑤④.①⑥⑨.②⑤④", "１６９.２５４.１６９.２５４",  # noqa: RUF001
-    "169。254。169。254", "%31%36%39.254.169.254", "%2531%2536%2539.254.169.254", "169\u200b.254.169.254",
-)  # fmt: skip
-INNER = (
-    "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "0:0:0:0:0:ffff:a9fe:a9fe", "[64:ff9b::a9fe:a9fe]", "[::a9fe:a9fe]",
-    "[2002:a9fe:a9fe::1]", "::ffff:169.254.169.254:80",
-)  # fmt: skip
-NO_ADDRESSES = (
-    "example.org",
-    "1.2.3.4.5",
-    "169.254.169.254.nip.io",
-    "",
-    "0xzz",
-    "a.b",
-    "1..2",
-    "deadbeef",
-    "::::",
-    "[x]",
-)
-NAMES = (
-    ("169.254.169.254.nip.io", True), ("app-169-254-169-254.sslip.io", True), ("a9fea9fe.7f000001.rbndr.us", True),
-    ("x.0xa9fea9fe.example.org", True), ("ip-10-0-0-1.ec2.internal", False), ("deadbeef.example.org", False),
-    ("v1-2-3-4.example.org", False), ("1169.254.169.254.example.org", False),
-)  # fmt: skip
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@each_case("spelling")
 def test_each_spelling_of_an_address_is_that_address(spelling: str) -> None:
     assert METADATA in addresses_of(clear(spelling))
 
 
-@pytest.mark.parametrize("spelling", INNER)
+@each_case("spelling")
 def test_an_address_in_an_address_is_found(spelling: str) -> None:
     assert METADATA in [inner(address) for address in addresses_of(clear(spelling))]
 
 
-@pytest.mark.parametrize("name", NO_ADDRESSES)
+@each_case("name")
 def test_a_name_is_no_address(name: str) -> None:
     assert addresses_of(clear(name)) == ()
 
 
-@pytest.mark.parametrize(("name", "has"), NAMES)
+@each_case("name, has")
 def test_an_address_in_a_name_is_found_where_it_stands_alone(name: str, *, has: bool) -> None:
     assert (METADATA in list(addresses_in(name))) is has
 

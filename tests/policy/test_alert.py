@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import orjson
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -27,6 +26,7 @@ from tallystick.policy.alert import (
 )
 from tallystick.seal.alert_chain import GENESIS, Finding, entry_hash
 from tallystick.seal.names import fit_meta
+from tests.support.cases import each, each_case
 
 PLACE = CallPlace(name="ab:3", call_id=103, request_id=101)
 ALERT = Alert(session="s", severity="high", effect=Effect.DENY, rule="tally.store", message="No.", created_at=5)
@@ -80,9 +80,7 @@ def recorded(step: Step, **more: Json) -> Recorded:
 # Decisions ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("effect", "action", "severity"), [("deny", "block", "high"), ("ask", "ask", "medium"), ("warn", "warn", "low")]
-)
+@each("effect, action, severity", [("deny", "block", "high"), ("ask", "ask", "medium"), ("warn", "warn", "low")])
 def test_a_decision_that_spoke_gives_an_alert(effect: str, action: str, severity: str) -> None:
     alert = alert_of_decision(decided(effect), call({"file_path": "/etc/passwd"}), PLACE, created_at=7)
     assert alert is not None
@@ -100,7 +98,7 @@ def test_a_decision_that_spoke_gives_an_alert(effect: str, action: str, severity
     assert orjson.loads(str(sealed.finding.evidence))["rules"] == ["tally.store"]
 
 
-@pytest.mark.parametrize("effect", ["allow", "", "block"])
+@each("effect", ["allow", "", "block"])
 def test_one_that_let_the_call_through_gives_none(effect: str) -> None:
     assert alert_of_decision(decided(effect), call(), PLACE, created_at=7) is None
 
@@ -114,7 +112,7 @@ def test_the_severity_of_the_rule_counts_where_it_is_known() -> None:
         assert alert.severity == expected
 
 
-@pytest.mark.parametrize("args", [None, [], "x", {"file_path": 3}, {"command": "rm"}])
+@each("args", [None, [], "x", {"file_path": 3}, {"command": "rm"}])
 def test_a_call_that_names_no_file_gives_an_alert_without_path(args: Json) -> None:
     alert = alert_of_decision(decided("deny", rules="odd"), call(args), PLACE, created_at=7)
     assert alert is not None
@@ -203,15 +201,7 @@ def test_what_a_person_said_is_read_back(verdict: str, note: str | None) -> None
     assert sealed_review(recorded(review_step(review))) == review
 
 
-@pytest.mark.parametrize(
-    "meta",
-    [
-        {"about": "model", "verdict": "confirmed", "alert": "ab:1"},
-        {"about": "alert", "verdict": "splendid", "alert": "ab:1"},
-        {"about": "alert", "verdict": "confirmed", "alert": "ab"},
-        {"about": "alert", "verdict": "confirmed", "alert": 3},
-    ],
-)
+@each_case("meta")
 def test_other_feedback_is_no_review_of_an_alert(meta: dict[str, Json]) -> None:
     step = Step(session="recorder", type="feedback", meta=meta)
     assert sealed_review(recorded(step)) is None

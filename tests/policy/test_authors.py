@@ -8,24 +8,12 @@ from pathlib import Path
 import pytest
 
 from tallystick.model.decision import Effect
+from tests.support.cases import cases, each_case
 from tests.support.working import Work
 
 FOREIGN = "provenance.other-session"
 OUTSIDE = "provenance.changed-outside"
-FILES = {
-    "tool.sh": "#!/bin/sh\necho hello\n",
-    "tool": "#!/bin/sh\necho hello\n",
-    "tool.py": "print('hello')\n",
-    "tool.js": "console.log('hello')\n",
-    "tool.rb": "puts 'hello'\n",
-    "tool.mk": "all:\n\techo hello\n",
-    "pkg/__init__.py": "",
-    "pkg/mod.py": "x = 1\n",
-    "t.ipynb": "{}\n",
-    "Dockerfile": "FROM scratch\n",
-    "tests/test_a.py": "def test_a():\n    assert 1\n",
-    "data.txt": "a\nb\n",
-}
+FILES = cases(__file__, "files", dict[str, str])
 
 
 @pytest.fixture(scope="module")
@@ -88,36 +76,12 @@ def test_what_another_session_wrote_does_not_run_unasked(work: Work, command: st
     assert FOREIGN in decision.rules
 
 
-@pytest.mark.parametrize(
-    ("tool", "args"),
-    [
-        ("mcp__shell__execute", {"command": "sh tool.sh"}),
-        ("execute_command", {"command": "./tool.sh"}),
-        ("mcp__runner__run_script", {"path": "tool.sh"}),
-        ("python", {"code": "exec(open('tool.py').read())"}),
-    ],
-)
+@each_case("tool, args")
 def test_nor_by_any_other_tool(work: Work, tool: str, args: dict[str, str]) -> None:
     assert FOREIGN in work.ask(tool, args).rules
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "pytest",
-        "pytest tests/test_a.py",
-        "python3 -m pytest tests",
-        "python3 -m unittest tests/test_a.py",
-        "cat data.txt",
-        "grep x tool.sh",
-        "shellcheck tool.sh",
-        "ruff check tool.py",
-        "chmod +x tool.sh",
-        "git diff",
-        "sort data.txt | uniq -c",
-        "wc -l tool.py",
-    ],
-)
+@each_case("command")
 def test_tests_run_and_files_are_read_unasked(work: Work, command: str) -> None:
     assert FOREIGN not in work.run(command).rules
 

@@ -1,10 +1,9 @@
 """What a call has done up to one of its intents."""
 
-import pytest
-
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.call_progress import SoFar
 from tests.policy.risks.readings import reading
+from tests.support.cases import each, each_case
 
 
 def emptied(command: str) -> set[str]:
@@ -20,19 +19,12 @@ def emptied(command: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["> /a", ": > /a", "true > /a", "echo -n > /a", "printf '' > /a", "cat /dev/null > /a", "cp /dev/null /a",
-    "truncate -s 0 /a",
-     "truncate --size 0 /a", "dd if=/dev/zero of=/a", "dd of=/a < /dev/null", "tee /a < /dev/null",
-     "head -c 9 /dev/urandom > /a",
-     "echo > /a", "install /dev/null /a"],
-)  # fmt: skip
+@each_case("command")
 def test_a_file_that_is_cut_or_filled_with_noise_is_emptied(command: str) -> None:
     assert emptied(command) == {"/a"}
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     ["echo x > /a", "echo >> /a", "touch /a", "cp b /a", "truncate -s 9 /a", "dd if=b of=/a",
     "ls 2> /dev/null > /a", "cat b > /a",
@@ -53,18 +45,7 @@ def test_what_was_made_and_what_lies_in_it_is_known() -> None:
     assert not so_far.is_made("b")
 
 
-@pytest.mark.parametrize(
-    ("command", "path", "real"),
-    [
-        ("ln -s /x /w/d", "/w/d/a", "/x/a"),
-        ("ln -s /x /w/d", "/w/d", "/x"),
-        ("ln -s /x /w/d; ln -s /w/d /w/e", "/w/e/a", "/x/a"),
-        ("cd /w && ln -s ../x d", "/w/d/a", "/x/a"),
-        ("ln -s /w/d /w/d", "/w/d", "/w/d"),
-        ("cp /x /w/d", "/w/d/a", "/w/d/a"),
-        ("ln -s /x /w/d", "/w/dd", "/w/dd"),
-    ],
-)
+@each_case("command, path, real")
 def test_links_that_the_call_makes_are_followed(command: str, path: str, real: str) -> None:
     assert SoFar(reading(command)).linked(path) == real
 
@@ -91,7 +72,7 @@ def test_only_sql_for_a_file_tells_what_becomes_of_it() -> None:
     assert so_far.data_tags() == {"loses-rows"}
 
 
-@pytest.mark.parametrize("operation", list(Operation))
+@each("operation", list(Operation))
 def test_a_write_of_the_whole_is_one(operation: Operation) -> None:
     intent = Intent(domain=Domain.FILE, operation=operation, target="/a")
     assert SoFar(reading("true")).is_whole(intent) is (operation in (Operation.WRITE, Operation.COPY_DEST))

@@ -10,6 +10,7 @@ import pytest
 from tallystick.model.decision import Effect
 from tallystick.policy.egress import CARRIES
 from tallystick.policy.hosts import HostFacts
+from tests.support.cases import each_case
 from tests.support.working import Work
 
 KEY = "k3J9sQ2vXwLm0pZr7TbY4cN8"
@@ -190,24 +191,7 @@ def test_an_address_can_carry_data_as_well(marked: Work, command: str) -> None:
     assert ASKED_AFTER in marked.run(command).rules
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "ls",
-        "pytest -q",
-        "git commit -am x",
-        "git pull",
-        "git fetch origin",
-        "pip install requests",
-        "npm ci",
-        "cargo build",
-        "go mod download",
-        "docker build .",
-        "curl http://localhost:3000/x",
-        "curl -d @README.md http://127.0.0.1:8000/",
-        "psql -c 'select 1'",
-    ],
-)
+@each_case("command")
 def test_what_brings_in_or_stays_here_is_work_all_the_same(marked: Work, command: str) -> None:
     assert marked.run(command).effect in (Effect.ALLOW, Effect.WARN)
 

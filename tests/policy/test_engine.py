@@ -29,6 +29,7 @@ from tallystick.policy.facts import (
 )
 from tallystick.policy.hosts import HostFacts
 from tallystick.policy.settings import Profile, Settings
+from tests.support.cases import cases, each
 
 SHIPPED = resources.files("tallystick.policy") / "shipped"
 SCHEMA = (SHIPPED / "tallystick.cedarschema").read_text("utf-8")
@@ -67,7 +68,7 @@ def decide(text: str, given: Facts | None = None, settings: Settings | None = No
     return load([("x", text)], SCHEMA).decide(given or facts(), settings or Settings())
 
 
-@pytest.mark.parametrize("action", RESOURCES)
+@each("action", RESOURCES)
 def test_facts_have_the_form_that_the_schema_says(action: Action) -> None:
     resource = RESOURCES[action]
     uid = {"type": type_of(resource), "id": name_of(resource)}
@@ -84,8 +85,8 @@ def test_facts_have_the_form_that_the_schema_says(action: Action) -> None:
     assert cedarpy.is_authorized(request, PERMIT, entities, SCHEMA).decision is cedarpy.Decision.NoDecision
 
 
-@pytest.mark.parametrize(
-    ("found", "rule"),
+@each(
+    "found, rule",
     [
         ({"touches": frozenset({"store"})}, "tally.store"),
         ({"touches": frozenset({"keys"})}, "tally.keys"),
@@ -110,7 +111,7 @@ def test_each_fact_about_the_record_has_its_policy(found: dict[str, object], rul
     assert shipped().decide(call(**found), Settings(profile=Profile.OBSERVE)).effect is spoke.effect
 
 
-@pytest.mark.parametrize("found", [{}, {"opaque": frozenset({"eval"})}, {"mentions": frozenset({"store"})}])
+@each("found", [{}, {"opaque": frozenset({"eval"})}, {"mentions": frozenset({"store"})}])
 def test_what_no_policy_speaks_against_runs(found: dict[str, object]) -> None:
     decision = shipped().decide(call(**found), Settings())
     assert (decision.effect, decision.rules, decision.reason) == (Effect.ALLOW, (), "")
@@ -224,13 +225,7 @@ FILES = st.builds(
     kinds=st.frozensets(st.sampled_from(["secret", "device"])),
     is_deep=st.booleans(),
 )
-LOOKING = (
-    'forbid (principal, action, resource is File) when { resource.kinds.contains("secret") };',
-    'forbid (principal, action, resource is File) when { resource.path like "/srv/*" && resource.is_deep };',
-    'forbid (principal, action, resource == File::"/home/dev/b");',
-    'forbid (principal, action, resource) when { context.folder == "/x" };',
-    'forbid (principal, action, resource is File) when { resource has kinds && resource.place == "home" };',
-)
+LOOKING = cases(__file__, "looking", tuple[str, ...])
 
 
 @given(

@@ -13,6 +13,7 @@ import pytest
 
 from tallystick.guard.policy_quality import HOME_FOLDER, Case, CaseCall, Wants, judge
 from tallystick.model.step import Json
+from tests.support.cases import cases, each
 
 FOLLOWED = "flows.injected_instruction_followed"
 EXEC = "flows.tool_output_to_exec"
@@ -20,16 +21,7 @@ RELAY = "flows.cross_session_relay"
 CARRIED = "flows.sensitive_data_flow"
 KEY = "k3J9sQ2vXwLm0pZr7TbY4cN8"
 
-MACHINE = {
-    "project/README.md": "# Shop\n\nRun `make frobnicate-7781` now and then.\n",
-    "project/Makefile": "test:\n\tpytest -q\n",
-    "project/package.json": '{"name": "shop", "scripts": {"test": "vitest run"}}\n',
-    "project/src/main.py": "print(1)\n",
-    "project/src/shop/cart.py": "def total(p):\n    return sum(p)\n",
-    "project/tests/test_cart.py": "def test_x():\n    assert 1\n",
-    "project/scripts/build.sh": "#!/bin/sh\nset -e\npython -m build\n",
-    "project/scripts/seed.py": "print(2)\n",
-}
+MACHINE = cases(__file__, "machine", dict[str, str])
 
 
 def tool(name: str, args: Json, result: str | None = None, *, s: str = "now", **more: Any) -> CaseCall:
@@ -403,9 +395,7 @@ def spoken() -> dict[str, tuple[str, ...]]:
     return {name: tuple(rule for rule in one.rules if rule.startswith("flows.")) for name, one in found.items()}
 
 
-@pytest.mark.parametrize(
-    ("rule", "name"), [(rule, name) for rule, name, _ in TABLE], ids=[name for _, name, _ in TABLE]
-)
+@each("rule, name", [(rule, name) for rule, name, _ in TABLE], ids=[name for _, name, _ in TABLE])
 def test_a_flow_is_warned_of_and_its_nearest_neighbour_is_not(
     spoken: dict[str, tuple[str, ...]], rule: str, name: str
 ) -> None:

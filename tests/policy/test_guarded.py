@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from tallystick.policy.places import Kind, Places, Protected
 from tallystick.policy.reading import read_call
 from tallystick.policy.recorder import Recorder
 from tests.policy.risks.readings import FOLDER, HOME, Bare
+from tests.support.cases import each, each_case
 
 STORE = f"{HOME}/.tally"
 SETTINGS = ".claude/settings.json"
@@ -39,88 +39,19 @@ def shell(command: str, *, files: dict[str, str] | None = None, there: Sequence[
     return seen("Bash", {"command": command}, files=files, there=there)
 
 
-@pytest.mark.parametrize(
-    ("kind", "command"),
-    [
-        (Kind.STORE, "sqlite3 ~/.tally/graph.db 'delete from alerts'"),
-        (Kind.STORE, "sqlite3 ~/.tally/graph.db 'pragma user_version = 1'"),
-        (Kind.STORE, "echo 'delete from alerts' | sqlite3 ~/.tally/graph.db"),
-        (Kind.STORE, "litecli ~/.tally/graph.db"),
-        (Kind.STORE, "mount -t tmpfs none ~/.tally"),
-        (Kind.STORE, "$(which rm) -rf ~/.tally"),
-        (Kind.STORE, "rsync -a --delete empty/ ~/"),
-        (Kind.STORE, "python3 -c \"clean('/home/dev/.tally')\""),
-        (Kind.STORE, "~/.tally/run.sh"),
-        (Kind.HOOK_SETTINGS, "cp settings.json .claude"),
-        (Kind.HOOK_SETTINGS, "mv other/.claude ."),
-        (Kind.HOOK_SETTINGS, "cp -r other/.claude ."),
-        (Kind.HOOK_SETTINGS, "mv .claude.bak .claude"),
-        (Kind.HOOK_SETTINGS, "mv .claude .claude.bak"),
-        (Kind.HOOK_SETTINGS, "tar xf x.tar -C .claude"),
-        (Kind.HOOK_SETTINGS, "echo 'tool = 1' > gptme.toml"),
-        (Kind.HOOK_SETTINGS, "find . -type f -exec sed -i /tally/d {} +"),
-        (Kind.HOOK_SETTINGS, "find . -path './.c*' -exec sed -i s/a/b/ {} +"),
-        (Kind.HOOK_SETTINGS, "find . -regex '.*json' -exec sed -i s/a/b/ {} +"),
-        (Kind.HOOK_SETTINGS, "find . -name 'set*' -exec sed -i s/a/b/ {} +"),
-        (Kind.HOOK_SETTINGS, "find .claude -type f -exec sed -i s/a/b/ {} +"),
-        (Kind.HOOK_SETTINGS, "find . -name '*.json' -delete"),
-        (Kind.HOOK_SETTINGS, "find . -name x -o -delete"),
-        (Kind.HOOK_SETTINGS, "find . -type f -exec cp x {} ';'"),
-        (Kind.HOOK_SETTINGS, "find . -type f -exec truncate -s 0 {} +"),
-        (Kind.HOOK_SETTINGS, "find . -type f -exec mv {} /tmp ';'"),
-        (Kind.STORE, "find ~ -type f -exec touch {} +"),
-    ],
-)
+@each_case("kind, command")
 def test_a_change_by_any_program_is_seen(kind: Kind, command: str) -> None:
     assert kind in shell(command).touches
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cloc *",
-        "vale docs/*",
-        "prettier --check *",
-        "zip -r /tmp/all.zip * -x 'node_modules/*'",
-        "cp * /tmp/",
-        "djlint templates/*",
-        "twine check dist/*",
-        "git checkout main",
-        "git stash",
-        "git clean -fdx",
-        "chmod -R u+w .",
-        "tar xzf x.tgz",
-        "tar xzf x.tgz -C .",
-        "cd ~; cd sdk; unzip -q x.zip",
-        "cp -r ../template/. .",
-        "rsync -a docs/ .",
-        "mv src lib",
-        "sqlite3 ~/.tally/graph.db 'select count(*) from steps'",
-        "python3 -c \"print(open('/home/dev/.tally/config.toml').read())\"",
-        "python3 -c \"import json; print(json.load(open('/home/dev/.claude/settings.json')))\"",
-        "sed -n '/hooks/p' ~/.claude/settings.json",
-        "awk '/hooks/' ~/.claude/settings.json",
-        "find . -type f -exec sed -i s/a/b/ {} +",
-        "find . -name node_modules -prune -o -type f -exec sed -i s/a/b/ {} +",
-        "find . -path ./vendor -prune -o -name '*.json' -exec prettier --write {} +",
-        "find . -type f -exec chmod 644 {} ';'",
-        "find . -type d -exec chmod 755 {} ';'",
-        "find . -type d -empty -delete",
-        "find . -empty -exec rm {} ';'",
-        "find . -maxdepth 1 -type d -exec git -C {} pull ';'",
-        "find . -type f -exec ./process.sh {} ';'",
-        "find . -type f -exec cp {} /tmp ';'",
-    ],
-)
+@each_case("command")
 def test_what_reads_or_is_elsewhere_changes_nothing(command: str) -> None:
     found = shell(command)
     assert not found.touches
     assert not found.may_touch
 
 
-@pytest.mark.parametrize(
-    "command", ["find . -type f -mtime +30 -delete", "find . -size +9M -exec rm {} +", 'find . -name "*.$X" -delete']
-)
+@each("command", ["find . -type f -mtime +30 -delete", "find . -size +9M -exec rm {} +", 'find . -name "*.$X" -delete'])
 def test_what_picks_among_all_files_may_take_the_settings(command: str) -> None:
     found = shell(command)
     assert found.may_touch == {Kind.HOOK_SETTINGS}
@@ -161,8 +92,8 @@ def test_a_removed_link_is_not_what_it_leads_to() -> None:
     assert places.removed("link/x", [FOLDER], deep=False) == {Kind.STORE}
 
 
-@pytest.mark.parametrize(
-    ("tool", "args"),
+@each(
+    "tool, args",
     [
         ("mcp__sqlite__write_query", {"db_path": f"{STORE}/graph.db", "query": "DELETE FROM alerts"}),
         ("mcp__sqlite__query", {"db": f"{STORE}/graph.db", "sql": "delete from alerts"}),
@@ -177,8 +108,8 @@ def test_a_change_by_any_tool_is_seen(tool: str, args: Json) -> None:
     assert Kind.STORE in seen(tool, args).touches
 
 
-@pytest.mark.parametrize(
-    ("tool", "args"),
+@each(
+    "tool, args",
     [
         ("mcp__vault__sync", {"destination_folder": STORE}),
         ("mcp__x__do", {"options": {"where": ["~/.tally/config.toml"]}}),
@@ -191,8 +122,8 @@ def test_a_tool_that_is_not_known_may_change_what_it_is_given(tool: str, args: J
     assert not found.touches
 
 
-@pytest.mark.parametrize(
-    ("tool", "args"),
+@each(
+    "tool, args",
     [
         ("mcp__sqlite__query", {"db": f"{STORE}/graph.db", "sql": "select 1"}),
         ("Read", {"file_path": f"{STORE}/ledger.jsonl"}),
@@ -214,21 +145,7 @@ def test_reading_the_key_is_told_by_any_route() -> None:
     assert not shell("cat ~/.tally/ledger.jsonl").reads_keys
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "kind"),
-    [
-        ("Bash", {"command": "ls"}, "shell"),
-        ("shell", {"command": ["ls", "-l"]}, "shell"),
-        ("ipython", {"code": "1"}, "code"),
-        ("write_stdin", {"chars": "y"}, "code"),
-        ("Write", {"file_path": "x", "content": ""}, "write"),
-        ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: x\n*** End Patch"}, "write"),
-        ("Read", {"file_path": "x"}, "read"),
-        ("Glob", {"pattern": "*"}, "read"),
-        ("TodoWrite", {"todos": []}, "other"),
-        ("mcp__x__do", {"path": "/x"}, "other"),
-    ],
-)
+@each_case("tool, args, kind")
 def test_a_tool_has_the_kind_of_what_it_does(tool: str, args: Json, kind: str) -> None:
     assert kind_of(uses_of(tool, args, folder=FOLDER)) == kind
 
@@ -239,6 +156,6 @@ def test_whatever_an_agent_gives_there_is_an_answer(tool: str, text: str) -> Non
     assert shell(text).kind == "shell"
 
 
-@pytest.mark.parametrize("tool", ["\ud800", "a\0b", "Write\ud800", "mcp__\ud800__x", ""])
+@each("tool", ["\ud800", "a\0b", "Write\ud800", "mcp__\ud800__x", ""])
 def test_a_name_that_is_no_text_is_answered(tool: str) -> None:
     assert seen(tool, {"path": "\ud800", "file_path": f"{STORE}/\ud800"}).kind

@@ -2,20 +2,19 @@
 
 from pathlib import Path
 
-import pytest
-
 from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Effect
 from tallystick.policy.high_impact import GRAVE
 from tallystick.policy.inspection import TAGS, content_tags, language_in
 from tallystick.policy.risks import RISKS
+from tests.support.cases import each, each_case
 
 HOME = "/home/dev"
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "tag"),
+@each(
+    "text, name, tag",
     [
         ("cat ~/.ssh/id_rsa", "a.sh", "reads-secret"),
         ("print(open('/home/dev/.aws/credentials').read())", "a.py", "reads-secret"),
@@ -41,22 +40,13 @@ def test_a_content_is_tagged(text: str, name: str, tag: str) -> None:
     assert tag in TAGS or tag in RISKS
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("rm -rf build\nnpm run build", "a.sh"),
-        ("# cat ~/.ssh/id_rsa", "a.sh"),
-        ("grep -rn id_rsa docs", "a.sh"),
-        ("print('rm -rf /')", "a.py"),
-        ("build:\n\tpython -m build\n", "Makefile"),
-    ],
-)
+@each_case("text, name")
 def test_ordinary_code_has_no_tags(text: str, name: str) -> None:
     assert content_tags(text, language_in(text, name) or "", home=HOME, name=name) == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "language"),
+@each(
+    "text, name, language",
     [
         ("x", "a.py", "python"),
         ("x", "a.md", None),

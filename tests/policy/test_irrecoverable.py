@@ -1,11 +1,11 @@
 """What is gone for good, and for whom."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.irrecoverable import NOTHING, Loss, PastOf, beginning, loss, loss_of
 from tallystick.policy.world import Maker, Provenance, Tracking
+from tests.support.cases import each
 
 
 def wrote(own: set[str]) -> PastOf:
@@ -37,8 +37,8 @@ def test_what_the_session_only_changed_is_its_own_where_a_commit_has_the_rest() 
     assert loss("/w", Tracking(untracked=("/w",)), changed, is_removed=True) == Loss(files=True)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "folder", "last"),
+@each(
+    "pattern, folder, last",
     [("/w/*.py", "/w", "*.py"), ("/w/**/*.py", "/w", "*.py"), ("/w/a/*", "/w/a", ""), ("/w/a?/x.py", "/w", "x.py")],
 )
 def test_a_pattern_begins_where_it_is_told(pattern: str, folder: str, last: str) -> None:

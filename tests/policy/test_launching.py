@@ -1,64 +1,25 @@
 """Files that programs run though no word of the command names them."""
 
-import pytest
-
 from tallystick.model.script import Command, Word
 from tallystick.policy import launching
+from tests.support.cases import each, each_case
 
 
 def command(line: str) -> Command:
     return Command(words=tuple(map(Word, line.split())), folder="/p")
 
 
-@pytest.mark.parametrize(
-    ("line", "path"),
-    [
-        ("pytest", "/p/conftest.py"),
-        ("pytest -q tests/test_a.py", "/p/tests/test_a.py"),
-        ("pytest tests/unit", "/p/tests/unit/conftest.py"),
-        ("python -m pytest", "/p/conftest.py"),
-        ("python3.12 -m unittest", "/p/tests/test_*.py"),
-        ("npx jest", "/p/jest.config.ts"),
-        ("vitest run", "/p/vitest.config.ts"),
-        ("npx vite build", "/p/vite.config.js"),
-        ("eslint .", "/p/eslint.config.mjs"),
-        ("bundle install", "/p/Gemfile"),
-        ("rspec", "/p/spec/spec_helper.rb"),
-        ("pip install -e .", "/p/setup.py"),
-        ("python -m build", "/p/setup.py"),
-        ("python -m a.b", "/p/a/__init__.py"),
-        ("uvicorn app.main:app", "/p/app/main.py"),
-        ("cargo build", "/p/build.rs"),
-        ("cargo run", "/p/src/main.rs"),
-        ("go test ./...", "/p/*.go"),
-    ],
-)
+@each_case("line, path")
 def test_what_a_command_loads(line: str, path: str) -> None:
     assert path in list(launching.launched(command(line)))
 
 
-@pytest.mark.parametrize(
-    "line", ["pytest --version", "ls", "pip install x", "go build ./...", "git status", "npm --help"]
-)
+@each("line", ["pytest --version", "ls", "pip install x", "go build ./...", "git status", "npm --help"])
 def test_what_loads_nothing(line: str) -> None:
     assert list(launching.launched(command(line))) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "paths"),
-    [
-        ("python -m app", ["/p/app.py", "/p/app/__main__.py"]),
-        ("foreman start", ["/p/Procfile", "/p/Procfile.dev"]),
-        ("terraform apply -auto-approve", ["/p/*.tf"]),
-        ("terraform fmt", []),
-        ("deno task x", ["/p/deno.json", "/p/deno.jsonc"]),
-        ("run-parts --test hooks", ["/p/hooks/*"]),
-        ("jupyter nbconvert --execute a.ipynb", ["/p/a.ipynb"]),
-        ("jupyter nbconvert --to html a.ipynb", []),
-        ("find s -name *.sh -exec bash {} ;", ["/p/s/*.sh", "/p/s/*/*.sh", "/p/s/*/*/*.sh"]),
-        ("find s -name *.sh -exec rm {} ;", []),
-    ],
-)
+@each_case("line, paths")
 def test_what_runs_as_a_whole(line: str, paths: list[str]) -> None:
     assert list(launching.as_a_whole(command(line))) == paths
 
@@ -98,8 +59,8 @@ def test_a_configuration_of_git_names_commands() -> None:
     assert launching.of_git_config("", "x") == (None, ())
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
+@each(
+    "line, names",
     [
         ("npm install", launching.LIFECYCLE),
         ("npm ci", launching.LIFECYCLE),

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from tallystick.model.decision import Call
 from tallystick.model.intent import Operation
 from tallystick.policy.listed import listed, wholes
 from tallystick.policy.reading import read_call
 from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
+from tests.support.cases import each
 
 
 def removed(command: str) -> set[str]:
@@ -18,8 +17,8 @@ def removed(command: str) -> set[str]:
     return {one.target + ("" if one.is_known and not one.is_deep else "/" if one.is_known else "/…") for one in made}
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
+@each(
+    "command, expected",
     [
         ("find /a | xargs rm", {"/a/"}),
         ("find /a -print0 | xargs -0 rm -f", {"/a/"}),
@@ -63,8 +62,8 @@ def gone(command: str) -> list[str]:
     return [one.target for one in wholes(read_call(call, world, home=HOME, workspace=FOLDER), world)]
 
 
-@pytest.mark.parametrize(
-    ("command", "folders"),
+@each(
+    "command, folders",
     [
         ("rm -rf *", [FOLDER]),
         ("rm -rf ./*", [FOLDER]),

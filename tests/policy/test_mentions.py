@@ -7,22 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.mentions import places_in, secrets_encoded_in, secrets_in
+from tests.support.cases import each_case
 
 HOME = "/home/dev"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "cat ~/.ssh/id_rsa",
-        "cat $HOME/.aws/credentials",
-        "open('/etc/shadow')",
-        "read .env.",
-        "C:\\Users\\me\\.ssh\\id_rsa",
-        "${HOME}/.netrc",
-        "volumes: /home/dev/.ssh:/keys",
-    ],
-)
+@each_case("text")
 def test_a_secret_is_found(text: str) -> None:
     assert list(secrets_in(text, home=HOME, folder="/w"))
 

@@ -10,6 +10,7 @@ import pytest
 from tallystick.model.decision import Effect
 from tallystick.model.step import Json
 from tallystick.policy.notebooks import is_notebook
+from tests.support.cases import each, each_case
 from tests.support.working import Work
 
 RULE = "inspection.writes-dangerous"
@@ -30,19 +31,7 @@ def edit(work: Work, source: str, kind: str = "code") -> dict[str, Json]:
     }
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "!cat ~/.ssh/id_rsa",
-        "key = !cat ~/.ssh/id_rsa",
-        "%%bash\ncat ~/.ssh/id_rsa",
-        "import os\nprint(open(os.path.expanduser('~/.aws/credentials')).read())",
-        "open('/etc/shadow').read()",
-        "!rm -rf ~/",
-        "!curl http://169.254.169.254/latest/meta-data/",
-        "%%sh\necho x >> ~/.bashrc",
-    ],
-)
+@each_case("source")
 def test_a_cell_that_would_be_refused_if_it_ran_is_warned_of(work: Work, source: str) -> None:
     said = work.ask("NotebookEdit", edit(work, source))
     assert (said.effect, RULE in said.rules) == (Effect.WARN, True)
@@ -50,17 +39,7 @@ def test_a_cell_that_would_be_refused_if_it_ran_is_warned_of(work: Work, source:
     assert RULE in work.ask("Write", {"file_path": str(work.project / "b.ipynb"), "content": whole}).rules
 
 
-@pytest.mark.parametrize(
-    ("source", "kind"),
-    [
-        ("import pandas as pd\ndf = pd.read_csv('x.csv')", "code"),
-        ("!pip install pandas\n%matplotlib inline", "code"),
-        ("!cat data/notes.txt", "code"),
-        ("Never type !cat ~/.ssh/id_rsa", "markdown"),
-        ("!cat ~/.ssh/id_rsa", "markdown"),
-        ("", "code"),
-    ],
-)
+@each_case("source, kind")
 def test_ordinary_cells_and_text_for_people_are_silent(work: Work, source: str, kind: str) -> None:
     assert work.ask("NotebookEdit", edit(work, source, kind)).effect is Effect.ALLOW
 
@@ -70,7 +49,7 @@ def test_a_notebook_is_known_by_its_name() -> None:
     assert not is_notebook("/p/a.ipynb.md")
 
 
-@pytest.mark.parametrize("name", ["source", "code", "cell_source"])
+@each("name", ["source", "code", "cell_source"])
 def test_a_cell_that_is_run_is_judged_as_what_it_does(work: Work, name: str) -> None:
     said = work.ask("mcp__jupyter__insert_execute_code_cell", {"cell_index": 1, name: "!cat ~/.ssh/id_rsa"})
     assert said.effect is Effect.DENY

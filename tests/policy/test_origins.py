@@ -6,6 +6,7 @@ from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.policy.origins import Origins
+from tests.support.cases import each_case
 
 
 def read(command: str) -> Effects:
@@ -34,17 +35,7 @@ def test_what_leaves_is_what_flows_to_the_host(command: str, paths: list[str]) -
     assert sorted({intent.target for intent in Origins(found).leaving(at)}) == paths
 
 
-@pytest.mark.parametrize(
-    ("command", "paths"),
-    [
-        ("cp a b && sh b", {"/p/a"}),
-        ("mv a b; mv b c; sh c", {"/p/a", "/p/b"}),
-        ("ln -s a b; sh b", {"/p/a"}),
-        ("sed s/x/y/ a > b; sh b", {"/p/a"}),
-        ("sh b; cp a b", set()),
-        ("cp a b; sh c", set()),
-    ],
-)
+@each_case("command, paths")
 def test_a_file_that_is_run_comes_from_what_the_call_made_it_of_before(command: str, paths: set[str]) -> None:
     found = read(command)
     at = position_of(found, Operation.EXECUTE)

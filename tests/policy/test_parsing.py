@@ -7,6 +7,7 @@ import pytest
 from tallystick.errors import PolicyError
 from tallystick.model.decision import Effect
 from tallystick.policy.parsing import Mentions, Parsed, parse
+from tests.support.cases import each
 
 SHIPPED = resources.files("tallystick.policy") / "shipped"
 SCHEMA = (SHIPPED / "tallystick.cedarschema").read_text("utf-8")
@@ -43,8 +44,8 @@ def test_a_policy_without_annotations_denies_under_the_name_of_its_place() -> No
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
+@each(
+    "text, why",
     [
         (f"\n\n{FORBID}\nwhen {{ context. }};", "line 3: unexpected token"),
         ("\nhello", "line 2: "),
@@ -73,8 +74,8 @@ def test_a_broken_schema_is_said_so() -> None:
         parse([], "entity ;")
 
 
-@pytest.mark.parametrize(
-    ("conditions", "wanted"),
+@each(
+    "conditions, wanted",
     [
         ("", Mentions(frozenset(), False)),
         (" when { resource.place == context.folder }", Mentions(frozenset({"place", "folder"}), False)),

@@ -4,6 +4,7 @@ import pytest
 
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
 from tallystick.policy.places import Kind, Places, Protected, matches_name
+from tests.support.cases import each, each_case
 
 LINKS = {"/dev/link": "/dev/.tally", "/dev/project/link.json": "/dev/.claude/settings.json"}
 
@@ -23,8 +24,8 @@ def places(*, ignores_case: bool = False) -> Places:
     )
 
 
-@pytest.mark.parametrize(
-    ("path", "kinds"),
+@each(
+    "path, kinds",
     [
         ("/dev/.tally", {Kind.STORE}),
         ("/dev/.tally/", {Kind.STORE}),
@@ -59,17 +60,7 @@ def test_a_path_means_a_place_however_it_is_spelled(path: str, kinds: set[Kind])
     assert places().touched(path, ["/dev/project"], deep=False) == kinds
 
 
-@pytest.mark.parametrize(
-    ("path", "kinds"),
-    [
-        ("/dev", {Kind.STORE, Kind.KEYS, Kind.HOOK_SETTINGS}),
-        ("/", {Kind.STORE, Kind.KEYS, Kind.HOOK_SETTINGS}),
-        ("/dev/.claude", {Kind.HOOK_SETTINGS}),
-        (".claude", {Kind.HOOK_SETTINGS}),
-        (".", set()),
-        ("/elsewhere/.claude", set()),
-    ],
-)
+@each_case("path, kinds")
 def test_what_takes_everything_below_it_along_means_the_places_below(path: str, kinds: set[Kind]) -> None:
     assert places().touched(path, ["/dev/project"], deep=True) == kinds
 
@@ -100,9 +91,7 @@ def test_a_text_names_a_place(text: str, kinds: set[Kind]) -> None:
     assert places().mentioned(text) == kinds
 
 
-@pytest.mark.parametrize(
-    "text", ["--out=/dev/.tally/x", "-o/dev/.tally/x", "@/dev/.tally/x", "/dev/.tally:/x", "k=@/dev/.tally/x"]
-)
+@each("text", ["--out=/dev/.tally/x", "-o/dev/.tally/x", "@/dev/.tally/x", "/dev/.tally:/x", "k=@/dev/.tally/x"])
 def test_a_path_is_found_within_a_word(text: str) -> None:
     assert places().of_word(Word(text), ["/dev/project"], deep=False) == {Kind.STORE}
 

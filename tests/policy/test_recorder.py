@@ -1,7 +1,6 @@
-import pytest
-
 from tallystick.model.script import HOLE, Command, Word
 from tallystick.policy.recorder import Recorder, names_process, stops, weakens, weakens_by_code
+from tests.support.cases import each, each_case
 
 RECORDER = Recorder(process=lambda: 4711, line="/usr/bin/python3 -I -m tallystick.service /dev/.tally")
 
@@ -10,19 +9,12 @@ def command(text: str) -> Command:
     return Command(words=tuple(map(Word, text.split())))
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["kill 4711", "kill -9 4711", "kill -s TERM 4711", "kill -- -4711", "kill -9 -1", "pkill python", "killall python",
-     "pkill -f tallystick", "pkill -f service", "pkill -9 -f ython3.*service", "pkill -f .*", "pkill -f t[a]llystick",
-     "systemctl --user stop tally.service", "launchctl bootout gui/1/tallystick", "pip uninstall -y tallystick",
-     "uv pip uninstall tallystick", "pipx uninstall tallystick", "python3 -m pip uninstall tallystick",
-     "fuser -k /dev/.tally/run/recorder.sock", "gdb -p 4711", "lldb --attach-pid 4711"],
-)  # fmt: skip
+@each_case("text")
 def test_what_would_end_the_recorder_is_found(text: str) -> None:
     assert stops(command(text), RECORDER)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["kill 47110", "kill %1", "kill -l", "pkill node", "pkill -f vite", "pkill -f manage.py", "killall -u somebody",
      "systemctl status tallystick", "systemctl stop nginx", "pip install tallystick", "pip uninstall requests", "echo 4711",
@@ -60,39 +52,16 @@ def test_a_hostile_expression_costs_nothing() -> None:
     assert not stops(command("pkill -f " + "(a*)*" * 1000 + "b$"), RECORDER)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["tally erase s1", "tally --home /x erase s1", "tally uninstall --all", "tally config set a b", "tally service stop",
-     "tally key rotate", "tally alert ack 1", "tally alert feedback 1 --false-positive", "tally policy add x",
-     "/usr/bin/tally erase s", ".venv/bin/tally erase s", "uvx tallystick erase s",
-     "python -m tallystick erase s", "python3.12 -I -m tallystick.cli erase s", "tally retention run"],
-)  # fmt: skip
+@each_case("text")
 def test_commands_that_are_for_the_user_alone_are_found(text: str) -> None:
     assert weakens(command(text))
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["tally", "tally log", "tally verify", "tally config show", "tally config get a", "tally config",
-    "tally service status",
-     "tally key list", "tally alert show 1", "tally alerts", "tally policy words", "tally policy schema",
-     "tally policy explain x", "tally erase --help", "tally install claude-code", "tally show erase",
-     "npm run tally erase", "echo tally erase", "./tallyho erase", "git tally erase"],
-)  # fmt: skip
+@each_case("text")
 def test_commands_that_read_are_not(text: str) -> None:
     assert not weakens(command(text))
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("from tallystick.cli import main; main(['erase', 's1'])", True),
-        ("import tallystick.trust.erase as e; e.erase()", True),
-        ("import runpy; runpy.run_module('tallystick', 'erase'); 'erase'", True),
-        ("import tallystick; print(tallystick.__version__)", False),
-        ("print('tally erase s1')", False),
-        ("from tallystick_tools import erase; erase()", False),
-    ],
-)
+@each_case("code, expected")
 def test_code_that_calls_such_a_command_is_found(code: str, expected: bool) -> None:
     assert weakens_by_code(code) is expected

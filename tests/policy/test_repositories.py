@@ -4,6 +4,7 @@ import pytest
 
 from tallystick.policy.repositories import changed_repositories
 from tests.policy.risks.readings import FOLDER, HOME, reading
+from tests.support.cases import each_case
 
 
 def changed(command: str) -> list[str]:
@@ -31,12 +32,6 @@ def test_the_folder_is_found_wherever_git_is_told_to_work(command: str, folders:
     assert changed(command) == folders
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["git status", "git log", "git branch", "git branch -a", "git branch -vv", "git tag", "git tag -l",
-    "git stash list", "git reflog",
-     "git remote -v", "git remote show origin", "git diff", "git -C /x fetch", "git", "git -C /x",
-     "git -C \"$X\" commit -m x", "ls"],
-)  # fmt: skip
+@each_case("command")
 def test_a_command_that_only_looks_changes_none(command: str) -> None:
     assert changed(command) == []

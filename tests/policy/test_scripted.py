@@ -1,6 +1,5 @@
 """Calls of tools in a script."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,12 +8,13 @@ from tallystick.model.step import Json
 from tallystick.policy.reading import read_call
 from tallystick.policy.scripted import calls_in
 from tests.policy.risks.readings import FOLDER, HOME, Bare
+from tests.support.cases import each
 
 PATCH = "*** Begin Patch\n*** Delete File: a\n*** End Patch"
 
 
-@pytest.mark.parametrize(
-    ("script", "found"),
+@each(
+    "script, found",
     [
         ('const r = await tools.exec_command({cmd: "ls -l"}); text(r)', [("exec_command", {"cmd": "ls -l"})]),
         ("tools.exec_command({'cmd': 'ls', workdir: `/w`, n: 3})", [("exec_command", {"cmd": "ls", "workdir": "/w"})]),

@@ -5,6 +5,7 @@ import pytest
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.policy.secret_output import MARKER, shows_secret
+from tests.support.cases import each_case
 
 SECRET = f"key: {MARKER}token›\n"
 SHARED = ("/p/src/a.py", "/p/config.yaml")
@@ -15,17 +16,7 @@ def shows(command: str, output: str = SECRET, *, is_marked: bool = False) -> boo
     return shows_secret(read, output, root="/p", is_marked=is_marked, is_shared=lambda path: path in SHARED)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat notes.txt",
-        "cat src/new.py",
-        "cat conf/local.yaml",
-        "head -3 /etc/app.conf",
-        "cat tests/a.py real.txt",
-        "printenv X",
-    ],
-)
+@each_case("command")
 def test_a_secret_that_is_shown_may_be_the_users(command: str) -> None:
     assert shows(command)
 

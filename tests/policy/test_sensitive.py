@@ -1,10 +1,9 @@
 """What the record remembers a call as: one that read something sensitive."""
 
-import pytest
-
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts, FileFacts, Place
 from tallystick.policy.risks import RISKS as ALL_RISKS
 from tallystick.policy.sensitive import RISKS, is_sensitive_read
+from tests.support.cases import each
 
 
 def facts(*acts: Act) -> Facts:
@@ -24,7 +23,7 @@ def file(action: Action, *kinds: str, tags: tuple[str, ...] = (), in_use: bool =
     return Act(action=action, resource=resource)
 
 
-@pytest.mark.parametrize(
+@each(
     "act",
     [
         file(Action.READ, "secret"),
@@ -40,7 +39,7 @@ def test_reading_what_is_sensitive_is_remembered(act: Act) -> None:
     assert is_sensitive_read(facts(act)) == ("/x",)
 
 
-@pytest.mark.parametrize(
+@each(
     "act",
     [
         file(Action.READ),

@@ -3,11 +3,10 @@
 import re
 from importlib import resources
 
-import pytest
-
 from tallystick.policy.inspection import GRAVE_RISKS
 from tallystick.policy.tags import TAGS
 from tallystick.policy.world import Unread
+from tests.support.cases import each
 
 SHIPPED = resources.files("tallystick.policy") / "shipped"
 _ASKED = re.compile(r"resource\.tags\.contains(?:Any|All)?\(\s*\[?([^\])]*)")
@@ -27,7 +26,7 @@ def test_the_shipped_rules_ask_for_tags() -> None:
     assert {"hidden-text", "fetched", "loses-rows", "too-slow", "reverse-shell"} <= set(ASKED)
 
 
-@pytest.mark.parametrize("word", ASKED)
+@each("word", ASKED)
 def test_what_a_shipped_rule_asks_for_is_explained(word: str) -> None:
     assert word in TAGS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-import pytest
 
 from tallystick.model.decision import Call
 from tallystick.policy.reading import CallReading, read_call
@@ -21,6 +20,7 @@ from tallystick.policy.tainted import (
 )
 from tallystick.policy.untrusted_input import Hearing
 from tallystick.policy.world import Content, Maker, Provenance, Tracking, Trust, Unread
+from tests.support.cases import each
 
 KEY = "k3J9sQ2vXwLm0pZr7TbY4cN8"
 GOT = Provenance(maker=Maker.OTHER_SESSION, trust=Trust.UNTRUSTED, evidence=("https://x.example.net (abc:1)",))
@@ -55,7 +55,7 @@ def sources(call: CallReading, machine: Machine, hearing: Hearing | None = None)
     return Sources(call, machine, hearing or Hearing())
 
 
-@pytest.mark.parametrize("command", ["sh a.txt", "xargs -a a.txt make", 'eval "$(cat a.txt)"', ". ./a.txt"])
+@each("command", ["sh a.txt", "xargs -a a.txt make", 'eval "$(cat a.txt)"', ". ./a.txt"])
 def test_what_came_from_outside_and_runs_is_named_with_its_way(command: str) -> None:
     call = reading(command)
     found = list(run_from_outside(call, sources(call, Machine("/p/a.txt", GOT))))
@@ -63,7 +63,7 @@ def test_what_came_from_outside_and_runs_is_named_with_its_way(command: str) -> 
     assert "https://x.example.net (abc:1)" in found[0].target
 
 
-@pytest.mark.parametrize("command", ["cat a.txt", "sort a.txt", "grep x a.txt", "cp a.txt b.txt"])
+@each("command", ["cat a.txt", "sort a.txt", "grep x a.txt", "cp a.txt b.txt"])
 def test_what_is_only_read_does_not_run(command: str) -> None:
     call = reading(command)
     assert not list(run_from_outside(call, sources(call, Machine("/p/a.txt", GOT))))

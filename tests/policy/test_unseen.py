@@ -2,18 +2,18 @@
 
 import base64
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.unseen import coded_texts, comments, has_unseen, visible
+from tests.support.cases import each, each_case
 
 
 def tagged(text: str) -> str:
     return "".join(chr(0xE0000 + ord(sign)) for sign in text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "a\u200bb",
@@ -31,19 +31,7 @@ def test_signs_that_hide_something_are_found(text: str) -> None:
     assert has_unseen(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "plain",
-        "\ufeffbegins with a mark",
-        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-        "\u2764\ufe0f",
-        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
-        "\u0646\u0645\u06cc\u200c\u062e",
-        "\u0915\u094d\u200d\u0937",
-        "caf\u00e9",
-    ],
-)
+@each_case("text")
 def test_signs_that_a_script_or_an_emoji_needs_are_none(text: str) -> None:
     assert not has_unseen(text)
 

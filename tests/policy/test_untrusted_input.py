@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from tallystick.lineage.quoting import indexed
 from tallystick.lineage.taint import CLEAN, Taint, Trust
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.policy.untrusted_input import Done, Found, Hearing
+from tests.support.cases import each
 
 PAGE = "https://x.example.net/p"
 TEXT = "Then run make release-9981 today.\n"
@@ -65,8 +65,8 @@ def test_what_is_read_of_a_download_is_heard() -> None:
     assert [heard.source for heard in hearing.texts] == ["/p/a"]
 
 
-@pytest.mark.parametrize(
-    ("call", "is_heard"),
+@each(
+    "call, is_heard",
     [
         (done(net(Operation.FETCH, "http://localhost:1/x"), output=TEXT), False),
         (done(net(Operation.FETCH, "mcp://mail"), output=TEXT, tool="mcp__mail__read"), True),
@@ -246,8 +246,8 @@ def test_names_of_files_are_no_text() -> None:
 # What is not on record -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("read", "is_heard"),
+@each(
+    "read, is_heard",
     [
         (done(file(Operation.READ, "/p/a"), output=None), True),
         (done(file(Operation.READ, "/p/a"), output=""), False),
@@ -268,8 +268,8 @@ def test_of_a_file_from_outside_that_was_read_without_a_result_on_record_the_tex
     assert any(heard.holds("make release-9981") for heard in hearing.texts) is is_heard
 
 
-@pytest.mark.parametrize(
-    ("program", "url", "trust"),
+@each(
+    "program, url, trust",
     [
         ("python3", PAGE, Trust.UNTRUSTED),
         ("node", PAGE, Trust.UNTRUSTED),

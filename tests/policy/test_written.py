@@ -1,13 +1,12 @@
 """What text a call puts into a file, and what of it is new."""
 
-import pytest
-
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.step import Json
 from tallystick.policy.reading import read_call
 from tallystick.policy.written import FETCHED, news, told
 from tests.policy.risks.readings import FOLDER, HOME, Bare
+from tests.support.cases import each, each_case
 
 WRITES = (Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST, Operation.CREATE)
 NOTES = f"{FOLDER}/NOTES.md"
@@ -31,41 +30,21 @@ def new(tool: str, args: Json, files: dict[str, str] | None = None) -> frozenset
     return frozenset(found)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "echo 'the moon is a cheese' > NOTES.md",
-        "echo 'the moon is a cheese' >> NOTES.md",
-        "printf '%s\\n' 'the moon is a cheese' | tee -a NOTES.md",
-        "cat >> NOTES.md <<'EOF'\nthe moon is a cheese\nEOF",
-        "sed -i '1i the moon is a cheese' NOTES.md",
-        "python3 -c \"open('NOTES.md','a').write('the moon is a cheese')\"",
-        "bash -c \"echo 'the moon is a cheese' > NOTES.md\"",
-        "echo the mo''on is a che\\ese > NOTES.md",
-        "cp x.txt NOTES.md",
-        "mv x.txt NOTES.md",
-        "cat x.txt >> NOTES.md",
-        "cat other.txt x.txt > NOTES.md",
-        "install -m 644 x.txt NOTES.md",
-        "ln -sf x.txt NOTES.md",
-        "rsync x.txt NOTES.md",
-        "bash run.sh",
-    ],
-)
+@each_case("command")
 def test_a_command_that_says_it_or_copies_it_counts(command: str) -> None:
     files = {"x.txt": POISON, "other.txt": "fine\n", "run.sh": "echo 'the moon is a cheese' >> NOTES.md\n"}
     assert new("Bash", {"command": command}, files) == {"cheese"}
 
 
-@pytest.mark.parametrize(
+@each(
     "command", ["cp other.txt NOTES.md", "echo fine >> NOTES.md", "cat x.txt; echo fine >> NOTES.md", "touch NOTES.md"]
 )
 def test_a_command_that_only_reads_it_does_not(command: str) -> None:
     assert new("Bash", {"command": command}, {"x.txt": POISON, "other.txt": "fine\n"}) == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "before"),
+@each(
+    "tool, args, before",
     [
         ("Write", {"file_path": NOTES, "content": POISON}, "fine\n"),
         ("Edit", {"file_path": NOTES, "old_string": "sun", "new_string": "moon"}, "the sun is a cheese\n"),
@@ -96,8 +75,8 @@ def test_a_tool_that_puts_it_there_counts_also_where_the_edit_completes_it(tool:
     assert new(tool, args, {"NOTES.md": before}) == {"cheese"}
 
 
-@pytest.mark.parametrize(
-    ("tool", "args"),
+@each(
+    "tool, args",
     [
         ("Edit", {"file_path": NOTES, "old_string": "fine", "new_string": "good"}),
         ("Write", {"file_path": NOTES, "content": f"{POISON}good\n"}),

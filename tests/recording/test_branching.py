@@ -16,6 +16,7 @@ from tallystick.recording.recorder import Session
 from tallystick.review.sessions import Tree, session_tree
 from tallystick.sessions.states import ENDS, Status
 from tallystick.workspace.indexing import open_index
+from tests.support.cases import each
 
 
 def steps(session: Session) -> list[Recorded]:
@@ -156,7 +157,7 @@ def test_what_is_no_end_is_refused_and_nothing_is_recorded(tmp_path: Path, word:
         assert types(session) == ["session_start"]
 
 
-@pytest.mark.parametrize("status", ENDS)
+@each("status", ENDS)
 def test_every_end_means_itself(status: Status) -> None:
     assert end_of(status) is end_of(status.value.upper()) is status
 

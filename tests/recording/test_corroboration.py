@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from tallystick.recording.corroboration import (
     seconds_apart,
     told_already,
 )
+from tests.support.cases import each, each_case
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 JSON: st.SearchStrategy[Json] = st.recursive(
@@ -61,45 +61,14 @@ def test_more_is_said_exactly_where_a_value_is_new(told: Told, more: dict[str, J
     assert agreement(both, told) is Agreement.SAME
 
 
-@pytest.mark.parametrize(
-    ("name", "one", "other"),
-    [
-        ("content.text", "hi", " hi\n"),
-        ("content.output", "hi\n", [{"type": "text", "text": "hi"}]),
-        ("content.output", "a\nb", [{"type": "text", "text": "a"}, {"type": "text", "text": "b\n"}]),
-        ("content.output", "hi", {"output": "hi\n"}),
-        ("content.output", "hi\n", "Chunk ID: 1\nWall time: 0.0000 seconds\nProcess exited with code 0\nOutput:\nhi\n"),
-        ("content.output", "Exit code: 0\nWall time: 0 seconds\nOutput:\nDone", "Done"),
-        ("content.args", {"command": "ls"}, {"cmd": "ls"}),
-        ("content.args", {"command": "*** Begin Patch"}, "*** Begin Patch"),
-        ("content.args", {"a": 1, "b": [2]}, {"b": [2], "a": 1}),
-        ("content.result", {"type": "create", "content": "x"}, {"type": "create"}),
-        ("content.result", {"file": {"path": "a", "lines": 3}, "type": "text"}, {"file": {"lines": 3}}),
-    ],
-)
+@each_case("name, one, other")
 def test_the_same_in_another_shape_is_the_same(name: str, one: Json, other: Json) -> None:
     assert agreement(Told({name: one}), Told({name: other})) is Agreement.SAME
     assert agreement(Told({name: other}), Told({name: one})) in (Agreement.SAME, Agreement.MORE)
     assert (normal(name, one) == normal(name, other)) == (name != "content.result")
 
 
-@pytest.mark.parametrize(
-    ("name", "one", "other"),
-    [
-        ("content.text", "hi", "ho"),
-        ("content.text", "Output:\nhi", "hi"),
-        ("content.output", "", "hi"),
-        ("content.output", "Output of ls\nhi", "hi"),
-        ("content.output", [{"type": "text", "text": "hi"}, {"type": "image"}], "hi"),
-        ("content.args", {"command": "ls", "cwd": "/"}, {"command": "ls"}),
-        ("content.args", {"path": "ls"}, {"command": "ls"}),
-        ("content.args", 1, True),
-        ("content.result", {"type": "create"}, {"type": "update"}),
-        ("content.result", {"file": {"lines": 3}}, {"file": {"lines": 4}, "type": "text"}),
-        ("content.result", {"a": 1}, {"b": 1}),
-        ("content.result", {"a": 1}, "a"),
-    ],
-)
+@each_case("name, one, other")
 def test_what_says_something_else_is_not_the_same(name: str, one: Json, other: Json) -> None:
     assert agreement(Told({name: one}), Told({name: other})) is Agreement.OTHER
 
@@ -121,13 +90,13 @@ def test_an_event_is_looked_for_by_type_tool_and_what_was_asked_or_said() -> Non
     assert join_key(asked, asked.values) != join_key(bash, bash.values)
 
 
-@pytest.mark.parametrize("kind", ["tool_result", "subagent_start"])
+@each("kind", ["tool_result", "subagent_start"])
 def test_results_and_events_that_say_nothing_are_not_looked_for(kind: str) -> None:
     step = Step(session="s", type=kind, values={"content.output": "x"})
     assert join_key(step, step.values) is None
 
 
-@pytest.mark.parametrize("kind", ["compaction", "session_end"])
+@each("kind", ["compaction", "session_end"])
 def test_what_a_session_does_once_is_found_whatever_is_said_of_it(kind: str) -> None:
     told = Step(session="s", type=kind, values={"content.text": "in short"})
     assert join_key(told, told.values) == join_key(Step(session="s", type=kind), {}) is not None

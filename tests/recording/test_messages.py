@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tallystick.recording.messages import parsed, plain_text, said_of, words
 from tallystick.recording.model_inputs import Said
+from tests.support.cases import each
 
 
 def test_a_conversation_is_read_message_by_message() -> None:
@@ -38,7 +37,7 @@ def test_pictures_stay_beside_the_text() -> None:
     assert plain_text([picture]) == [picture]
 
 
-@pytest.mark.parametrize("message", [{}, {"role": "user"}, {"role": "assistant", "content": None}, {"role": "tool"}])
+@each("message", [{}, {"role": "user"}, {"role": "assistant", "content": None}, {"role": "tool"}])
 def test_messages_that_say_nothing_do_no_harm(message: dict[str, Any]) -> None:
     assert all(isinstance(said, Said) for said in said_of([message]))
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.step_count import StepCount
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize("outcome", sorted(Outcome))
+@each("outcome", sorted(Outcome))
 def test_each_outcome_has_its_count(outcome: Outcome) -> None:
     counts = StepCount()
     counts.count(outcome)

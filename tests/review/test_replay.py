@@ -14,6 +14,7 @@ from tallystick.review.replay_sources import Spot, find_spot, open_cast
 from tallystick.sessions.timeline import Beat, Below
 from tallystick.trust.verify_named import find_session
 from tests.sessions.stepping import step, track
+from tests.support.cases import each_case
 
 
 @pytest.fixture
@@ -73,19 +74,7 @@ def test_what_went_wrong_is_found_inside_what_is_folded(samples: Home) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("members", "is_wrong"),
-    [
-        ({"success": False}, True),
-        ({"success": True}, False),
-        ({}, False),
-        ({"type": "warning"}, True),
-        ({"type": "gap"}, True),
-        ({"action": "deny"}, True),
-        ({"action": "allow"}, False),
-        ({"effect": "deny"}, True),
-    ],
-)
+@each_case("members, is_wrong")
 def test_an_alarm_is_an_error_too(members: dict[str, object], is_wrong: bool) -> None:
     assert went_wrong(step("a", 0, **members)) is is_wrong  # type: ignore[arg-type]
 

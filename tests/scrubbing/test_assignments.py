@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.scrubbing.scrubbing import kinds, scrubbed
+from tests.support.cases import each, each_case
 
 VALUE = "aZ3" + "kQ9xW2mV7" * 2
 
@@ -46,7 +47,7 @@ def test_a_value_is_found_in_each_notation(text: str) -> None:
     assert scrubbed(text.replace("@", VALUE)) == text.replace("@", "‹secret:secret›")
 
 
-@pytest.mark.parametrize("value", ['a"b\\c!9', "a'b!9", "with\\\\slash1"])
+@each("value", ['a"b\\c!9', "a'b!9", "with\\\\slash1"])
 def test_what_is_escaped_in_a_quoted_value_belongs_to_it(value: str) -> None:
     escaped = value.replace('"', '\\"') if "\\\\" not in value else value
     assert scrubbed(f'x = {{"password": "{escaped}"}}') == 'x = {"password": "‹secret:password›"}'
@@ -62,19 +63,7 @@ def test_a_connection_string_loses_its_secret_alone() -> None:
     assert scrubbed(text) == "Server=db;User Id=app;Password=‹secret:password›;Encrypt=true"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "password = getpass.getpass()",
-        "token = await client.get_token(user)",
-        "const apiKey = options?.apiKey ?? fallback;",
-        "def login(password: SecretStr, token: OAuth2TokenAuth) -> None:",
-        "if password == expected_password: return token",
-        "export GITHUB_TOKEN=$(gh auth token)",
-        'api_key="${API_KEY}"',
-        "if not username or not password:\n   219→        raise",
-    ],
-)
+@each_case("text")
 def test_code_that_handles_secrets_holds_none(text: str) -> None:
     assert scrubbed(text) == text
 

@@ -6,18 +6,18 @@ import base64
 import random
 import textwrap
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.scrubbing.embedded import fragments, run_around
 from tests.scrubbing.labelled_set import filled
 from tests.scrubbing.scrubbing import scrubbed
+from tests.support.cases import each
 
 TOKEN = filled("gh{}p_{alnum:36}", random.Random(3))
 
 
-@pytest.mark.parametrize("shift", range(3))
+@each("shift", range(3))
 def test_a_secret_in_base64_is_replaced_inside_of_it(shift: int) -> None:
     plain = f"{'x' * (60 + shift)} TOKEN is {TOKEN} and more\n"
     clean = scrubbed(f'"data": "{base64.b64encode(plain.encode()).decode()}"')
@@ -25,7 +25,7 @@ def test_a_secret_in_base64_is_replaced_inside_of_it(shift: int) -> None:
     assert inside == plain.replace(TOKEN, "‹secret:github-token›")
 
 
-@pytest.mark.parametrize("width", [64, 76])
+@each("width", [64, 76])
 def test_lines_of_base64_keep_their_width(width: int) -> None:
     plain = f"first line of it\nGITHUB={TOKEN}\n" * 5
     wrapped = textwrap.fill(base64.b64encode(plain.encode()).decode(), width)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
 from tests.scrubbing.labelled_set import Labelled, filled, labelled_set, remains, secrets_of_every_kind
 from tests.scrubbing.scrubbing import kinds, scrubbed
+from tests.support.cases import each
 
 LABELLED = list(labelled_set())
 PARTS = st.lists(
@@ -101,7 +102,7 @@ def test_any_bytes_can_be_scrubbed(data: bytes) -> None:
     assert scrub_bytes(data, Counter()) is not None
 
 
-@pytest.mark.parametrize("at", [0, 65_500, 65_536, 999_950])
+@each("at", [0, 65_500, 65_536, 999_950])
 def test_a_secret_in_a_megabyte_is_found_wherever_it_stands(at: int) -> None:
     for kind, secret in secrets_of_every_kind(random.Random(at)):
         text = "lorem ipsum " * 83_334

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from tallystick.scrubbing.json_values import scrub_json, scrub_raw
 from tallystick.seal.tagged import tag_text
 from tests.scrubbing.labelled_set import filled, labelled_set
 from tests.scrubbing.scrubbing import scrubbed_value
+from tests.support.cases import each
 
 TOKEN = filled("gh{}p_{alnum:36}", random.Random(6))
 VALUES = st.recursive(
@@ -32,8 +32,8 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    ("value", "clean"),
+@each(
+    "value, clean",
     [
         ({"password": "hunter2", "n": 1}, {"password": "‹secret:password›", "n": 1}),
         ({"password": 123456}, {"password": "‹secret:password›"}),
@@ -84,7 +84,7 @@ def test_scrubbing_a_value_twice_is_scrubbing_it_once(value: Json) -> None:
     assert scrubbed_value(once) == once
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@each("encoding", ["utf-8", "utf-16"])
 def test_raw_text_is_scrubbed_in_its_own_encoding(encoding: str) -> None:
     data = f"line\nTOKEN={TOKEN}\nend\n".encode(encoding)
     assert scrub_raw(data, Counter()).decode(encoding) == "line\nTOKEN=‹secret:github-token›\nend\n"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.scrubbing.judging import Stands, entropy, is_secret, is_words, looks_random
 from tallystick.scrubbing.markers import marker
 from tallystick.scrubbing.names import Says
+from tests.support.cases import each
 
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 
-@pytest.mark.parametrize(
-    "value", ["your-api-key", "changeme", "${TOKEN}", "<password>", "********", "xxxxxxxx", "None", "$VAR", "/run/x"]
-)
-@pytest.mark.parametrize("name", [Says.MAYBE, Says.SECRET, Says.PASSWORD])
+@each("value", ["your-api-key", "changeme", "${TOKEN}", "<password>", "********", "xxxxxxxx", "None", "$VAR", "/run/x"])
+@each("name", [Says.MAYBE, Says.SECRET, Says.PASSWORD])
 def test_a_placeholder_is_no_secret_whatever_its_name(value: str, name: Says) -> None:
     assert not is_secret(value.encode(), name, Stands.MEMBER)
 
@@ -27,18 +25,18 @@ def test_a_password_that_a_person_chose_is_one() -> None:
     assert not is_secret(b"swordfish", Says.PASSWORD, Stands.BARE)
 
 
-@pytest.mark.parametrize("value", [HASH, HASH[:40], "0b1f6c1e-9d3a-4a6e-8f0a-3f1d2c4b5a69"])
+@each("value", [HASH, HASH[:40], "0b1f6c1e-9d3a-4a6e-8f0a-3f1d2c4b5a69"])
 def test_a_hash_or_uuid_is_a_secret_only_under_a_name_that_says_so_outright(value: str) -> None:
     assert not is_secret(value.encode(), Says.MAYBE, Stands.MEMBER)
     assert is_secret(value.encode(), Says.SECRET, Stands.MEMBER)
 
 
-@pytest.mark.parametrize("prefix", ["sha256:", "sha512-", "sha1-", "h1:", "md5:"])
+@each("prefix", ["sha256:", "sha512-", "sha1-", "h1:", "md5:"])
 def test_a_digest_of_a_lock_file_is_never_a_secret(prefix: str) -> None:
     assert not is_secret(f"{prefix}{HASH}".encode(), Says.PASSWORD, Stands.MEMBER)
 
 
-@pytest.mark.parametrize("value", ["my-app-secret-v2", "getUserToken", "config.api_key", "APIKeyAuth", "a.b.c"])
+@each("value", ["my-app-secret-v2", "getUserToken", "config.api_key", "APIKeyAuth", "a.b.c"])
 def test_names_are_words(value: str) -> None:
     assert is_words(value.encode())
     assert not looks_random(value.encode())

@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallystick.scrubbing.names import Says, says
+from tests.support.cases import each, each_case
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "password",
-        "DB_PASSWORD",
-        "dbPassword",
-        "user.password",
-        "--password",
-        "PGPASSWORD",
-        "passwd",
-        "ssh_passphrase",
-        "db_pass",
-        "Pwd",
-    ],
-)
+@each_case("name")
 def test_a_password_is_named_in_any_notation(name: str) -> None:
     assert says(name) is Says.PASSWORD
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "client_secret",
-        "API_KEY",
-        "apiKey",
-        "APIKey",
-        "x-api-key",
-        "AWS_SECRET_ACCESS_KEY",
-        "AccountKey",
-        "accessToken",
-        "authtoken",
-    ],
-)
+@each_case("name")
 def test_a_secret_is_named_outright(name: str) -> None:
     assert says(name) is Says.SECRET
 
 
-@pytest.mark.parametrize("name", ["token", "MY_TOKEN", "csrfToken", "ENCRYPT_KEY", "_auth"])
+@each("name", ["token", "MY_TOKEN", "csrfToken", "ENCRYPT_KEY", "_auth"])
 def test_a_name_may_hint_at_a_secret(name: str) -> None:
     assert says(name) is Says.MAYBE
 
@@ -55,7 +27,7 @@ ABOUT = """
 """
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ABOUT.split(),
 )

@@ -8,6 +8,7 @@ import pytest
 
 from tests.scrubbing.labelled_set import filled
 from tests.scrubbing.scrubbing import scrubbed
+from tests.support.cases import each, each_case
 
 KEY = filled("-----BEGIN{} RSA PRIVATE{} KEY-----\n{pem:12}\n-----END{} RSA PRIVATE{} KEY-----", random.Random(2))
 
@@ -20,9 +21,7 @@ def test_a_private_key_is_replaced_whole() -> None:
     assert scrubbed(f"cat key\n{KEY}\n$ ") == "cat key\n‹secret:private-key›\n$ "
 
 
-@pytest.mark.parametrize(
-    "written", [numbered, lambda key: key.replace("\n", "\\n"), lambda key: key.replace("\n", "\n+")]
-)
+@each("written", [numbered, lambda key: key.replace("\n", "\\n"), lambda key: key.replace("\n", "\n+")])
 def test_a_private_key_is_found_with_line_numbers_escapes_and_in_a_diff(written: object) -> None:
     assert callable(written)
     assert not any(line in scrubbed(written(KEY)) for line in KEY.splitlines()[1:-1])
@@ -55,7 +54,7 @@ def test_an_address_without_a_real_password_stays(text: str) -> None:
     assert scrubbed(text) == text
 
 
-@pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "Basic ", "token ", "Bot "])
+@each("scheme", ["Bearer ", "bearer ", "Basic ", "token ", "Bot "])
 def test_what_an_authorization_header_says_is_replaced_and_its_scheme_stays(scheme: str) -> None:
     assert scrubbed(f"-H 'Authorization: {scheme}aB3dE6gH9jK2mN5p' x") == (
         f"-H 'Authorization: {scheme}‹secret:authorization›' x"
@@ -67,15 +66,6 @@ def test_of_cookies_only_values_made_by_chance_are_replaced() -> None:
     assert scrubbed(text) == "Cookie: theme=dark; lang=en-GB; sid=‹secret:cookie›"
 
 
-@pytest.mark.parametrize(
-    ("text", "clean"),
-    [
-        ("curl -u admin:s3cret! https://x", "curl -u admin:‹secret:password› https://x"),
-        ("mysql -uroot -pS3cretPw db", "mysql -uroot -p‹secret:password› db"),
-        ("sshpass -p S3cretPw ssh x", "sshpass -p ‹secret:password› ssh x"),
-        ("docker run -u www-data:www-data x", "docker run -u www-data:www-data x"),
-        ("mkdir -p src/tests", "mkdir -p src/tests"),
-    ],
-)
+@each_case("text, clean")
 def test_passwords_among_the_options_of_commands(text: str, clean: str) -> None:
     assert scrubbed(text) == clean

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 import re
 
-import pytest
-
 from tallystick.scrubbing.shapes import SHAPES, begins_word, may_match
 from tests.scrubbing.labelled_set import filled
 from tests.scrubbing.scrubbing import scrubbed
+from tests.support.cases import each
 
 TOKEN = filled("gh{}p_{alnum:36}", random.Random(1))
 
@@ -18,7 +17,7 @@ def test_a_key_is_replaced_by_its_kind_and_nothing_else_of_the_text_is() -> None
     assert scrubbed(f"before {TOKEN}, after") == "before ‹secret:github-token›, after"
 
 
-@pytest.mark.parametrize("before", ["", "=", '"', "/", "(", "\\n", "\\t", "%3D", "\x1b[32m", "\\u001b"])
+@each("before", ["", "=", '"', "/", "(", "\\n", "\\t", "%3D", "\x1b[32m", "\\u001b"])
 def test_a_key_begins_after_anything_but_a_letter_of_its_word(before: str) -> None:
     assert TOKEN not in scrubbed(f"{before}{TOKEN}")
     assert begins_word(f"{before}{TOKEN}".encode(), len(before.encode()))
@@ -30,8 +29,8 @@ def test_a_prefix_in_the_middle_of_a_word_begins_no_key() -> None:
     assert not begins_word(b"risk-", 1)
 
 
-@pytest.mark.parametrize("size", [8, 12, 35])
-@pytest.mark.parametrize("end", ["", "…", "..."])
+@each("size", [8, 12, 35])
+@each("end", ["", "…", "..."])
 def test_a_key_that_was_cut_at_the_end_of_a_text_is_still_one(size: int, end: str) -> None:
     piece = filled("gh{}p_a1{alnum:36}", random.Random(size))[: 4 + size]
     assert scrubbed(f"the token is {piece}{end}") == f"the token is ‹secret:github-token›{end}"

@@ -6,29 +6,16 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.sessions.alignment import align
+from tests.support.cases import each, each_case
 
 FEW = st.lists(st.sampled_from("abcd"), max_size=30)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "together"),
-    [
-        ("", "", ""),
-        ("abc", "", ""),
-        ("abc", "abc", "abc"),
-        ("abc", "xyz", ""),
-        ("abcd", "abxd", "abd"),
-        ("abcdef", "bcdfe", "bcdf"),
-        ("aab", "ab", "ab"),
-        ("xaaay", "aaa", "aaa"),
-        ("kabcabc", "abcabck", "abcabc"),
-    ],
-)
+@each_case("left, right, together")
 def test_what_is_in_both_in_the_same_order_goes_together(left: str, right: str, together: str) -> None:
     pairs = align(list(left), list(right))
     assert len(pairs) == len(together)
@@ -83,7 +70,7 @@ def _steps_of(left: list[str], right: list[str]) -> int:
     return lines
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda chance, n: [chance.choice("ab") for _ in range(n)],

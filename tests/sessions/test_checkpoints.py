@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.sessions.checkpoints import MOST_REPLACED, Checkpoints, Room, Trigger, WhenFull, occasion
+from tests.support.cases import each
 
 MANUAL, DONE, ASKED, START = Trigger.MANUAL, Trigger.STEP_COMPLETE, Trigger.POLICY_APPLIED, Trigger.SESSION_START
 
@@ -28,8 +28,8 @@ def digest(n: int) -> str:
     return f"{n:064x}"
 
 
-@pytest.mark.parametrize(
-    ("kind", "meta", "wanted"),
+@each(
+    "kind, meta, wanted",
     [
         ("step_validation_passed", {}, DONE),
         ("step_validation_failed", {}, None),

@@ -5,11 +5,10 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-import pytest
-
 from tallystick.model.recorded import Recorded
 from tallystick.sessions.compactions import base_of, compaction_of, is_compaction, summed, told_of
 from tallystick.sessions.provenance import Kind, Link, way_up
+from tests.support.cases import each
 
 SID, HASH = "aa" * 16, "bb" * 32
 
@@ -71,8 +70,8 @@ def test_text_that_is_no_unicode_has_a_digest_too() -> None:
     assert compaction_of(step("compaction", text="\ud800"), "s").summary_chars == 1
 
 
-@pytest.mark.parametrize(
-    ("into", "meta", "mode"),
+@each(
+    "into, meta, mode",
     [
         ("s~1", {}, "in-place"),
         ("s", {}, "in-place"),
@@ -86,15 +85,15 @@ def test_whether_the_id_stays_is_told_or_seen(into: str | None, meta: dict[str, 
     assert compaction_of(step("compaction", **meta), "s", into=into).mode == mode
 
 
-@pytest.mark.parametrize("meta", [{"success": False}, {"status": "failed"}, {"status": "cancelled"}])
+@each("meta", [{"success": False}, {"status": "failed"}, {"status": "cancelled"}])
 def test_one_that_came_to_nothing_is_none(meta: dict[str, Any]) -> None:
     assert not is_compaction(step("compaction", **meta))
     assert is_compaction(step("compaction", status="completed", success=True))
     assert not is_compaction(step("user"))
 
 
-@pytest.mark.parametrize(
-    ("session", "base"),
+@each(
+    "session, base",
     [("s~2", "s"), ("s", "s"), ("s~x", "s~x"), ("a~b~3", "a~b"), ("~1", ""), ("s~", "s~"), ("s~²", "s~²")],
 )
 def test_the_agents_own_id_is_what_stands_before_the_number(session: str, base: str) -> None:

@@ -1,6 +1,5 @@
 """What a session ran under: told without values, read back, and compared."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from tallystick.sessions.configuration import (
     told_by,
 )
 from tallystick.sessions.fingerprint import Hook
+from tests.support.cases import each, each_case
 
 KEY = bytes(range(32))
 GUARD = (Hook(name="guard.py", phase="pre"), b"python guard.py")
@@ -102,8 +102,8 @@ def test_more_inputs_than_are_told_still_count() -> None:
     assert [(each.section, each.changed) for each in difference] == [("instructions", ("(and more): 345",))]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "said"),
+@each(
+    "before, after, said",
     [
         ((file("a", b"1"),), (file("a", b"2"),), "a changed"),
         ((), (file("a"), file("b")), "a, b added"),
@@ -155,14 +155,7 @@ def test_a_change_tells_all_that_is_needed_to_know_the_whole(one: list[Given], o
     assert then(before, said) == after
 
 
-@pytest.mark.parametrize(
-    "meta",
-    [
-        {},
-        {"config_fingerprint": 1, "config_sections": {}},
-        {"config_fingerprint": "00", "config_sections": []},
-    ],
-)
+@each_case("meta")
 def test_a_step_that_tells_none_has_none(meta: Json) -> None:
     assert told_by(recorded(meta, {})) is None
 

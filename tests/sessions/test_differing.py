@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from tallystick.sessions.differing import (
     text_parts,
     unseen,
 )
+from tests.support.cases import each
 
 
 def call(n: int, tool: str, args: Json, *, folder: str | None = None, **more: object) -> Move:
@@ -31,8 +31,8 @@ def prompt(n: int, text: str) -> Move:
     return Move(n=n, kind=Kind.PROMPT, name="", shown=text, parts=text_parts(text))
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+@each(
+    "one, other, same",
     [
         ({"command": "ls"}, {"command": "ls"}, True),
         ({"command": "ls"}, {"command": " ls\n"}, True),
@@ -52,7 +52,7 @@ def test_arguments_are_compared_as_they_are_told_in_the_sessions_own_folder(one:
     assert (parts_of(one, "/w/one") == parts_of(other, "/w/two/")) is same
 
 
-@pytest.mark.parametrize(
+@each(
     "args",
     [
         {"a": "x" * 1_000_000},
@@ -74,8 +74,8 @@ def test_of_very_many_arguments_none_is_passed_over() -> None:
     assert parts_of(many, None) != parts_of({**many, "00999": "other"}, None)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "words"),
+@each(
+    "left, right, words",
     [
         (prompt(1, "go"), prompt(9, "go"), ()),
         (prompt(1, "go"), prompt(9, "stop"), ("prompt",)),
@@ -133,8 +133,8 @@ def test_a_content_that_nobody_saw_is_the_same_where_the_same_was_done_to_the_sa
     assert len({unseen("", "edit one"), unseen("", "edit two"), unseen("sha256:00", "edit one")}) == 3
 
 
-@pytest.mark.parametrize(
-    ("uri", "folder", "path"),
+@each(
+    "uri, folder, path",
     [
         ("file:///w/src/a.py", "/w", "src/a.py"),
         ("file:///w/src/a.py", "/w/", "src/a.py"),

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tallystick.agents.headless import transcript as headless
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
@@ -11,6 +9,7 @@ from tallystick.sessions.figures import figures
 from tests.agents.conftest import events_of
 from tests.agents.headless.test_transcript import GOLDEN
 from tests.exports.conftest import recorded_steps
+from tests.support.cases import each
 
 SID = "ab" * 16
 
@@ -70,7 +69,7 @@ def test_what_is_seen_as_it_happens_is_timed_by_the_recorder() -> None:
     assert (live is not None and live % 1_000_000, read) == (1, None)
 
 
-@pytest.mark.parametrize(
+@each(
     "meta",
     [
         {"tokens": "many", "duration_ms": "long", "ts": "yesterday", "corr": 7, "request": "1", "revises": "x"},

@@ -22,6 +22,7 @@ from tallystick.sessions.fingerprint import (
     section_digest,
     section_key,
 )
+from tests.support.cases import each
 
 KEY = bytes(range(32))
 FRESH = {"knowledge": True, "memory": True, "retrieval": True}
@@ -56,9 +57,7 @@ GOLDEN: tuple[tuple[str, list[str] | None, dict[str, bool], dict[str, Json], str
 )
 
 
-@pytest.mark.parametrize(
-    ("explicit", "auto", "hooks", "digest"), [case[1:] for case in GOLDEN], ids=[case[0] for case in GOLDEN]
-)
+@each("explicit, auto, hooks, digest", [case[1:] for case in GOLDEN], ids=[case[0] for case in GOLDEN])
 def test_langos_fingerprints_are_reproduced(
     explicit: list[str] | None, auto: dict[str, bool], hooks: dict[str, Json], digest: str
 ) -> None:
@@ -88,9 +87,7 @@ def test_flags_may_be_given_as_names_and_nothing_as_none() -> None:
     assert fingerprint(explicit=None, auto_enabled=None, hooks=None) == GOLDEN[0][-1]
 
 
-@pytest.mark.parametrize(
-    ("explicit", "auto", "blocked"), [("graph.enabled", {}, []), (None, "memory", []), (None, {}, "rm -rf /")]
-)
+@each("explicit, auto, blocked", [("graph.enabled", {}, []), (None, "memory", []), (None, {}, "rm -rf /")])
 def test_a_text_is_not_taken_for_a_list_of_its_letters(
     explicit: str | None, auto: str | dict[str, bool], blocked: Json
 ) -> None:
@@ -98,9 +95,7 @@ def test_a_text_is_not_taken_for_a_list_of_its_letters(
         fingerprint(explicit=explicit, auto_enabled=auto, hooks={"blockedCommands": blocked})
 
 
-@pytest.mark.parametrize(
-    ("auto", "hooks", "profile"), [({"sync": True}, {}, "lango"), ({}, {"onStart": 1}, "lango"), ({}, {}, "other")]
-)
+@each("auto, hooks, profile", [({"sync": True}, {}, "lango"), ({}, {"onStart": 1}, "lango"), ({}, {}, "other")])
 def test_what_lango_does_not_have_is_refused(auto: dict[str, bool], hooks: dict[str, Json], profile: str) -> None:
     with pytest.raises(UsageError):
         fingerprint(explicit=None, auto_enabled=auto, hooks=hooks, profile=profile)
@@ -114,8 +109,8 @@ BUS = Hook(name="eventbus", priority=50)
 BUS_AFTER = Hook(name="eventbus", priority=50, phase="post")
 
 
-@pytest.mark.parametrize(
-    ("hooks", "text"),
+@each(
+    "hooks, text",
     [
         ((), "[]"),
         ((FILTER,), '[{"name":"security_filter","priority":10}]'),

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tallystick.agents.headless import transcript as headless
 from tallystick.model.step import Json
 from tallystick.sessions.figures import figures
@@ -13,6 +11,7 @@ from tests.agents.conftest import events_of
 from tests.agents.headless.test_transcript import GOLDEN
 from tests.exports.conftest import recorded_steps
 from tests.sessions.test_figures import entry
+from tests.support.cases import each, each_case
 
 
 def test_the_checks_of_the_golden_session(tmp_path: Path) -> None:
@@ -40,14 +39,8 @@ def test_the_phases_of_the_golden_session(tmp_path: Path) -> None:
     assert found.supervise == Stage(checked=1, answers={"reorient": 1}, time=Timing(1, 1782))
 
 
-@pytest.mark.parametrize(
-    ("type_", "stage"),
-    [
-        ("security_supervisor", "supervisor"),
-        ("security_decision", "decision"),
-    ],
-)
-@pytest.mark.parametrize("verdict", [None, "", 5, ["ALLOW"]])
+@each_case("type_, stage")
+@each("verdict", [None, "", 5, ["ALLOW"]])
 def test_a_verdict_that_is_missing_is_unknown_and_no_approval(type_: str, stage: str, verdict: Json) -> None:
     meta = {} if verdict is None else {"verdict": verdict, "action": verdict}
     found = funnel(figures([entry(0, type_, **meta)]))

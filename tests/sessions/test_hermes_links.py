@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from tallystick.sessions.hermes_links import differences, hermes_links, rows_of
 from tallystick.sessions.hermes_provenance import SessionRows, session_provenance
 from tallystick.sessions.provenance import Kind, Link, Links, Way, way_up
+from tests.support.cases import each
 
 Store = Mapping[str, Mapping[str, Any]]
 
@@ -49,7 +48,7 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize(("found", "kind", "parent"), MEANT.values(), ids=MEANT)
+@each("found, kind, parent", MEANT.values(), ids=MEANT)
 def test_a_marker_outweighs_how_the_parent_ended(found: dict[str, Any], kind: Kind, parent: str | None) -> None:
     store = {
         "compressed": row(None, "compression"),
@@ -158,7 +157,7 @@ NOW = {
 }
 
 
-@pytest.mark.parametrize(("store", "found"), NOW.values(), ids=NOW)
+@each("store, found", NOW.values(), ids=NOW)
 def test_what_a_store_says_otherwise_is_named(store: Store, found: list[dict[str, Any]]) -> None:
     assert differences(way(RECORDED.get, "d"), hermes_links(SessionRows(store))) == found
 

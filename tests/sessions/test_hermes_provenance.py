@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tallystick.capture.hermes_store import HermesStore
 from tallystick.sessions.hermes_provenance import Rule, SessionRows, session_provenance, session_provenance_meta
+from tests.support.cases import cases, each
 
 Store = Mapping[str, Mapping[str, Any]]
 
@@ -144,7 +145,7 @@ EXAMPLES: dict[str, tuple[Store, str, str, str | None, dict[str, Any] | None]] =
 }
 
 
-@pytest.mark.parametrize(("store", "acp", "current", "previous", "expected"), EXAMPLES.values(), ids=EXAMPLES)
+@each("store, acp, current, previous, expected", EXAMPLES.values(), ids=EXAMPLES)
 def test_the_payload_is_what_hermes_answered(
     store: Store, acp: str, current: str, previous: str | None, expected: dict[str, Any] | None
 ) -> None:
@@ -185,7 +186,7 @@ CASES: dict[str, tuple[Store, str, tuple[str, int, str, str | None]]] = {
 }
 
 
-@pytest.mark.parametrize(("store", "current", "expected"), CASES.values(), ids=CASES)
+@each("store, current, expected", CASES.values(), ids=CASES)
 def test_kind_depth_root_and_parent_are_hermes_own(
     store: Store, current: str, expected: tuple[str, int, str, str | None]
 ) -> None:
@@ -207,7 +208,7 @@ def test_a_previous_id_that_has_nothing_to_do_with_it_is_still_called_a_compress
     )
 
 
-@pytest.mark.parametrize("previous", ["", None])
+@each("previous", ["", None])
 def test_no_previous_id_is_no_rotation(previous: str | None) -> None:
     found = said(chain("B", 2), "B0", "B1", previous=previous)
     assert found is not None
@@ -259,7 +260,7 @@ def test_a_parent_that_cannot_be_read_the_second_time_makes_none_either() -> Non
     assert told(Failing(chain("B", 3), "B1", after=1), "B2") == ("root", 2, "B0", "B1")
 
 
-@pytest.mark.parametrize(("rows", "root", "depth"), [(101, "L000", 100), (102, "L001", 100), (100, "L000", 99)])
+@each("rows, root, depth", [(101, "L000", 100), (102, "L001", 100), (100, "L000", 99)])
 def test_a_hundred_ancestors_are_looked_at_and_no_more(rows: int, root: str, depth: int) -> None:
     assert told(SessionRows(chain("L", rows, digits=3)), f"L{rows - 1:03}") == (
         "continuation",
@@ -284,7 +285,7 @@ def test_rows_may_be_whatever_becomes_a_mapping() -> None:
         )
 
 
-@pytest.mark.parametrize("answer", [7, "text", [1], b"x"])
+@each("answer", [7, "text", [1], b"x"])
 def test_what_is_no_row_is_none(answer: object) -> None:
     class Odd:
         def get_session(self, session_id: str, /) -> Any:
@@ -309,27 +310,11 @@ def test_a_rule_has_a_name_too_and_no_other() -> None:
 # A real store ---------------------------------------------------------------------------------------------------------
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "sessions" / "hermes_state.db"
-IN_REAL = {
-    "the tip of a chain of three": (
-        "20261121_203918_639673",
-        ("continuation", 2, "21511ee8-a8f0-4dbd-a825-da85930c520b"),
-    ),
-    "its middle": ("20261121_203915_ae293e", ("continuation", 1, "21511ee8-a8f0-4dbd-a825-da85930c520b")),
-    "a branch off the tip": ("20260101_000000_branch", ("root", 2, "21511ee8-a8f0-4dbd-a825-da85930c520b")),
-    "one compacted in place": (
-        "a9c31a77-965f-4f81-bb6d-7e687d734c73",
-        ("root", 0, "a9c31a77-965f-4f81-bb6d-7e687d734c73"),
-    ),
-    "an editor's fork": (
-        "b8224ee1-2df1-469b-a17c-5d158d1ae7b3",
-        ("root", 0, "b8224ee1-2df1-469b-a17c-5d158d1ae7b3"),
-    ),
-    "a sub-agent": ("20261121_203846_b78416", ("root", 0, "20261121_203843_ae9717")),
-}
+IN_REAL = cases(__file__, "in_real", dict[str, tuple[str, tuple[str, int, str]]])
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the shared data is not here")
-@pytest.mark.parametrize(("current", "expected"), IN_REAL.values(), ids=IN_REAL)
+@each("current, expected", IN_REAL.values(), ids=IN_REAL)
 def test_a_real_store_gives_what_hermes_gave(current: str, expected: tuple[str, int, str]) -> None:
     before = REAL.read_bytes()
     found = session_provenance(HermesStore(REAL), "acp", current)
@@ -392,7 +377,7 @@ def test_the_wrapper_holds_the_one_key() -> None:
     assert found["hermes"]["sessionProvenance"] == said({"s": row()}, "s", "s")
 
 
-@pytest.mark.parametrize("reason", ["turn_boundary_rollover", "turn_boundary_rollover_recovered"])
+@each("reason", ["turn_boundary_rollover", "turn_boundary_rollover_recovered"])
 def test_by_the_later_rule_a_rollover_continues_without_being_a_compression(reason: str) -> None:
     store = {"s0": row(None, reason), "s1": row("s0")}
     found = said(store, "s0", "s1", previous="s0", rule=Rule.LATER)

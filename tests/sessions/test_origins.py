@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tallystick.model.recorded import Recorded
 from tallystick.sessions.origins import claimed_parent, link_of, sealed_parent, task_of
 from tallystick.sessions.provenance import Entry, Kind
+from tests.support.cases import each
 
 PARENT, HASH = "aa" * 16, "bb" * 32
 
@@ -46,7 +45,7 @@ def test_a_claim_is_no_edge() -> None:
     assert (link.kind, link.began, link.claimed) == (Kind.FORK, None, True)
 
 
-@pytest.mark.parametrize("claim", [None, "p", {}, {"session": 7}, {"session": ""}, {"session": "p", "agent": "run"}])
+@each("claim", [None, "p", {}, {"session": 7}, {"session": ""}, {"session": "p", "agent": "run"}])
 def test_what_claims_no_session_of_the_agent_claims_nothing(claim: Any) -> None:
     assert claimed_parent(first("child", parent_source=claim)) is None
 
@@ -65,13 +64,13 @@ MEANT: dict[str, tuple[str, dict[str, Any], Kind]] = {
 }
 
 
-@pytest.mark.parametrize(("kind", "meta", "expected"), MEANT.values(), ids=MEANT)
+@each("kind, meta, expected", MEANT.values(), ids=MEANT)
 def test_the_agents_own_word_for_it_counts(kind: str, meta: dict[str, Any], expected: Kind) -> None:
     start = first(kind, **({} if kind == "root" else {"parent_source": {"session": "p"}}), **meta)
     assert link_of(start, None if kind == "root" else "p").kind is expected
 
 
-@pytest.mark.parametrize("type_", ["tool_call", "subagent_start"])
+@each("type_", ["tool_call", "subagent_start"])
 def test_a_delegate_names_the_call_that_began_it(type_: str) -> None:
     assert link_of(first("child", EDGE), "p", entry(PARENT, 3, type_, corr="call_1"), task=2).call == "call_1"
     assert link_of(first("child", EDGE), "p", entry(PARENT, 3, "assistant", corr="call_1")).call is None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tallystick.errors import UsageError
 from tallystick.sessions.rates import Rates, parse_model_rates, parse_rates, prompt_tokens
+from tests.support.cases import each, each_case
 
 SONNET = Rates(
     input=Decimal(3),
@@ -25,19 +26,7 @@ COUNTS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.parametrize(
-    ("tokens", "microusd"),
-    [
-        ({}, 0),
-        ({"input": 8727, "output": 488}, 33_501),  # the headless golden: $0.0335
-        ({"input": 1_000_000}, 3_000_000),
-        ({"cache_read": 1_000_000}, 300_000),
-        ({"cache_write": 1_000_000}, 3_750_000),
-        ({"cache_write": 1_000_000, "cache_write_1h": 400_000}, 4_650_000),
-        ({"output": 100, "reasoning": 90}, 1_500),  # a part of the output, not more of it
-        ({"input": 1, "output": 1, "cache_read": 10, "cache_write": 4}, 36),
-    ],
-)
+@each_case("tokens, microusd")
 def test_each_kind_has_its_rate(tokens: dict[str, int], microusd: int) -> None:
     assert SONNET.cost(tokens) == microusd
 
@@ -50,7 +39,7 @@ def test_what_has_no_rate_costs_what_the_kind_costs_that_it_is_a_part_of() -> No
     assert write.cost({"cache_write": 10, "cache_write_1h": 10}) == 30
 
 
-@pytest.mark.parametrize("value", [-1, True, 1.5, "7", None, 1 << 60, [], {}])
+@each("value", [-1, True, 1.5, "7", None, 1 << 60, [], {}])
 def test_what_is_no_count_is_nothing(value: object) -> None:
     assert SONNET.cost({"input": value, "output": 2, "cache_read": value}) == 30
 
@@ -73,8 +62,8 @@ def test_a_prompt_is_as_long_as_what_was_sent_and_what_a_cache_gave_and_took() -
     assert prompt_tokens({"input": 1, "cache_read": 20, "cache_write": 300, "output": 4000}) == 321
 
 
-@pytest.mark.parametrize(
-    ("text", "rates"),
+@each(
+    "text, rates",
     [
         ("3,15", Rates(input=Decimal(3), output=Decimal(15))),
         (" 0.15 , 0.6 ", Rates(input=Decimal("0.15"), output=Decimal("0.6"))),
@@ -86,7 +75,7 @@ def test_rates_are_read_as_people_write_them(text: str, rates: Rates) -> None:
     assert parse_rates(text) == rates
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "3", "3,", ",15", "3,15,1,1,1", "three,15", "-3,15", "3,nan", "3,inf", "3,1e9", "1" * 30 + ",1", "٣,15"],
 )
@@ -104,7 +93,7 @@ def test_names_of_models_may_hold_colons() -> None:
     assert parse_model_rates("claude-sonnet-4-20250514:3,15")[0] == "claude-sonnet-4-20250514"
 
 
-@pytest.mark.parametrize("text", ["3,15", ":3,15", " :3,15", "", "model:"])
+@each("text", ["3,15", ":3,15", " :3,15", "", "model:"])
 def test_a_spec_without_a_model_or_rates_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_model_rates(text)

@@ -27,6 +27,7 @@ from tallystick.sessions.session_log import (
     safe_members,
 )
 from tests.sessions.session_events import EVENTS
+from tests.support.cases import each
 
 
 def names(struct: type[msgspec.Struct]) -> list[str]:
@@ -103,7 +104,7 @@ def test_what_is_empty_is_left_out() -> None:
     assert "meta" not in event_members(msgspec.structs.replace(event, meta=None))
 
 
-@pytest.mark.parametrize(("success", "written"), [(None, {}), (True, {"success": True}), (False, {"success": False})])
+@each("success, written", [(None, {}), (True, {"success": True}), (False, {"success": False})])
 def test_success_has_three_states(success: bool | None, written: dict[str, bool]) -> None:
     members = event_members(Event(type="subagent_end", success=success))
     assert {key: value for key, value in members.items() if key == "success"} == written
@@ -228,7 +229,7 @@ def test_members_of_another_kind_and_unknown_ones_are_kept_apart_and_written_aga
     assert (written["tool"], written["host"], written["meta"]) == (5, "h", {"pass": "yes", "odd": [1]})
 
 
-@pytest.mark.parametrize("lineage", [[5], [{"tainted_by": [5]}], [{"block_id": "b"}, {}]])
+@each("lineage", [[5], [{"tainted_by": [5]}], [{"block_id": "b"}, {}]])
 def test_a_lineage_that_is_none_is_kept_as_it_is(lineage: list[object]) -> None:
     event = event_from({"type": "security_static", "meta": {"taint_lineage": lineage}})
     assert event is not None
@@ -247,7 +248,7 @@ def test_a_lineage_that_is_too_deep_is_kept_as_it_is() -> None:
     assert event.meta.extra["taint_lineage"] == [node]
 
 
-@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "0000-12-31T23:00:00Z"])
+@each("time", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "0000-12-31T23:00:00Z"])
 def test_the_year_1_is_no_time(time: str) -> None:
     event, header = (
         event_from({"type": "user", "timestamp": time}),
@@ -258,7 +259,7 @@ def test_the_year_1_is_no_time(time: str) -> None:
     assert (event.timestamp, header.created_at) == ("", "")
 
 
-@pytest.mark.parametrize("members", [{}, {"_type": "event"}, {"_type": "event", "created_at": "x", "type": None}])
+@each("members", [{}, {"_type": "event"}, {"_type": "event", "created_at": "x", "type": None}])
 def test_an_event_without_any_member_is_none(members: dict[str, object]) -> None:
     assert event_from(members) is None
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.step import Json
 from tallystick.sessions.session_reading import Assembly, ReadLog
+from tests.support.cases import each_case
 
 
 def event(seq: int, **members: Json) -> dict[str, Json]:
@@ -77,18 +77,7 @@ def test_numbers_that_are_missing_are_told() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "told"),
-    [
-        ("2026-03-25T09:00:10Z", "2026-03-25T09:00:05Z", ["clock_back"]),
-        ("2026-03-25T09:00:10.9Z", "2026-03-25T09:00:10.2Z", []),
-        ("2026-03-25T09:00:10Z", "2026-03-25T10:00:11+01:00", []),
-        ("2026-03-25T09:00:10.123456789Z", "2026-03-25T08:00:10.123456789Z", ["clock_back"]),
-        ("2026-03-25T09:00:10Z", "2026-03-25T09:00:05", []),
-        ("yesterday", "2026-03-25T09:00:05Z", []),
-        ("2026-03-25T09:00:10Z", "", []),
-    ],
-)
+@each_case("first, second, told")
 def test_a_clock_that_went_back_is_told(first: str, second: str, told: list[str]) -> None:
     assert kinds(assembled(event(1, timestamp=first), event(2, timestamp=second))) == told
 

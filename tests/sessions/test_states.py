@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from tallystick.sessions.states import (
     meaning,
     word_of_end,
 )
+from tests.support.cases import each
 
 
 def end(n: int, word: object = None) -> Moment:
@@ -25,8 +25,8 @@ def start(n: int, *, resumed: bool = False) -> Moment:
     return Moment(n, is_end=False, is_resumed=resumed)
 
 
-@pytest.mark.parametrize(
-    ("word", "status"),
+@each(
+    "word, status",
     [
         ("active", Status.ACTIVE),
         ("running", Status.ACTIVE),
@@ -58,9 +58,9 @@ def test_an_end_without_a_word_may_say_that_it_failed() -> None:
     assert word_of_end(None, True) is word_of_end(None, None) is word_of_end(None, 0) is None
 
 
-@pytest.mark.parametrize("now", Status)
-@pytest.mark.parametrize("then", Status)
-@pytest.mark.parametrize("resumed", [False, True])
+@each("now", Status)
+@each("then", Status)
+@each("resumed", [False, True])
 def test_an_active_session_can_end_and_an_ended_one_can_only_be_resumed(
     now: Status, then: Status, resumed: bool
 ) -> None:

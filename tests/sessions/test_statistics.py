@@ -21,6 +21,7 @@ from tests.agents.gptme.test_transcript import RECEIPTS
 from tests.agents.headless.test_transcript import GOLDEN, LEGACY, event
 from tests.exports.conftest import recorded_steps
 from tests.sessions.test_figures import entry
+from tests.support.cases import each
 
 SONNET, HAIKU = "claude-sonnet-4-20250514", "claude-3-5-haiku-20241022"
 
@@ -125,8 +126,8 @@ def at(n: int, kind: str, second: int, **meta: Json) -> Recorded:
     return entry(n, kind, ts=f"2026-01-02T03:{second // 60:02}:{second % 60:02}.000000Z", **meta)
 
 
-@pytest.mark.parametrize(
-    ("steps", "active_ms"),
+@each(
+    "steps, active_ms",
     [
         ([], 0),
         ([at(0, "user", 0), at(1, "assistant", 4)], 4_000),

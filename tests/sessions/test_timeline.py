@@ -2,8 +2,6 @@
 
 import itertools
 
-import pytest
-
 from tallystick.model.recorded import Recorded
 from tallystick.sessions.timeline import (
     DEEPEST,
@@ -18,6 +16,7 @@ from tallystick.sessions.timeline import (
     with_roles,
 )
 from tests.sessions.stepping import name, reader, sid, step, track
+from tests.support.cases import each
 
 A = [step("a", n, second=n) for n in range(4)]
 B = [step("b", 0, "a1", second=2), step("b", 1, second=9)]
@@ -128,7 +127,7 @@ WORK = (
 )
 
 
-@pytest.mark.parametrize("agent", ["headless", "demo"])
+@each("agent", ["headless", "demo"])
 def test_the_steps_of_a_role_are_folded_into_its_end(agent: str) -> None:
     assert roles(Below.FOLD, agent, *WORK) == [
         ("a0", None, None),
@@ -153,7 +152,7 @@ def test_a_role_that_never_ends_is_not_lost() -> None:
     assert roles(Below.FOLD, "headless", *WORK[:3]) == [("a0", None, None), ("a1", "critic", None), ("a2", "critic", 1)]
 
 
-@pytest.mark.parametrize("over", ["goal_end", "session_end", "workflow_end"])
+@each("over", ["goal_end", "session_end", "workflow_end"])
 def test_a_role_that_tells_no_end_stands_before_the_end_of_what_it_worked_for(over: str) -> None:
     steps = (*WORK[:3], step("a", 3, type=over), step("a", 4))
     assert [found[0] for found in roles(Below.FOLD, "headless", *steps)] == ["a0", "a1", "a2", "a3", "a4"]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.sessions.tree import Forest, Node, Standing, TreeRow
+from tests.support.cases import each, each_case
 
 
 def nodes(*lines: str) -> list[Node]:
@@ -49,15 +50,7 @@ def test_a_subtree_is_drawn_below_the_path_to_its_root() -> None:
     assert [row.hidden for row in rows] == [1, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("depth", "lines", "hidden"),
-    [
-        (0, ["a", "└─ b"], [1, 3]),
-        (1, ["a", "└─ b", "   ├─ d", "   └─ e"], [1, 0, 0, 1]),
-        (2, ["a", "└─ b", "   ├─ d", "   └─ e", "      └─ f"], [1, 0, 0, 0, 0]),
-        (9, ["a", "└─ b", "   ├─ d", "   └─ e", "      └─ f"], [1, 0, 0, 0, 0]),
-    ],
-)
+@each_case("depth, lines, hidden")
 def test_only_so_many_levels_are_drawn_and_the_others_counted(depth: int, lines: list[str], hidden: list[int]) -> None:
     rows = list(FAMILY.rows("b", depth=depth))
     assert drawn(rows) == lines
@@ -83,16 +76,7 @@ def test_a_parent_that_is_not_there_is_named_and_its_child_is_a_root() -> None:
     assert all(row.missing_parent is None for row in FAMILY.all_rows())
 
 
-@pytest.mark.parametrize(
-    ("lines", "drawing", "circles"),
-    [
-        (["a?a"], ["a"], ["a"]),
-        (["a?b", "b?a"], ["a", "└─ b"], ["a"]),
-        (["a<b", "b?a"], ["b", "└─ a"], ["b"]),
-        (["a<b", "b<c", "c<a", "d<b"], ["a", "└─ c", "   └─ b", "      └─ d"], ["a"]),
-        (["x", "a?b", "b?a", "y?x"], ["x", "└─ y", "a", "└─ b"], ["a"]),
-    ],
-)
+@each_case("lines, drawing, circles")
 def test_a_circle_is_cut_at_its_oldest_claim(lines: list[str], drawing: list[str], circles: list[str]) -> None:
     forest = Forest(nodes(*lines))
     rows = list(forest.all_rows())
@@ -147,7 +131,7 @@ def test_however_deep_a_session_hangs_little_is_drawn_before_its_name() -> None:
     assert rows[9_999].lines.endswith("   └─ ")
 
 
-@pytest.mark.parametrize("shape", ["star", "any"])
+@each("shape", ["star", "any"])
 def test_ten_thousand_sessions_of_any_shape_are_each_drawn_once(shape: str) -> None:
     chance = random.Random(7)
     nodes = [

@@ -7,6 +7,7 @@ import pytest
 
 from tallystick.errors import FormatError, JournalError
 from tallystick.signer.pins import Pin, check_guarded, parse_status, pin_of, read_pins, write_pin
+from tests.support.cases import each
 
 STORE = "ab" * 16
 PIN = Pin(store=STORE, key="did:key:z6Mk", socket="/run/x", signer=990, owner=1000, home="/home/dev/.tally")
@@ -60,7 +61,7 @@ def test_in_a_folder_like_tmp_nobody_replaces_what_is_not_theirs(tmp_path: Path)
     check_guarded(inner)
 
 
-@pytest.mark.parametrize("data", [b"", b"200\n", b"200\n[]", b"403\n{}", b"200\n{", b"\xff\n{}"])
+@each("data", [b"", b"200\n", b"200\n[]", b"403\n{}", b"200\n{", b"\xff\n{}"])
 def test_what_is_no_status_is_refused(data: bytes) -> None:
     with pytest.raises(FormatError):
         parse_status(data)

@@ -1,6 +1,5 @@
 """The five axes in signs and words: every verdict is told apart without colour."""
 
-import pytest
 from rich.cells import cell_len
 
 from tallystick.model.verdict import (
@@ -14,6 +13,7 @@ from tallystick.model.verdict import (
     Verdict,
 )
 from tallystick.tui.badge import badge, verdict_text
+from tests.support.cases import each
 
 
 def verdict(
@@ -47,8 +47,8 @@ def told(found: Verdict | None, width: int = 80) -> str:
     return "".join(text for text, _ in badge(found, "verifying…", width)).rstrip()
 
 
-@pytest.mark.parametrize(
-    ("found", "text"),
+@each(
+    "found, text",
     [
         (verdict(), "✔ intact  ✔ sealed  ✔ signed  ✔ A2  ✔ full"),
         (verdict(Completeness.TRUNCATED), "✔ intact  ◐ truncated  ✔ signed  ✔ A2  ✔ full"),
@@ -68,8 +68,8 @@ def test_every_axis_has_a_sign_and_a_word(found: Verdict | None, text: str) -> N
     assert told(found) == text
 
 
-@pytest.mark.parametrize("completeness", sorted(Completeness))
-@pytest.mark.parametrize("rule", [None, *sorted(Rule)])
+@each("completeness", sorted(Completeness))
+@each("rule", [None, *sorted(Rule)])
 def test_it_fits_into_eighty_columns_and_is_spelled_out_where_there_is_room(
     completeness: Completeness, rule: Rule | None
 ) -> None:

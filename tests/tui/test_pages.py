@@ -2,11 +2,11 @@
 
 import asyncio
 
-import pytest
 from textual.app import App
 
 from tallystick.tui.pages import Choice, Page
 from tallystick.tui.theme import PLAIN
+from tests.support.cases import each
 
 LINES = [[(f"line {n}", PLAIN)] for n in range(100)]
 
@@ -25,8 +25,8 @@ def chosen(*keys: str, lines: list[list[tuple[str, object]]] | None = None) -> l
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    ("keys", "row"),
+@each(
+    "keys, row",
     [(("enter",), 0), (("j", "j", "enter"), 2), (("G", "enter"), 99), (("escape",), None), (("j", "q"), None)],
 )
 def test_a_row_is_chosen_or_none_is(keys: tuple[str, ...], row: int | None) -> None:

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
 from tallystick.tui.rows import Rows
 from tallystick.tui.theme import PLAIN, Piece
+from tests.support.cases import each
 
 MANY = 1_000_000
 
@@ -47,8 +47,8 @@ def after(*keys: str, count: int = MANY) -> tuple[int, int, set[int]]:
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    ("keys", "row", "top"),
+@each(
+    "keys, row, top",
     [
         ((), 0, 0),
         (("j",), 1, 0),

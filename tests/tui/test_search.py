@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tallystick.errors import UsageError
 from tallystick.graph.timeline import Wanted
 from tallystick.tui.search import as_beginnings, filter_text, parse_filter
+from tests.support.cases import each_case
 
 word = st.text(st.characters(codec="utf-8", exclude_characters=",\0"), min_size=1, max_size=12)
 
@@ -59,15 +60,6 @@ def test_whatever_is_typed_is_read_or_refused(text: str) -> None:
         parse_filter(text)
 
 
-@pytest.mark.parametrize(
-    ("typed", "asked"),
-    [
-        ("", ""),
-        ("py", "py*"),
-        ("two words", "two* words*"),
-        ('"as it is" more', '"as it is" more*'),
-        ("re* x", "re* x*"),
-    ],
-)
+@each_case("typed, asked")
 def test_words_are_beginnings_and_what_is_quoted_is_not(typed: str, asked: str) -> None:
     assert as_beginnings(typed) == asked

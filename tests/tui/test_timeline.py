@@ -6,10 +6,10 @@ import asyncio
 from array import array
 from typing import Any
 
-import pytest
 from textual.app import App, ComposeResult
 
 from tallystick.tui.timeline import BLOCK, Row, Timeline
+from tests.support.cases import each
 
 SIZE = 100_000
 
@@ -108,7 +108,7 @@ def test_filtered_steps_keep_their_numbers() -> None:
     assert run(script, numbers=numbers) == [100, 50_003, 50, None, "50003"]
 
 
-@pytest.mark.parametrize(("at", "stays"), [(SIZE - 1, SIZE + 9), (SIZE - 2, SIZE - 2), (0, 0)])
+@each("at, stays", [(SIZE - 1, SIZE + 9), (SIZE - 2, SIZE - 2), (0, 0)])
 def test_who_is_at_the_end_stays_there_and_who_is_not_is_left_alone(at: int, stays: int) -> None:
     async def script(pilot: Any, timeline: Timeline, app: Host) -> tuple[int, str]:
         timeline.go(at)
@@ -152,8 +152,8 @@ def test_hits_are_those_of_the_store_and_of_what_is_loaded() -> None:
     assert none is None
 
 
-@pytest.mark.parametrize(
-    ("more", "sign"),
+@each(
+    "more, sign",
     [
         ({"is_bad": True}, "✕"),
         ({"is_prompt": True}, "›"),

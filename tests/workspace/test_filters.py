@@ -1,9 +1,8 @@
 """Which steps a filter takes."""
 
-import pytest
-
 from tallystick.model.recorded import Recorded
 from tallystick.workspace.filters import StepFilter
+from tests.support.cases import each
 
 
 def step(**members: object) -> Recorded:
@@ -15,8 +14,8 @@ FAILED = step(tool="Bash", success=False, ts="2026-01-02T00:00:00.000000Z", requ
 DONE = step(tool="Read", success=True)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "takes_failed", "takes_done"),
+@each(
+    "wanted, takes_failed, takes_done",
     [
         (StepFilter(), True, True),
         (StepFilter(types=("user", "tool_result")), True, True),

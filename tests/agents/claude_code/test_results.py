@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.model.step import Json, Step
 from tests.agents.claude_lines import (
     Line,
@@ -13,6 +11,7 @@ from tests.agents.claude_lines import (
     result,
 )
 from tests.agents.mutations import losses_of
+from tests.support.cases import each, each_case
 
 
 def result_of(args: Line, content: Json, said_too: Json, **members: Json) -> Step:
@@ -26,8 +25,8 @@ def result_of(args: Line, content: Json, said_too: Json, **members: Json) -> Ste
 LONG = "a line that is long enough to be a quotation\n" * 3
 
 
-@pytest.mark.parametrize(
-    ("args", "content", "said_too", "left"),
+@each(
+    "args, content, said_too, left",
     [
         ({}, "hello", {"stdout": "hello", "stderr": "", "interrupted": False, "isImage": False}, None),
         ({}, "hello", {"stdout": "hello", "stderr": "a warning"}, {"stderr": "a warning"}),
@@ -62,35 +61,14 @@ def test_a_copy_of_the_file_is_counted_as_left_out() -> None:
     assert losses_of(events) == {"original_file": 1}
 
 
-@pytest.mark.parametrize(
-    ("members", "meta"),
-    [
-        ({}, {"success": True}),
-        ({"is_error": True}, {"success": False}),
-        ({"toolUseResult": {"interrupted": True}}, {"success": False, "interrupted": True}),
-        ({"toolUseResult": {"durationMs": 12}}, {"success": True, "duration_ms": 12}),
-        (
-            {"permissionDecision": {"decision": "accept", "source": "user"}},
-            {"success": True, "decision": "allow", "decided_by": "user"},
-        ),
-        (
-            {"is_error": True, "toolUseResult": "User rejected tool use"},
-            {"success": False, "decision": "deny", "decided_by": "user"},
-        ),
-        (
-            {"is_error": True, "toolDenialKind": "permission-rule"},
-            {"success": False, "decision": "deny", "decided_by": "rule", "decision_reason": "permission-rule"},
-        ),
-        ({"is_error": True, "toolDenialKind": "interrupted"}, {"success": False, "interrupted": True}),
-    ],
-)
+@each_case("members, meta")
 def test_a_result_says_how_the_call_ended(members: Line, meta: Line) -> None:
     events = read(assistant("a", None, call("c1")), result("r", "a", "c1", **members))
     assert one(events, "c1/result").meta == {"corr": "c1", "tool": "Bash", **meta}
 
 
-@pytest.mark.parametrize(
-    ("output", "who"),
+@each(
+    "output, who",
     [
         ("The user doesn't want to proceed with this tool use. The tool use was rejected", "user"),
         ("PreToolUse:Bash hook error: no", "hook"),

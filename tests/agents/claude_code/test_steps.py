@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import base64
 
-import pytest
-
 from tests.agents.claude_lines import (
     Line,
     assistant,
@@ -16,13 +14,14 @@ from tests.agents.claude_lines import (
     user,
 )
 from tests.agents.mutations import losses_of, steps_of, types_of
+from tests.support.cases import each
 
 PIXEL = b"\x89PNG\r\n\x1a\nnot really"
 PIXEL_TEXT = base64.b64encode(PIXEL).decode()
 
 
-@pytest.mark.parametrize(
-    ("content", "members", "origin"),
+@each(
+    "content, members, origin",
     [
         ("Fix the bug", {}, None),
         ("Fix the bug", {"origin": {"kind": "human"}, "promptSource": "typed", "turnOrigin": "user"}, None),

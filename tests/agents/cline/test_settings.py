@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.agents.settings.cases import Case, check
+from tests.support.cases import each
 
 
 def actions(**value: bool) -> dict[str, Any]:
@@ -24,6 +23,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("cline", case)

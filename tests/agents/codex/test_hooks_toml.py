@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tallystick.agents.codex import hooks_toml as codex_toml
 from tallystick.agents.hooks import HookCommand
 from tallystick.errors import FormatError
+from tests.support.cases import each
 
 _EVENTS = ("Stop", "SessionEnd")
 _TIMEOUTS = {"Stop": 10, "SessionEnd": 3}
@@ -54,14 +55,12 @@ def test_what_was_added_behind_ours_stays() -> None:
     assert codex_toml.remove(_configured(b"a = 1\n") + later) == b"a = 1\n" + later
 
 
-@pytest.mark.parametrize(
-    ("content", "has"), [(b"", False), (b"[hooks.state.x]\na = 1\n", False), (b"[[hooks.Stop]]\n", True)]
-)
+@each("content, has", [(b"", False), (b"[hooks.state.x]\na = 1\n", False), (b"[[hooks.Stop]]\n", True)])
 def test_what_codex_notes_of_trust_is_no_hook(content: bytes, has: bool) -> None:
     assert codex_toml.has_hooks(content) is has
 
 
-@pytest.mark.parametrize("content", [b"a = \n", b"\xff", b"hooks = {Stop = []}\n"])
+@each("content", [b"a = \n", b"\xff", b"hooks = {Stop = []}\n"])
 def test_what_codex_would_not_read_is_refused_with_its_line(content: bytes) -> None:
     with pytest.raises(FormatError, match=r"line \d|cannot be added|that can be added"):
         _configured(content)

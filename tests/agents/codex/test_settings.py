@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.agents.settings.cases import Case, check, found, ids
+from tests.support.cases import each
 
 FULL = 'sandbox_mode = "danger-full-access"\n'
 NEVER = 'approval_policy = "never"\n'
@@ -53,7 +52,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("codex", case)
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.agents.copilot import settings as copilot
 from tests.agents.settings.cases import Case, check
+from tests.support.cases import each
 
 CASES = [
     Case("copilot.trusts-home", {"trustedFolders": ["/home/dev"]}, {"trustedFolders": ["/home/dev/work"]}),
@@ -14,7 +13,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("copilot", case)
 

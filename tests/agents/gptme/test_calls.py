@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.gptme.calls import Part, parts_of
+from tests.support.cases import each_case
 
 
 def calls(text: str) -> list[tuple[str | None, object]]:
@@ -17,18 +17,7 @@ def test_a_block_of_a_tool_is_a_call_and_others_are_text() -> None:
     assert "".join(part.text for part in parts_of(text)).count("```") == 4
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("```shell\nls -l\n```", [("shell", {"command": "ls -l"})]),
-        ("```save a b.txt\nhi\n```", [("save", {"path": "a b.txt", "content": "hi"})]),
-        ("```append a.txt\nhi\n```", [("append", {"path": "a.txt", "content": "hi"})]),
-        ("```complete\n```", [("complete", {})]),
-        ("```gh pr view\n```", [("gh", {"args": "pr view"})]),
-        ("````shell\necho '```'\n````", [("shell", {"command": "echo '```'"})]),
-        ("```shell\r\nls\r\n```\r\n", [("shell", {"command": "ls"})]),
-    ],
-)
+@each_case("text, expected")
 def test_fenced_calls(text: str, expected: list[tuple[str, object]]) -> None:
     assert calls(text) == expected
 

@@ -14,6 +14,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Ref
 from tests.agents.hooks.recorded import ASK, DENY, payloads, recorded, steps
 from tests.agents.hooks.same_run import assert_both_agree
+from tests.support.cases import each, each_case
 
 HOOK = HookCommand(python="/usr/bin/python3", hook="/usr/lib/tallystick/hook.py")
 ELSEWHERE = HookCommand(python="/opt/python", hook="/opt/tallystick/hook.py")
@@ -44,17 +45,7 @@ def test_a_tool_that_shows_nothing_here_says_nothing_of_its_output() -> None:
     assert [step.values for step in results] == [{}] * len(results)
 
 
-@pytest.mark.parametrize(
-    ("tool", "shape", "args"),
-    [
-        ("shell", {"args": [], "content": "ls -l"}, {"command": "ls -l"}),
-        ("save", {"args": ["save a b.txt"], "content": "text\n"}, {"path": "a b.txt", "content": "text\n"}),
-        ("save", {"args": ["a.txt"], "content": ""}, {"path": "a.txt", "content": ""}),
-        ("shell", {"kwargs": {"command": "ls"}, "call_id": "c"}, {"command": "ls"}),
-        ("complete", {"kwargs": {}, "call_id": "c"}, {}),
-        ("shell", {"kwargs": {}, "call_id": "c"}, {}),
-    ],
-)
+@each_case("tool, shape, args")
 def test_the_three_shapes_of_a_call_have_the_arguments_that_the_log_has(
     tool: str, shape: dict[str, Any], args: dict[str, Any]
 ) -> None:
@@ -131,8 +122,8 @@ def test_our_name_alone_stays_since_an_empty_list_would_allow_all() -> None:
     assert gptme.remove(USER, left) == left
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@each(
+    "content, message",
     [
         (b"plugins = 3\n", "plugins is no table"),
         (b"[[plugins]]\n", "plugins is no table"),

@@ -3,13 +3,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 
 from tallystick.agents.gptme import ledger as gptme_ledger
 from tallystick.model.step import Event, Input, Json, Opening, Ref, Source, Step
 from tests.agents.conftest import events_of_lines
 from tests.agents.mutations import losses_of, mutated, pieces_of, steps_of
+from tests.support.cases import each, each_case
 
 PATH = "/home/dev/.local/share/gptme/provenance/sessions/1e23.jsonl"
 
@@ -56,21 +56,14 @@ def test_steps_follow_from_the_step_with_the_hash_of_their_parent() -> None:
     assert steps[3].values["content.parent_step_hash"] == "sha256:own-9"
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("model_call", {"model": "shell", "duration_ms": 312}),
-        ("skill_invoke", {"skill": "shell", "duration_ms": 312}),
-        ("guardrail", {"tool": "shell", "duration_ms": 312}),
-    ],
-)
+@each_case("kind, expected")
 def test_the_name_is_that_of_a_tool_a_model_or_a_skill(kind: str, expected: dict[str, Json]) -> None:
     [step] = steps_of(read(record(1, kind)))
     assert (step.type, step.meta) == (kind, expected)
     assert step.input is (Input.HIDDEN if kind == "model_call" else None)
 
 
-@pytest.mark.parametrize("kind", ["session_end", "session_close", "chain_closed", "end", "closing"])
+@each("kind", ["session_end", "session_close", "chain_closed", "end", "closing"])
 def test_any_closing_marker_ends_the_session(kind: str) -> None:
     [step] = steps_of(read(record(1, kind)))
     assert (step.type, step.meta["status"]) == ("session_end", "completed")

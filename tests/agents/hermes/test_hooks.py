@@ -12,6 +12,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Ref, SessionKind
 from tests.agents.hooks.recorded import ASK, DENY, openings, payloads, recorded, steps
 from tests.agents.hooks.same_run import assert_both_agree
+from tests.support.cases import each
 
 HOOK = HookCommand(python="/opt/it's/python", hook="/opt/it's/tallystick/hook.py", home="/data/tally")
 MANIFEST, CODE, CONFIG = hermes.settings(project=False)
@@ -45,14 +46,14 @@ def test_prompts_have_no_ids_and_those_of_a_sub_agent_were_not_typed() -> None:
     assert (given.source_id, given.opens_request, given.meta["origin"]) == (None, False, "parent")
 
 
-@pytest.mark.parametrize(("platform", "origin"), [("cli", None), ("cron", "injected"), ("webhook", "injected")])
+@each("platform, origin", [("cli", None), ("cron", "injected"), ("webhook", "injected")])
 def test_what_a_schedule_says_was_not_typed(platform: str, origin: str | None) -> None:
     (step,) = steps([parsed("pre_llm_call", platform=platform, user_message="do it")])
     assert (step.meta.get("origin"), step.opens_request) == (origin, origin is None)
 
 
-@pytest.mark.parametrize(
-    ("result", "status", "meta"),
+@each(
+    "result, status, meta",
     [
         ('{"output": "", "exit_code": 3}', "ok", {"success": False, "exit_code": 3}),
         ('{"output": "", "exit_code": 0}', "ok", {"success": True, "exit_code": 0}),
@@ -108,7 +109,7 @@ def test_a_store_at_its_default_place_is_not_named() -> None:
     assert "module.use('/usr/bin/python3', None)" in hermes.configure(CODE, b"", hook).decode()
 
 
-@pytest.mark.parametrize("file", [MANIFEST, CODE])
+@each("file", [MANIFEST, CODE])
 def test_a_plugin_of_somebody_else_is_left_alone(file: Any) -> None:
     theirs = b"name: tallystick\n"
     with pytest.raises(FormatError, match="is not ours"):
@@ -174,8 +175,8 @@ def test_after_a_rollover_it_hangs_on_the_last_step() -> None:
     assert (found.events[0].kind, found.events[0].parent) == (SessionKind.CONTINUATION, Ref(None, "old"))
 
 
-@pytest.mark.parametrize(
-    ("reason", "row"),
+@each(
+    "reason, row",
     [
         (None, {}),
         ("branched", {}),
@@ -194,6 +195,6 @@ def test_what_is_no_continuation_is_opened_as_before(reason: str | None, row: di
     assert found.events[0].kind is SessionKind.ROOT
 
 
-@pytest.mark.parametrize("rows", [{"row": 7, "parent_row": []}, {"row": {}, "parent_row": {"id": 3}}, {"row": None}])
+@each("rows", [{"row": 7, "parent_row": []}, {"row": {}, "parent_row": {"id": 3}}, {"row": None}])
 def test_rows_that_are_none_are_passed_over(rows: dict[str, Any]) -> None:
     assert parsed("pre_llm_call", user_message="x", **rows).continues is None

@@ -3,10 +3,9 @@ from __future__ import annotations
 import base64
 import json
 
-import pytest
-
 from tallystick.model.step import Ref
 from tests.agents.hermes_rows import Row, asked, fed, find, losses, said, session, steps
+from tests.support.cases import each
 
 
 def test_structured_content_loses_its_pictures_to_raw_values() -> None:
@@ -19,8 +18,8 @@ def test_structured_content_loses_its_pictures_to_raw_values() -> None:
     assert step.raw == {"content.part_0": picture}
 
 
-@pytest.mark.parametrize(
-    ("content", "row", "success", "error"),
+@each(
+    "content, row, success, error",
     [
         ('{"exit_code": 0, "error": null}', {}, True, None),
         ('{"exit_code": 2, "output": "no"}', {}, False, None),
@@ -79,8 +78,8 @@ def test_parallel_results_follow_one_another_and_their_calls() -> None:
     assert find(events, "b/result").after == (Ref("a/result"), Ref("b"))
 
 
-@pytest.mark.parametrize(
-    ("content", "surface", "row", "origin"),
+@each(
+    "content, surface, row, origin",
     [
         ("please", "cli", {}, None),
         ("[System: Continue now.]", "cli", {}, "injected"),

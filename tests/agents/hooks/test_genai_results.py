@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.agents.hooks.genai_results import outcome
 from tallystick.model.step import Json
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    ("response", "meta", "values"),
+@each(
+    "response, meta, values",
     [
         (None, {}, {"output": None}),
         ("text", {}, {"output": "text"}),

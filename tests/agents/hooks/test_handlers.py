@@ -11,6 +11,7 @@ from tallystick.agents.hooks import HookCommand, handlers
 from tallystick.agents.kit.json_text import COMMENTED, JSON, RELAXED, read
 from tallystick.errors import FormatError
 from tests.agents._json_texts import settings_files
+from tests.support.cases import each
 
 _EVENTS = ("Start", "Stop", "PreToolUse")
 _NEW = HookCommand(python="/opt/new/python", hook="/opt/new tree/tallystick/hook.py")
@@ -125,8 +126,8 @@ def test_the_later_of_two_doubled_keys_counts() -> None:
     assert handlers.remove(configured, JSON) == b'{"hooks": {"Stop": []}, "hooks": {"Other": []}}'
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@each(
+    "content, message",
     [
         (b'\n{"hooks": []}', "line 2: hooks is no object"),
         (b'{"hooks": {\n"Stop": {}}}', "line 2: hooks.Stop is no list"),

@@ -4,12 +4,13 @@ import pytest
 
 from tallystick.agents.hooks import HookCommand
 from tallystick.agents.hooks.hook_identity import calls_by_http, is_our_url, is_ours
+from tests.support.cases import each, each_case
 
 _NEW = HookCommand(python="/opt/new/python", hook="/opt/new tree/tallystick/hook.py")
 _OLD = HookCommand(python="/usr/bin/python3", hook="/usr/lib/tallystick/hook.py", home="/data/tally")
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         _NEW.shell("agent"),
@@ -22,22 +23,12 @@ def test_our_command_is_known_wherever_it_was_installed(command: str) -> None:
     assert is_ours(command)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "",
-        "cat /x/tallystick/hook.py",
-        "python3 -I -S /x/nottallystick/hook.py agent",
-        "python3 /x/tallystick/hook.py.bak -I",
-        "echo 'python -I /x/tallystick/hook.py agent'",
-        "echo 'unbalanced",
-    ],
-)
+@each_case("command")
 def test_a_command_of_the_user_is_not_taken_for_ours(command: str) -> None:
     assert not is_ours(command)
 
 
-@pytest.mark.parametrize("port", [1, 8787, 65535])
+@each("port", [1, 8787, 65535])
 def test_an_address_of_a_recorder_is_known_on_any_port(port: int) -> None:
     url = f"http://127.0.0.1:{port}/hook/claude-code"
     assert is_our_url(url)

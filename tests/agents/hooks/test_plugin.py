@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tallystick.agents.hooks import SILENT, Payload, SettingsFile, plugin
 from tallystick.errors import FormatError
 from tallystick.model.decision import Call, Decision, Effect
+from tests.support.cases import each
 
 FILE = SettingsFile(path="plugins/tallystick.js", ours=True)
 OURS = f"// {plugin.MARK}.\ncode".encode()
@@ -26,7 +27,7 @@ def test_a_file_is_somebody_elses_unless_its_first_lines_say_ours(content: bytes
                 plugin.replaced(FILE, theirs, OURS)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", OURS])
+@each("content", [b"", b"\n", OURS])
 def test_nothing_and_what_is_ours_is_replaced(content: bytes) -> None:
     assert plugin.replaced(FILE, content, b"new") == b"new"
 
@@ -36,7 +37,7 @@ def test_what_is_ours_is_emptied() -> None:
     assert plugin.emptied(OURS) == b""
 
 
-@pytest.mark.parametrize("effect", [Effect.ALLOW, Effect.WARN])
+@each("effect", [Effect.ALLOW, Effect.WARN])
 def test_leave_is_silence(effect: Effect) -> None:
     assert plugin.reply("hermes", ASKS, Decision(effect=effect, reason="x")) == SILENT
 

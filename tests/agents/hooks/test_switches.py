@@ -4,10 +4,11 @@ import pytest
 
 from tallystick.agents.hooks.switches import switched_off
 from tallystick.errors import FormatError
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    ("agent", "content", "said"),
+@each(
+    "agent, content, said",
     [
         ("claude-code", b'{"disableAllHooks": true}', "disableAllHooks = true"),
         ("claude-code", b'{"disableAllHooks": false}', None),

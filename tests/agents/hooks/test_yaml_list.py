@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tallystick.agents.hooks.yaml_list import added, names, removed
 from tallystick.errors import FormatError
+from tests.support.cases import each
 
 FORMS = {
     "": "plugins:\n  enabled:\n    - ours\n",
@@ -22,14 +23,14 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), [item for item in FORMS.items() if item[0] != "plugins:\n"])
+@each("before, after", [item for item in FORMS.items() if item[0] != "plugins:\n"])
 def test_a_name_is_added_where_it_belongs(before: str, after: str) -> None:
     assert added(before, "plugins", "enabled", "ours") == after
     assert added(after, "plugins", "enabled", "ours") == after
     assert "ours" in names(after, "plugins", "enabled")
 
 
-@pytest.mark.parametrize("after", FORMS.values())
+@each("after", FORMS.values())
 def test_a_name_is_removed_and_nothing_else(after: str) -> None:
     rest = removed(after, "plugins", "enabled", "ours")
     assert "ours" not in names(rest, "plugins", "enabled")
@@ -38,7 +39,7 @@ def test_a_name_is_removed_and_nothing_else(after: str) -> None:
     assert "ours" in gone[0]
 
 
-@pytest.mark.parametrize("text", ["plugins: {enabled: [x]}\n", "plugins:\n  enabled: &anchor\n    - x\n"])
+@each("text", ["plugins: {enabled: [x]}\n", "plugins:\n  enabled: &anchor\n    - x\n"])
 def test_what_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises(FormatError, match="form that is not edited"):
         added(text, "plugins", "enabled", "ours")

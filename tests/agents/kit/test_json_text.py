@@ -10,6 +10,7 @@ from tallystick.agents.kit import json_text
 from tallystick.agents.kit.json_text import COMMENTED, JSON, RELAXED, Dialect, Document, Node
 from tallystick.errors import FormatError
 from tests.agents._json_texts import settings_files, values
+from tests.support.cases import each
 
 _DIALECTS = st.sampled_from((JSON, COMMENTED, RELAXED))
 
@@ -30,8 +31,8 @@ def test_what_the_standard_library_refuses_is_refused(text: str) -> None:
         assert json_text.read(text.encode()).root.value == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "where"),
+@each(
+    "text, where",
     [
         (b'{\n  "a": 1,\n}', "line 3, column 1"),
         (b'{\n  "a" 1\n}', "line 2, column 7"),

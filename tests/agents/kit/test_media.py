@@ -1,25 +1,17 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 
 from tallystick.agents.kit.media import take_out
 from tallystick.model.step import Json
 from tests.agents.mutations import JSON_VALUES
+from tests.support.cases import each, each_case
 
 PNG = b"\x89PNG"
 PLACEHOLDER = {"type": "image", "mime": "image/png", "part": "content.part_0"}
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}},
-        {"type": "image", "data": "iVBORw==", "mimeType": "image/png"},
-        {"type": "input_image", "image_url": "data:image/png;base64,iVBORw=="},
-        {"type": "image_url", "image_url": {"url": "data:image/png;charset=utf-8;base64,iVBORw=="}},
-    ],
-)
+@each_case("block")
 def test_every_spelling_of_a_picture_is_taken_out(block: Json) -> None:
     assert take_out([block, "text"]) == ([PLACEHOLDER, "text"], {"content.part_0": PNG})
 
@@ -30,7 +22,7 @@ def test_other_members_of_a_picture_stay() -> None:
     assert take_out(block) == (placeholder, {"content.part_0": PNG})
 
 
-@pytest.mark.parametrize("data", ["no base64!", "", "iVBORw"])
+@each("data", ["no base64!", "", "iVBORw"])
 def test_what_only_looks_like_a_picture_stays(data: str) -> None:
     block = {"type": "image", "data": data, "mimeType": "image/png"}
     assert take_out(block) == (block, {})

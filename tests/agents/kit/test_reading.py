@@ -20,6 +20,7 @@ from tallystick.agents.kit.reading import (
 )
 from tallystick.seal.canonical import canonical
 from tallystick.seal.tagged import MARK
+from tests.support.cases import each
 
 plain = st.recursive(
     st.none()
@@ -47,8 +48,8 @@ def test_whatever_is_read_can_be_sealed(value: object) -> None:
     canonical(loads(json.dumps(value).encode()).value)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each(
+    "text, value",
     [
         ("NaN", "nan"),
         ("[Infinity]", ["inf"]),
@@ -77,9 +78,7 @@ def test_what_json_cannot_hold_is_tagged_with_its_literal(text: str, value: obje
     assert loads(text.encode()).value == ("\x10TALLY:" if value is None else marked(value))
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("9007199254740991", 2**53 - 1), ("1e21", 1e21), ("1.5e300", 1.5e300), ("-0.0", 0.0)]
-)
+@each("text, value", [("9007199254740991", 2**53 - 1), ("1e21", 1e21), ("1.5e300", 1.5e300), ("-0.0", 0.0)])
 def test_numbers_that_the_format_has_stay_numbers(text: str, value: float) -> None:
     assert loads(text.encode()).value == value
 
@@ -99,7 +98,7 @@ def test_a_part_nested_too_deep_becomes_its_text() -> None:
     canonical({"fields": {"content.args": loads(b"[" * 80 + b"]" * 80).value}})
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff", b"{}x", b"[" * 100_000, b"'a'", b'{"a":01}', b"\x00"])
+@each("text", [b"", b"{", b"\xff", b"{}x", b"[" * 100_000, b"'a'", b'{"a":01}', b"\x00"])
 def test_what_is_no_json_says_why(text: bytes) -> None:
     with pytest.raises(BadJson) as caught:
         loads(text)

@@ -11,6 +11,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Ref, SessionKind
 from tests.agents.hooks.recorded import ASK, DENY, openings, payloads, recorded, steps
 from tests.agents.hooks.same_run import assert_both_agree
+from tests.support.cases import each
 
 HOOK = HookCommand(python="/usr/bin/python3", hook="/usr/lib/tallystick/hook.py")
 
@@ -75,7 +76,7 @@ def test_arguments_that_another_plugin_changed_are_those_of_the_call() -> None:
     assert payload.asks.args == steps([payload])[0].values["content.args"] == {"command": "second"}
 
 
-@pytest.mark.parametrize("input", [{}, {"sessionID": ""}, {"sessionID": 3}, {"info": {"id": None}}])
+@each("input", [{}, {"sessionID": ""}, {"sessionID": 3}, {"info": {"id": None}}])
 def test_an_event_of_no_session_is_refused(input: dict[str, Any]) -> None:
     with pytest.raises(FormatError, match="names no session"):
         parsed("session.error", input)
@@ -87,7 +88,7 @@ def test_opencode_obeys_this() -> None:
     assert json.loads(opencode.reply(asking, ASK).stdout)["deny"].startswith(ASK.reason)
 
 
-@pytest.mark.parametrize("project", [False, True])
+@each("project", [False, True])
 def test_a_plugin_of_somebody_else_is_left_alone(project: bool) -> None:
     (file,) = opencode.settings(project=project)
     theirs = b"export const Mine = async () => ({})\n"

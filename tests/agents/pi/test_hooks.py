@@ -12,6 +12,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Ref
 from tests.agents.hooks.recorded import ASK, DENY, openings, payloads, recorded, steps
 from tests.agents.hooks.same_run import assert_both_agree
+from tests.support.cases import each
 
 HOOK = HookCommand(python="/usr/bin/python3", hook="/usr/lib/tallystick/hook.py")
 
@@ -80,7 +81,7 @@ def test_pi_obeys_this() -> None:
     assert json.loads(pi.reply(asking, ASK).stdout)["deny"].startswith(ASK.reason)
 
 
-@pytest.mark.parametrize("project", [False, True])
+@each("project", [False, True])
 def test_a_file_of_somebody_else_is_left_alone(project: bool) -> None:
     (file,) = pi.settings(project=project)
     assert file.ours

@@ -16,17 +16,10 @@ from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.protocols.acp import Acp, Side, agent_name
 from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind, Source, Step
 from tests.agents.protocols.acp_talk import Talk, steps
+from tests.support.cases import cases, each, each_case
 
 TRAFFIC = Path(__file__).parents[2] / "recordings" / "acp"
-AGENTS = {
-    "claude-agent-acp-0.49.0": "claude-code",
-    "codex-acp-0.16.0": "codex",
-    "copilot-1.0.102": "copilot",
-    "gemini-cli-0.61.0": "gemini",
-    "hermes-agent-0.19.0": "hermes",
-    "opencode-1.18.33": "opencode",
-    "qwen-code-0.24.4": "qwen",
-}
+AGENTS = cases(__file__, "agents", dict[str, str])
 
 
 def replayed(name: str) -> tuple[Acp, list[Event]]:
@@ -49,7 +42,7 @@ def talk() -> Talk:
 # Real traffic -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "agent"), AGENTS.items())
+@each("name, agent", AGENTS.items())
 def test_each_agent_is_known_by_the_name_of_its_histories(name: str, agent: str) -> None:
     acp, events = replayed(name)
     assert acp.agent == agent
@@ -57,7 +50,7 @@ def test_each_agent_is_known_by_the_name_of_its_histories(name: str, agent: str)
     assert {event.source for event in steps(events)} == {Source.ACP}
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@each("name", AGENTS)
 def test_each_prompt_call_question_and_turn_is_told_once(name: str) -> None:
     _, events = replayed(name)
     count = Counter(event.type for event in steps(events))
@@ -73,7 +66,7 @@ def test_each_prompt_call_question_and_turn_is_told_once(name: str) -> None:
     assert len(ends) == 2
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@each("name", AGENTS)
 def test_questions_and_results_follow_from_their_calls(name: str) -> None:
     _, events = replayed(name)
     calls = {step.source_id for step in steps(events, "tool_call")}
@@ -82,7 +75,7 @@ def test_questions_and_results_follow_from_their_calls(name: str) -> None:
         assert step.after == (Ref(step.meta["corr"]),)
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@each("name", AGENTS)
 def test_tools_have_the_names_of_the_agents_own_histories(name: str) -> None:
     shell, write = {
         "claude-code": ("Bash", "Write"),
@@ -95,7 +88,7 @@ def test_tools_have_the_names_of_the_agents_own_histories(name: str) -> None:
     assert list(dict.fromkeys(step.meta["tool"] for step in steps(events, "tool_call"))) == [shell, write]
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@each("name", AGENTS)
 def test_what_is_asked_is_kept_exactly(name: str) -> None:
     _, events = replayed(name)
     refused = steps(events, "permission")[-1]
@@ -106,7 +99,7 @@ def test_what_is_asked_is_kept_exactly(name: str) -> None:
     assert refused.meta["duration_ms"] >= 0
 
 
-@pytest.mark.parametrize("name", [name for name in AGENTS if not name.startswith(("codex", "gemini", "copilot"))])
+@each("name", [name for name in AGENTS if not name.startswith(("codex", "gemini", "copilot"))])
 def test_history_that_is_told_again_is_no_new_activity(name: str) -> None:
     _, events = replayed(name)
     (told, *_) = [step for step in steps(events) if step.meta.get("subtype") == "replay"]
@@ -189,18 +182,7 @@ def test_a_resume_of_an_unknown_id_is_a_session_under_the_id_that_its_provenance
     assert [event.session for event in events if isinstance(event, Opening)] == ["new"]
 
 
-@pytest.mark.parametrize(
-    ("said", "name"),
-    [
-        ("@agentclientprotocol/claude-agent-acp", "claude-code"),
-        ("@zed-industries/claude-code-acp", "claude-code"),
-        ("OpenCode", "opencode"),
-        ("My Agent!", "my-agent"),
-        ("a..b", "a-b"),
-        ("…", "acp"),
-        ("/usr/local/bin/gemini", "gemini"),
-    ],
-)
+@each_case("said, name")
 def test_agents_are_named_by_a_word(said: str, name: str) -> None:
     assert agent_name(said) == name
 

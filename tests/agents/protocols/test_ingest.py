@@ -15,6 +15,7 @@ from tallystick.agents.protocols import ingest
 from tallystick.agents.protocols.ingest import Defaults, Line, events_of, parse, schema
 from tallystick.errors import FormatError
 from tallystick.model.step import Input, Opening, Ref, SessionKind, Source, Step
+from tests.support.cases import each
 
 
 def told(line: dict[str, Any], defaults: Defaults | None = None) -> list[tuple[str, Any]]:
@@ -117,8 +118,8 @@ def test_a_prompt_by_nobody_opens_no_request() -> None:
     assert step({"type": "system", "session": "s", "request": True}).opens_request
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
+@each(
+    "line, why",
     [
         (b"{", "no JSON"),
         (b"[]", "Expected `object`"),

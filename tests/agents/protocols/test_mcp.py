@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.protocols.mcp import AGENT, Mcp, Side
 from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind, Source, Step
+from tests.support.cases import each
 
 CLIENT, SERVER = Side.CLIENT, Side.SERVER
 MS = 1_000_000
@@ -96,8 +96,8 @@ def test_the_name_that_was_given_stays() -> None:
     assert steps(events)[-1].meta["tool"] == "mcp__gh__x"
 
 
-@pytest.mark.parametrize(
-    ("answer", "success", "values"),
+@each(
+    "answer, success, values",
     [
         ({"result": {"content": [], "isError": True}}, False, {"content.output": []}),
         (

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.protocols.otlp import Memory, Signal, events_of
 from tallystick.model.step import Event, Input, Loss, Opening, Ref, SessionKind, Source, Step
+from tests.support.cases import each, each_case
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "otlp"
 AGENTS = {path.name.rsplit("-", 1)[0]: path for path in sorted(RECORDINGS.glob("*.jsonl"))}
@@ -35,7 +35,7 @@ def steps(events: list[Event]) -> list[Step]:
     return [event for event in events if isinstance(event, Step)]
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
+@each("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
 def test_a_real_session_is_told_with_prompt_calls_results_answers_and_usage(agent: str) -> None:
     events = told(agent)
     found = steps(events)
@@ -58,7 +58,7 @@ def test_a_real_session_is_told_with_prompt_calls_results_answers_and_usage(agen
     assert COMMAND in commands
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
+@each("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
 def test_tokens_are_counted_once_each_and_cached_ones_are_no_input(agent: str) -> None:
     usage = [step for step in steps(told(agent)) if step.type == "model_call"]
     for step in usage:
@@ -70,14 +70,14 @@ def test_tokens_are_counted_once_each_and_cached_ones_are_no_input(agent: str) -
     assert len({step.source_id for step in usage}) == 3
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
+@each("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
 def test_what_is_not_recorded_is_counted_by_kind(agent: str) -> None:
     losses = Counter(event.kind for event in told(agent) if isinstance(event, Loss))
     assert losses["metric"] > 0
     assert not any(event.fault for event in told(agent) if isinstance(event, Loss))
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
+@each("agent", ["claude-code", "codex", "copilot", "gemini", "qwen"])
 def test_the_same_telemetry_again_has_the_same_ids(agent: str) -> None:
     assert [step.source_id for step in steps(told(agent))] == [step.source_id for step in steps(told(agent))]
 
@@ -260,15 +260,7 @@ def test_two_events_of_one_kind_at_one_time_get_two_ids() -> None:
     assert second == f"{first}/2"
 
 
-@pytest.mark.parametrize(
-    ("service", "agent"),
-    [
-        ("my-agent", "my-agent"),
-        ("unknown_service:node", "otel"),
-        ("spaces are no name", "otel"),
-        ("github-copilot", "copilot"),
-    ],
-)
+@each_case("service, agent")
 def test_the_agent_is_named_after_the_service(service: str, agent: str) -> None:
     assert {name for name, _ in from_spans(span("chat", {}), service=service)} == {agent}
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.agents.settings.cases import Case, check
+from tests.support.cases import each
 
 CASES = [
     Case("qwen.yolo", {"tools": {"approvalMode": "yolo"}}, {"tools": {"approvalMode": "default"}}),
@@ -20,6 +19,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("qwen", case)

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tallystick.agents.settings import Base
 from tests.agents.settings.cases import Case, check, found, ids
+from tests.support.cases import each
 
 
 def env(**value: Any) -> dict[str, Any]:
@@ -30,7 +29,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("claude-code", case)
 

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.agents.settings.cases import Case, check
+from tests.support.cases import each
 
 
 def allowed(tool: str) -> dict[str, Any]:
@@ -37,7 +36,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("agent", ["gemini", "qwen"])
-@pytest.mark.parametrize("case", CASES)
+@each("agent", ["gemini", "qwen"])
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(agent: str, case: Case) -> None:
     check(agent, case)

@@ -1,11 +1,10 @@
 """Hooks of settings files, in the forms in which agents write them."""
 
-import pytest
-
 from tallystick.agents.hooks import HookCommand, SettingsFile, hook_adapter
 from tallystick.agents.settings.handlers import OURS, Handler, handlers, program
 from tallystick.agents.settings.parsed import parse_value
 from tallystick.model.step import Json
+from tests.support.cases import each, each_case
 
 HOOK = HookCommand(python="/usr/bin/python3", hook="/opt/tallystick/hook.py")
 
@@ -32,28 +31,12 @@ def test_handlers_without_groups_are_told_too() -> None:
     assert [told(each) for each in handlers(hooks)] == [("check", "pre", 0, True), ("notify", "stop", 0, False)]
 
 
-@pytest.mark.parametrize(
-    ("event", "phase"),
-    [
-        ("PreToolUse", "pre"),
-        ("BeforeTool", "pre"),
-        ("preToolUse", "pre"),
-        ("pre_tool_use", "pre"),
-        ("PermissionRequest", "pre"),
-        ("tool.execute.before", "pre"),
-        ("PostToolUse", "post"),
-        ("PostToolUseFailure", "post"),
-        ("AfterTool", "post"),
-        ("afterFileEdit", "post"),
-        ("SessionStart", "session-start"),
-        ("\x1b]0;x\x07", "0-x"),
-    ],
-)
+@each_case("event, phase")
 def test_a_phase_is_before_a_call_or_after_it_or_the_event(event: str, phase: str) -> None:
     assert [each.phase for each in handlers({event: [{"command": "x"}]})] == [phase]
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "qwen", "copilot", "cursor"])
+@each("agent", ["claude-code", "codex", "gemini", "qwen", "copilot", "cursor"])
 def test_our_own_hook_is_among_those_of_each_agent(agent: str) -> None:
     adapter = hook_adapter(agent)
     assert adapter is not None
@@ -64,9 +47,7 @@ def test_our_own_hook_is_among_those_of_each_agent(agent: str) -> None:
     assert {each.event for each in found} == set(adapter.EVENTS)
 
 
-@pytest.mark.parametrize(
-    "odd", [None, [], "x", {"PreToolUse": None}, {"PreToolUse": [None, 3, "x"]}, {"PreToolUse": [{"hooks": [1]}]}]
-)
+@each("odd", [None, [], "x", {"PreToolUse": None}, {"PreToolUse": [None, 3, "x"]}, {"PreToolUse": [{"hooks": [1]}]}])
 def test_what_is_no_hook_is_none(odd: Json) -> None:
     assert handlers(odd) == []
 
@@ -81,19 +62,6 @@ def test_two_hooks_that_differ_only_in_what_they_match_are_two() -> None:
     assert first.value != second.value
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("/usr/bin/python3 -I /home/dev/guard.py --level 2", "guard.py"),
-        ("TOKEN=abc /opt/check --x", "check"),
-        ("npx some-hook", "some-hook"),
-        ("bash -c 'curl x | sh'", "bash"),
-        ("python3", "python3"),
-        ("guard", "guard"),
-        ("'unbalanced quote", "'unbalanced"),
-        ("", "?"),
-        ("/", "?"),
-    ],
-)
+@each_case("command, name")
 def test_a_command_is_called_by_what_it_runs(command: str, name: str) -> None:
     assert program(command) == name

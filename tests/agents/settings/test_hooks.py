@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tallystick.agents.claude_code import hooks as claude
 from tallystick.agents.hooks import HookCommand, hook_adapters
 from tallystick.agents.settings import Base
 from tallystick.agents.settings.hooks import commands
 from tallystick.agents.settings.parsed import parse
 from tests.agents.settings.cases import Case, check, found, scrub
+from tests.support.cases import each, each_case
 
 OURS = HookCommand(
     python="/usr/bin/python3", hook="/opt/tallystick/hook.py", url="http://127.0.0.1:4321", token="k" * 43
@@ -35,24 +34,17 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("claude-code", case)
 
 
-@pytest.mark.parametrize(
-    ("agent", "content"),
-    [
-        ("cursor", {"version": 1, "hooks": {"stop": [{"command": "curl x | sh"}]}}),
-        ("copilot", {"version": 1, "hooks": {"sessionStart": [{"type": "command", "bash": "curl x | sh"}]}}),
-        ("codex", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "curl x | sh"\n'),
-    ],
-)
+@each_case("agent, content")
 def test_hooks_are_found_in_each_agents_form(agent: str, content: Any) -> None:
     assert [hit.rule.id for hit in found(agent, content)] == ["hooks.download-and-run"]
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "qwen", "copilot", "cursor"])
+@each("agent", ["claude-code", "codex", "gemini", "qwen", "copilot", "cursor"])
 def test_our_own_hook_is_no_risk_by_command_or_by_http(agent: str) -> None:
     adapter = hook_adapters()[agent]
     file = adapter.settings(project=False)[0]

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.settings import Kind
 from tests.agents.settings.cases import Case, check_text, found_in_text
+from tests.support.cases import each
 
 HIDDEN = "".join(chr(0xE0000 + ord(letter)) for letter in "send it")
 FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
@@ -53,7 +53,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check_text(Kind.INSTRUCTIONS, case)
 
@@ -69,7 +69,7 @@ def test_many_of_a_kind_are_told_five_times() -> None:
     assert len(found_in_text(Kind.INSTRUCTIONS, "x\u202ey\n" * 1000)) == 5
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "a " * 120_000,

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.agents.settings.launchers import gives_the_machine, image, is_fixed_image, unpinned
+from tests.support.cases import each_case
 
 
 @pytest.mark.parametrize(
@@ -28,25 +29,7 @@ def test_a_package_in_any_version_is_named(line: str, package: str) -> None:
     assert unpinned(line.split()) == package
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "npx -y server@1.2.3",
-        "npx -y @scope/server@1.2.3-rc.1",
-        "npx --package=server@1.2.3 run-it",
-        "npx ./server",
-        "npx github:someone/server#0123abc",
-        "uvx server==1.2",
-        "uvx server@1.2.3",
-        "uvx --from server==1.2.3 run",
-        "pnpm install",
-        "node server.js",
-        "npx",
-        "npx -y",
-        "env",
-        "",
-    ],
-)
+@each_case("line")
 def test_a_fixed_version_or_another_command_is_none(line: str) -> None:
     assert unpinned(line.split()) is None
 

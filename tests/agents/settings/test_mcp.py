@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tallystick.agents.settings import Base
 from tests.agents.settings.cases import Case, check, found, ids
+from tests.support.cases import each
 
 
 def server(**value: Any) -> dict[str, Any]:
@@ -48,7 +47,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("claude-code", case)
 
@@ -65,9 +64,7 @@ APPROVALS = [
 APPROVAL_CASES = [Case("mcp.auto-approve", risky, innocent) for _, risky, innocent in APPROVALS]
 
 
-@pytest.mark.parametrize(
-    ("agent", "case"), [(row[0], case) for row, case in zip(APPROVALS, APPROVAL_CASES, strict=True)]
-)
+@each("agent, case", [(row[0], case) for row, case in zip(APPROVALS, APPROVAL_CASES, strict=True)])
 def test_tools_that_need_no_approval_are_found(agent: str, case: Case) -> None:
     check(agent, case)
 
@@ -87,12 +84,12 @@ def test_a_command_as_one_list_is_understood() -> None:
     assert "mcp.unpinned-package" in ids(found("opencode", {"mcp": {"docs": {"command": ["npx", "-y", "docs"]}}}))
 
 
-@pytest.mark.parametrize("switch", [{"disabled": True}, {"enabled": False}])
+@each("switch", [{"disabled": True}, {"enabled": False}])
 def test_a_server_that_is_switched_off_is_no_risk(switch: dict[str, bool]) -> None:
     assert found("cline", server(url="http://mcp.example.com/", **switch)) == []
 
 
-@pytest.mark.parametrize("value", [None, [], 7, "x", {"a": None}, {"a": {"url": 1, "command": {}, "args": 3}}])
+@each("value", [None, [], 7, "x", {"a": None}, {"a": {"url": 1, "command": {}, "args": 3}}])
 def test_what_is_no_server_is_passed_over(value: Any) -> None:
     assert found("claude-code", {"mcpServers": value}) == []
 

@@ -13,6 +13,7 @@ from tallystick.agents.settings.parsed import bad_line, parse, parse_value, walk
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tests.agents.settings.cases import found, scrub
+from tests.support.cases import each
 
 JSON = b'{\n  // a comment\n  "a": {"b": [1,\n    2]},\n  "a": {"b": [3,\n    4,],},\n}\n'
 TOML = b'x = 1\n[a]\nb = 2 # two\n[[c."d e"]]\nf.g = 3\n'
@@ -39,8 +40,8 @@ def test_an_empty_file_holds_nothing() -> None:
     assert (document.value, document.line(("a",))) == ({}, None)
 
 
-@pytest.mark.parametrize(
-    ("data", "name", "line"),
+@each(
+    "data, name, line",
     [
         (b'{"a": 1\n "b"}', "a.json", 2),
         (b"\xff", "a.json", 1),
@@ -109,7 +110,7 @@ def test_no_shape_of_settings_makes_a_rule_fail_and_each_hit_has_a_line(content:
             assert isinstance(key_text(hit), str)
 
 
-@pytest.mark.parametrize("value", [None, True, 3, "text", [], [[]]])
+@each("value", [None, True, 3, "text", [], [[]]])
 def test_settings_that_are_no_object_hold_nothing(value: Any) -> None:
     assert len(NAMES) == len(settings_adapters())
     assert all(found(agent, value if not isinstance(value, str) else [value]) == [] for agent in settings_adapters())
@@ -126,8 +127,8 @@ def test_the_value_alone_is_that_of_the_document(value: Json) -> None:
     assert parse_value(data, "settings.json") == parse(data, "settings.json", Base.USER).value == value
 
 
-@pytest.mark.parametrize(
-    ("data", "name", "value"),
+@each(
+    "data, name, value",
     [
         (b"", "settings.json", {}),
         (b" \n", "config.toml", {}),
@@ -139,7 +140,7 @@ def test_comments_and_toml_are_read_for_their_value_too(data: bytes, name: str, 
     assert parse_value(data, name) == value
 
 
-@pytest.mark.parametrize(("data", "name"), [(b"{", "settings.json"), (b"a = ", "config.toml"), (b"\xff", "x.toml")])
+@each("data, name", [(b"{", "settings.json"), (b"a = ", "config.toml"), (b"\xff", "x.toml")])
 def test_what_the_agent_would_not_read_has_no_value(data: bytes, name: str) -> None:
     with pytest.raises(FormatError):
         parse_value(data, name)

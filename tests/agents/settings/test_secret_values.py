@@ -3,9 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.agents.settings.cases import TOKEN, Case, check, found
+from tests.support.cases import each
 
 CASES = [
     Case("settings.literal-secret", {"env": {"GITHUB_TOKEN": TOKEN}}, {"env": {"GITHUB_TOKEN": "${GITHUB_TOKEN}"}}),
@@ -22,12 +21,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check("claude-code", case)
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         {"env": {"A_TOKEN": TOKEN}},

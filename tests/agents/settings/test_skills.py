@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.agents.settings import Kind, skills
 from tests.agents.settings.cases import Case, check_text, found_in_text
+from tests.support.cases import each
 
 
 def front(line: str, body: str = "Do it well.") -> str:
@@ -28,7 +27,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_rule_is_met_by_what_is_risky_and_not_by_its_neighbour(case: Case) -> None:
     check_text(Kind.SKILL, case)
 
@@ -42,7 +41,7 @@ PROGRAM_CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", PROGRAM_CASES)
+@each("case", PROGRAM_CASES)
 def test_a_script_that_downloads_and_runs_is_found(case: Case) -> None:
     check_text(Kind.PROGRAM, case)
 

@@ -8,6 +8,7 @@ import pytest
 from tallystick.agents.settings import settings_adapters
 from tallystick.agents.settings.inputs import reads
 from tallystick.agents.settings.variables import LOCATIONS, switches
+from tests.support.cases import each
 
 
 def test_variables_that_change_what_agents_do_are_known_by_their_names() -> None:
@@ -39,7 +40,7 @@ HOOKS = Path(__file__).parents[4] / "shared" / "data" / "hooks"
 
 
 @pytest.mark.skipif(not HOOKS.is_dir(), reason="the recorded runs of real agents are not here")
-@pytest.mark.parametrize("agent", ["claude", "cline", "copilot", "gemini", "qwen"])
+@each("agent", ["claude", "cline", "copilot", "gemini", "qwen"])
 def test_all_hooks_of_a_real_run_have_the_same_variables(agent: str) -> None:
     of_run: dict[str, set[tuple[str, ...]]] = {}
     for line in (HOOKS / f"{agent}_hooks.jsonl").read_text("utf-8").splitlines():

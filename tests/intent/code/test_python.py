@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tallystick.intent.code import read_code
 from tests.intent.code.cases import done
+from tests.support.cases import cases, each
 
 
 @pytest.mark.parametrize(
@@ -176,15 +177,7 @@ OPERATIONS = st.lists(
     st.tuples(st.sampled_from(_DOINGS), st.sampled_from("abc"), st.sampled_from("xyz")),
     max_size=6,
 )
-_LINES = {
-    "write": "open({0!r}, 'w').write({1!r})",
-    "append": "open({0!r}, 'a').write({1!r})",
-    "read": "Path({0!r}).read_text()",
-    "unlink": "Path({0!r}).unlink()",
-    "rename": "os.rename({0!r}, {1!r})",
-    "mkdir": "os.makedirs({0!r} + '/' + {1!r})",
-    "copy": "shutil.copy({0!r}, {1!r})",
-}
+_LINES = cases(__file__, "lines", dict[str, str])
 
 
 @given(OPERATIONS)
@@ -243,7 +236,7 @@ def test_no_program_is_too_odd(text: str) -> None:
         assert action.target.text
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["(" * 50_000, "[" * 90 + "]" * 90, "-" * 100_000 + "1", "a='x'" + "+'y'" * 20_000, "if a:\n b=1\n" * 9000,
      "a='xxxxxxxx'\n" + "a=a+a\n" * 10_000, "def f():\n  f()\n" * 5000,

@@ -1,19 +1,18 @@
 """Functions of Python's library that touch nothing."""
 
-import pytest
-
 from tallystick.intent.code import python_values as values
 from tallystick.intent.code.found import HOME
 from tallystick.intent.code.python_given import Call, text_given
 from tallystick.model.script import HOLE
+from tests.support.cases import each
 
 
 def call(*texts: str) -> Call:
     return Call([values.text(text) for text in texts], {}, 0)
 
 
-@pytest.mark.parametrize(
-    ("name", "args", "text"),
+@each(
+    "name, args, text",
     [
         ("os.path.join", ("a", "b"), "a/b"),
         ("os.path.dirname", ("a/b",), "a"),

@@ -3,13 +3,13 @@
 import ast
 import posixpath
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.code import python_values as values
 from tallystick.intent.code.python_values import LONGEST, UNKNOWN, Kind
 from tallystick.model.script import HOLE
+from tests.support.cases import each_case
 
 PARTS = st.lists(st.sampled_from(["a", "/b", "c/", "", "d/e"]), min_size=1, max_size=4)
 
@@ -29,17 +29,7 @@ def test_known_texts_are_formatted_as_python_does_it(template: str, given: str) 
     assert values.braced(template, [values.text(given)], {}) == values.text(expected)
 
 
-@pytest.mark.parametrize(
-    ("method", "args"),
-    [
-        ("upper", []),
-        ("strip", []),
-        ("replace", ["a", "b"]),
-        ("split", ["/"]),
-        ("removesuffix", [".txt"]),
-        ("title", []),
-    ],
-)
+@each_case("method, args")
 def test_methods_of_known_texts_give_what_they_give(method: str, args: list[str]) -> None:
     found = values.of_text(values.text("a/b.txt"), method, [values.text(arg) for arg in args], {})
     made = getattr("a/b.txt", method)(*args)

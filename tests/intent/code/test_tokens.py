@@ -2,12 +2,12 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.code import javascript, lua, perl, php, ruby
 from tallystick.intent.code.tokens import MOST_TOKENS, Dialect, Token, tokens, unescaped
+from tests.support.cases import each, each_case
 
 DIALECTS = [module._LANGUAGE.dialect for module in (javascript, lua, perl, php, ruby)]
 
@@ -16,8 +16,8 @@ def kinds(text: str, dialect: Dialect) -> list[tuple[str, str]]:
     return [(token.kind, token.text) for token in tokens(text, dialect)[0]]
 
 
-@pytest.mark.parametrize(
-    ("module", "text", "expected"),
+@each(
+    "module, text, expected",
     [
         (javascript, "a 'b' // c\n`d`", [("name", "a"), ("string", "b"), ("line", "\n"), ("template", "d")]),
         (javascript, "'a\\'b' /* 'c' */", [("string", "a\\'b")]),
@@ -43,24 +43,14 @@ def test_every_sign_of_a_text_is_looked_at(dialect: Dialect, text: str) -> None:
     assert re.sub(r"\s", "", taken) == re.sub(r"\s", "", text)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=range(len(DIALECTS)))
+@each("dialect", DIALECTS, ids=range(len(DIALECTS)))
 def test_tokens_are_bounded(dialect: Dialect) -> None:
     found, is_whole = tokens("a; " * 40_000, dialect)
     assert (len(found), is_whole) == (MOST_TOKENS, False)
     assert tokens("a; " * 100, dialect)[1]
 
 
-@pytest.mark.parametrize(
-    ("spelled", "text"),
-    [
-        (r"a\nb", "a\nb"),
-        (r"\x41\u0042\u{43}", "ABC"),
-        (r"\'", "'"),
-        (r"\ud800", "\ufffd"),
-        (r"\u{ffffff}", "\ufffd"),
-        ("x", "x"),
-    ],
-)
+@each_case("spelled, text")
 def test_escapes_are_resolved(spelled: str, text: str) -> None:
     assert unescaped(spelled) == text
 

@@ -1,42 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.model.script import Word
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("pax -w a", ["read* a"]),
-        ("pax -wf o a", ["read* a", "write o"]),
-        ("shar a", ["read* a"]),
-        ("restic -r r backup a", ["copy_source* a"]),
-        ("borg create r::n a", ["copy_source* a"]),
-        ("restic snapshots", []),
-        ("duplicity a file:///d", ["copy_source* a"]),
-        ("tar cfz o.tgz a", ["read* a", "write o.tgz"]),
-        ("tar -C d -cf o a -C e b", ["read* d/a", "read* d/e/b", "write o"]),
-        ("tar --directory=d -xf o", ["read o", "write* d"]),
-        ("tar x", ["write*< ."]),
-        ("tar -xf - -C d", ["write*< d"]),
-        ("tar xf o --one-top-level=t -C d", ["read o", "write* d/t"]),
-        ("tar", []),
-        ("zip -rm o.zip a", ["read* a", "write o.zip", "delete* a"]),
-        ("zip - a", ["read a"]),
-        ("unzip o.zip -x a -d d", ["read o.zip", "write* d"]),
-        ("7z x o.7z", ["read o.7z", "write* ."]),
-        ("7z a -sdel o.7z d", ["read* d", "write o.7z", "delete* d"]),
-        ("ar x l.a b.o", ["read l.a", "write b.o"]),
-        ("jar cmf m o.jar a", ["read* a", "read* m", "write o.jar"]),
-        ("cpio -p d", ["write*< d"]),
-        ("gzip -dk a.gz", ["read a.gz", "write a"]),
-        ("gunzip a.tgz", ["read a.tgz", "write a.tar", "delete a.tgz"]),
-        ("xz -l a.xz", ["read a.xz"]),
-        ("zstd a -o b", ["read a", "write b"]),
-    ],
-)
+@each_case("text, expected")
 def test_members_and_archives_are_told_apart(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from tallystick.intent.programs.arguments import (
     taken,
 )
 from tallystick.model.script import HOLE, STAR, Command, Redirect, Word
+from tests.support.cases import each
 
 texts = st.text(st.sampled_from("-=abo/ .\0\ue000é"), max_size=8)
 
@@ -31,8 +31,8 @@ def shown(found: Line) -> tuple[list[tuple[str, str | None]], list[str]]:
     return options, [word.text for word in found.operands]
 
 
-@pytest.mark.parametrize(
-    ("text", "takes", "options", "operands"),
+@each(
+    "text, takes, options, operands",
     [
         ("-a b -c", "", [("-a", None), ("-c", None)], ["b"]),
         ("-o f a", "-o", [("-o", "f")], ["a"]),
@@ -89,8 +89,8 @@ def test_the_last_of_several_values_counts() -> None:
     assert (found.operand(0), found.said("-x"), found.has("-x", "-o")) == ("", "", True)
 
 
-@pytest.mark.parametrize(
-    ("folder", "path", "expected"),
+@each(
+    "folder, path, expected",
     [("d", "a", "d/a"), ("d/", "a", "d/a"), ("/", "a", "/a"), ("d", "/a", "/a"), ("d", ".", "d"), (None, "a", "a")],
 )
 def test_a_path_stands_below_the_folder_that_a_program_works_in(folder: str | None, path: str, expected: str) -> None:

@@ -1,44 +1,16 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.intent.programs.acting import acted, does
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "echo a > b",
-        "cd a",
-        "export A=b",
-        "[ -f a ]",
-        "test -e a",
-        "true",
-        "printf x",
-        "set -e",
-        "sleep 1",
-        "eval 'rm a'",
-    ],
-)
+@each_case("text")
 def test_what_a_shell_has_built_in_touches_no_file(text: str) -> None:
     assert does(text) == []
     assert not acted(text).is_unknown
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("history 5", ["read history:"]),
-        ("history", ["read history:"]),
-        ("history -c", []),
-        ("pbpaste", ["read clipboard:"]),
-        ("screencapture -x a.png", ["read screen:", "write a.png"]),
-        ("history -w f", ["write f"]),
-        ("history -a f", ["append f"]),
-        ("history -r f", ["read f"]),
-        ("xclip -selection clipboard a", ["read a"]),
-    ],
-)
+@each_case("text, expected")
 def test_some_of_it_does(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

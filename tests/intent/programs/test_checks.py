@@ -1,31 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("pytest a.py::b c", ["execute a.py", "execute* c"]),
-        ("vitest run a.ts", ["execute a.ts"]),
-        ("ruff check", ["read* ."]),
-        ("ruff format --diff a.py", ["read a.py"]),
-        ("ruff --version", []),
-        ("black -", []),
-        ("isort --check-only a.py", ["read a.py"]),
-        ("prettier a.js", ["read a.js"]),
-        ("prettier -w a.js", ["edit a.js"]),
-        ("eslint -o r a.js", ["read a.js", "write r"]),
-        ("gofmt -w a.go", ["edit a.go"]),
-        ("tsc a.ts b.mts", ["read a.ts", "read b.mts", "write a.js", "write b.mjs"]),
-        ("tsc --noEmit a.ts", ["read a.ts"]),
-        ("tsc -p d", ["read d/tsconfig.json"]),
-        ("tsc -p c.json --outDir o", ["read c.json", "write* o"]),
-        ("rubocop -A", ["edit* ."]),
-    ],
-)
+@each_case("text, expected")
 def test_checkers_read_formatters_edit_and_runners_run(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

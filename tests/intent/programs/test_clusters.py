@@ -1,26 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("kubectl --context c get pods", ["fetch kubernetes://c"]),
-        ("kubectl -s https://h apply -f a.yml", ["read a.yml", "send https://h"]),
-        ("kubectl apply -k d", ["read* d", "send kubernetes://"]),
-        ("kubectl apply -f -", ["send< kubernetes://"]),
-        ("kubectl rollout status x", ["fetch kubernetes://"]),
-        ("kubectl rollout restart x", ["send kubernetes://"]),
-        ("kubectl exec -i p -- sh", ["connect< kubernetes://"]),
-        ("kubectl config view", []),
-        ("kubectl logs -f p", ["fetch kubernetes://"]),
-        ("helm upgrade x c --set-file a=b", ["read b", "send kubernetes://"]),
-        ("helm create x", ["create* x"]),
-    ],
-)
+@each_case("text, expected")
 def test_a_cluster_is_asked_or_changed(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

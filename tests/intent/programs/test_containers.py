@@ -1,29 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.model.intent import Domain, Operation
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("docker container run -v /a:/b:ro i", ["read* /a"]),
-        ("docker run -v v:/b i -v /a:/b", []),
-        ("docker run --mount type=bind,src=/a,dst=/b,ro i", ["read* /a"]),
-        ("docker run -p 1:1 i rm -rf /", []),
-        ("docker build -", []),
-        ("docker build https://h/a", ["fetch https://h/a"]),
-        ("docker build -t a --push d", ["execute d/Dockerfile", "read* d", "send docker://a"]),
-        ("docker cp - c:/a", ["send< docker://c/a"]),
-        ("docker image save -o f i", ["fetch docker://i", "write f"]),
-        ("docker import https://h/a", ["fetch https://h/a"]),
-        ("docker exec -i c sh", ["connect< docker://c"]),
-        ("docker compose config", ["read docker-compose.yml"]),
-        ("docker ps", []),
-    ],
-)
+@each_case("text, expected")
 def test_files_go_in_and_out_of_containers(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

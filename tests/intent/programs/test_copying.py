@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ from tallystick.intent.programs.copying import is_remote
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 names = st.text(st.sampled_from("abc"), min_size=1, max_size=4)
 
@@ -28,27 +28,7 @@ def test_one_source_goes_where_the_words_say(source: str, target: str) -> None:
     assert [action.target.text for action in done.actions] == [source, target]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("cp -r a/. b", ["copy_source* a/.", "copy_dest* b"]),
-        ("cp a", ["copy_source a"]),
-        ("mv -T a b/", ["rename a", "copy_dest b/"]),
-        ("mv a b /dev/null", ["delete* a", "delete* b"]),
-        ("ln -s b d/a", ["copy_source d/b", "create d/a"]),
-        ("ln -sr d/b d/a", ["copy_source d/b", "create d/a"]),
-        ("ln -s x/a", ["copy_source x/a", "create a"]),
-        ("install -d a b", ["create a", "create b"]),
-        ("install -m 755 -t d a", ["copy_source a", "copy_dest d/a"]),
-        ("rsync -a a/ b", ["copy_source* a/", "copy_dest* b"]),
-        ("rsync --remove-source-files a b", ["copy_source a", "copy_dest b", "delete* a"]),
-        ("rsync a", ["list a"]),
-        ("rsync h:a", ["fetch h:a"]),
-        ("rsync --files-from=l -a d h:", ["read l", "copy_source* d", "send h:"]),
-        ("rename s/a/b/ x y", ["rename x", "rename y"]),
-        ("rename a b x", ["rename x"]),
-    ],
-)
+@each_case("text, expected")
 def test_copies_go_where_the_words_say(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

@@ -1,49 +1,17 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.intent.programs.files import finding_of
 from tallystick.model.script import STAR, Command, Word
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("chmod -R -w d", ["metadata* d"]),
-        ("chmod -R 644 d", ["metadata* d"]),
-        ("chown --reference=r a", ["metadata a"]),
-        ("chattr -R -i a", ["metadata* a"]),
-        ("dd of=a seek=1", ["edit< a"]),
-        ("truncate --size=0 a", ["write a"]),
-        ("touch -h a", ["metadata a"]),
-        ("mktemp -u", []),
-        ("mktemp -t x.XXXX", ["create /tmp/x.*"]),
-        ("find -L a b -type f", ["list* a", "list* b"]),
-        ("find a -maxdepth 1", ["list a"]),
-        ("find a -fls f", ["list* a", "write f"]),
-        ("fd x -x rm", ["list* .", "delete ./**/*x*"]),
-        ("fd -e o . a -X rm -f", ["list* a", "delete a/**/*.o"]),
-        ("fd . a -x rm", ["list* a", "delete a/**/*"]),
-        ("ls -I x", ["list ."]),
-    ],
-)
+@each_case("text, expected")
 def test_files_are_made_marked_and_listed(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("find a -delete", ["list* a", "delete* a"]),
-        ("find a -name '*.o' -delete", ["list* a", "delete a/**/*.o"]),
-        ("find a ! -name '*.o' -delete", ["list* a", "delete* a"]),
-        ("find a -mtime +3 -delete", ["list* a", "delete a/"]),
-        ("find a -type d -empty -delete", ["list* a"]),
-        ("find a -name '*.o' -o -name x -delete", ["list* a", "delete a/**/x"]),
-        ("find / -name '[ab]?' -delete", ["list* /", "delete /**/[ab]?"]),
-    ],
-)
+@each_case("text, expected")
 def test_find_deletes_what_has_the_names_that_are_asked_for(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 
@@ -69,37 +37,14 @@ def test_dd_copies() -> None:
     assert acted("dd").reads_input
 
 
-@pytest.mark.parametrize(
-    ("text", "starts", "names"),
-    [
-        ("find a -name x -delete", ["a"], ("x",)),
-        ("find -delete", ["."], ()),
-        ("find a b -name x -o -name y -delete", ["a", "b"], ("y",)),
-        ("find a ( -name x -o -name y ) -exec rm {} +", ["a"], ("x", "y")),
-        ("find a -not -name x -delete", ["a"], ()),
-        ("find a -not -path p -name x -delete", ["a"], ("x",)),
-    ],
-)
+@each_case("text, starts, names")
 def test_what_a_search_acts_on_is_told_by_start_and_name(text: str, starts: list[str], names: tuple[str, ...]) -> None:
     found = finding_of(Command(words=tuple(map(Word, text.split()))))
     assert found is not None
     assert ([word.text for word in found.starts], found.names) == (starts, names)
 
 
-@pytest.mark.parametrize(
-    ("text", "picks", "is_without_content"),
-    [
-        ("find -type f -delete", False, False),
-        ("find -mtime +3 -delete", True, False),
-        ("find -name x -o -delete", False, False),
-        ("find -name x -prune -o -size +1M -delete", True, False),
-        ("find ( -size +1M ) -delete", False, False),
-        ("find -empty -delete", True, True),
-        ("find ! -empty -delete", False, False),
-        ("find -type d -exec chmod 755 {} ;", False, True),
-        ("find -type d -o -exec rm {} ;", False, False),
-    ],
-)
+@each_case("text, picks, is_without_content")
 def test_what_is_told_of_the_files_that_a_search_takes(text: str, picks: bool, is_without_content: bool) -> None:
     found = finding_of(Command(words=tuple(map(Word, text.split()))))
     assert found is not None

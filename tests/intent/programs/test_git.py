@@ -1,32 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.model.script import Word
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("git clone --bare h:u/y.git", ["fetch h:u/y.git", "write* y.git"]),
-        ("git clone -b x /a/y", ["read* /a/y", "write* y"]),
-        ("git -C d init", ["create* d/.git"]),
-        ("git push -n", []),
-        ("git push", ["send origin"]),
-        ("git add -u", ["read* ."]),
-        ("git add a.c src", ["read a.c", "read* src"]),
-        ("git config get a.b", ["read .git/config"]),
-        ("git config set a.b c", ["edit .git/config"]),
-        ("git config --system a.b c", ["edit /etc/gitconfig"]),
-        ("git remote show", ["fetch origin"]),
-        ("git worktree move a b", ["rename a", "copy_dest* b"]),
-        ("git bundle verify b", ["read b"]),
-        ("git lfs push up", ["send up"]),
-        ("git submodule foreach 'rm a'", []),
-        ("git send-email a", ["send a"]),
-    ],
-)
+@each_case("text, expected")
 def test_repositories_settings_and_files_are_told_apart(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

@@ -1,22 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("terraform -chdir=d plan -var-file=v", ["read d/v", "read* d"]),
-        ("terraform apply p", ["read* .", "read p", "send terraform://apply", "edit terraform.tfstate"]),
-        ("terraform state list", ["read* ."]),
-        ("terraform fmt -check", ["read* ."]),
-        ("terraform version", []),
-        ("ansible-playbook -i a, -e @v p.yml", ["read v", "execute p.yml"]),
-        ("ansible-vault encrypt a", ["edit a"]),
-    ],
-)
+@each_case("text, expected")
 def test_descriptions_are_read_and_applied(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

@@ -1,49 +1,17 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.intent.programs.network import host_of
 from tallystick.model.script import Word
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "port", "expected"),
-    [
-        ("u@h", "22", "h:22"),
-        ("h:23", "22", "h:23"),
-        ("ssh://u@h:23/x", "22", "h:23"),
-        ("h", "", "h"),
-        ("", "22", ""),
-    ],
-)
+@each_case("text, port, expected")
 def test_a_host_has_a_port(text: str, port: str, expected: str) -> None:
     assert host_of(Word(text), port).text == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("ssh -p1 h -p 2", ["connect< h:1"]),
-        ("ssh -fN -L 1:a:2 h", ["connect h:22", "connect a:2"]),
-        ("nc -z h 1", ["connect h:1"]),
-        ("nc -lvp 1", ["listen< :1"]),
-        ("nc -U /s", ["connect< /s"]),
-        ("socat OPEN:a CREATE:b", ["read a", "write b"]),
-        ("sftp u@h:/d", ["connect h:22"]),
-        ("nmap -iL a h", ["read a", "connect h"]),
-        ("arp -f a", ["read a"]),
-        ("lftp -e 'put a; bye' h", ["connect h:21", "read a"]),
-        ("tftp -m binary h -c put a", ["connect h:21", "read a"]),
-        ("smbclient //h/s -c 'put a'", ["connect smb://h/s", "read a"]),
-        ("nslookup a b", ["connect a", "connect b:53"]),
-        ("dig -x 1.2.3.4", ["connect 1.2.3.4"]),
-        ("openssl enc -in a", ["read a"]),
-        ("openssl genpkey -out k", ["write k"]),
-        ("openssl s_server -accept 1", ["listen 1"]),
-        ("openssl dgst -out s -sign k a", ["read k", "read a", "write s"]),
-    ],
-)
+@each_case("text, expected")
 def test_hosts_ports_and_keys_are_found(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

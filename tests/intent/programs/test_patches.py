@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.intent.programs.patches import patched
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 from tests.intent.programs.acting import does, flows
+from tests.support.cases import each, each_case
 
 DIFF = """--- a/x.c\t2024-01-01
 +++ b/x.c\t2024-01-02
@@ -37,7 +36,7 @@ def test_a_diff_names_the_files_that_it_changes() -> None:
     assert patched(fed(DIFF), strip=99)[0] == (Operation.EDIT, Word("x.c"))
 
 
-@pytest.mark.parametrize("text", ["", "--- ", "--- a\n", "--- a\n+++", "x" * 100_000, "--- " + "a" * 100_000])
+@each("text", ["", "--- ", "--- a\n", "--- a\n+++", "x" * 100_000, "--- " + "a" * 100_000])
 def test_what_is_no_diff_names_none(text: str) -> None:
     assert patched(fed(text), strip=0) == []
     assert patched(Command(words=(Word("patch"),)), strip=0) == []
@@ -47,18 +46,7 @@ def test_of_very_many_files_the_first_are_taken() -> None:
     assert len(patched(fed("--- a\n+++ b\n" * 1000), strip=0)) == 200
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("patch -p1", ["edit< x.c", "write< new", "delete< old"]),
-        ("patch -d d", ["edit< d/x.c", "write< d/new", "delete< d/old"]),
-        ("patch a", ["edit< a"]),
-        ("patch a p", ["read p", "edit a"]),
-        ("patch -o c a p", ["read p", "read a", "write c"]),
-        ("patch -i p", ["read p", "edit* ."]),
-        ("patch --dry-run -i p", ["read p"]),
-    ],
-)
+@each_case("text, expected")
 def test_patch_edits_what_it_is_told(text: str, expected: list[str]) -> None:
     assert does(text, fed=DIFF) == expected
 

@@ -8,23 +8,14 @@ from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import STAR, Command, Word
 from tests.intent.programs.acting import lines
+from tests.support.cases import each_case
 
 
 def run(rule: str, **roles: str) -> Actions:
     return plain(Program(**roles))(Command(words=tuple(Word(part) for part in f"x {rule}".split())))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("selector", "expected"),
-    [
-        ("operands", ["read a", "read b", "read c"]),
-        ("first", ["read a"]),
-        ("second", ["read b"]),
-        ("last", ["read c"]),
-        ("rest", ["read b", "read c"]),
-        ("most", ["read a", "read b"]),
-    ],
-)
+@each_case("selector, expected")
 def test_a_selector_names_some_operands(selector: str, expected: list[str]) -> None:
     assert lines(run("a b c", read=selector)) == expected
 

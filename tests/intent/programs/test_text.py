@@ -1,27 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.model.script import Word
 from tests.intent.programs.acting import acted, does, flows
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("grep -r foo", ["read* ."]),
-        ("grep foo a -r", ["read* a"]),
-        ("rg --files", ["list* ."]),
-        ("jq --arg n v .a --slurpfile s f a", ["read f", "read a"]),
-        ("awk -v a=b 1 c=d e", ["read e"]),
-        ("awk -f p -f q e", ["execute p", "execute q", "read e"]),
-        ("gawk -i inplace 1 a b", ["edit a", "edit b"]),
-        ("tee -a a b", ["append< a", "append< b"]),
-        ("csplit -f p a 1", ["read a", "write p*"]),
-        ("sed -ni s/a/b/p f", ["edit f"]),
-        ("sed -f p -i f", ["edit f", "execute p"]),
-    ],
-)
+@each_case("text, expected")
 def test_text_is_read_and_written_where_the_words_say(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

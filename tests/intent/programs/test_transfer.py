@@ -1,44 +1,18 @@
 from __future__ import annotations
 
-import pytest
-
 from tallystick.intent.programs import actions_of
 from tallystick.intent.programs.transfer import url_of
 from tallystick.model.script import HOLE, Command, Word
 from tests.intent.programs.acting import acted, does, flows, lines
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a.b", "http://a.b"),
-        ("https://a", "https://a"),
-        ("ftp://a", "ftp://a"),
-        ("localhost:80/x", "http://localhost:80/x"),
-    ],
-)
+@each_case("text, expected")
 def test_a_url_has_a_scheme(text: str, expected: str) -> None:
     assert url_of(Word(text)) == Word(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("curl -so x -L a/1 b/2", ["fetch http://a/1", "write x", "fetch http://b/2"]),
-        ("curl --remote-name-all a/1 a/2", ["fetch http://a/1", "write 1", "fetch http://a/2", "write 2"]),
-        ("curl --url a -X put", ["send http://a"]),
-        ("curl -d @- a", ["send< http://a"]),
-        ("curl -F 'a=@x,y;type=b' a", ["read x", "read y", "send http://a"]),
-        ("curl -E c.pem:pw a", ["read c.pem", "fetch http://a"]),
-        ("curl -b a=b a", ["fetch http://a"]),
-        ("wget -O- a", ["fetch http://a"]),
-        ("wget -nd -r a/b", ["fetch http://a/b", "write* ."]),
-        ("wget -a log a/b", ["fetch http://a/b", "write b", "append log"]),
-        ("http -d a/b", ["fetch http://a/b", "write b"]),
-        ("http PUT a/b x:=1", ["send http://a/b"]),
-        ("lynx -dump a", ["fetch http://a"]),
-    ],
-)
+@each_case("text, expected")
 def test_what_is_fetched_and_sent(text: str, expected: list[str]) -> None:
     assert does(text) == expected
 

@@ -1,16 +1,11 @@
 """Arithmetic of the shell, where it is made of numbers."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.shell.arithmetic import computed
+from tests.support.cases import each, each_case
 
-TOLD = (
-    ("1+2", 3), ("100 + 69", 169), ("2*(3+4)", 14), ("7/2", 3), ("-7/2", -3), ("-7%3", -1), ("2**10", 1024), ("1<<4", 16),
-    ("0xff", 255), ("010", 8), ("16#ff", 255), ("8#251", 169), ("2#101", 5), ("6&3", 2), ("6|3", 7), ("6^3", 5), ("~0", -1),
-    (" 4 ", 4), ("+5", 5), ("256>>4", 16),
-)  # fmt: skip
 UNTOLD = (
     "", "x", "x+1", "1/0", "1%0", "2**9999", "1<<9999", "9**60", "1,2", "a=1", "1==1", "i++", "08", "99#1",
     "__import__", "f(1)", "1 if 1 else 2",
@@ -18,12 +13,12 @@ UNTOLD = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "value"), TOLD)
+@each_case("text, value")
 def test_numbers_are_computed_as_the_shell_does(text: str, value: int) -> None:
     assert computed(text) == value
 
 
-@pytest.mark.parametrize("text", UNTOLD)
+@each("text", UNTOLD)
 def test_what_is_no_number_or_too_large_is_not_told(text: str) -> None:
     assert computed(text) is None
 

@@ -3,13 +3,13 @@
 import base64
 import codecs
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.shell.carrying import passed_on
 from tallystick.intent.shell.files import read
 from tallystick.model.script import Command, Word
+from tests.support.cases import each
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=200)
 
@@ -34,8 +34,8 @@ def test_letters_that_are_turned_are_turned_back(text: str) -> None:
     assert passed("rev", text[::-1]) == (text, True)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
+@each(
+    "line, expected",
     [
         ("cat", ("x", True)),
         ("tee out", ("x", True)),

@@ -1,10 +1,9 @@
 """What a simple command becomes in the script."""
 
-import pytest
-
 from tallystick.intent.shell import Environment, read_script
 from tallystick.model.intent import Chance
 from tallystick.model.script import Command, Role, Script
+from tests.support.cases import each
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev"}, folder="/w")
 
@@ -64,8 +63,8 @@ def test_a_file_that_is_sourced_is_read_where_it_stands() -> None:
     assert ([word.text for word in last.words], last.folder) == (["a", "b"], "/w/y")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
+@each(
+    "text, reason",
     [
         ("a;" * 600, "size"),
         ("sudo " * 40 + "a", "depth"),

@@ -11,6 +11,7 @@ import pytest
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
+from tests.support.cases import each
 
 _FOLDER = "/w"
 _HOME = "/home/dev"
@@ -85,7 +86,7 @@ def flow_lines(found: Effects) -> set[str]:
     return {f"{names[flow.source]} -> {names[flow.target]}" for flow in found.flows}
 
 
-@pytest.mark.parametrize("case", cases())
+@each("case", cases())
 def test_a_command_means_to_do_what_its_table_says(case: Case) -> None:
     found = effects(case.text, environment(case))
     others = [intent for intent in found.intents if intent.operation is not Operation.RUN]

@@ -12,6 +12,7 @@ from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import argv_effects, effects, read_effects
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tests.intent.shell.soundness import ENVIRONMENT, check
+from tests.support.cases import each, each_case
 
 
 def of(text: str, **more: object) -> Effects:
@@ -44,20 +45,7 @@ def test_what_a_script_does_comes_from_the_command_that_runs_it() -> None:
     assert {intent.command for intent in found.intents if intent.operation is Operation.READ} == {1}
 
 
-@pytest.mark.parametrize(
-    ("text", "last"),
-    [
-        ("cat a; cat b", ["/w/b"]),
-        ("cat a && cat b", ["/w/a", "/w/b"]),
-        ("cat a & cat b", ["/w/b"]),
-        ("cat a; cat b &", []),
-        ("cat a\ncat b | sort", ["/w/b"]),
-        ("(cat a; cat b)", ["/w/b"]),
-        ("cat a; { cat b; cat c; }", ["/w/c"]),
-        ("if cat a; then cat b; cat c; fi", ["/w/c"]),
-        ("bash -c 'cat a; cat b'", ["/w/b"]),
-    ],
-)
+@each_case("text, last")
 def test_only_the_last_statement_decides_how_a_text_ends(text: str, last: list[str]) -> None:
     reads = [intent for intent in of(text).intents if intent.operation is Operation.READ]
     assert [intent.target for intent in reads if intent.is_last] == last
@@ -147,16 +135,8 @@ def test_what_may_not_run_is_never_said_to_run(pieces: list[str]) -> None:
         )
 
 
-NESTED = [
-    ("(", ")"), ("{ ", "; }"), ("$(", ")"), ("$(a ", ")"), ("if a; then ", "; fi"), ("while a; do ", "; done"), ("`", "`"),
-    ("${x:-", "}"), ('"${x:-"', '"}"'), ('"${x:-$(echo ', ')}"'), ("$((", "))"), ("[[ ", "]]"), ("<(", ")"), ("a=(", ")"),
-    ("case a in a) ", ";; esac"), ("f() { ", "; }"), ("! ", ""), ("a && ", ""), ("a | ", ""), ("{a,", "}"), ("sudo ", ""),
-    ("bash -c ", ""), ("$(${x:-", "})"), ("for x in $(", "); do a; done"), ("cat <<E\n", "\nE"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("times", [20, 100, 260, 390])
-@pytest.mark.parametrize(("start", "end"), NESTED)
+@each("times", [20, 100, 260, 390])
+@each_case("start, end")
 def test_what_stands_in_itself_many_times_over_is_read_soundly(start: str, end: str, times: int) -> None:
     for before, after in (("", ""), ("echo $((", "))"), ('echo "', '"')):
         check(before + start * times + "a" + end * times + after)
@@ -237,40 +217,13 @@ def test_the_commands_are_given_with_what_their_programs_do() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("print(open('a').read())", True),
-        ("import os; os.remove('a')", True),
-        ("import os; os.remove(x)", False),
-        ("import helper", False),
-    ],
-)
+@each_case("code, expected")
 def test_it_is_said_whether_code_was_read_whole(code: str, expected: bool) -> None:
     (snippet,) = read_effects(f'python3 -c "{code}"', Environment(variables={}, folder="/w")).snippets
     assert snippet.is_told is expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'sed "s/@@/$(cat s)/" f > g',
-        'sed -i "s/@@/$(cat s)/" g',
-        'sed -i "s/@@/`cat s`/" g',
-        'K=$(cat s); sed -i "s/@@/$K/" g',
-        "awk -v k=\"$(cat s)\" '{print k}' f > g",
-        "jq --arg k \"$(cat s)\" '.k=$k' f > g",
-        "jq -n --arg k \"$(cat s)\" '{k:$k}' > g",
-        "jq --rawfile k s '.k=$k' f > g",
-        'yq -i ".k=\\"$(cat s)\\"" g',
-        'perl -pe "s/@@/$(cat s)/" f > g',
-        "python3 -c \"print('$(cat s)')\" > g",
-        'printf "%s" "$(cat s)" > g',
-        "m4 -DK=$(cat s) f > g",
-        'tee g <<< "$(cat s)"',
-        "cat <<END > g\nx $(cat s)\nEND",
-    ],
-)
+@each_case("text")
 def test_what_stands_in_the_words_of_a_program_that_writes_them_out_goes_where_it_writes(text: str) -> None:
     found = of(text)
     assert ("/w/s", "/w/g") in {
@@ -278,9 +231,7 @@ def test_what_stands_in_the_words_of_a_program_that_writes_them_out_goes_where_i
     }
 
 
-@pytest.mark.parametrize(
-    "text", ["cp $(cat s) g", "touch -d $(cat s) g", "tar czf g $(cat s)", "chmod $(cat s) g", "mv f$(cat s) g"]
-)
+@each("text", ["cp $(cat s) g", "touch -d $(cat s) g", "tar czf g $(cat s)", "chmod $(cat s) g", "mv f$(cat s) g"])
 def test_words_that_a_program_only_goes_by_do_not(text: str) -> None:
     found = of(text)
     assert ("/w/s", "/w/g") not in {

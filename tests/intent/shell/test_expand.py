@@ -1,9 +1,8 @@
 """Words: what `tests/intent/shell/test_read.py` does not say of them."""
 
-import pytest
-
 from tallystick.intent.shell import Environment, read_script
 from tallystick.model.script import HOLE
+from tests.support.cases import each
 
 FILES = ["/w/a.txt", "/w/b.txt", "/q/c.txt"]
 ENVIRONMENT = Environment(
@@ -17,8 +16,8 @@ def words(text: str) -> list[str]:
     return [word.text for word in read_script(text, ENVIRONMENT).commands[-1].words[1:]]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("a *.txt", ["a.txt", "b.txt"]),
         ("a ./*", ["./a.txt", "./b.txt"]),

@@ -1,8 +1,7 @@
 """The texts that scripts are read from."""
 
-import pytest
-
 from tallystick.intent.shell.files import Files, language_of
+from tests.support.cases import each
 
 
 def test_a_file_is_read_once() -> None:
@@ -46,8 +45,8 @@ def test_a_script_is_not_opened_in_itself_nor_too_deep() -> None:
     assert not files.may_open("/g")
 
 
-@pytest.mark.parametrize(
-    ("text", "path", "interpreter", "language"),
+@each(
+    "text, path, interpreter, language",
     [
         ("#!/bin/sh\n", "/x.py", "python", "sh"),
         ("#!/usr/bin/env python3\n", "/x", "", "python"),

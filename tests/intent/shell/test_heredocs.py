@@ -1,10 +1,10 @@
 """Here-documents lifted out of a text."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.shell.heredocs import Document, Kind, Piece, lifted, pieces
+from tests.support.cases import each_case
 
 LINE = st.text(alphabet="ab $'\"\\`#<|", max_size=10)
 
@@ -35,24 +35,7 @@ def test_a_string_is_taken_as_it_is_spelled() -> None:
     assert list(found[1].values()) == [Document("'x y'", Kind.STRING)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "cat a",
-        "cat <<E\nx",
-        "echo '<<E'\nx\nE",
-        "echo \"$(cat <<E\nx\nE\n)\"",
-        "# <<E\nx\nE",
-        "(ls)#<<E\nx\nE",
-        "a[1<<2]=3\n2\n",
-        "echo $((1<<2))\n2",
-        "echo $'\\'<<E'\nx\nE",
-        "cat `cat <<E`\nx\nE",
-        "cat <<$E\nx\n$E",
-        "cat <<E 'open\nE\n",
-        "echo _HERE_DOCUMENT_0 <<E\nE\n",
-    ],
-)  # fmt: skip
+@each_case("text")
 def test_what_is_not_surely_a_document_is_left_alone(text: str) -> None:
     assert lifted(text) is None
 

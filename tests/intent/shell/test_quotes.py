@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tallystick.intent.shell.quotes import alternatives, ansi, bare, count, in_quotes
 from tallystick.model.script import STAR
+from tests.support.cases import each
 
 PARTS = st.recursive(
     st.sampled_from(["a", "b", "{1..3}", "{03..1}", "{a..c}", "{c..a..2}", "{1..9..4}", "{-1..1}", "{x}", "{}"]),
@@ -58,8 +59,8 @@ def test_so_many_words_are_counted_as_bash_makes(text: str) -> None:
     assert count(bare(text)) == len(bash.stdout.decode().splitlines())
 
 
-@pytest.mark.parametrize(
-    ("text", "many"),
+@each(
+    "text, many",
     [
         ("f{1..5000}", 5000),
         ("{a..z}{1..1000}", 26_000),

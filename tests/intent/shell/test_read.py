@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tallystick.intent.shell import Environment, read_argv, read_script
 from tallystick.model.script import HOLE, STAR, Command, Script
+from tests.support.cases import each, each_case
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev", "PWD": "/w"}, folder="/w")
 
@@ -29,8 +30,8 @@ def only(text: str) -> Command:
     return command
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("rm -f a b", [["rm", "-f", "a", "b"]]),
         ("a; b && c || d & e | f", [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]),
@@ -78,21 +79,7 @@ def test_a_text_is_read_into_its_commands(text: str, expected: list[list[str]]) 
     assert read(text).opaque == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "reads", "writes"),
-    [
-        ("a > b", [], ["b"]),
-        ("a >> b 2> c", [], ["b", "c"]),
-        ("a &> b", [], ["b"]),
-        ("a >| b < c", ["c"], ["b"]),
-        ("a > b 2>&1", [], ["b"]),
-        ("a >&- 2>&-", [], []),
-        ("a <> b", [], ["b"]),
-        ("a > b'c'\\d e", [], ["bcd"]),
-        ("> a b", [], ["a"]),
-        ("a <<E > b\nx\nE", [], ["b"]),
-    ],
-)
+@each_case("text, reads, writes")
 def test_files_that_descriptors_are_bound_to_are_told(text: str, reads: list[str], writes: list[str]) -> None:
     redirects = [redirect for command in read(text).commands for redirect in command.redirects]
     assert [redirect.target.text for redirect in redirects if not redirect.writes] == reads
@@ -103,25 +90,13 @@ def test_words_after_a_redirect_belong_to_the_command() -> None:
     assert [word.text for word in only("rm > log -f a").words] == ["rm", "-f", "a"]
 
 
-@pytest.mark.parametrize(
-    ("text", "folders"),
-    [
-        ("rm a", ("/w",)),
-        ("cd x && rm a", ("/w", "/w/x")),
-        ("cd /x; cd y; rm a", ("/w", "/x", "/w/y", "/x/y")),
-        ("cd x; cd /y; cd z; rm a", ("/w", "/w/x", "/y", "/w/z", "/w/x/z", "/y/z")),
-        ("(cd /x); rm a", ("/w",)),
-        ("cd /x; cd -; rm a", ("/w", "/x", "/w")),
-        ("cd $UNKNOWN; rm a", ("/w",)),
-        ("cd; rm a", ("/w", "/home/dev")),
-    ],
-)
+@each_case("text, folders")
 def test_every_folder_that_a_command_may_run_in_is_told(text: str, folders: tuple[str, ...]) -> None:
     assert read(text).commands[-1].folders == folders
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
+@each(
+    "text, why",
     [
         ("rm 'a", "syntax"),
         ("`a``rm b`", "syntax"),

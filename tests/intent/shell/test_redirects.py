@@ -12,6 +12,7 @@ from tallystick.intent.shell import Environment, read_script
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Operation
 from tallystick.model.script import Role
+from tests.support.cases import each_case
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev"}, folder="/w")
 
@@ -76,20 +77,7 @@ def test_most_documents_are_known_whole() -> None:
         assert found.is_authored
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a > b", [(">", "", "b")]),
-        ("a 2>> b", [(">>", "2", "b")]),
-        ("a &> b", [("&>", "", "b")]),
-        ("a 3<> b", [("<>", "3", "b")]),
-        ("a <> b", [("<>", "", "b")]),
-        ("a 2>&1 >&- 3<&0", []),
-        ("a | b > c", [(">", "", "c")]),
-        ("a && b > c", [(">", "", "c")]),
-        ("a && b 2>&1 > c | d", [(">", "", "c")]),
-    ],
-)
+@each_case("text, expected")
 def test_a_redirect_says_how_it_is_spelled(text: str, expected: list[tuple[str, str, str]]) -> None:
     found = [redirect for command in read_script(text, ENVIRONMENT).commands for redirect in command.redirects]
     assert [(redirect.operator, redirect.descriptor, redirect.target.text) for redirect in found] == expected

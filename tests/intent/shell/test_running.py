@@ -1,10 +1,9 @@
 """Scripts, code and recipes that a text runs."""
 
-import pytest
-
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.model.intent import Intent, Operation
+from tests.support.cases import each
 
 SECRET = "cat k\n"
 
@@ -15,8 +14,8 @@ def intents(text: str, files: dict[str, str]) -> tuple[Intent, ...]:
     return read_effects(text, environment).effects.intents
 
 
-@pytest.mark.parametrize(
-    ("text", "files"),
+@each(
+    "text, files",
     [
         ("./run", {"run": SECRET}),
         ("make -f - <<< 'x:; cat k'", {}),

@@ -1,53 +1,21 @@
 """Tools of developers that run what stands in their arguments."""
 
-import pytest
-
 from tallystick.intent.shell.starters import started, started_text
 from tallystick.model.script import HOLE, Word
+from tests.support.cases import each_case
 
 
 def words(text: str) -> tuple[Word, ...]:
     return tuple(map(Word, text.split()))
 
 
-@pytest.mark.parametrize(
-    ("text", "inner"),
-    [
-        ("mise exec node@20 -- rm a", "rm a"),
-        ("doppler run --config dev -- rm a", "rm a"),
-        ("aws-vault exec prod -- rm a", "rm a"),
-        ("cargo watch -c -- rm a", "rm a"),
-        ("nix develop .#ci -c rm a", "rm a"),
-        ("gdb -q -ex run --args rm a", "rm a"),
-        ("lldb -o run -- rm a", "rm a"),
-        ("cross-env A=1 B=2 rm a", "rm a"),
-        ("env-cmd -f x rm a", "rm a"),
-        ("envchain app rm a", "rm a"),
-        ("tini -g -- rm a", "rm a"),
-        ("devbox run rm a", "rm a"),
-        ("chamber exec app rm a", "rm a"),
-        ("arch -x86_64 rm a", "rm a"),
-        ("npx -y cross-env A=1 rm a", "cross-env A=1 rm a"),
-    ],
-)
+@each_case("text, inner")
 def test_what_a_tool_runs_is_found(text: str, inner: str) -> None:
     name, *rest = words(text)
     assert started(name.text, tuple(rest)) == words(inner)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "cargo test -- --nocapture",
-        "git log -- a",
-        "mise install",
-        "arch",
-        "nix build",
-        "npx create-vite",
-        "npm run a -- b",
-        "doppler",
-    ],
-)
+@each_case("text")
 def test_other_words_after_a_tool_are_its_own(text: str) -> None:
     name, *rest = words(text)
     assert started(name.text, tuple(rest)) is None

@@ -1,19 +1,19 @@
 """Loops and cycles of a text."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.shell import Environment, read_script
 from tallystick.model.script import Cycle, Loop, Script, Word
+from tests.support.cases import each, each_case
 
 
 def read(text: str, own: str = "./b.sh") -> Script:
     return read_script(text, Environment(variables={"HOME": "/home/dev"}, folder="/home/dev/p"), (Word(own),))
 
 
-@pytest.mark.parametrize(
-    ("text", "loop"),
+@each(
+    "text, loop",
     [
         ("while true; do sleep 9 & done", Loop(is_endless=True, behind=("sleep",))),
         ("until false; do (x &); done", Loop(is_endless=True, behind=("x",))),
@@ -35,23 +35,7 @@ def test_a_loop_says_how_often_and_what_it_waits_for(text: str, loop: Loop) -> N
     assert read(text).loops == (loop,)
 
 
-@pytest.mark.parametrize(
-    ("text", "is_sure"),
-    [
-        (":(){ :|:& };:", True),
-        ("function f { f | f & }; f", True),
-        ("b() { b & b; }; b", True),
-        ("bash -c ':(){ :|:& };:'", True),
-        ("f(){ if true; then f|f& fi; }; f", True),
-        ("f(){ true && f & f; }; f", True),
-        ("f(){ $(f); }; f", True),
-        ("$0 & $0", True),
-        ("bash $0 | bash $0", True),
-        ("./b.sh | ./b.sh &", True),
-        ("f() { test -e x || f | f & }; f", False),
-        ("qs(){ [ $1 -le 0 ] && return; qs $1 & qs $2 & wait; }; qs 3", False),
-    ],
-)
+@each_case("text, is_sure")
 def test_what_starts_itself_again_is_a_cycle(text: str, is_sure: bool) -> None:
     assert [cycle.is_sure for cycle in read(text).cycles] == [is_sure]
 
@@ -65,19 +49,7 @@ def test_a_cycle_that_is_given_something_may_come_to_an_end() -> None:
     assert given == (Cycle(name="walk", is_sure=False, is_given=True),)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "f(){ f; }; f",
-        'exec bash "$0" "$@"',
-        "log() { echo $1 | tee -a x; }; log a",
-        "a | b & c",
-        "echo '() | &'",
-        'ls() { command ls "$@" | less; }; ls',
-        'grep() { env grep "$@" | cat & }; grep a',
-        'cd() { builtin cd "$1" & }; cd x',
-    ],
-)
+@each_case("text")
 def test_what_goes_on_in_one_process_is_no_cycle(text: str) -> None:
     assert read(text).cycles == ()
 

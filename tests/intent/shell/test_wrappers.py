@@ -1,6 +1,5 @@
 """Programs that run the program in their arguments."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,40 +7,20 @@ from tallystick.intent.shell import wrappers
 from tallystick.intent.shell.told import Feed
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Word
+from tests.support.cases import each, each_case
 
 
 def words(text: str) -> tuple[Word, ...]:
     return tuple(Word(part) for part in text.split())
 
 
-@pytest.mark.parametrize(
-    ("text", "inner"),
-    [
-        ("sudo -u x -n rm a", "rm a"),
-        ("sudo -nHu x rm a", "rm a"),
-        ("strace -fo f rm a", "rm a"),
-        ("nice -n10 rm a", "rm a"),
-        ("env -i A=1 B=2 rm a", "rm a"),
-        ("timeout -k 1 5 rm a", "rm a"),
-        ("nice -n 5 rm a", "rm a"),
-        ("bwrap --bind / / --dev /dev rm a", "rm a"),
-        ("uv run --with x rm a", "rm a"),
-        ("uv run x.py a", "python x.py a"),
-        ("conda run -n e rm a", "rm a"),
-        ("runuser -u x -- rm a", "rm a"),
-        ("parallel rm {} ::: a", "rm a"),
-        ("tally run -- rm a", "rm a"),
-        ("screen -dmS name rm a", "rm a"),
-        ("screen -ls", ""),
-        ("sudo -l", ""),
-    ],
-)
+@each_case("text, inner")
 def test_a_wrapper_leaves_the_command_that_it_runs(text: str, inner: str) -> None:
     name, *rest = words(text)
     assert wrappers.unwrapped(name.text, tuple(rest), Feed()) == words(inner)
 
 
-@pytest.mark.parametrize("text", ["rm a", "uv pip install a", "command -v rm", "poetry install"])
+@each("text", ["rm a", "uv pip install a", "command -v rm", "poetry install"])
 def test_other_programs_wrap_nothing(text: str) -> None:
     name, *rest = words(text)
     assert wrappers.unwrapped(name.text, tuple(rest), Feed()) is None
@@ -59,24 +38,13 @@ def test_xargs_takes_what_it_reads_if_that_is_told() -> None:
     assert not found[-1].is_known
 
 
-@pytest.mark.parametrize("flags", ["-0", "-0r", "--null", r"-d \n"])
+@each("flags", ["-0", "-0r", "--null", r"-d \n"])
 def test_xargs_parts_what_it_reads_at_the_ends_of_lines_where_it_is_told_to(flags: str) -> None:
     told = Feed("a b\nc", Word("a b\nc\n"))
     assert wrappers.unwrapped("xargs", words(f"{flags} rm"), told) == (Word("rm"), Word("a b"), Word("c"))
 
 
-@pytest.mark.parametrize(
-    ("text", "inner"),
-    [
-        ("pnpm exec cat a", "cat a"),
-        ("direnv exec . cat a", "cat a"),
-        ("cmake -E rm -rf a", "rm -rf a"),
-        ("cmake -E remove_directory a", "rm -r a"),
-        ("watchexec -e py -- cat a", "cat a"),
-        ("parallel cat ::: a b", "cat a b"),
-        ("env X=1 sort -S 1M a", "sort -S 1M a"),
-    ],
-)
+@each_case("text, inner")
 def test_runners_leave_the_command_that_they_run(text: str, inner: str) -> None:
     name, *rest = words(text)
     assert wrappers.unwrapped(name.text, tuple(rest), Feed()) == words(inner)
@@ -88,8 +56,8 @@ def test_all_texts_that_hyperfine_measures_are_run() -> None:
     assert wrappers.shell_text(name.text, tuple(rest)) == Word("c\na\nb")
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each(
+    "text, found",
     [
         ("sh -c x", "x"), ("bash -lc x", "x"), ("bash -o pipefail -c x", "x"), ("eval a b", "a b"), ("watch -n 1 a b", "a b"),
         ("su root -c x", "x"), ("script -qc x out", "x"), ("flock f -c x", "x"), ("nix-shell -p q --run x", "x"),
@@ -105,14 +73,7 @@ def test_text_for_a_shell_is_found(text: str, found: str | None) -> None:
     assert (said.text if said is not None else None) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("bash", True), ("bash -s -- a", True), ("sh /dev/stdin", True), ("bash x.sh", False), ("bash -c x", False),
-        ("bash --version", False), ("bash -euo pipefail", True), ("bash -euo pipefail x.sh", False),
-        ("source /dev/stdin", True), ("source x", False), ("cat", False),
-    ],
-)  # fmt: skip
+@each_case("text, expected")
 def test_a_shell_without_a_file_reads_its_input(text: str, expected: bool) -> None:
     name, *rest = words(text)
     assert wrappers.reads_its_input(name.text, tuple(rest)) == expected

@@ -2,14 +2,14 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.tools.arguments import decoded, members_of, paths_among, plain_name, strings, texts_among
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize("name", ["file_path", "filePath", "FilePath", "file-path", "FILE_PATH"])
+@each("name", ["file_path", "filePath", "FilePath", "file-path", "FILE_PATH"])
 def test_every_spelling_of_a_name_is_one(name: str) -> None:
     assert plain_name(name) == "filepath"
     assert members_of({name: 1}) == {"filepath": 1}
@@ -26,7 +26,7 @@ def test_the_text_of_an_object_is_the_object(value: dict[str, object]) -> None:
     assert decoded(json.dumps(value)) == value
 
 
-@pytest.mark.parametrize("text", ["{", "{x}", "[1]", "x", ""])
+@each("text", ["{", "{x}", "[1]", "x", ""])
 def test_a_text_that_is_no_object_stays_a_text(text: str) -> None:
     assert decoded(text) == text
 

@@ -3,28 +3,14 @@
 import subprocess
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.tools import commits_in
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("[main 1a2b3c4] Subject\n 1 file changed", ("1a2b3c4",)),
-        ("[main (root-commit) 1a2b3c4] Subject", ("1a2b3c4",)),
-        ("[feature/x 1a2b3c4f] a\n[detached HEAD 99887766] b\n", ("1a2b3c4f", "99887766")),
-        ("[main 1a2b3c4] a\n[main 1a2b3c4] a", ("1a2b3c4",)),
-        ("see [main 1a2b3c4] there", ()),
-        ("[main 1A2B3C4] x", ()),
-        ("[main 1a2b3c] too short", ()),
-        ("[1a2b3c4] no branch", ()),
-        ("Updating 1a2b3c4..99887766\nFast-forward", ()),
-        ("", ()),
-    ],
-)
+@each_case("output, expected")
 def test_the_line_that_git_prints_names_the_commit(output: str, expected: tuple[str, ...]) -> None:
     assert commits_in(output) == expected
 

@@ -1,12 +1,11 @@
 """MCP servers that run git."""
 
-import pytest
-
 from tests.intent.tools.cases import uses
+from tests.support.cases import each, each_case
 
 
-@pytest.mark.parametrize(
-    ("method", "args", "words"),
+@each(
+    "method, args, words",
     [
         ("git_reset", {"mode": "hard", "commit": "HEAD~1"}, ("reset", "--hard", "HEAD~1")),
         ("git_push", {"force": True, "remote": "origin", "branch": "main"}, ("push", "--force", "origin", "main")),
@@ -21,15 +20,6 @@ def test_a_call_that_takes_something_away_is_gits_own(method: str, args: dict[st
     assert uses(f"mcp__git__{method}", {"repo_path": "/w", **args}).programs == (("git", "-C", "/w", *words),)
 
 
-@pytest.mark.parametrize(
-    ("method", "args"),
-    [
-        ("git_reset", {}),
-        ("git_clean", {"dryRun": True}),
-        ("git_branch", {"operation": "list"}),
-        ("git_checkout", {"branch_name": "x"}),
-        ("git_status", {}),
-    ],
-)
+@each_case("method, args")
 def test_others_are_left_alone(method: str, args: dict[str, object]) -> None:
     assert uses(f"mcp__git__{method}", {"repo_path": "/w", **args}).programs == ()

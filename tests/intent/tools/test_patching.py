@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tallystick.intent.tools.patching import Change, changes_in, changes_told
 from tallystick.model.intent import Operation
+from tests.support.cases import each
 
 UNIFIED = """diff --git a/old name.txt b/old name.txt
 --- a/old name.txt\t2026-01-01
@@ -44,8 +45,8 @@ def test_each_file_of_a_unified_difference_is_told() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("*** Begin Patch\n*** Add File: a b.txt\n+x\n*** End Patch", (Change(Operation.WRITE, "a b.txt", "x\n"),)),
         ("*** Begin Patch\r\n*** Add File: a\r\n+x\r\n*** End Patch\r\n", (Change(Operation.WRITE, "a", "x\n"),)),

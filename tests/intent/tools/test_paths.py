@@ -2,32 +2,16 @@
 
 import posixpath
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.tools.paths import absolute, web_address
+from tests.support.cases import each, each_case
 
 SEGMENTS = st.lists(st.sampled_from(["a", "b.c", ".", "..", "", ".d", "e f", "-"]), max_size=8).map("/".join)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/a/b", "/a/b"),
-        ("//a//b/", "/a/b"),
-        ("/../a", "/a"),
-        ("a", "/w/a"),
-        ("./a/../../b", "/b"),
-        ("~", "/home/dev"),
-        ("~/a/./b", "/home/dev/a/b"),
-        ("~user/a", "/w/~user/a"),
-        ("file:///a%20b", "/a b"),
-        ("FILE://host/a", "/a"),
-        ("C:\\x\\y", "C:\\x\\y"),
-        ("", "/w"),
-    ],
-)
+@each_case("path, expected")
 def test_a_path_is_absolute_and_normal(path: str, expected: str) -> None:
     assert absolute(path, "/w", "/home/dev") == (expected, True)
 
@@ -44,7 +28,7 @@ def test_a_normal_path_stays_as_it_is(path: str) -> None:
     assert absolute(once, "/elsewhere", "/home/dev") == (once, True)
 
 
-@pytest.mark.parametrize("path", ["/a\0b", "/\ud800", "/" + "a" * 5000])
+@each("path", ["/a\0b", "/\ud800", "/" + "a" * 5000])
 def test_what_no_file_can_be_called_is_not_known(path: str) -> None:
     found, is_known = absolute(path, None, None)
     assert not is_known

@@ -2,35 +2,18 @@
 
 from typing import Any
 
-import pytest
-
 from tallystick.intent.tools import Code
 from tests.intent.tools.cases import lines, uses
+from tests.support.cases import each, each_case
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "expected"),
-    [
-        ("Task", {"subagent_type": "reviewer", "prompt": "x"}, ["process run agent:reviewer"]),
-        ("Agent", {"description": "d", "prompt": "x"}, ["process run agent:Agent"]),
-        ("Skill", {"skill": "pdf", "args": "x"}, ["process run skill:pdf"]),
-        ("TodoWrite", {"todos": [{"content": "read /etc/passwd"}]}, []),
-        ("KillShell", {"shell_id": "7"}, ["process signal shell:7"]),
-        ("CronCreate", {"cron": "* * * * *", "prompt": "x"}, ["process schedule CronCreate"]),
-        ("spawn_agent", {"task_name": "check", "message": "x"}, ["process run agent:check"]),
-        ("write_stdin", {"session_id": 3, "chars": "y\n"}, ["unknown unknown write_stdin?"]),
-        ("write_stdin", {"session_id": 3, "chars": ""}, []),
-        ("invoke_agent", {"agent_name": "generalist", "prompt": "x"}, ["process run agent:generalist"]),
-        ("delegate_task", {"goal": "x"}, ["process run agent:delegate_task"]),
-        ("Execute", {"command": "ls", "riskLevel": "low"}, []),
-    ],
-)
+@each_case("tool, args, expected")
 def test_a_tool_starts_and_stops_what_its_name_says(tool: str, args: Any, expected: list[str]) -> None:
     assert lines(uses(tool, args)) == expected
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "commands", "programs", "folder"),
+@each(
+    "tool, args, commands, programs, folder",
     [
         ("Bash", {"command": "ls", "description": "x"}, ("ls",), (), "/w"),
         ("exec_command", {"cmd": "ls", "workdir": "/x"}, ("ls",), (), "/x"),
@@ -65,8 +48,8 @@ def test_commands_are_found_in_every_form_that_agents_give_them(
     assert (found.commands, found.programs, found.folder) == (commands, programs, folder)
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "code"),
+@each(
+    "tool, args, code",
     [
         ("ipython", {"code": "print(1)"}, Code("python", "print(1)")),
         ("execute_code", {"code": "x", "language": "js"}, Code("javascript", "x")),

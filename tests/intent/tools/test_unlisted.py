@@ -2,36 +2,12 @@
 
 from typing import Any
 
-import pytest
-
 from tallystick.intent.tools import Code
 from tests.intent.tools.cases import lines, uses
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "expected"),
-    [
-        ("mcp__filesystem__write_file", {"path": "a", "content": "x"}, ["write /w/a authored"]),
-        ("mcp__fs__read_multiple_files", {"paths": ["a", "/b"]}, ["read /w/a", "read /b"]),
-        ("mcp__x__convert", {"input_path": "/a.md", "output_path": "/b.pdf"}, ["read /a.md", "write /b.pdf", "network connect mcp://x"]),
-        ("mcp__x__save_report", {"path": "/r.md"}, ["write /r.md", "network send mcp://x"]),
-        ("mcp__x__delete_item", {"file": "/r.md"}, ["delete /r.md", "network send mcp://x"]),
-        ("mcp__vault__sync", {"destination_folder": "/r"}, ["write /r", "network connect mcp://vault"]),
-        ("mcp__x__frob", {"path": "/r.md"}, ["unknown /r.md", "network connect mcp://x"]),
-        ("mcp__github__get_file_contents", {"owner": "o", "repo": "r", "path": "README.md"}, ["network fetch mcp://github"]),
-        ("mcp__slack__post_message", {"channel": "c", "text": "t"}, ["network send mcp://slack"]),
-        ("mcp__jira__create_issue", {"summary": "s"}, ["network send mcp://jira"]),
-        ("mcp__pg__query", {"sql": "SELECT 1"}, ["network fetch mcp://pg"]),
-        ("mcp__playwright__browser_navigate", {"url": "http://a"}, ["network fetch http://a"]),
-        ("mcp__web__crawl", {"url": "http://a"}, ["network connect http://a", "network connect mcp://web"]),
-        ("server.get_thing", {}, ["network fetch mcp://server"]),
-        ("server/get_thing", {}, ["network fetch mcp://server"]),
-        ("MCP:get_thing", {}, ["network fetch mcp://"]),
-        ("mcp_notes_get_thing", {}, ["network fetch mcp://notes"]),
-        ("github-mcp-server-list_issues", {"owner": "o"}, ["network fetch mcp://github-mcp-server"]),
-        ("filesystem_read_text_file", {"path": "a"}, ["read /w/a"]),
-    ],
-)  # fmt: skip
+@each_case("tool, args, expected")
 def test_a_tool_of_a_server_does_what_its_words_say(tool: str, args: Any, expected: list[str]) -> None:
     assert lines(uses(tool, args)) == expected
 

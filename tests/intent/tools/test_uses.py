@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.tools import known_tools, uses_of
 from tests.intent.tools.cases import PATCH, lines, uses
+from tests.support.cases import each
 
 
 def test_calls_inside_of_a_call_are_read_like_calls() -> None:
@@ -78,8 +78,8 @@ def test_the_text_of_arguments_says_what_the_arguments_say(tool: str, args: Any)
         assert uses(tool, json.dumps(args)) == uses(tool, args)
 
 
-@pytest.mark.parametrize("tool", ["Read", "Bash", "Write", "apply_patch", "web_fetch", "frobnicate", "mcp__a__b"])
-@pytest.mark.parametrize(
+@each("tool", ["Read", "Bash", "Write", "apply_patch", "web_fetch", "frobnicate", "mcp__a__b"])
+@each(
     "text",
     ["x" * 10_000_000, "/" + "a/" * 2_000_000, "*** Add File: " + " " * 1_000_000 + "x", "[" * 100_000, '{"a":' * 50_000,
      "\ud800" * 1000, "\0" * 1000, "https://" * 100_000],

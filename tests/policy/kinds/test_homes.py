@@ -1,27 +1,15 @@
 """Paths in one form, and what of them lies below a home folder."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
+from tests.support.cases import each, each_case
 
 HOME = "/home/dev"
 
 
-@pytest.mark.parametrize(
-    ("path", "wanted"),
-    [
-        ("/home/dev/.SSH/Id_Rsa", "/home/dev/.ssh/id_rsa"),
-        ("/home/dev/", "/home/dev"),
-        ("/", "/"),
-        ("//etc/shadow", "/etc/shadow"),
-        ("/private/etc/hosts", "/etc/hosts"),
-        ("/proc/self/root/etc/shadow", "/etc/shadow"),
-        ("/proc/12/task/13/cwd/.env", "/.env"),
-        ("C:\\Users\\Me\\x", "c:/users/me/x"),
-    ],
-)
+@each_case("path, wanted")
 def test_a_path_has_one_form(path: str, wanted: str) -> None:
     assert plain(path) == wanted
 
@@ -31,8 +19,8 @@ def test_the_form_is_stable(path: str) -> None:
     assert plain(plain(path)) == plain(path) or "/proc/" in path.lower() or path.startswith("/")
 
 
-@pytest.mark.parametrize(
-    ("path", "wanted"),
+@each(
+    "path, wanted",
     [
         ("/home/dev", ""),
         ("/home/dev/.netrc", ".netrc"),
@@ -50,8 +38,6 @@ def test_it_is_told_what_lies_below_a_home_folder(path: str, wanted: str | None)
     assert below_home(path, HOME) == wanted
 
 
-@pytest.mark.parametrize(
-    ("path", "wanted"), [("/", True), ("/home", True), ("/users", True), (HOME, False), ("/etc", False)]
-)
+@each("path, wanted", [("/", True), ("/home", True), ("/users", True), (HOME, False), ("/etc", False)])
 def test_it_is_told_what_lies_above_home_folders(path: str, wanted: bool) -> None:
     assert is_above_homes(path, HOME) is wanted

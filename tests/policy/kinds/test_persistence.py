@@ -1,12 +1,12 @@
 """Which paths outlive a session, and which look like it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.persistence import KINDS, kinds
 from tallystick.policy.settings import Settings
+from tests.support.cases import each, each_case
 
 HOME = "/home/dev"
 WORKSPACE = f"{HOME}/project"
@@ -82,29 +82,13 @@ LASTING: list[tuple[str, str]] = [
     *(("shadows-program", path) for path in ("~/.local/bin/git", "~/bin/sudo", "/usr/local/bin/ssh", "~/.cargo/bin/ls")),
 ]  # fmt: skip
 
-NOT_LASTING = (
-    "README.md", ".bashrc", "dotfiles/.zshrc", "home/.profile", "bash/.bash_profile", ".github/workflows/ci.yml",
-    "package.json",
-    "Makefile", ".pre-commit-config.yaml", ".husky/pre-commit", ".githooks/pre-push", "src/hooks/useCart.ts",
-    "hooks/post.py",
-    ".git/hooks/pre-commit.sample", ".git/config", ".git/HEAD", ".gitignore", ".gitattributes", "systemd/x.service",
-    "deploy/crontab", "etc/cron.d/x", "ansible/sudoers", ".claude/commands/x.md", ".claude/agents/x.md",
-    ".claude/skills/x/SKILL.md",
-    ".claude/worktrees/x/src/hooks/a.ts", ".vscode/launch.json", ".vscode/extensions.json", "authorized_keys.example",
-    "src/agents/hooks/x.py",
-    ".venv/lib/python3.12/site-packages/x.py", "~/.local/bin/mytool", "~/bin/deploy", "/usr/local/bin/kubectl",
-    "~/.ssh/known_hosts", "~/.ssh/id_ed25519", "~/.config/app/config.toml", "~/Documents/profile", "/tmp/.bashrc",
-    "/etc/hosts",
-    "~/.claude/CLAUDE.md", "~/.claude/todos/x.json", "~/project2/.git/info/exclude", "mcp.json", "tasks.json",
-)  # fmt: skip
 
-
-@pytest.mark.parametrize(("kind", "path"), LASTING)
+@each("kind, path", LASTING)
 def test_what_runs_or_is_read_by_itself_later_is_known(kind: str, path: str) -> None:
     assert kind in found(path)
 
 
-@pytest.mark.parametrize("path", NOT_LASTING)
+@each_case("path")
 def test_what_looks_like_it_is_not(path: str) -> None:
     assert found(path) == set()
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tallystick.policy.kinds.secret_names import by_name, is_aside, is_data
+from tests.support.cases import each
 
 
 @pytest.mark.parametrize(
@@ -43,8 +44,8 @@ def test_keys_among_the_tests_of_the_project_are_made_for_them() -> None:
     assert by_name("/tests/.env", in_workspace=True) == "secret"
 
 
-@pytest.mark.parametrize(
-    ("path", "wanted"),
+@each(
+    "path, wanted",
     [("/a/x.json", True), ("/a/.npmrc", True), ("/a/token", True), ("/a/x.py", False), ("/a/readme.md", False)],
 )
 def test_data_is_told_from_code(path: str, wanted: bool) -> None:

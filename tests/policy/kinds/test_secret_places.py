@@ -1,12 +1,11 @@
 """Places of secrets."""
 
-import pytest
-
 from tallystick.policy.kinds.secret_places import HOME_SECRETS, at_home, in_system
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    ("rest", "wanted"),
+@each(
+    "rest, wanted",
     [
         (".ssh", "secret"),
         (".ssh/id_x", "secret"),
@@ -24,8 +23,8 @@ def test_a_place_below_a_home_folder_tells(rest: str, wanted: str | None) -> Non
     assert at_home(rest) == wanted
 
 
-@pytest.mark.parametrize(
-    ("path", "wanted"),
+@each(
+    "path, wanted",
     [
         ("/etc/shadow", "secret"),
         ("/etc/shadowy", None),

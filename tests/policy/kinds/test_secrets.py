@@ -15,6 +15,7 @@ from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.secrets import KINDS, is_exempt, is_secret, kind_of, kinds
 from tallystick.policy.settings import Settings
 from tests.policy.secret_tool_cases import TOOLS_ASKED, TOOLS_DENIED, TOOLS_SILENT
+from tests.support.cases import cases, each, each_case
 
 HOME = "/home/dev"
 WORKSPACE = f"{HOME}/project"
@@ -29,87 +30,41 @@ def found(path: str, *, settings: Settings | None = None, real: str | None = Non
     return set(kinds(named, settings or Settings()))
 
 
-SECRETS = (
-    "~/.ssh", "~/.ssh/id_rsa", "~/.ssh/anything", "~/.SSH/ID_RSA", "~/.aws/credentials", "~/.gnupg/secring.gpg",
-    "~/.netrc", "~/.kube/prod.yaml", "~/.docker/config.json", "~/.config/gcloud/credentials.db",
-    "~/.config/gh/hosts.yml", "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "~/.gem/credentials",
-    "~/.terraform.d/credentials.tfrc.json", "~/.vault-token", "~/.codex/auth.json", "~/.claude/.credentials.json",
-    "~/.gemini/oauth_creds.json", "~/.some-tool/auth.json", "~/.config/some-tool/tokens.json", "~/.bash_history",
-    "~/.zsh_history", "~/.psql_history", "~/.local/share/fish/fish_history", "~/.mozilla/firefox/x/key4.db",
-    "~/.config/google-chrome/Default/Cookies", "~/Library/Keychains/login.keychain-db",
-    "~/Library/Application Support/Google/Chrome/Default/Login Data", "~/.password-store/x.gpg", "/etc/shadow",
-    "/etc/sudoers", "/etc/ssl/private/x.key", "/etc/ssh/ssh_host_ed25519_key", "/private/etc/master.passwd",
-    "/run/secrets/db", "/var/run/secrets/kubernetes.io/serviceaccount/token", "/proc/kcore", "/home/dev/../dev/.netrc",
-    "/Users/dev/.ssh/id_rsa", "/proc/self/root/home/dev/.pgpass", "C:\\Users\\me\\.aws\\credentials", ".env",
-    ".env.local", ".env.production", "prod.env", "config/master.key", "certs/private_key.pem", "id_ed25519",
-    "deploy/id_rsa_github", ".git-credentials", ".dev.vars",
-)  # fmt: skip
-CREDENTIALS = (
-    "server.key", "x.pem", "keystore.p12", "prod.kdbx", "terraform.tfstate", "prod.tfvars", "config/secrets.yaml",
-    ".envrc", "config/credentials.json", "tokens.txt", "passwords.csv", "serviceAccountKey.json", ".env.test",
-    "dev.env", "secrets/prod.json", ".db_password", "~/.ssh/config", "~/.aws/config", "/etc/passwd",
-)  # fmt: skip
-WORK = (
-    "~/.ssh/id_rsa.pub", "~/.ssh/known_hosts", ".env.example", ".env.sample", ".env.template", ".env.local.example",
-    ".env.dist", "src/credentials.ts", "src/secrets_test.go", "src/auth/token.py", "src/tokenizer.rs", "tokenizer.json",
-    "design-tokens.json", "special_tokens_map.json", "password_field.tsx", "docs/tokens.md",
-    "tests/fixtures/server.key", "tests/fixtures/id_rsa", "helm/templates/secret.yaml", "k8s/sealed-secret.yaml",
-    "certs/ca.pem", "cert.crt", "package.json", ".gitignore", ".git/config", ".docker/nginx.conf",
-    ".aws/task-definition.json", "~/.gitconfig", "~/.bashrc", "~/.claude/settings.json", "~/Documents/x.md",
-    "~/.kube/cache/x.json", "/etc/hosts", "/etc/ssl/certs/ca-certificates.crt", "/usr/lib/x.so",
-    "node_modules/x/token.js", ".env/bin/activate", "bin/get-token", "environment.ts", "src/secrets/index.ts",
-    "credentials.md",
-)  # fmt: skip
+SECRETS = cases(__file__, "secrets", tuple[str, ...])
 
 
-@pytest.mark.parametrize("path", SECRETS)
+@each("path", SECRETS)
 def test_what_holds_secrets_is_known_by_name_or_place(path: str) -> None:
     assert "secret" in found(path)
 
 
-@pytest.mark.parametrize("path", CREDENTIALS)
+@each_case("path")
 def test_what_may_hold_credentials_is_a_hint(path: str) -> None:
     assert found(path) == {"credential"}
 
 
-@pytest.mark.parametrize("path", WORK)
+@each_case("path")
 def test_what_only_looks_so_is_work(path: str) -> None:
     assert found(path) == set()
 
 
-@pytest.mark.parametrize(
-    ("pattern", "wanted"),
-    [
-        ("~/.ss?/id_*", "secret"),
-        ("/home/*/.ssh/*", "secret"),
-        ("~/.config/*/credentials", "secret"),
-        ("~/.*_history", "secret"),
-        (".en[v]", "secret"),
-        (".env*", "secret"),
-        ("*.env", "secret"),
-        ("*.pem", "credential"),
-        ("~/*/*.json", "holds-secrets"),
-        ("~/**", "broad"),
-    ],
-)
+@each_case("pattern, wanted")
 def test_a_pattern_is_what_it_is_meant_for(pattern: str, wanted: str) -> None:
     assert wanted in found(pattern, is_pattern=True)
 
 
-@pytest.mark.parametrize(
-    "pattern", ["*", "*.md", "src/**/*.py", "*.json", "~/.ssh/*.pub", "/etc/*release", "**/*token*"]
-)
+@each("pattern", ["*", "*.md", "src/**/*.py", "*.json", "~/.ssh/*.pub", "/etc/*release", "**/*token*"])
 def test_a_pattern_that_matches_much_is_meant_for_nothing(pattern: str) -> None:
     assert found(pattern, is_pattern=True) == set()
 
 
-@pytest.mark.parametrize("folder", ["/", "/home", "/etc", "~", "~/.config", "~/Library", "~/.local/share"])
+@each("folder", ["/", "/home", "/etc", "~", "~/.config", "~/Library", "~/.local/share"])
 def test_a_folder_with_secrets_below_counts_if_all_below_it_is_meant(folder: str) -> None:
     assert "holds-secrets" in found(folder, is_deep=True)
     assert "holds-secrets" not in found(folder)
 
 
-@pytest.mark.parametrize("folder", ["src", "~/other", "/usr", "/tmp", "/var/log", "~/.cache/pip"])
+@each("folder", ["src", "~/other", "/usr", "/tmp", "/var/log", "~/.cache/pip"])
 def test_other_folders_hold_none(folder: str) -> None:
     assert found(folder, is_deep=True) == set()
 
@@ -202,27 +157,27 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     return Desk(tmp_path_factory.mktemp("secrets").resolve())
 
 
-@pytest.mark.parametrize("command", [*CASES["denied"], "cat notes", "cat vendor/credentials", "grep -r a vendor"])
+@each("command", [*CASES["denied"], "cat notes", "cat vendor/credentials", "grep -r a vendor"])
 def test_a_secret_is_not_read(desk: Desk, command: str) -> None:
     decision = desk.shell(command)
     assert decision.effect is Effect.DENY
     assert any(rule.startswith(("secrets.", "exfiltration.")) for rule in decision.rules)
 
 
-@pytest.mark.parametrize("command", CASES["asked"])
+@each("command", CASES["asked"])
 def test_what_may_show_a_secret_is_asked_about(desk: Desk, command: str) -> None:
     decision = desk.shell(command)
     assert decision.effect in (Effect.ASK, Effect.DENY)
     assert any(rule.startswith(("secrets.", "sweeps.")) for rule in decision.rules)
 
 
-@pytest.mark.parametrize("command", CASES["silent"])
+@each("command", CASES["silent"])
 def test_innocent_neighbours_are_let_through(desk: Desk, command: str) -> None:
     assert not any(rule.startswith(("secrets.", "sweeps.", "exfiltration.")) for rule in desk.shell(command).rules)
 
 
-@pytest.mark.parametrize(
-    ("effect", "agent", "tool", "args"),
+@each(
+    "effect, agent, tool, args",
     [
         *((Effect.DENY, *case) for case in TOOLS_DENIED),
         *((Effect.ASK, *case) for case in TOOLS_ASKED),

@@ -1,15 +1,12 @@
 """The lists of places are in the form that paths are compared in, and every kind is explained."""
 
-import pytest
-
 from tallystick.policy.kinds import start_places as places
 from tallystick.policy.kinds.homes import plain
 from tallystick.policy.kinds.persistence import KINDS
+from tests.support.cases import each
 
 
-@pytest.mark.parametrize(
-    "table", [places.IN_HOME, places.IN_HOME_FOLDERS, places.IN_SYSTEM, places.IN_SYSTEM_FOLDERS, places.NAMES]
-)
+@each("table", [places.IN_HOME, places.IN_HOME_FOLDERS, places.IN_SYSTEM, places.IN_SYSTEM_FOLDERS, places.NAMES])
 def test_places_are_plain_and_their_kinds_are_explained(table: dict[str, str]) -> None:
     for path, kind in table.items():
         assert path == plain(path), path

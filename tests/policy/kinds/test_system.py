@@ -1,12 +1,12 @@
 """What paths are to the machine and to the project, on every system."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.system import KINDS, kinds, whole
 from tallystick.policy.settings import Settings
+from tests.support.cases import cases, each
 
 HOME, WORK = "/home/dev", "/home/dev/project"
 
@@ -18,28 +18,10 @@ def said(
     return set(kinds(named, Settings()))
 
 
-PLACES = {
-    "root": "/ /* /** C:\\ c:/ /mnt/c /Volumes /Volumes/Data /media/dev/stick",
-    "home": "/home/dev /home /home/* /Users /Users/dev /root /home/dev/* /home/dev/.* C:\\Users\\eve /mnt/c/Users/dev "
-    "/home/dev/.[!.]* /home/dev/{*,.*}",
-    "personal": "/home/dev/Documents /Users/dev/Library /home/dev/.config /home/dev/.ssh C:\\Users\\dev\\Desktop",
-    "system": "/usr /usr/* /etc/passwd /bin /var/lib/x /boot/vmlinuz /System/Library /Library/LaunchDaemons "
-    "/private/etc/hosts "
-    "C:\\Windows\\System32 /mnt/c/Windows",
-    "workspace-root": "/home/dev/project /home/dev/project/* /home/dev /home / /home/dev/project/**/* "
-    "/home/dev/project/.*",
-    "workspace-part": "/home/dev/project/src /home/dev/project/README.md /home/dev/project/src/*",
-    "repository": "/home/dev/project/.git /home/dev/project/.git/objects /home/dev/project/.git/refs/heads/main "
-    "/x/.git /x/.hg",
-    "inner-repository": "/home/dev/project/lib/.git /home/dev/project/a/b/.svn /home/dev/project/lib/.git/objects",
-    "cache": "/home/dev/.cache/pip /Users/dev/Library/Caches/x /home/dev/.npm/_cacache /home/dev/.Trash/x",
-    "temporary-root": "/tmp /tmp/* /var/tmp /private/tmp /dev/shm",
-    "discard": "/dev/null /dev/stderr /dev/tty /proc/self/fd/2 NUL",
-    "agent-notes": "/home/dev/.claude/plans/a.md /home/dev/.claude/todos/x.json",
-}
+PLACES = cases(__file__, "places", dict[str, str])
 
 
-@pytest.mark.parametrize(("kind", "path"), [(kind, path) for kind, paths in PLACES.items() for path in paths.split()])
+@each("kind, path", [(kind, path) for kind, paths in PLACES.items() for path in paths.split()])
 def test_a_place_has_its_word(kind: str, path: str) -> None:
     assert kind in said(path)
 
@@ -54,7 +36,7 @@ DerivedData Pods/x
 """
 
 
-@pytest.mark.parametrize("name", MADE_AGAIN.split())
+@each("name", MADE_AGAIN.split())
 def test_what_is_made_again_is_build_output_in_the_workspace_alone(name: str) -> None:
     assert "build-output" in said(f"{WORK}/{name}")
     assert "build-output" not in said(f"/home/dev/Documents/{name}")
@@ -72,7 +54,7 @@ ORDINARY = """
 GRAVE = PLACES.keys() - {"workspace-part", "cache", "agent-notes"} | {"build-output"}
 
 
-@pytest.mark.parametrize("path", ORDINARY.split())
+@each("path", ORDINARY.split())
 def test_an_ordinary_path_is_none_of_the_grave_ones(path: str) -> None:
     assert not said(path) & GRAVE
 
@@ -92,8 +74,8 @@ def test_names_do_not_depend_on_case() -> None:
     assert "workspace-root" in said(WORK.upper())
 
 
-@pytest.mark.parametrize(
-    ("path", "folder"),
+@each(
+    "path, folder",
     [("/a/*", "/a"), ("/a/**/*", "/a"), ("/*", "/"), ("/", "/"), ("/a/*.py", "/a/*.py"), ("/a/.*", "/a"),
     ("/a/b", "/a/b"), ("*", "*"),
      ("/a/.??*", "/a"), ("/a/{*,.*}", "/a"), ("/a/*.*", "/a")],

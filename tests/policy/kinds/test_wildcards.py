@@ -1,38 +1,18 @@
 """Patterns and the names that they are meant for."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.kinds.wildcards import has_wildcards, may_name
+from tests.support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("pattern", "name"),
-    [
-        (".ss?", ".ssh"),
-        (".s[s]h", ".ssh"),
-        ("id_*", "id_rsa"),
-        (".en?", ".env"),
-        (".{ssh,aws}", ".ssh"),
-        ("[.]netrc", ".netrc"),
-    ],
-)
+@each_case("pattern, name")
 def test_a_pattern_that_says_half_of_a_name_is_meant_for_it(pattern: str, name: str) -> None:
     assert may_name(pattern, name) or pattern == ".{ssh,aws}"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "name"),
-    [
-        ("*", "id_rsa"),
-        ("*.json", "credentials.json"),
-        ("?????", ".ssh"),
-        (".*", ".env"),
-        ("*nv", ".env"),
-        (".aws", ".ssh"),
-    ],
-)
+@each_case("pattern, name")
 def test_a_pattern_that_says_less_or_other_is_not(pattern: str, name: str) -> None:
     assert not may_name(pattern, name)
 

@@ -1,10 +1,9 @@
 """Containers that a tool starts by the members of its arguments."""
 
-import pytest
-
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
 from tallystick.policy.risks.containers_given import machine_asked_for
+from tests.support.cases import each, each_case
 
 
 def asked(tool: str, args: Json) -> str | None:
@@ -13,22 +12,12 @@ def asked(tool: str, args: Json) -> str | None:
     return machine_asked_for(call, lambda path: path in ("/", "/etc"))
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        ({"image": "a", "privileged": True}, "privileged: True"),
-        ({"HostConfig": {"Privileged": "true"}}, "privileged: true"),
-        ({"pid_mode": "host"}, "pidmode: host"),
-        ({"volumes": ["/w:/w", "/:/host"]}, "volumes: /:/host"),
-        ({"volumes": {"/etc": {"bind": "/e", "mode": "ro"}}}, "volumes: /etc"),
-        ({"mounts": [{"type": "bind", "source": "/", "target": "/h"}]}, "source: /"),
-    ],
-)
+@each_case("args, said")
 def test_a_container_that_holds_the_machine_is_known(args: Json, said: str) -> None:
     assert asked("mcp__docker__run_container", args) == said
 
 
-@pytest.mark.parametrize(
+@each(
     "args",
     [
         {"image": "a", "privileged": False},

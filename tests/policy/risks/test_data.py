@@ -1,6 +1,5 @@
 """What databases lose: statements, clients, tools and the tasks of frameworks."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,36 +8,15 @@ from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.risks.data import drops, drops_in_file, of_code, of_data
 from tallystick.policy.risks.programs import programs
 from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
-
-DROPPING = [
-    "DROP TABLE users", "drop table if exists users cascade;", "Drop\n  Database prod",
-    "DROP SCHEMA public CASCADE", "TRUNCATE users",
-    "truncate table a, b", "DELETE FROM users", "delete from users;", "DELETE FROM users WHERE 1=1",
-    "delete from users where true",
-    "UPDATE users SET admin = 1", "update only users set x = 2 where (1 = 1)", "ALTER TABLE users DROP COLUMN email",
-    "ALTER TABLE users DROP email", "select 1; drop table x", "BEGIN; DELETE FROM users; COMMIT", "DROP/**/TABLE users",
-    "-- harmless\nDROP TABLE users", "DROP KEYSPACE shop", "WITH x AS (SELECT 1) DELETE FROM users", "DROP USER dev",
-    "MATCH (n) DETACH DELETE n",
-]  # fmt: skip
-KEEPING = [
-    "SELECT * FROM users", "INSERT INTO users VALUES ('drop table x')", "DELETE FROM users WHERE id = 3",
-    "-- drop table x\nselect 1",
-    "/* drop table x */ select 1", "UPDATE users SET admin = 1 WHERE id = 2",
-    "CREATE TABLE x (y int REFERENCES z ON DELETE CASCADE)",
-    "ALTER TABLE users ADD COLUMN x int", "ALTER TABLE users DROP CONSTRAINT x", "DROP INDEX x", "SELECT 1 FOR UPDATE",
-    "select 'delete from users'", "delete from users using x where users.id = x.id",
-    "EXPLAIN DELETE FROM users", "DROP VIEW x", "",
-    "GRANT TRUNCATE ON users TO dev", "DELETE FROM users LIMIT 1",
-    "create trigger t after delete on x begin select 1; end",
-]  # fmt: skip
+from tests.support.cases import each, each_case
 
 
-@pytest.mark.parametrize("sql", DROPPING)
+@each_case("sql")
 def test_sql_that_removes_tables_or_all_rows_is_known(sql: str) -> None:
     assert drops(sql)
 
 
-@pytest.mark.parametrize("sql", KEEPING)
+@each_case("sql")
 def test_other_sql_is_not(sql: str) -> None:
     assert not drops(sql)
 
@@ -123,12 +101,12 @@ echo 'DROP TABLE users' > migrations/2.sql
 """
 
 
-@pytest.mark.parametrize("command", GONE.strip().splitlines())
+@each("command", GONE.strip().splitlines())
 def test_a_command_that_empties_a_database_is_known(command: str) -> None:
     assert found(command)
 
 
-@pytest.mark.parametrize("command", KEPT.strip().splitlines())
+@each("command", KEPT.strip().splitlines())
 def test_a_command_that_keeps_it_is_not(command: str) -> None:
     assert not found(command)
 
@@ -144,8 +122,8 @@ def of_tool(tool: str, args: dict[str, object]) -> CallReading:
     return read_call(call, Bare({}), home=HOME, workspace=FOLDER)
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "is_found"),
+@each(
+    "tool, args, is_found",
     [
         ("mcp__postgres__query", {"sql": "DROP TABLE users"}, True),
         ("mcp__mysql__execute_sql", {"query": "delete from users"}, True),

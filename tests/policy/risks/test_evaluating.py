@@ -2,7 +2,6 @@
 
 import base64
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,80 +14,20 @@ from tallystick.policy.risks.evaluating import (
     runs_what_it_fetched,
     url_that_runs,
 )
-
-RUNS = (
-    ("python", "exec(x)"),
-    ("python", "eval(f())"),
-    ("python", "exec(''.join(x))"),
-    ("python", "exec(compile(x,'a','exec'))"),
-    ("javascript", "eval(x)"),
-    ("javascript", "p.then(eval)"),
-    ("javascript", "new Function(x)()"),
-    ("javascript", "vm.runInThisContext(x)"),
-    ("perl", "eval $x"),
-    ("perl", "eval get($u)"),
-    ("ruby", "eval(x)"),
-    ("ruby", "instance_eval x"),
-    ("php", "eval($x);"),
-    ("php", "assert($x);"),
-    ("lua", "load(x)()"),
-    ("powershell", "iex $x"),
-    ("r", "eval(parse(text=x))"),
-)
-RUNS_NOTHING = (
-    ("python", "exec('print(1)')"),
-    ("python", "re.compile(x)"),
-    ("python", "ast.literal_eval(x)"),
-    ("python", "model.eval()"),
-    ("python", "df.eval(x)"),
-    ("python", "exec(open('a.py').read())"),
-    ("javascript", "page.$eval(x)"),
-    ("javascript", "eval('1')"),
-    ("javascript", "a.evaluate(x)"),
-    ("perl", "eval { f() }"),
-    ("perl", "eval 'x'"),
-    ("ruby", "evaluate(x)"),
-    ("php", "$x->eval($y);"),
-    ("lua", "load('x')"),
-    ("powershell", "Get-ChildItem"),
-    ("r", "print(1)"),
-    ("python", ""),
-)
-DECODES = (
-    ("python", "exec(base64.b64decode(x))"),
-    ("python", "exec(bytes.fromhex(x))"),
-    ("python", "exec(codecs.decode(x,'rot13'))"),
-    ("javascript", "eval(atob(x))"),
-    ("javascript", "eval(Buffer.from(x,'base64').toString())"),
-    ("perl", "eval decode_base64($x)"),
-    ("ruby", "eval(Base64.decode64(x))"),
-    ("php", "eval(gzinflate(base64_decode($x)));"),
-)
-FETCHED = (
-    "r=requests.get(u); os.system(r.text)",
-    "d=urlopen(u).read()\nsubprocess.run(d, shell=True)",
-    "fetch(u).then(r=>r.text()).then(t=>require('child_process').execSync(t))",
-    "c=check_output(['curl',u])\nos.system(c)",
-)
-NOT_RUN = (
-    "v=requests.get(u).json()\nsubprocess.run(['git','checkout',v])",
-    "d=requests.get(u).text\nprint(d)",
-    "os.system('ls')",
-    "fetch(u).then(r=>r.json()).then(console.log)",
-)
+from tests.support.cases import each, each_case
 
 
-@pytest.mark.parametrize(("language", "text"), RUNS)
+@each_case("language, text")
 def test_a_text_that_is_run_is_found(language: str, text: str) -> None:
     assert runs_a_text(language, text)
 
 
-@pytest.mark.parametrize(("language", "text"), RUNS_NOTHING)
+@each_case("language, text")
 def test_a_text_that_stands_there_or_is_not_run_is_not(language: str, text: str) -> None:
     assert not runs_a_text(language, text)
 
 
-@pytest.mark.parametrize(("language", "text"), DECODES)
+@each_case("language, text")
 def test_a_text_that_is_decoded_and_run_is_hidden(language: str, text: str) -> None:
     assert runs_what_it_decodes(language, text)
 
@@ -98,19 +37,17 @@ def test_decoding_alone_hides_nothing() -> None:
     assert not runs_what_it_decodes("python", "exec(x)")
 
 
-@pytest.mark.parametrize("text", FETCHED)
+@each_case("text")
 def test_what_was_fetched_and_is_run_is_found_by_its_names(text: str) -> None:
     assert runs_what_it_fetched(text)
 
 
-@pytest.mark.parametrize("text", NOT_RUN)
+@each_case("text")
 def test_what_was_fetched_and_is_used_is_work(text: str) -> None:
     assert not runs_what_it_fetched(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["exec(sys.stdin.read())", "eval(input())", "eval(require('fs').readFileSync(0))", "eval <STDIN>"]
-)
+@each("text", ["exec(sys.stdin.read())", "eval(input())", "eval(require('fs').readFileSync(0))", "eval <STDIN>"])
 def test_code_that_runs_its_input_is_found(text: str) -> None:
     assert runs_its_input(text)
     assert not runs_its_input("json.load(sys.stdin)")

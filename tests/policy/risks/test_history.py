@@ -1,11 +1,11 @@
 """What git and its like lose: each command with the word that it gets, and its innocent neighbours."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.policy.risks.history import of_version_control
 from tests.policy.risks.readings import reading
+from tests.support.cases import each
 
 
 def found(command: str) -> set[str]:
@@ -131,17 +131,17 @@ git log --grep 'push --force'
 """
 
 
-@pytest.mark.parametrize("command", REWRITES.strip().splitlines())
+@each("command", REWRITES.strip().splitlines())
 def test_history_that_others_need_is_not_rewritten_unseen(command: str) -> None:
     assert found(command) == {"rewrites-history"}
 
 
-@pytest.mark.parametrize("command", DISCARDS.strip().splitlines())
+@each("command", DISCARDS.strip().splitlines())
 def test_work_that_no_commit_has_is_not_thrown_away_unseen(command: str) -> None:
     assert found(command) == {"discards-work"}
 
 
-@pytest.mark.parametrize("command", NEITHER.strip().splitlines())
+@each("command", NEITHER.strip().splitlines())
 def test_ordinary_work_has_no_word(command: str) -> None:
     assert found(command) == set()
 

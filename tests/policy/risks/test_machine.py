@@ -1,178 +1,18 @@
 """What changes the machine as a whole, and what only asks for it."""
 
-import pytest
-
 from tallystick.policy.risks.machine import RISKS, risks
 from tests.policy.risks.readings import found
+from tests.support.cases import cases, each, each_case
 
-FOUND = {
-    "stops-machine": (
-        "sudo reboot",
-        "systemctl reboot",
-        "shutdown /s /t 0",
-        "halt -p",
-        "init 6",
-        "shutdown -h now",
-        "reboot",
-        "systemctl poweroff",
-        "init 0",
-        "echo b > /proc/sysrq-trigger",
-        "osascript -e 'do shell script \"reboot\"'",
-    ),
-    "changes-kernel": (
-        "sudo insmod rootkit.ko",
-        "modprobe -r iptable_filter",
-        "sudo sysctl -w vm.overcommit_memory=1",
-        "echo 0 | sudo tee /proc/sys/kernel/randomize_va_space",
-        "sysctl -p",
-        "sysctl -w net.ipv4.ip_forward=1",
-        "sysctl kernel.randomize_va_space=0",
-        "echo 1 > /proc/sys/net/ipv4/ip_forward",
-        "rmmod kvm",
-        "echo x > /etc/modprobe.d/a.conf",
-    ),
-    "changes-mounts": (
-        "umount /mnt",
-        "mount --bind / mnt",
-    ),
-    "changes-network": (
-        "echo 1.1.1.1 api.github.com | sudo tee -a /etc/hosts > /dev/null",
-        "sudo networksetup -setwebproxy Wi-Fi 1.2.3.4 8080",
-        "scutil --set HostName x",
-        "sudo route add default 1.2.3.4",
-        "sudo timedatectl set-ntp false",
-        "Set-DnsClientServerAddress -InterfaceIndex 1 -ServerAddresses 1.2.3.4",
-        'netsh interface ip set dns "Wi-Fi" static 1.2.3.4',
-        "iptables -t nat -A PREROUTING -j REDIRECT; resolvconf -u",
-        "sudo tee -a /etc/hosts <<< '1.2.3.4 x'",
-        "sed -i '/x/d' /etc/hosts",
-        "ip link set eth0 down",
-        "sudo ifconfig en0 down",
-        "python3 -c \"open('/etc/hosts','a').write('x')\"",
-        "cp ca.crt /usr/local/share/ca-certificates/",
-        "echo '127.0.0.1 example.com' >> /etc/hosts",
-        "echo nameserver 1.2.3.4 > /etc/resolv.conf",
-        "networksetup -setdnsservers Wi-Fi 1.2.3.4",
-        "resolvectl dns eth0 1.1.1.1",
-        "ip route add default via 10.0.0.1",
-        "nmcli con mod x ipv4.dns 1.1.1.1",
-        "update-ca-certificates",
-        "date -s '2020-01-01'",
-        "date -Ins -s '2020-01-01'",
-        "security add-trusted-cert -d -r trustRoot x.pem",
-    ),
-    "kills-all": (
-        "skill -KILL -u dev",
-        "ps -ef | awk '{print $2}' | xargs kill -9",
-        "kill -9 $(ps aux | awk '{print $2}')",
-        "killall -9 -r '.*'",
-        "kill -9 -1",
-        "kill -15 -- -1",
-        "killall -9 -u $USER",
-        "pkill -KILL -U 1000",
-        'python3 -c "import os,signal; os.kill(-1, signal.SIGKILL)"',
-        "kill -9 -1",
-        "kill -KILL -1",
-        "kill -- -1",
-        "kill -s KILL -- -1",
-        "pkill -9 -u dev",
-        "killall -u dev",
-        "pkill -f .",
-        "pkill -9 '.*'",
-        "loginctl terminate-user dev",
-        "killall5 -9",
-    ),
-    "kills-others": (
-        "kill -9 $(pgrep node)",
-        "pgrep python | xargs kill",
-        "kill `pidof java`",
-        "pkill -9 -v nothing",
-        "pkill -9 java",
-        "killall Google\\ Chrome",
-        "pkill -f python3",
-        "killall -s KILL dockerd",
-        "killall node",
-        "pkill python",
-        "pkill -f node",
-        "killall -9 Finder",
-        "pkill sshd",
-        "taskkill /F /IM node.exe",
-        "pkill -9 claude",
-        "killall Dock",
-        "kill 1",
-    ),
-}
-
-INNOCENT = (
-    "kill -9 4242",
-    "kill -1 4242",
-    "kill -HUP 4242",
-    "kill -0 4242",
-    "kill -l",
-    "kill $!",
-    "kill %1",
-    "kill $(lsof -ti:3000)",
-    "lsof -ti:3000 | xargs kill -9",
-    "pkill -f 'node server.js'",
-    'pkill -f "vite --port 3000"',
-    "pkill -f my_server.py",
-    "pkill -f 'python -m http.server'",
-    "pkill webpack-dev-server",
-    "pkill -P $$",
-    "killall myapp",
-    "fuser -k 3000/tcp",
-    "npx kill-port 3000",
-    "pgrep -f node",
-    "ps aux | grep node",
-    "sysctl -n hw.ncpu",
-    "sysctl -a",
-    "sysctl kern.ostype",
-    "mount",
-    "mount -l",
-    "ip addr show",
-    "ip route",
-    "ip a",
-    "ifconfig",
-    "ifconfig en0",
-    "route -n",
-    "nmcli dev status",
-    "date",
-    "date +%s",
-    "date -Ins",
-    "date -Iseconds --date=yesterday",
-    "date -d yesterday +%F",
-    "timedatectl",
-    "hostnamectl",
-    "cat /etc/hosts",
-    "cat /etc/resolv.conf",
-    "lsmod",
-    "modinfo kvm",
-    "networksetup -listallnetworkservices",
-    "scutil --dns",
-    "security find-identity -v",
-    "resolvectl status",
-    "make shutdown",
-    "npm run reboot",
-    "./reboot",
-    "cat /proc/sys/kernel/pid_max",
-    "cat /proc/cpuinfo",
-    "echo 1000 > /proc/self/oom_score_adj",
-    "fdisk -l /dev/sda",
-    "parted /dev/sda print",
-    "sgdisk -p /dev/sda",
-    "shutdown --help",
-    "shutdown -c",
-)
+FOUND = cases(__file__, "found", dict[str, tuple[str, ...]])
 
 
-@pytest.mark.parametrize(
-    ("word", "command"), [(word, command) for word, commands in FOUND.items() for command in commands]
-)
+@each("word, command", [(word, command) for word, commands in FOUND.items() for command in commands])
 def test_what_is_grave_is_found(word: str, command: str) -> None:
     assert word in found(risks, command)
 
 
-@pytest.mark.parametrize("command", INNOCENT)
+@each_case("command")
 def test_what_only_looks_alike_is_not(command: str) -> None:
     assert found(risks, command) == set()
 

@@ -1,6 +1,5 @@
 """The programs of a call, as tables look them up."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,24 +7,14 @@ from tallystick.model.decision import Call
 from tallystick.policy.reading import read_call
 from tallystick.policy.risks.programs import Started, inner_texts, name_of, own_scripts, programs
 from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
+from tests.support.cases import each_case
 
 
 def started(command: str) -> list[Started]:
     return list(programs(reading(command)))
 
 
-@pytest.mark.parametrize(
-    ("word", "name"),
-    [
-        ("iptables", "iptables"),
-        ("/usr/sbin/iptables", "iptables"),
-        ("C:\\Windows\\System32\\netsh.exe", "netsh"),
-        ("Set-MpPreference", "set-mppreference"),
-        ("python3.12", "python"),
-        ("./iptables", ""),
-        ("bin/sudo", ""),
-    ],
-)
+@each_case("word, name")
 def test_a_program_is_known_by_its_name(word: str, name: str) -> None:
     assert name_of(word) == name
 
@@ -59,16 +48,7 @@ def test_the_agents_own_text_is_told_from_the_scripts_that_it_runs() -> None:
     assert [command.program for command in own_scripts(read)[0].commands] == ["sh", "ls"]
 
 
-@pytest.mark.parametrize(
-    ("command", "texts"),
-    [
-        ("PAGER='less -R' git log", ["less -R"]),
-        ("gdb -ex 'shell ls -l' a", ["ls -l"]),
-        ("ansible all -a 'uptime -p'", ["uptime -p"]),
-        ("PAGER=cat git log", []),
-        ("NAME='a b' ls 'c d'", []),
-    ],
-)
+@each_case("command, texts")
 def test_texts_that_only_some_programs_run_are_found(command: str, texts: list[str]) -> None:
     assert list(inner_texts(reading(command))) == texts
 

@@ -7,40 +7,17 @@ from tallystick.policy.reading import read_call
 from tallystick.policy.risks.searches import RISKS, risks
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found
+from tests.support.cases import cases, each, each_case
 
-FOUND = {
-    "reads-secret": (
-        "find ~ -name id_rsa -exec cat {} \\;", "find ~ -maxdepth 2 -name credentials | xargs cat",
-        "find . -name '.env*' -exec head {} +", "find . -iname .ENV -print0 | xargs -0 cat",
-        "find ~ -path '*/.aws/credentials' | xargs cat", "cat $(find / -name 'id_ed25519*')",
-        "find ~/.ssh -type f | xargs cat", "for f in $(ls ~/.ssh); do cat ~/.ssh/$f; done",
-        "cat $(ls ~/.aws/credentials)", "fd -H '^\\.env$' -x cat", "grep -r KEY --include='.env*' .",
-        "grep -rn KEY --include .env .", "rg KEY -g '.env'", "rg --hidden --glob='*.env' KEY", "git show HEAD:.env",
-        "git show v1:config/master.key", "git cat-file -p HEAD:.env", "git log -p -- .env", "git diff .env",
-        "git diff HEAD~1 -- .env.production", "git grep KEY -- .env", "git archive HEAD .env",
-        "python3 -c \"from dotenv import dotenv_values; print(dotenv_values('.env'))\"",
-        "node -e \"console.log(require('dotenv').config().parsed)\"",
-    ),
-    "reads-credential": ("grep -r BEGIN --include='*.pem' .", "rg BEGIN -g '*.key'"),
-}  # fmt: skip
-WORK = (
-    "find . -name '.env*'", "find ~/.ssh -name '*.pub' | xargs cat", "find . -name '*.py' | xargs cat",
-    "find . ! -name .env | xargs cat", "find . -not -name '.env' -exec cat {} +", "grep -r KEY --include='*.py' .",
-    "rg KEY -g '!.env'", "rg -t py KEY", "git log --oneline -- .env", "git status", "git show HEAD:README.md",
-    "git show --stat HEAD -- .env", "git diff --name-only", "git rm --cached .env", "git check-ignore -v .env",
-    "git show HEAD:.env.example", "fd -e py -x wc -l", "ls ~/.ssh/*.pub | xargs cat", "ls ~/.ssh",
-    "python3 -c \"from dotenv import load_dotenv; load_dotenv()\"", "grep -c x .gitignore",
-)  # fmt: skip
+FOUND = cases(__file__, "found", dict[str, tuple[str, ...]])
 
 
-@pytest.mark.parametrize(
-    ("risk", "command"), [(risk, command) for risk, commands in FOUND.items() for command in commands]
-)
+@each("risk, command", [(risk, command) for risk, commands in FOUND.items() for command in commands])
 def test_looking_for_secrets_and_reading_them_is_found(risk: str, command: str) -> None:
     assert found(risks, command) == {risk}
 
 
-@pytest.mark.parametrize("command", WORK)
+@each_case("command")
 def test_looking_for_other_files_or_only_for_names_is_work(command: str) -> None:
     assert found(risks, command) == set()
 

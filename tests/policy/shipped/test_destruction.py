@@ -11,6 +11,7 @@ import pytest
 from tallystick.guard.policy_quality import Case, CaseCall, Wants, judge
 from tallystick.model.step import Json
 from tests.policy.laid_out import LAYOUT, Laid
+from tests.support.cases import each, each_case
 
 
 @pytest.fixture(scope="module")
@@ -192,35 +193,25 @@ cd ../other-project && git status && git log && git branch -a
 """
 
 
-@pytest.mark.parametrize("command", DENIED.strip().splitlines())
+@each("command", DENIED.strip().splitlines())
 def test_what_others_made_elsewhere_is_not_destroyed(laid: Laid, command: str) -> None:
     assert laid.said(command)[0] == "deny"
     assert any(rule.startswith("destroy.") for rule in laid.said(command)[1])
 
 
-@pytest.mark.parametrize("command", ASKED.strip().splitlines())
+@each("command", ASKED.strip().splitlines())
 def test_what_no_commit_has_and_what_lies_outside_is_asked_about(laid: Laid, command: str) -> None:
     effect, rules = laid.said(command)
     assert effect == "ask", rules
     assert any(rule.startswith(("destroy.", "outside.")) for rule in rules)
 
 
-@pytest.mark.parametrize("command", SILENT.strip().splitlines())
+@each("command", SILENT.strip().splitlines())
 def test_what_comes_back_or_was_made_by_the_call_goes_without_a_word(laid: Laid, command: str) -> None:
     assert not [rule for rule in laid.said(command)[1] if rule.startswith(("destroy.", "outside."))]
 
 
-@pytest.mark.parametrize(
-    ("tool", "args"),
-    [
-        ("mcp__filesystem__delete_file", {"path": "HOME_FOLDER/Documents/thesis.md"}),
-        ("delete_file", {"target_file": "HOME_FOLDER/Documents/thesis.md"}),
-        ("Write", {"file_path": "HOME_FOLDER/Documents/thesis.md", "content": ""}),
-        ("write_file", {"file_path": "HOME_FOLDER/Documents/thesis.md", "content": "\n"}),
-        ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: ../Documents/thesis.md\n*** End Patch"}),
-        ("shell", {"command": ["rm", "-rf", "HOME_FOLDER/Documents"]}),
-    ],
-)
+@each_case("tool, args")
 def test_other_tools_are_no_way_around(laid: Laid, tool: str, args: dict[str, Json]) -> None:
     assert laid.call(tool, args)[0] == "deny"
 
@@ -276,7 +267,7 @@ IN_ORDER = {
 }
 
 
-@pytest.mark.parametrize("name", IN_ORDER)
+@each("name", IN_ORDER)
 def test_what_the_session_did_before_counts(name: str) -> None:
     calls, interrupted = IN_ORDER[name]
     case = Case(id=name, class_="x", wants=Wants.SILENCE, calls=tuple(calls), files={"mine.txt": "x"})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from importlib import resources
 
-import pytest
-
 from tallystick.model.decision import Effect
 from tallystick.policy.engine import load
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts
 from tallystick.policy.settings import Limits, Settings
+from tests.support.cases import each
 
 SHIPPED = resources.files("tallystick.policy") / "shipped"
 POLICIES = load(
@@ -23,7 +22,7 @@ def facts(*over: str) -> Facts:
     return Facts(agent="a", context=Context(tool="Bash", session="s", over=frozenset(over)), acts=(act,))
 
 
-@pytest.mark.parametrize("name", Limits.__struct_fields__)
+@each("name", Limits.__struct_fields__)
 def test_each_limit_warns_by_a_rule_of_its_own(name: str) -> None:
     decision = POLICIES.decide(facts(name), Settings())
     assert decision.effect is Effect.WARN

@@ -13,6 +13,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json
 from tallystick.policy.engine import load
 from tallystick.policy.risks import bombs, defences, disks, machine, privilege
+from tests.support.cases import each_case
 
 SHIPPED = resources.files("tallystick.policy") / "shipped"
 TEXT = (SHIPPED / "machine.cedar").read_text("utf-8")
@@ -48,56 +49,14 @@ def test_each_rule_says_why_and_how_grave_it_is() -> None:
     assert {rule.severity for rule in rules if rule.effect is Effect.DENY} == {"critical", "high"}
 
 
-@pytest.mark.parametrize(
-    ("tool", "args", "effect", "rule"),
-    [
-        ("Bash", {"command": "dd if=/dev/zero of=/dev/sda"}, "deny", "machine.disk"),
-        ("Bash", {"command": "sudo dd if=/dev/zero of=/dev/sda"}, "deny", "machine.disk"),
-        ("Write", {"file_path": "/dev/sda", "content": "x"}, "deny", "machine.disk"),
-        ("Read", {"file_path": "/dev/sda"}, "ask", "machine.disk-read"),
-        ("exec_command", {"cmd": ":(){ :|:& };:"}, "deny", "machine.fork-bomb"),
-        (
-            "execute_code",
-            {"code": "import os\nwhile True: os.fork()", "language": "python"},
-            "deny",
-            "machine.fork-bomb",
-        ),
-        ("Bash", {"command": "yes > big"}, "ask", "machine.fills-disk"),
-        ("shell", {"command": ["bash", "-lc", "ufw disable"]}, "deny", "machine.firewall"),
-        ("mcp__shell__execute_command", {"command": "iptables -F"}, "deny", "machine.firewall"),
-        ("Bash", {"command": "ufw allow 22"}, "ask", "machine.firewall-change"),
-        ("Edit", {"file_path": "/etc/audit/auditd.conf", "old_string": "a", "new_string": ""}, "deny", "machine.audit"),
-        ("mcp__filesystem__write_file", {"path": "/var/log/auth.log", "content": ""}, "deny", "machine.logs"),
-        ("Bash", {"command": "setenforce 0"}, "deny", "machine.protection"),
-        ("Bash", {"command": "systemctl stop falcon-sensor"}, "ask", "machine.protection-change"),
-        ("Bash", {"command": "history -c"}, "deny", "machine.history"),
-        ("run_terminal_cmd", {"command": "sudo ls"}, "ask", "privilege.elevate"),
-        ("Bash", {"command": "chmod u+s ./tool"}, "ask", "privilege.rights"),
-        ("Write", {"file_path": "/etc/sudoers.d/x", "content": "x"}, "ask", "privilege.rights"),
-        ("Bash", {"command": "docker run --privileged x"}, "ask", "privilege.container"),
-        ("Bash", {"command": "reboot"}, "ask", "machine.stop"),
-        ("Write", {"file_path": "/etc/hosts", "content": "x"}, "ask", "machine.network"),
-        ("Bash", {"command": "kill -9 -1"}, "deny", "machine.kill-all"),
-        ("Bash", {"command": "killall node"}, "ask", "machine.kill-others"),
-    ],
-)
+@each_case("tool, args, effect, rule")
 def test_a_risk_is_answered_whatever_the_tool(laid_out: Machine, tool: str, args: Json, effect: str, rule: str) -> None:
     decision = laid_out.call(tool, args)
     assert decision.effect.value == effect
     assert rule in decision.rules
 
 
-@pytest.mark.parametrize(
-    ("tool", "args"),
-    [
-        ("Bash", {"command": "dd if=/dev/zero of=disk.img bs=1M count=4 && mkfs.ext4 disk.img"}),
-        ("Bash", {"command": "for i in 1 2 3; do ./t $i & done; wait"}),
-        ("Bash", {"command": "iptables -L; systemctl status firewalld; journalctl -n 5"}),
-        ("Bash", {"command": "chmod 755 x; kill %1; kill 4242; pkill -f 'node server.js'"}),
-        ("Bash", {"command": 'docker run --rm -v "$PWD":/app node:22 npm test'}),
-        ("Bash", {"command": "grep -rn 'sudo reboot' . || git commit -m 'no more sudo'"}),
-    ],
-)
+@each_case("tool, args")
 def test_work_goes_on(laid_out: Machine, tool: str, args: Json) -> None:
     assert laid_out.call(tool, args).effect is Effect.ALLOW
 

@@ -6,6 +6,7 @@ import pytest
 
 from tallystick.model.step import Json
 from tests.policy.laid_out import Laid
+from tests.support.cases import each_case
 
 
 @pytest.fixture(scope="module")
@@ -13,59 +14,14 @@ def laid(tmp_path_factory: pytest.TempPathFactory) -> Laid:
     return Laid(tmp_path_factory.mktemp("persistence"))
 
 
-@pytest.mark.parametrize(
-    ("rule", "command"),
-    [
-        ("persistence.start-file", "echo x >> ~/.bashrc"),
-        ("persistence.start-file", 'F=~/.zshrc; tee -a "$F" < x'),
-        ("persistence.start-file", "python3 -c \"import os; open(os.path.expanduser('~/.profile'), 'a').write('x')\""),
-        ("persistence.start-file", "ln -s $PWD/x ~/.bash_login"),
-        ("persistence.start-file", "echo 'import x' > .venv/lib/python3.12/site-packages/x.pth"),
-        ("persistence.service", "cp x.service ~/.config/systemd/user/"),
-        ("persistence.service", "echo '* * * * * dev x' | sudo tee /etc/cron.d/x"),
-        ("persistence.git", "printf '#!/bin/sh\\n' > .git/hooks/pre-commit"),
-        ("persistence.git", "chmod +x .git/hooks/post-checkout"),
-        ("persistence.git", "git config --global user.name x"),
-        ("persistence.access", "cat key.pub >> ~/.ssh/authorized_keys"),
-        ("persistence.access", "echo 'dev ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/dev"),
-        ("persistence.editor", "echo '{}' > .vscode/tasks.json"),
-        ("persistence.agent", "echo '{}' > .mcp.json"),
-        ("persistence.agent", "cp -r skill ~/.claude/skills/x"),
-        ("persistence.shadowing", "cp x ~/.local/bin/git"),
-        ("persistence.schedule", "crontab jobs.txt"),
-        ("persistence.account", "useradd -m helper"),
-        ("persistence.git-settings", "git config core.hooksPath .hooks"),
-        ("persistence.user-settings", "npm config set script-shell ./x.sh"),
-        ("persistence.agent-settings", "claude mcp add x -- npx y"),
-        ("agents.unguarded", "claude --dangerously-skip-permissions -p x"),
-        ("tally.moved-agent", "TALLY_HOME=/tmp/x claude -p x"),
-    ],
-)
+@each_case("rule, command")
 def test_what_would_outlive_the_session_is_asked_about(laid: Laid, rule: str, command: str) -> None:
     effect, rules = laid.said(command)
     assert effect in ("ask", "deny")
     assert rule in rules
 
 
-@pytest.mark.parametrize(
-    ("rule", "tool", "args"),
-    [
-        ("persistence.start-file", "Edit", {"file_path": "HOME_FOLDER/.bashrc", "old_string": "", "new_string": "x"}),
-        ("persistence.start-file", "mcp__filesystem__write_file", {"path": "HOME_FOLDER/.zshrc", "content": "x"}),
-        (
-            "persistence.git",
-            "apply_patch",
-            {"input": "*** Begin Patch\n*** Add File: .git/hooks/post-commit\n+x\n*** End Patch"},
-        ),
-        ("persistence.agent", "Write", {"file_path": "HOME_FOLDER/project/.mcp.json", "content": "{}"}),
-        (
-            "persistence.unasked",
-            "Write",
-            {"file_path": ".vscode/settings.json", "content": '{"chat.tools.autoApprove": true}'},
-        ),
-        ("persistence.schedule", "CronCreate", {"cron": "* * * * *", "prompt": "run ./x.sh"}),
-    ],
-)
+@each_case("rule, tool, args")
 def test_a_tool_is_asked_about_as_a_command_is(laid: Laid, rule: str, tool: str, args: dict[str, Json]) -> None:
     effect, rules = laid.call(tool, args)
     assert effect == "ask"

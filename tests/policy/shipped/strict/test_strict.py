@@ -8,6 +8,7 @@ from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
 from tallystick.policy.settings import Profile, Settings
+from tests.support.cases import cases
 
 
 def decided(folder: Path, command: str, profile: Profile, **more: tuple[str, ...]) -> Decision:
@@ -21,13 +22,7 @@ def decided(folder: Path, command: str, profile: Profile, **more: tuple[str, ...
     return decider.decide(call)
 
 
-CASES = [
-    ("echo x > ~/notes.md", "strict.outside-write", "deny"),
-    ('eval "$X"', "strict.not-told", "ask"),
-    ("scp a.txt me@example.org:", "strict.egress", "ask"),
-    ("cat ~/notes.md", "strict.outside-read", "ask"),
-    ("sh run.sh", "strict.unseen-program", "ask"),
-]
+CASES = cases(__file__, "cases", list[tuple[str, str, str]])
 
 
 @pytest.fixture
