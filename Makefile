@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check same metrics bench soak agents test-agents mutate mutate-seal docs man dist site lock clean
+.PHONY: all demo test check same metrics bench bench-against soak agents test-agents mutate mutate-seal docs man dist site lock clean
 
 all: check test
 
@@ -48,6 +48,11 @@ metrics: .venv/ready
 
 bench: .venv/ready
 	@$(IN_A_CLEAN_HOME) python -m bench $(ARGS)
+
+# The same figures of this tree and of the commit REF, in turns; ONLY="hook|start" for some of them.
+bench-against: .venv/ready
+	@test -n "$(REF)" || { echo "make: say which commit: make bench-against REF=main~1" >&2; exit 2; }
+	@$(BIN)/python -m tools.against $(REF) $(if $(ONLY),--only "$(ONLY)")
 
 soak: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -m soak --timeout 3600 $(TESTS)

@@ -46,19 +46,21 @@ def main() -> int:
 def _streams(commit: str, wanted: Sequence[str], given: argparse.Namespace) -> dict[str, tuple[list[Path], list[Path]]]:
     """Both streams of each part, in pieces. The reference's are kept: they are made once for each commit and input."""
     data, reference = trees.data_folder(), trees.checked_out(commit)
-    digest = f"{commit[:12]}-{trees.input_digest(data)[:12]}-{given.sample}"
     if data is None:
         print("same: no published histories beside the project; compared without them")
-    kept, fresh = trees.CACHE / "reference" / digest, trees.CACHE / "this"
-    before = trees.ROOT if given.twice else reference
-    if given.twice:
-        kept = trees.CACHE / "once"
     jobs: list[tuple[Path, str, Path]] = []
-    for piece in [piece for name in wanted for piece in trees.PARTS[name]]:
-        name = f"{piece.replace(':', '-').replace('/', '-')}.jsonl"
-        jobs.append((trees.ROOT, piece, fresh / name))
-        if given.twice or not (kept / name).exists():
-            jobs.append((before, piece, kept / name))
+    pairs: dict[str, tuple[list[Path], list[Path]]] = {}
+    for part in wanted:
+        digest = f"{commit[:12]}-{trees.input_digest(part, data)[:12]}-{given.sample}"
+        kept = trees.CACHE / "once" if given.twice else trees.CACHE / "reference" / digest
+        pairs[part] = ([], [])
+        for piece in trees.PARTS[part]:
+            name = f"{piece.replace(':', '-').replace('/', '-')}.jsonl"
+            pairs[part][0].append(kept / name)
+            pairs[part][1].append(trees.CACHE / "this" / name)
+            jobs.append((trees.ROOT, piece, trees.CACHE / "this" / name))
+            if given.twice or not (kept / name).exists():
+                jobs.append((trees.ROOT if given.twice else reference, piece, kept / name))
 
     def run(job: tuple[Path, str, Path]) -> None:
         tree, piece, out = job
@@ -69,13 +71,7 @@ def _streams(commit: str, wanted: Sequence[str], given: argparse.Namespace) -> d
 
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(run, jobs))
-    return {
-        name: tuple(  # type: ignore[misc]
-            [folder / f"{piece.replace(':', '-').replace('/', '-')}.jsonl" for piece in trees.PARTS[name]]
-            for folder in (kept, fresh)
-        )
-        for name in wanted
-    }
+    return pairs
 
 
 def _show(part: str, before: list[Path], after: list[Path], expected: Sequence[Expected], everything: bool) -> bool:

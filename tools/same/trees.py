@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -32,6 +31,9 @@ PARTS = {
 
 _AFTERWARDS = ("__main__.py", "compare.py", "expected.toml", "left_out.toml", "trees.py")
 """What has no part in what a probe writes: a change of it leaves what is kept as good as it was."""
+
+_OWN_FILES = {"commands": ("commands.toml",), "decisions": ("decisions.py",), "live": ("live.py",)}
+"""What has a part in one part only."""
 
 
 def commit_of(reference: str) -> str:
@@ -69,11 +71,12 @@ def data_folder() -> Path | None:
     return folder.resolve() if folder.is_dir() else None
 
 
-def input_digest(data: Path | None) -> str:
-    """SHA-256 over this comparison's own programs and the histories beside the project."""
+def input_digest(part: str, data: Path | None) -> str:
+    """SHA-256 over the programs that write a part, and the histories beside the project."""
     total = sha256()
+    others = {name for name, files in _OWN_FILES.items() if name != part for name in files}
     for path in [*sorted(Path(__file__).parent.glob("*")), *(sorted(data.rglob("*")) if data is not None else ())]:
-        if path.is_file() and path.name not in _AFTERWARDS:
+        if path.is_file() and path.name not in {*_AFTERWARDS, *others}:
             total.update(f"{path.name} {sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
 
@@ -129,10 +132,3 @@ def _locked(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def forget_old(keep: str) -> None:
-    """Remove what is kept of other references."""
-    for path in (CACHE / "reference").glob("*"):
-        if path.name != keep:
-            shutil.rmtree(path, ignore_errors=True)
