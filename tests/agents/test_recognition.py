@@ -43,6 +43,8 @@ PUBLISHED = (
     (r"sessions/headless_session\.jsonl", "headless"),
     (r"sessions/headless_session_legacy", "headless-legacy"),
     (r"sessions/hermes_state", "hermes"),
+    (r"public/.*droid", "droid"),
+    (r"public/.*windsurf", "windsurf"),
 )
 
 
@@ -65,6 +67,8 @@ def cases() -> Iterator[tuple[Path, str | None]]:
     for path in sorted(RECORDINGS.rglob("*")):
         if (path.is_file() and path.suffix not in (".py", ".md", ".pyc")) or path.name == ".aider.chat.history.md":
             yield path, owner_of_recording(path)
+    for path in sorted(Path(__file__).parent.glob("*/made/*")):
+        yield path, path.parts[-3]
     for path in sorted(SHARED.rglob("*")):
         if path.is_file() and path.name != "README.md":
             yield path, owner_of_published(path)

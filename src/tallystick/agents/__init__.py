@@ -98,6 +98,10 @@ NAMES: tuple[str, ...] = (
     "mini_swe_agent.transcript",
     "aider.transcript",
     "gensee.transcript",
+    "goose.transcript",
+    "droid.transcript",
+    "windsurf.transcript",
+    "amp.transcript",
 )
 """The modules of this package that are adapters."""
 

@@ -1,3 +1,3 @@
 """Helpers that several readers of transcripts share."""
 
-__all__ = ["reading", "tables"]
+__all__ = ["blocks", "conversation", "laws", "reading", "tables"]

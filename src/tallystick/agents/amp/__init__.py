@@ -1,0 +1,1 @@
+"""Amp: its transcripts."""

@@ -1,0 +1,1 @@
+"""Windsurf: its transcripts."""
