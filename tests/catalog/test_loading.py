@@ -116,3 +116,10 @@ def test_the_hook_imports_nothing_of_it() -> None:
 
 def test_a_table_can_be_read_the_other_way_round() -> None:
     assert inverted({"x": ("a", "b"), "y": ("c",)}) == {"a": "x", "b": "x", "c": "y"}
+
+
+def test_a_start_parses_no_toml_where_the_compiled_file_is_current() -> None:
+    program = "import sys, tallystick.intent.programs; print({'tomllib', 'json', 'tempfile'} & set(sys.modules))"
+    catalog.names()  # compiles, if it has to
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert ran.stdout == "set()\n"

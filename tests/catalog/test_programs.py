@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.catalog import loading
+from tallystick.catalog import programs as catalogued
 from tallystick.catalog.loading import Catalogue, load, load_folder
 from tallystick.catalog.programs import (
     Program,
@@ -53,16 +54,21 @@ def of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "programs"
 
 
-def read() -> dict[str, Program]:
-    return dict(programs.__wrapped__())
-
-
-def test_a_program_that_is_like_another_has_its_arguments_and_its_own_facts(of_our_own: Path) -> None:
+def test_a_program_that_is_like_another_has_its_arguments_and_its_own_facts(
+    of_our_own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (of_our_own / "a.toml").write_text("[one]\nalso = 'uno'\nrule = 'plain'\nread = 'operands'\ntraits = 'x'\n")
     (of_our_own / "b.toml").write_text("[two]\nlike = 'one'\ntraits = 'y'\n")
-    found = read()
-    assert found["one"] is found["uno"]
-    assert (found["two"].rule, found["two"].read, found["two"].traits) == ("plain", "operands", "y")
+    monkeypatch.setattr(catalogued, "programs", lambda: read())
+    assert (one := read()["one"]) == read()["uno"] == catalogued.arguments_of("two") == catalogued.arguments_of("uno")
+    assert (one.traits, read()["two"].traits) == ("x", "y")
+    assert catalogued.known_arguments("three") is None
+    with pytest.raises(FormatError, match="three has no entry"):
+        catalogued.arguments_of("three")
+
+
+def read() -> dict[str, Program]:
+    return {name: entry for names, entry, _ in catalogued._entries.__wrapped__() for name in names}
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,8 @@ while a wheel is built, so it needs only the standard library. Must not know wha
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import tempfile
-import tomllib
 from collections.abc import Mapping
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import NoReturn
 
@@ -50,6 +46,9 @@ def parsed(name: str, content: bytes) -> dict[str, object]:
     Raises:
         ValueError: it is not TOML, or holds a date or time; the message names the file and the place.
     """
+    import json  # not at a start that finds the compiled file current
+    import tomllib
+
     try:
         tables = tomllib.loads(content.decode("utf-8"))
         json.dumps(tables, default=_refused, allow_nan=False)
@@ -59,12 +58,13 @@ def parsed(name: str, content: bytes) -> dict[str, object]:
 
 
 def _refused(value: object) -> NoReturn:
-    kind = "a date or a time" if isinstance(value, datetime | date | time) else type(value).__name__
-    raise ValueError(f"{kind} ({value}) has no place in the catalogue: write it as text")
+    raise ValueError(f"{type(value).__name__} {value} has no place in the catalogue: write it as text")
 
 
 def compiled(files: Mapping[str, bytes]) -> bytes:
     """The compiled catalogue: its digest on the first line, then one object from the name of each file to its tables."""
+    import json
+
     tables = {name: parsed(name, content) for name, content in files.items()}
     body = json.dumps(tables, ensure_ascii=False, separators=(",", ":"))
     return f"{digest_of(files)}\n{body}\n".encode()
@@ -85,6 +85,8 @@ def store(content: bytes, folder: Path) -> None:
     Raises:
         OSError: the folder cannot be written to.
     """
+    import tempfile
+
     handle, name = tempfile.mkstemp(dir=folder, prefix=f".{COMPILED}.")
     temporary = Path(name)
     try:

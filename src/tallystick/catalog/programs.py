@@ -11,7 +11,6 @@ from functools import cache
 from types import MappingProxyType
 
 from msgspec import field
-from msgspec.structs import replace
 
 from tallystick.catalog.loading import Entry, load, load_folder
 from tallystick.errors import FormatError
@@ -154,40 +153,50 @@ def programs() -> Mapping[str, Program]:
     Raises:
         FormatError: a name has two entries, or an entry is like one that does not exist.
     """
+    return MappingProxyType({name: entry for names, entry, _ in _entries() for name in names})
+
+
+@cache
+def _entries() -> tuple[tuple[tuple[str, ...], Program, str], ...]:
+    """Every entry, with the names that it holds for before it and its file after it."""
     found: dict[str, Program] = {}
-    for file, entries in load_folder("programs", dict[str, Program]).items():
-        for name, entry in entries.items():
-            for each in (name, *entry.also.split()):
+    entries: list[tuple[tuple[str, ...], Program, str]] = []
+    for file, table in load_folder("programs", dict[str, Program]).items():
+        for name, entry in table.items():
+            names = (name, *entry.also.split())
+            for each in names:
                 if each in found:
                     raise FormatError(f"catalog/programs/{file}.toml: {each} has another entry")
                 found[each] = entry
-    return MappingProxyType({name: _resolved(name, entry, found) for name, entry in found.items()})
+            entries.append((names, entry, file))
+    for name, entry in found.items():
+        if entry.like and (entry.like not in found or found[entry.like].like):
+            raise FormatError(f"catalog/programs: {name} is like {entry.like}, which has no arguments of its own")
+    return tuple(entries)
 
 
-def _resolved(name: str, entry: Program, found: Mapping[str, Program]) -> Program:
-    """An entry with the arguments of the one that it is like."""
-    if not entry.like:
-        return entry
-    model = found.get(entry.like)
-    if model is None or model.like:
-        raise FormatError(f"catalog/programs: {name} is like {entry.like}, which has no arguments of its own")
-    return replace(
-        model,
-        also="",
-        like=entry.like,
-        wrapper=entry.wrapper,
-        under=entry.under,
-        traits=entry.traits,
-        facts=entry.facts,
-        risks=entry.risks,
-    )
+def known_arguments(program: str) -> Program | None:
+    """The entry that says what a program does with its arguments: its own, or that of the one it is like."""
+    entry = programs().get(program)
+    return programs()[entry.like] if entry is not None and entry.like else entry
+
+
+def arguments_of(program: str) -> Program:
+    """The same of a program that must have an entry.
+
+    Raises:
+        FormatError: it has none.
+    """
+    entry = known_arguments(program)
+    if entry is None:
+        raise FormatError(f"catalog/programs: {program} has no entry")
+    return entry
 
 
 @cache
 def programs_in(file: str) -> frozenset[str]:
     """The names of the programs in one file of `programs/`."""
-    entries = load(f"programs/{file}", dict[str, Program])
-    return frozenset(each for name, entry in entries.items() for each in (name, *entry.also.split()))
+    return frozenset(name for names, _, its in _entries() for name in names if its == file)
 
 
 @cache
@@ -199,7 +208,7 @@ def modules_of_python() -> Mapping[str, Program]:
 
 def words_of(program: str, words: str) -> tuple[str, ...]:
     """A list of a program that its own rule asks for."""
-    return tuple(programs()[program].words[words].split())
+    return tuple(arguments_of(program).words[words].split())
 
 
 def names_of(program: str, words: str) -> frozenset[str]:
@@ -207,7 +216,6 @@ def names_of(program: str, words: str) -> frozenset[str]:
     return frozenset(words_of(program, words))
 
 
-@cache
 def programs_with(trait: str) -> frozenset[str]:
     """The names of the programs that have a trait."""
     return _by_trait().get(trait, frozenset())
@@ -216,15 +224,39 @@ def programs_with(trait: str) -> frozenset[str]:
 @cache
 def _by_trait() -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for name, entry in programs().items():
+    for names, entry, _ in _entries():
         for trait in entry.traits.split():
-            found.setdefault(trait, set()).add(name)
+            found.setdefault(trait, set()).update(names)
     return {trait: frozenset(names) for trait, names in found.items()}
 
 
-@cache
 def fact_of_programs(fact: str) -> Mapping[str, tuple[str, ...]]:
     """The words of a fact, for each program that it is stated of."""
-    return MappingProxyType(
-        {name: tuple(entry.facts[fact].split()) for name, entry in programs().items() if fact in entry.facts}
-    )
+    return MappingProxyType(_by_fact().get(fact, {}))
+
+
+@cache
+def _by_fact() -> Mapping[str, dict[str, tuple[str, ...]]]:
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for names, entry, _ in _entries():
+        for fact, words in entry.facts.items():
+            found.setdefault(fact, {}).update(dict.fromkeys(names, tuple(words.split())))
+    return found
+
+
+def tests_of(module: str) -> Mapping[str, tuple[RiskRule, ...]]:
+    """The tests of programs that one module of `policy.risks` has, by the names of programs."""
+    return MappingProxyType(_by_module().get(module, {}))
+
+
+@cache
+def _by_module() -> Mapping[str, dict[str, tuple[RiskRule, ...]]]:
+    found: dict[str, dict[str, tuple[RiskRule, ...]]] = {}
+    for names, entry, _ in _entries():
+        tests: dict[str, tuple[RiskRule, ...]] = {}
+        for test in entry.risks:
+            module = test.when.partition(".")[0]
+            tests[module] = (*tests.get(module, ()), test)
+        for module, its in tests.items():
+            found.setdefault(module, {}).update(dict.fromkeys(names, its))
+    return found

@@ -32,9 +32,9 @@ def test_every_risk_that_an_entry_names_is_known() -> None:
 def test_of_several_tests_the_first_that_speaks_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     tests = {
         "x": (
-            RiskRule(when="says", risk="a", words="stop", begins="--kill"),
-            RiskRule(when="has", risk="b", options="-f"),
-            RiskRule(when="mine"),
+            RiskRule(when="any.says", risk="a", words="stop", begins="--kill"),
+            RiskRule(when="any.has", risk="b", options="-f"),
+            RiskRule(when="any.mine"),
         )
     }
     monkeypatch.setattr(entries, "tests_of", lambda _: tests)
@@ -44,7 +44,7 @@ def test_of_several_tests_the_first_that_speaks_decides(monkeypatch: pytest.Monk
 
 
 def test_a_test_that_the_module_does_not_have_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "tests_of", lambda _: {"x": (RiskRule(when="other"),)})
+    monkeypatch.setattr(entries, "tests_of", lambda _: {"x": (RiskRule(when="any.other"),)})
     with pytest.raises(KeyError, match="other"):
         rules_of("any", written={}, made={"always": always})
     assert always(RiskRule(when="always", risk="a"))(started("x --help")) == "a"

@@ -12,7 +12,7 @@ from functools import cache
 
 import msgspec
 
-from tallystick.catalog.programs import Program, modules_of_python, programs, programs_in
+from tallystick.catalog.programs import Program, known_arguments, modules_of_python, programs, programs_in
 from tallystick.intent.programs import (
     archives,
     builds,
@@ -84,12 +84,12 @@ _AS_MODULES = names("pip pytest black ruff mypy isort flake8 pylint bandit uv po
 
 def known_programs() -> frozenset[str]:
     """The names of which the catalogue says what the program does with its words."""
-    return frozenset(name for name, entry in programs().items() if entry.rule)
+    return frozenset(name for name, entry in programs().items() if entry.rule or entry.like)
 
 
 @cache
 def _rule_of(name: str) -> Rule | None:
-    entry = programs().get(name)
+    entry = known_arguments(name)
     return _made(entry) if entry is not None and entry.rule else None
 
 

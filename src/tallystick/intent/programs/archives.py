@@ -6,7 +6,7 @@ Sources: the manual pages of GNU tar, Info-ZIP, gzip, xz, zstd, cpio, binutils `
 
 from __future__ import annotations
 
-from tallystick.catalog.programs import names_of, programs, words_of
+from tallystick.catalog.programs import known_arguments, names_of, words_of
 from tallystick.intent.programs.arguments import Line, below, grammar, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
@@ -307,7 +307,7 @@ _KEEPS = names_of("gzip", "keeps")
 
 
 def _suffix(program: str) -> str:
-    entry = programs().get(program)
+    entry = known_arguments(program)
     return entry.suffix if entry is not None else ""
 
 

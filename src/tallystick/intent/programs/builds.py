@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from tallystick.catalog.programs import programs
+from tallystick.catalog.programs import arguments_of, known_arguments
 from tallystick.intent.programs.arguments import below, is_fed, last_part, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of, plain
 from tallystick.intent.shell.actions import Actions, Code
@@ -141,7 +141,7 @@ def _task(command: Command) -> Actions:
     built = Builder()
     folder = line.value("-C", "-d", "--working-directory", "--directory", "--project-dir", "-p")
     file = line.value("-f", "-F", "-b", "--file", "--justfile", "--build-file", "--taskfile", "--rakefile")
-    entry = programs().get(last_part(command.program).rstrip("0123456789.-"))
+    entry = known_arguments(last_part(command.program).rstrip("0123456789.-"))
     name = entry.manifest if entry is not None and entry.manifest else "Makefile"
     built.add(
         Operation.EXECUTE, below(folder, file or Word(name)), words=(file,) if file is not None else command.words[:1]
@@ -200,7 +200,7 @@ def _debugs(command: Command) -> Actions:
     return built.build()
 
 
-_LINKER = plain(programs()["ld"])
+_LINKER = plain(arguments_of("ld"))
 
 
 def _assembles(command: Command) -> Actions:

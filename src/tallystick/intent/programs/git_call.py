@@ -6,7 +6,7 @@ Source: git(1).
 
 from __future__ import annotations
 
-from tallystick.catalog.programs import programs
+from tallystick.catalog.programs import arguments_of
 from tallystick.intent.programs.arguments import below, grammar, taken
 from tallystick.intent.programs.rules import Builder
 from tallystick.model.intent import Operation
@@ -16,7 +16,7 @@ _HEAD = grammar("-C -c --git-dir --work-tree --namespace --exec-path? --super-pr
 HERE = Word(".")
 _ALL = frozenset((":/", ":(top)", ":"))
 """Path specifications that mean the whole working tree."""
-_ENTRY = programs()["git"]
+_ENTRY = arguments_of("git")
 _GRAMMARS = {verb: grammar(f"{_ENTRY.takes} {takes}") for verb, takes in _ENTRY.verb_takes.items()}
 _OTHERS = grammar(_ENTRY.takes)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from tallystick.catalog.programs import Program, programs, words_of
+from tallystick.catalog.programs import Program, arguments_of, words_of
 from tallystick.intent.programs.arguments import Grammar, Line, fed_file, grammar, is_fed, renamed, sentence, taken
 from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
@@ -291,8 +291,8 @@ def _deno(command: Command) -> Actions:
     return built.build()
 
 
-_PHP = interpreter(programs()["php"])
-_PHP_LINE = grammar(f"{programs()['php'].takes} {programs()['php'].code}", stops=True)
+_PHP = interpreter(arguments_of("php"))
+_PHP_LINE = grammar(f"{arguments_of('php').takes} {arguments_of('php').code}", stops=True)
 
 
 def _php(command: Command) -> Actions:
@@ -309,7 +309,7 @@ def _php(command: Command) -> Actions:
     return built.build()
 
 
-_CRYSTAL = interpreter(programs()["crystal"])
+_CRYSTAL = interpreter(arguments_of("crystal"))
 
 
 def _crystal(command: Command) -> Actions:
@@ -325,7 +325,7 @@ def _crystal(command: Command) -> Actions:
     )
 
 
-_NODE = interpreter(programs()["node"])
+_NODE = interpreter(arguments_of("node"))
 
 
 def _node(command: Command) -> Actions:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tallystick.catalog.programs import Program, names_of, programs
+from tallystick.catalog.programs import Program, arguments_of, names_of
 from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, names, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, filtering, grammar_of, plain
 from tallystick.intent.shell.actions import Actions, Code
@@ -241,7 +241,7 @@ def _asks_names(command: Command) -> Actions:
     return built.build()
 
 
-_ENTRY = programs()["openssl"]
+_ENTRY = arguments_of("openssl")
 _OPENSSL, _OPENSSL_FILTER = plain(_ENTRY), filtering(_ENTRY)
 _OPENSSL_LINE = grammar(f"{_ENTRY.takes} {_ENTRY.read} -out -keyout -verify", is_long=True)
 _FILTERS = names_of("openssl", "filters")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from tallystick.catalog.programs import Program, names_of, programs
+from tallystick.catalog.programs import Program, arguments_of, names_of
 from tallystick.intent.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
@@ -186,7 +186,7 @@ def _removed(entry: _Manager, built: Builder, line: Line, command: Command) -> N
         built.add(Operation.EDIT, below(where, Word(entry.folder)), words=tuple(line.operands), deep=True)
 
 
-_PIP, _PIP_LINE = manager(programs()["pip"]), grammar_of("pip")
+_PIP, _PIP_LINE = manager(arguments_of("pip")), grammar_of("pip")
 
 
 def _pip(command: Command) -> Actions:
@@ -250,10 +250,10 @@ def _uv_run(words: tuple[Word, ...]) -> Actions:
     return built.build()
 
 
-_UV = manager(programs()["uv"])
+_UV = manager(arguments_of("uv"))
 
 
-_YARN, _YARN_LINE = manager(programs()["yarn"]), grammar_of("yarn")
+_YARN, _YARN_LINE = manager(arguments_of("yarn")), grammar_of("yarn")
 _YARN_OWN = names_of("yarn", "own")
 
 

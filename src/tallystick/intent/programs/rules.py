@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from tallystick.catalog.programs import Program, programs
+from tallystick.catalog.programs import Program, arguments_of
 from tallystick.intent.programs.arguments import Grammar, Line, grammar, literal, names, renamed, taken
 from tallystick.intent.shell.actions import Action, Actions, Code
 from tallystick.model.intent import Domain, Operation
@@ -203,7 +203,7 @@ def filtering(entry: Program) -> Rule:
 
 def grammar_of(program: str, name: str = "") -> Grammar:
     """The grammar of a program's arguments, or one of its others by name: of a verb, of another form."""
-    entry = programs()[program]
+    entry = arguments_of(program)
     options = entry.grammars[name] if name else entry
     return grammar(options.takes, stops=options.stops, is_long=options.long)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.catalog.programs import Program, programs
+from tallystick.catalog.programs import Program, arguments_of
 from tallystick.intent.programs.arguments import MOST_WORDS, grammar, is_fed, taken
 from tallystick.intent.programs.rules import Builder, Rule, filtering, grammar_of
 from tallystick.intent.shell.actions import Actions, Code
@@ -91,7 +91,7 @@ def _awk(command: Command) -> Actions:
     return built.build()
 
 
-_JQ = filtering(programs()["jq"])
+_JQ = filtering(arguments_of("jq"))
 
 
 def _jq(command: Command) -> Actions:

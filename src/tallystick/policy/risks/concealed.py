@@ -10,6 +10,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from functools import cache
 
 from ahocorasick_rs import AhoCorasick
 
@@ -37,13 +38,21 @@ _BY_LANGUAGE = {
     "lua": r"(?<![\w.])(?:load|loadstring|os\.execute)\s*\(",
 }
 _CASELESS = frozenset(("powershell",))
-_PATTERNS = {
-    language: re.compile(
-        rf"(?:{runs})[^\n;]{{0,{_MOST_BETWEEN}}}?{_DECODERS}", re.IGNORECASE if language in _CASELESS else 0
-    )
-    for language, runs in _BY_LANGUAGE.items()
-}
-_BOUND = re.compile(rf"\b(\w{{1,60}})\s*=(?!=)[^\n;=]{{0,{_MOST_BETWEEN}}}?{_DECODERS}")
+
+
+@cache
+def _pattern(language: str) -> re.Pattern[str] | None:
+    """Code of a language that runs what it decodes. Compiled when such code is first looked at."""
+    runs = _BY_LANGUAGE.get(language)
+    flags = re.IGNORECASE if language in _CASELESS else 0
+    return None if runs is None else re.compile(rf"(?:{runs})[^\n;]{{0,{_MOST_BETWEEN}}}?{_DECODERS}", flags)
+
+
+@cache
+def _bound() -> re.Pattern[str]:
+    return re.compile(rf"\b(\w{{1,60}})\s*=(?!=)[^\n;=]{{0,{_MOST_BETWEEN}}}?{_DECODERS}")
+
+
 _HINTS = """
 b64decode a85decode b85decode b32decode b16decode unhexlify fromhex decompress marshal.loads decode( decrypt decode_base64
 decode64 unpack base64_decode gzinflate gzuncompress rot13 hex2bin uudecode strrev atob fromcharcode inflatesync gunzipsync
@@ -65,14 +74,14 @@ def _concealed(language: str, text: str) -> Iterator[Risk]:
     if language == "python":
         yield from _in_python(text)
         return
-    pattern = _PATTERNS.get(language)
+    pattern = _pattern(language)
     if pattern is None:
         return
     found = pattern.search(text)
     if found is not None:
         yield Risk("decodes-and-runs", found[0][:200])
         return
-    for bound in _BOUND.finditer(text):
+    for bound in _bound().finditer(text):
         used = re.compile(rf"(?:{_BY_LANGUAGE[language]})[^\n;]{{0,80}}?\b{bound[1]}\b")
         later = used.search(text, bound.end())
         if later is not None:

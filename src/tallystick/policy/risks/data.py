@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from tallystick.catalog.programs import programs_with
+from tallystick.catalog.programs import programs_with, tests_of
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
 from tallystick.policy.reading import CallReading
-from tallystick.policy.risks.entries import tests_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 

@@ -9,30 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
-from msgspec.structs import replace
-
-from tallystick.catalog.programs import RiskRule, programs
+from tallystick.catalog.programs import RiskRule, tests_of
 from tallystick.policy.risks.programs import Started
 
 A = TypeVar("A")
 R = TypeVar("R")
 Rule: TypeAlias = Callable[[Started], str | None]
 """The risk of a call; None: it is none."""
-
-
-def tests_of(module: str) -> dict[str, tuple[RiskRule, ...]]:
-    """The tests of one module, by the names of programs; `when` without the module's name."""
-    found: dict[str, tuple[RiskRule, ...]] = {}
-    for name, entry in programs().items():
-        tests = tuple(
-            replace(test, when=when)
-            for test in entry.risks
-            for owner, _, when in [test.when.partition(".")]
-            if owner == module
-        )
-        if tests:
-            found[name] = tests
-    return found
 
 
 def rules_of(
@@ -50,10 +33,16 @@ def rules_of(
     Raises:
         KeyError: an entry names a test that the module does not have.
     """
-    return {
-        name: _first([made[test.when](test) if test.when in made else written[test.when] for test in tests])
-        for name, tests in tests_of(module).items()
-    }
+
+    def rule(test: RiskRule) -> Callable[[A], R]:
+        name = test.when.partition(".")[2]
+        return made[name](test) if name in made else written[name]
+
+    rules: dict[int, Callable[[A], R]] = {}  # the names of one entry share its tests
+    for tests in tests_of(module).values():
+        if id(tests) not in rules:
+            rules[id(tests)] = _first([rule(test) for test in tests])
+    return {name: rules[id(tests)] for name, tests in tests_of(module).items()}
 
 
 def _first(rules: list[Callable[[A], R]]) -> Callable[[A], R]:

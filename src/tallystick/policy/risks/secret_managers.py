@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.catalog.programs import RiskRule, programs_with, tests_of
 from tallystick.policy.reading import CallReading
-from tallystick.policy.risks.entries import tests_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -49,7 +48,9 @@ def _printing(rule: RiskRule) -> tuple[_Printing, ...]:
 def _table(when: str) -> dict[str, tuple[_Printing, ...]]:
     """The commands of programs for which one test stands in their entry."""
     return {
-        name: tuple(printing for rule in rules if rule.when == when for printing in _printing(rule))
+        name: tuple(
+            printing for rule in rules if rule.when == f"secret_managers.{when}" for printing in _printing(rule)
+        )
         for name, rules in tests_of("secret_managers").items()
     }
 
