@@ -14,12 +14,14 @@ SESSIONS = 1000
 
 
 def figures(folder: Path) -> Iterator[Figure]:
-    """`tally version`, and `tally log` over 1,000 sessions."""
+    """`tally version`, what a decision imports with the catalogue in it, and `tally log` over 1,000 sessions."""
     environment = {"HOME": str(folder), "PATH": os.environ.get("PATH", ""), "TALLY_HOME": str(folder / "store")}
     tally = str(Path(sys.executable).with_name("tally"))
     empty = process_seconds([sys.executable, "-c", "pass"], environment=environment)
     seconds = process_seconds([tally, "version"], environment=environment)
     yield _milliseconds("tally version", seconds, empty, 120)
+    decides = [sys.executable, "-c", "import tallystick.policy.judging, tallystick.policy.inspection"]
+    yield _milliseconds("what a decision imports", process_seconds(decides, environment=environment), empty, 1000)
     histories = folder / "histories"
     histories.mkdir(parents=True)
     for number, variant in zip(

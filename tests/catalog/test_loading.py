@@ -119,7 +119,7 @@ def test_a_table_can_be_read_the_other_way_round() -> None:
 
 
 def test_a_start_parses_no_toml_where_the_compiled_file_is_current() -> None:
-    program = "import sys, tallystick.intent.programs; print({'tomllib', 'json', 'tempfile'} & set(sys.modules))"
+    program = "import sys, tallystick.intent.programs; print('tomllib' in sys.modules)"
     catalog.names()  # compiles, if it has to
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
-    assert ran.stdout == "set()\n"
+    assert ran.stdout == "False\n"
