@@ -43,7 +43,10 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally {word}"
             for word in ("export", "sql", "alerts", "verify-log", "verify", "prove", "erase", "rebuild", "coverage")
         ),
-        *(f"tally {word}" for word in ("up", "doctor", "agents", "install", "uninstall", "hook", "audit-config")),
+        *(
+            f"tally {word}"
+            for word in ("up", "doctor", "agents", "install", "uninstall", "hook", "audit-config", "completion")
+        ),
         *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp", "tui")),
         *(f"tally {word}" for word in ("why", "impact", "graph", "taint", "cost", "drift")),
         *(f"tally artifact {word}" for word in ("show", "list", "unexplained")),
@@ -143,6 +146,7 @@ MAKES_A_STORE = (
     "service run",
 )
 WORKS_WITHOUT = (
+    "completion",
     "version",
     "demo",
     "doctor",

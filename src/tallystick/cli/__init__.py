@@ -16,7 +16,10 @@ _COMMANDS = {
     "status": ("start.store:status", "What the store holds, and whether anything is pending."),
     "version": ("start.store:version", "The versions of the program and of the record format."),
     "config": ("start.config:config", "Show and change settings."),
-    "completion": ("start.completion:completion", "Have the shell complete commands, ids, rules and settings."),
+    "completion": (
+        "start.completion:completion",
+        "Print the completion script of a shell, or install it for this user.",
+    ),
     "run": ("record.run:run", "Run a command and record it: its processes, its effects on files, its end."),
     "watch": ("record.watch:watch", "Record what happens to files, until Ctrl-C."),
     "import": ("record.import_:import_", "Take in the histories that agents keep on this machine."),

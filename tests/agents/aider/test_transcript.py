@@ -12,7 +12,7 @@ from tallystick.agents.aider import transcript as aider
 from tallystick.model.step import Event, Input, Loss, Opening, Step
 from tests.agents.conftest import ReadEvents
 
-RECORDING = next((Path(__file__).parents[1] / "recordings" / "aider").glob("*/project/.aider.chat.history.md"))
+RECORDING = next((Path(__file__).parents[2] / "recordings" / "aider").glob("*/project/.aider.chat.history.md"))
 CHAT = (
     "\n# aider chat started at 2026-11-22 03:21:20\n\n> Aider v0.86.2  \n> Main model: x/m-1 with diff edit format  \n"
 )

@@ -16,7 +16,7 @@ from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import spoilt
 
-RECORDINGS = Path(__file__).parents[1] / "recordings" / "cline"
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "cline"
 RECORDING = next(RECORDINGS.glob("*/.cline/data/sessions/*/*.messages.json"))
 
 

@@ -14,7 +14,7 @@ from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, pieces_of, steps_of, types_of
 
-LOGS = Path(__file__).parents[1] / "recordings" / "gptme" / "0.35.1" / ".local" / "share" / "gptme" / "logs"
+LOGS = Path(__file__).parents[2] / "recordings" / "gptme" / "0.35.1" / ".local" / "share" / "gptme" / "logs"
 RECEIPTS = LOGS / "receipts-currency" / "conversation.jsonl"
 DEMO = LOGS / "demo" / "conversation.jsonl"
 WHEN = "2026-11-21T22:36:15.370898"

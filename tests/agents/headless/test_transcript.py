@@ -15,7 +15,7 @@ from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, names_of, steps_of, types_of
 
-RECORDINGS = Path(__file__).parents[1] / "recordings" / "headless"
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "headless"
 SESSION = "7c1f0a9e52d84b36a1e09d5c4f27b8e3"
 PLACE = Path(".local") / "grid" / "sessions" / "release-notes"
 GOLDEN = RECORDINGS / "2026-03" / PLACE / f"{SESSION}.jsonl"

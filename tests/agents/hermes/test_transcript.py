@@ -32,7 +32,7 @@ from tests.agents.hermes_rows import (
     twice_in_place,
 )
 
-RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
+RECORDING = Path(__file__).parents[2] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
 
 CHAIN = ("21511ee8-a8f0-4dbd-a825-da85930c520b", "20261121_203915_ae293e", "20261121_203918_639673")
 IN_PLACE = "a9c31a77-965f-4f81-bb6d-7e687d734c73"

@@ -16,7 +16,7 @@ from tallystick.model.step import Event, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import spoilt
 
-RECORDING = next((Path(__file__).parents[1] / "recordings" / "mini-swe-agent").glob("*/trajectory.json"))
+RECORDING = next((Path(__file__).parents[2] / "recordings" / "mini-swe-agent").glob("*/trajectory.json"))
 
 
 def fed(document: Any, path: str = "/runs/task-1/task-1.traj.json") -> list[Event]:

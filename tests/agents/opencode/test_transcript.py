@@ -18,7 +18,7 @@ from tallystick.model.step import Event, Input, Loss, Opening, Ref, SessionKind,
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import JSON, spoilt
 
-RECORDING = Path(__file__).parents[1] / "recordings/opencode/1.18.33/.local/share/opencode/opencode.db"
+RECORDING = Path(__file__).parents[2] / "recordings/opencode/1.18.33/.local/share/opencode/opencode.db"
 MAIN, CHILD = "ses_dffb6cb0dffeAtSzwskHjliQha", "ses_dffb6c127ffeu054tHmNUokxnO"
 NOON = 1_795_300_000_000
 

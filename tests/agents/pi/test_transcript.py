@@ -15,7 +15,7 @@ from tallystick.model.step import Event, Input, Loss, Opening, Ref, SessionKind,
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.damage import JSON, spoilt
 
-RECORDING = next((Path(__file__).parents[1] / "recordings" / "pi").glob("*/.pi/agent/sessions/*/*.jsonl"))
+RECORDING = next((Path(__file__).parents[2] / "recordings" / "pi").glob("*/.pi/agent/sessions/*/*.jsonl"))
 PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "public" / "small" / "pi-session-tool.jsonl"
 
 
