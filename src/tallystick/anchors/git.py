@@ -115,7 +115,10 @@ class GitAnchor:
         for line in self._git("cat-file", "--batch-check", data=asked).splitlines():
             name, _, kind = line.partition(b" ")
             kind, _, size = kind.partition(b" ")
-            yield name if kind == b"blob" and int(size) <= _MOST_HEAD else None
+            if kind == b"blob" and int(size) <= _MOST_HEAD:
+                yield name
+            else:
+                yield None
 
     def _notes(self, files: Mapping[bytes, None]) -> dict[bytes, bytes]:
         """The heads among some blobs, each read once however many commits have it."""

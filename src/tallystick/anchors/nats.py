@@ -133,7 +133,10 @@ class NatsAnchor:
         except NotFoundError:
             if not make:
                 return None
-        subjects = ["tallystick.heads.>"] if self.subject.startswith("tallystick.heads.") else [self.subject]
+        if self.subject.startswith("tallystick.heads."):
+            subjects = ["tallystick.heads.>"]
+        else:
+            subjects = [self.subject]
         config = StreamConfig(name=_STREAM, subjects=subjects, deny_delete=True, deny_purge=True)
         return (await stream.add_stream(config)).config.name
 

@@ -131,11 +131,10 @@ class TsaAnchor:
         builder = VerifierBuilder()
         for certificate in self._certificates:
             is_root = certificate.issuer == certificate.subject
-            builder = (
-                builder.add_root_certificate(certificate)
-                if is_root
-                else builder.add_intermediate_certificate(certificate)
-            )
+            if is_root:
+                builder = builder.add_root_certificate(certificate)
+            else:
+                builder = builder.add_intermediate_certificate(certificate)
         try:
             builder.build().verify_message(response, note)
         except (VerificationError, ValueError) as error:

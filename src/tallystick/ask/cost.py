@@ -92,7 +92,10 @@ def costs(index: Index, prices: Prices, by: By, wanted: UsedFilter, *, limit: in
     if by is By.REQUEST:
         _move_to_requests(graph, found, behind, wanted)
     ordered = sorted(found.items(), key=_by_day if by is By.DAY else _dearest)
-    shown = ordered[-limit:] if by is By.DAY and limit is not None else ordered[:limit]
+    if by is By.DAY and limit is not None:
+        shown = ordered[-limit:]
+    else:
+        shown = ordered[:limit]
     return Costs(
         by=by,
         rows=tuple(_rows(graph, by, shown, behind, wanted)),

@@ -112,7 +112,9 @@ def _skipped(home: Home, session: str) -> dict[str, int]:
         if entry.type != "import" or entry.meta.get("session") != session:
             continue
         source, skipped = entry.values.get("local.source"), entry.member("skipped")
-        path = str(source.get("path")) if isinstance(source, dict) else ""
+        path = ""
+        if isinstance(source, dict):
+            path = str(source.get("path"))
         by_file[path] = skipped if isinstance(skipped, dict) else {}
     total: Counter[str] = Counter()
     for counts in by_file.values():
@@ -158,7 +160,9 @@ class _Account:
     def _take_sighting(self, step: Recorded) -> None:
         source, seen = step.meta.get("source"), step.member("steps")
         for item in seen if isinstance(seen, list) else ():
-            n = item.get("n") if isinstance(item, dict) else None
+            n = None
+            if isinstance(item, dict):
+                n = item.get("n")
             event = self._event(n)
             if event is not None and isinstance(source, str):
                 event.sources.add(source)
@@ -172,7 +176,9 @@ class _Account:
 
     def _event(self, n: Json) -> _Event | None:
         """The event that entry `n` tells."""
-        return self._events.get(self._known.first(n)) if type(n) is int else None
+        if type(n) is int:
+            return self._events.get(self._known.first(n))
+        return None
 
     def _take_event(self, step: Recorded) -> None:
         first = self._known.first(step.n)
@@ -233,15 +239,21 @@ class _Account:
         )
 
     def _word(self, member: str) -> str | None:
-        found = self._start.member(member) if self._start is not None else None
-        return found if isinstance(found, str) else None
+        found = None
+        if self._start is not None:
+            found = self._start.member(member)
+        if isinstance(found, str):
+            return found
+        return None
 
     def _without_call(self) -> Iterator[StepName]:
         """Results whose call is not in the record. Calls that have one are marked on the way."""
         for event in self._events.values():
             if event.name.type != "tool_result":
                 continue
-            call = self._event(self._known.find(event.call)) if event.call is not None else None
+            call = None
+            if event.call is not None:
+                call = self._event(self._known.find(event.call))
             if call is None or call.name.type != "tool_call":
                 yield event.name
             else:
@@ -283,7 +295,10 @@ def _losses(gaps: int, skipped: dict[str, int]) -> Iterator[str]:
 
 def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, contradictions: int) -> Iterator[str]:
     if len(witnesses) < 2:
-        yield f"only one source told of it: {witnesses[0]}" if witnesses else "no source of its own told of it"
+        if witnesses:
+            yield f"only one source told of it: {witnesses[0]}"
+        else:
+            yield "no source of its own told of it"
     if unanswered:
         yield f"{_count(unanswered, 'call')} without a result"
     if orphans:
@@ -314,4 +329,6 @@ def _call_of(step: Recorded) -> str | None:
     corr, source_id = step.member("corr"), step.member("source_id")
     if isinstance(corr, str):
         return corr
-    return source_id.removesuffix("/result") if isinstance(source_id, str) else None
+    if isinstance(source_id, str):
+        return source_id.removesuffix("/result")
+    return None

@@ -135,7 +135,9 @@ def _said(home: Home, rows: dict[NodeId, Node]) -> dict[NodeId, str]:
     found: dict[NodeId, str] = {}
     for row in wordless[:_MOST_READ]:
         path = home.journal(row.session)
-        step = read_at(home, path, row.offset) if path is not None else None
+        step = None
+        if path is not None:
+            step = read_at(home, path, row.offset)
         if step is not None and step.hash == row.hash:
             found[NodeId(NodeKind.STEP, row.id)] = said_by(step)
     return found
@@ -158,7 +160,9 @@ def _place(about: Node | None, makers: dict[int, StepNode]) -> tuple[str | None,
     """Which step a node is or was made by, whose it is, and when."""
     match about:
         case ArtifactNode():
-            maker = makers.get(about.made_by) if about.made_by is not None else None
+            maker = None
+            if about.made_by is not None:
+                maker = makers.get(about.made_by)
             if maker is None:
                 return None, None, about.created_at_ms
             return f"{maker.session}:{maker.n}", maker.agent, about.created_at_ms

@@ -51,7 +51,10 @@ class Memory:
     def __call__(self, path: str, is_deep: bool = False) -> Found:
         """What is known of a path, or of all below it. Where the index cannot be asked, nothing."""
         try:
-            versions = [*newest_below(self._graph, path)] if is_deep else []
+            if is_deep:
+                versions = [*newest_below(self._graph, path)]
+            else:
+                versions = []
             own = newest_version(self._graph, "file", f"file://{path}")
             tainted = [(version, self.taints.of_version(version)) for version in ([own] if own else []) + versions]
             tainted = [(version, taint) for version, taint in tainted if not taint.is_clean]
@@ -83,7 +86,10 @@ class Memory:
                 inner = self._origins(taken.version, depth + 1)
                 if inner is None and taken.via is not Via.MODEL:
                     return None
-                texts += inner if inner is not None else [self._reader.shown(taken)]
+                if inner is not None:
+                    texts += inner
+                else:
+                    texts += [self._reader.shown(taken)]
         return tuple(texts[:_MOST_ORIGINS])
 
 
@@ -116,7 +122,9 @@ def has_secret_shown(step: Recorded) -> bool:
 def read_recorded(step: Recorded, folder: str | None) -> CallReading:
     """What a recorded call meant to do, by its arguments alone: files are others by now."""
     tool, server = step.member("tool"), step.member("server")
-    name = tool if isinstance(tool, str) else ""
+    name = ""
+    if isinstance(tool, str):
+        name = tool
     if isinstance(server, str) and server and "mcp" not in name:
         name = f"mcp__{server}__{name}"
     call = Call(agent="", session=step.session, tool=name, args=step.values.get("content.args"), cwd=folder)
@@ -181,18 +189,24 @@ class _Quoting:
 
     def _step(self, id_: int) -> Recorded | None:
         place = place_of(self._graph, id_)
-        path = self._home.journal(place.session) if place is not None else None
+        path = None
+        if place is not None:
+            path = self._home.journal(place.session)
         if place is None or path is None:
             return None
         try:
             step = read_at(self._home, path, place.offset, load_blobs=True, largest=_LARGEST)
         except TallystickError:
             return None
-        return step if step is not None and step.hash == place.hash else None
+        if step is not None and step.hash == place.hash:
+            return step
+        return None
 
     def _result(self, step: int, n: int | None) -> Recorded | None:
         place = place_of(self._graph, step)
-        return None if place is None else self._step(step - place.n + n if n is not None else step)
+        if place is None:
+            return None
+        return self._step(step - place.n + n if n is not None else step)
 
 
 def _holds_secret(text: str) -> bool:
@@ -201,4 +215,6 @@ def _holds_secret(text: str) -> bool:
 
 def _output(step: Recorded) -> str:
     value: Json = step.values.get("content.output", step.values.get("content.text"))
-    return plain_text(value) if value is not None else ""
+    if value is None:
+        return ""
+    return plain_text(value)

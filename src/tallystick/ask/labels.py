@@ -44,7 +44,9 @@ def _kind(node: StepNode) -> str:
     """The tool of a call, else the type of the step."""
     if node.type == "file_effect":
         return "effect"
-    return node.tool or node.type if node.type in _CALLS else node.type
+    if node.type in _CALLS:
+        return node.tool or node.type
+    return node.type
 
 
 def _asked(text: str | None) -> str:
@@ -55,7 +57,9 @@ def _asked(text: str | None) -> str:
         said = orjson.loads(text)
     except orjson.JSONDecodeError:
         return text[:_LONGEST]
-    return telling(said) if isinstance(said, dict) else str(said)[:_LONGEST]
+    if isinstance(said, dict):
+        return telling(said)
+    return str(said)[:_LONGEST]
 
 
 def telling(said: dict[str, Json]) -> str:

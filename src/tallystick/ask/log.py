@@ -61,5 +61,7 @@ def page_of_log(index: Index, wanted: StepFilter, *, session: str | None, limit:
 
 def _row(home: Home, entry: StepEntry) -> LogRow:
     path = home.journal(entry.session)
-    step = read_at(home, path, entry.offset) if path is not None else None
+    step = None
+    if path is not None:
+        step = read_at(home, path, entry.offset)
     return LogRow(entry, step if step is not None and step.hash == entry.hash else None)

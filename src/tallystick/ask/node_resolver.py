@@ -116,7 +116,9 @@ def _spellings(text: str, folder: str) -> list[str]:
 
 def absolute(text: str, folder: str) -> str:
     """A path as seen from a folder, without `.` and `..`."""
-    spelled = f"{Path.home()}{text[1:]}" if text == "~" or text.startswith("~/") else text
+    spelled = text
+    if text == "~" or text.startswith("~/"):
+        spelled = f"{Path.home()}{text[1:]}"
     return posixpath.normpath(posixpath.join(folder, spelled))
 
 
@@ -170,7 +172,10 @@ def _of_session(graph: Graph, text: str) -> Start:
 
 def _by_part(graph: Graph, text: str, line: re.Match[str] | None, folder: str) -> Start:
     """The one thing whose URI ends (of a URL or commit: begins) with a text, or the session whose name begins with it."""
-    commits = _commits(graph, text) if _HEX.match(text) else ()
+    if _HEX.match(text):
+        commits = _commits(graph, text)
+    else:
+        commits = ()
     if len(commits) == 1:
         return _of_thing(graph, text, commits[0])
     for part, number in _parts(text, line):
@@ -219,7 +224,10 @@ def _commits(graph: Graph, text: str) -> tuple[Named, ...]:
 
 def _listed(things: tuple[Named, ...]) -> str:
     shown = "; ".join(shown_name(thing) for thing in things[:_LISTED])
-    count = f"more than {_LISTED}" if len(things) > _LISTED else str(len(things))
+    if len(things) > _LISTED:
+        count = f"more than {_LISTED}"
+    else:
+        count = str(len(things))
     return f"{count} things: {shown}"
 
 
@@ -227,12 +235,16 @@ def shown_name(thing: Named) -> str:
     """A thing's URI as a person writes it: a file by its path."""
     if thing.kind != "file":
         return thing.uri
-    return thing.uri.removeprefix("file://") if thing.uri.startswith("file://") else thing.uri.removeprefix("file:")
+    if thing.uri.startswith("file://"):
+        return thing.uri.removeprefix("file://")
+    return thing.uri.removeprefix("file:")
 
 
 def _nothing(graph: Graph, text: str, line: re.Match[str] | None, folder: str) -> TallystickError:
     """What to say of a text that names nothing: what was looked for, and what is near."""
-    path = line["path"] if line is not None else text
+    path = text
+    if line is not None:
+        path = line["path"]
     name = posixpath.basename(path.rstrip("/"))
     whole = absolute(path, folder)
     if "://" not in text and things_below(graph, "file", f"file://{whole.rstrip('/')}/", limit=1):
@@ -243,7 +255,10 @@ def _nothing(graph: Graph, text: str, line: re.Match[str] | None, folder: str) -
         looked = f"nothing is known of {text!r}"
     else:
         looked = f"nothing is known of {text!r}: no file {whole}, no path that ends so, no step, no session"
-    offered = f"known are {'; '.join(near)}" if near else f"`tally search {name or 'WORD'}` looks through what was said"
+    if near:
+        offered = f"known are {'; '.join(near)}"
+    else:
+        offered = f"`tally search {name or 'WORD'}` looks through what was said"
     return NotFoundError(looked, hint=offered)
 
 

@@ -43,7 +43,9 @@ def picture_of(found: Answer) -> Picture:
 
 def _arrow(edge: Edge, place: dict[NodeId, int]) -> Arrow:
     words = _WORDS.get(edge.relation, edge.relation)
-    sure = f" {edge.confidence:.2g}" if edge.confidence < 1 and words else ""
+    sure = ""
+    if edge.confidence < 1 and words:
+        sure = f" {edge.confidence:.2g}"
     return Arrow(
         source=place[edge.source], target=place[edge.target], label=f"{words}{sure}", confidence=edge.confidence
     )
@@ -61,9 +63,14 @@ def _lines(known: Known) -> tuple[str, ...]:
     place = _place(known)
     match known.about:
         case ArtifactNode() as about:
-            version = f"version {about.version}" if about.kind == "file" or about.versions else ""
-            version += ", deleted" if about.deleted_at_ms is not None else ""
-            outside = "changed outside the agent" if about.changed_outside else ""
+            version = ""
+            if about.kind == "file" or about.versions:
+                version = f"version {about.version}"
+            if about.deleted_at_ms is not None:
+                version += ", deleted"
+            outside = ""
+            if about.changed_outside:
+                outside = "changed outside the agent"
             return Look.ARTIFACT, _end_of(known.title), version, outside, place
         case StepNode():
             return Look.STEP, known.title, place
@@ -78,7 +85,9 @@ def _lines(known: Known) -> tuple[str, ...]:
 def _place(known: Known) -> str:
     step, _, n = (known.step or "").rpartition(":")
     at_ms = known.at_ms or 0
-    when = f"{datetime.fromtimestamp(at_ms / 1000, UTC):%m-%d %H:%M}" if 0 < at_ms < 253_402_300_800_000 else ""
+    when = ""
+    if 0 < at_ms < 253_402_300_800_000:
+        when = f"{datetime.fromtimestamp(at_ms / 1000, UTC):%m-%d %H:%M}"
     return "  ".join(word for word in (f"{step[:_SHORT]}:{n}" if step else "", when) if word)
 
 

@@ -78,7 +78,9 @@ class Prices:
                 had; some models cost more beyond a length.
         """
         own = self._given.get(model.lower())
-        return own if own is not None else _known_rates(model, at_ms, prompt)
+        if own is not None:
+            return own
+        return _known_rates(model, at_ms, prompt)
 
     def cost(self, model: str, tokens: Mapping[str, Json], *, at_ms: int | None = None, prompt: int = 0) -> int | None:
         """Millionths of a dollar for tokens, kinds as Rates.cost takes them; None: nobody knows the model's rates.
@@ -87,7 +89,9 @@ class Prices:
             prompt: see `rates`. 0 for the tokens of several calls: their sum is no prompt that anyone sent.
         """
         found = self.rates(model, at_ms=at_ms, prompt=prompt)
-        return None if found is None else found.cost(tokens)
+        if found is None:
+            return None
+        return found.cost(tokens)
 
 
 def read_prices(home: Home) -> Prices:
@@ -104,7 +108,10 @@ def price(model: str, tokens: Mapping[str, Json], *, at_ms: int | None = None, h
         tokens: by kind, of one call or of many; what a longer prompt would cost more is not added.
         home: the store whose `prices.toml` goes first.
     """
-    prices = Prices() if home is None else read_prices(home)
+    if home is None:
+        prices = Prices()
+    else:
+        prices = read_prices(home)
     return prices.cost(model, tokens, at_ms=at_ms)
 
 
@@ -155,7 +162,9 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 
 def _known_rates(model: str, at_ms: int | None, prompt: int) -> Rates | None:
-    found = _known_model(model) if len(model) <= _MOST_NAME else None
+    found = None
+    if len(model) <= _MOST_NAME:
+        found = _known_model(model)
     if found is None:
         return None
     return _rates(_Priced(found.get_prices(_moment(at_ms))), prompt)
@@ -178,7 +187,9 @@ def _lengths(model: str) -> set[int]:
 
 def _moment(at_ms: int | None) -> datetime:
     try:
-        return datetime.now(UTC) if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
+        if at_ms is None:
+            return datetime.now(UTC)
+        return datetime.fromtimestamp(at_ms / 1000, UTC)
     except (OverflowError, OSError, ValueError):  # no year that a calendar has
         return datetime.now(UTC)
 
@@ -251,7 +262,9 @@ def _by_length(priced: _Priced) -> tuple[tuple[int, Rates], ...]:
     def at(key: str, start: int) -> Decimal | None:
         value = getattr(priced.price, key)
         if not isinstance(value, TieredPrices):
-            return value if isinstance(value, Decimal) else None
+            if isinstance(value, Decimal):
+                return value
+            return None
         return next((tier.price for tier in reversed(value.tiers) if tier.start <= start), value.base)
 
     keys = ("input_mtok", "output_mtok", *_KINDS.values())

@@ -64,19 +64,26 @@ class Finding(NamedTuple):
 def first_reader(graph: Graph, version: int) -> int | None:
     """The step that took a version first."""
     row = graph.row(_READER, (version,))
-    return None if row is None else int(row[0])
+    if row is None:
+        return None
+    return int(row[0])
 
 
 def agents_block(graph: Graph, place: Place) -> str | None:
     """The agent's own id of the block that a call brought in; None where it keeps none."""
     row = graph.row(_BLOCK_OF, (_SOON, place.n, place.session))
-    return _block_id(row[0]) if row is not None else None
+    if row is None:
+        return None
+    return _block_id(row[0])
 
 
 def told_of(home: Home, graph: Graph, step: int, place: Place) -> Iterator[TaintNode]:
     """What the record says of a step: the lineage that the agent wrote down, and what policy found."""
     own = _read(home, place.session, place.offset, place.hash)
-    about = [own] if own is not None else []
+    if own is not None:
+        about = [own]
+    else:
+        about = []
     decided = graph.rows(_DECIDED, (_NEAR, _NEAR, step))
     about += [found for _, at, digest in decided if (found := _read(home, place.session, at, digest)) is not None]
     for found in about:
@@ -101,7 +108,9 @@ def _session(graph: Graph, beginning: str) -> str | None:
         "SELECT session_id FROM sessions WHERE session_id >= ? AND session_id < ? LIMIT 1",
         (beginning, f"{beginning}g"),
     )
-    return None if row is None else str(row[0])
+    if row is None:
+        return None
+    return str(row[0])
 
 
 # What policy would have found -----------------------------------------------------------------------------------------
@@ -172,16 +181,25 @@ def _read(home: Home, session: str, offset: int, digest: str) -> Recorded | None
         step = read_at(home, path, offset, load_blobs=True)
     except TallystickError:
         return None
-    return step if step is not None and step.hash == digest else None
+    if step is not None and step.hash == digest:
+        return step
+    return None
 
 
 def _block_id(meta: str | None) -> str | None:
     try:
-        found = orjson.loads(meta) if meta else {}
+        if meta:
+            found = orjson.loads(meta)
+        else:
+            found = {}
     except orjson.JSONDecodeError:
         return None
-    block = found.get("block_id") if isinstance(found, dict) else None
-    return block if isinstance(block, str) else None
+    block = None
+    if isinstance(found, dict):
+        block = found.get("block_id")
+    if isinstance(block, str):
+        return block
+    return None
 
 
 def _found(decision: Recorded) -> list[str]:
@@ -194,9 +212,14 @@ def _found(decision: Recorded) -> list[str]:
             return []
     lines: list[str] = []
     for one in said if isinstance(said, list) else ():
-        rule = one.get("rule") if isinstance(one, dict) else None
-        because = one.get("because") if isinstance(rule, str) and rule.startswith(_FLOWS) else None
+        rule = None
+        if isinstance(one, dict):
+            rule = one.get("rule")
+        because = None
+        if isinstance(rule, str) and rule.startswith(_FLOWS):
+            because = one.get("because")
         for text in because if isinstance(because, list) and not lines else ():
             name, _, told = str(text)[:_MOST_TEXT].partition(": ")
-            lines += [told] if name in RISKS else ()
+            if name in RISKS:
+                lines += [told]
     return ways(lines)

@@ -23,8 +23,8 @@ def search(home: Home, index: Index, text: str, wanted: SearchFilter) -> SearchR
 
     def read(entry: StepEntry) -> Recorded | None:
         path = home.journal(entry.session)
-        return (
-            read_at(home, path, entry.offset, load_blobs=True, largest=LARGEST_SEARCHED) if path is not None else None
-        )
+        if path is None:
+            return None
+        return read_at(home, path, entry.offset, load_blobs=True, largest=LARGEST_SEARCHED)
 
     return search_index(index.graph, text, wanted, read)

@@ -75,4 +75,6 @@ class SessionCosts:
         if not model or self._given is None:
             return None
         own = self._given.get(model.lower())
-        return own if own is not None else self._kept.rates(model, day)
+        if own is not None:
+            return own
+        return self._kept.rates(model, day)

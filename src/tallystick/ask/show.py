@@ -76,7 +76,9 @@ def show_step(home: Home, session: str, n: int, offset: int) -> Shown:
 
 def _line_at(home: Home, session: str, offset: int) -> bytes:
     path = home.journal(session)
-    text = next(iter(LineFile(path, start=offset)), None) if path is not None else None
+    text = None
+    if path is not None:
+        text = next(iter(LineFile(path, start=offset)), None)
     if text is None:
         raise NotFoundError(f"the journal of session {session} has no line there", hint="`tally verify` says more")
     return text
@@ -123,7 +125,9 @@ def _erasure(entry: Recorded) -> Erasure:
 
 
 def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 # What a model call was given -----------------------------------------------------------------------------------------
@@ -156,7 +160,9 @@ def given_to(home: Home, call: Recorded) -> Given:
         raise UsageError(f"step {call.n}, of type {call.type}, does not say what it was given", hint=hint)
     if said == Input.HIDDEN.value:
         return Given(visible=False)
-    digest = said.get("digest") if isinstance(said, dict) else None
+    digest = None
+    if isinstance(said, dict):
+        digest = said.get("digest")
     if not isinstance(digest, str):
         raise FormatError(f"step {call.n}: its input cannot be read")
     wanted = _numbers(home, call, said)

@@ -69,7 +69,9 @@ def _told(home: Home, question: str, error: QuestionError) -> str:
         known = names(home.graph)
         words = known if kind == "table" else {column for columns in _asked(question, known) for column in columns}
         message += nearest(name.rpartition(".")[2], words)
-    return message if error.at is None else f"{message}\n{_place(question, error.at)}"
+    if error.at is None:
+        return message
+    return f"{message}\n{_place(question, error.at)}"
 
 
 def _asked(question: str, known: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:

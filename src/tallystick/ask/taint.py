@@ -67,7 +67,10 @@ def taint_tree(home: Home, index: Index, text: str, *, folder: str) -> TaintTree
         roots = tuple(builder.of_step(_call_of(index.graph, start.step, start.nodes[0].id), start.step.type))
     elif start.thing is not None and start.nodes:
         version = version_at(index.graph, start.nodes[0].id)
-        roots = (builder.of_version(version),) if version is not None else ()
+        if version is not None:
+            roots = (builder.of_version(version),)
+        else:
+            roots = ()
     else:
         roots = tuple(builder.of_sessions(node.id for node in start.nodes if node.kind is NodeKind.SESSION))
     return TaintTree(
@@ -83,7 +86,9 @@ def _call_of(graph: Graph, step: StepEntry, id_: int) -> int:
     if step.type != "tool_result" or step.corr is None:
         return id_
     found = call_of(graph, step.corr, first_id=id_ - step.n, before=id_)
-    return id_ if found is None else found
+    if found is None:
+        return id_
+    return found
 
 
 class _Builder:
@@ -157,10 +162,12 @@ class _Builder:
 
     def of_version(self, version: VersionAt, *, depth: int = 0) -> TaintNode:
         """A version of a thing, made by whoever made it."""
-        step = version.made_by if version.made_by is not None else first_reader(self._graph, version.id)
-        place = (
-            place_of(self._graph, step) if step is not None and (version.kind != "file" or version.made_by) else None
-        )
+        step = version.made_by
+        if step is None:
+            step = first_reader(self._graph, version.id)
+        place = None
+        if step is not None and (version.kind != "file" or version.made_by):
+            place = place_of(self._graph, step)
         return self._node(version, self._taints.of_version(version), place, depth, None, 1.0)
 
     def _source(self, taken: Input, depth: int, above: VersionAt | None) -> TaintNode | None:
@@ -168,14 +175,20 @@ class _Builder:
         taint = self._taints.of_input(taken)
         if taint.is_clean:
             return None
-        via = self._taints.via(above, taken, taint) if above is not None else taken.via
+        if above is not None:
+            via = self._taints.via(above, taken, taint)
+        else:
+            via = taken.via
         return self._node(taken.version, taint, place_of(self._graph, taken.step), depth, via, taken.confidence)
 
     def _node(
         self, version: VersionAt, taint: Taint, place: Place | None, depth: int, via: Via | None, confidence: float
     ) -> TaintNode:
         is_remote = version.kind != "file"
-        maker = place if is_remote or version.made_by is None else place_of(self._graph, version.made_by)
+        if is_remote or version.made_by is None:
+            maker = place
+        else:
+            maker = place_of(self._graph, version.made_by)
         key = (version.id, maker.n if is_remote and maker is not None else 0)
         is_repeat = key in self._seen
         self._seen.add(key)
@@ -190,7 +203,9 @@ class _Builder:
             else:
                 found = (self._source(item, depth + 1, version) for item in inputs)
                 children = tuple(each_once(node for node in found if node is not None))
-            folder = folder_made(self._graph, version.path) if version.made_by is None and version.path else None
+            folder = None
+            if version.made_by is None and version.path:
+                folder = folder_made(self._graph, version.path)
             if folder is not None and not taint.is_clean:
                 children = (msgspec.structs.replace(self.of_version(folder, depth=depth + 1), via=Via.COMMAND),)
         return TaintNode(
@@ -212,5 +227,9 @@ class _Builder:
 
     def _block(self, place: Place, *, is_remote: bool) -> str:
         """The id of what came in with a step: the agent's own, where it keeps blocks itself."""
-        own = agents_block(self._graph, place) if is_remote else None
-        return own if own is not None else f"b{place.n:04}"
+        own = None
+        if is_remote:
+            own = agents_block(self._graph, place)
+        if own is not None:
+            return own
+        return f"b{place.n:04}"

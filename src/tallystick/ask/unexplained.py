@@ -66,4 +66,6 @@ def _why_not(index: Index, file: WrittenFile) -> str | None:
 def _last(walked: Walked, rows: dict[NodeId, Node]) -> str:
     """The session that is farthest from the start."""
     sessions = [row.session for node in walked.nodes if isinstance(row := rows.get(node), SessionNode)]
-    return sessions[-1][:8] if sessions else "?"
+    if sessions:
+        return sessions[-1][:8]
+    return "?"

@@ -76,7 +76,8 @@ def why(home: Home, index: Index, text: str, *, folder: str, limits: Limits = DE
     (version,) = versions_of(index.graph, start.thing, limit=1)
     if start.line is not None:
         line, origin = _line_origin(home, index, start.thing, start.line)
-        nodes = (origin,) if origin is not None else nodes
+        if origin is not None:
+            nodes = (origin,)
     newest = Start(text=start.text, nodes=nodes, thing=start.thing, line=start.line)
     found = answer(home, index, newest, Direction.UP, limits)
     return Why(answer=found, line=line, is_as_recorded=is_as_recorded(start.thing, version.digest))
@@ -109,7 +110,10 @@ def _line_origin(home: Home, index: Index, thing: Named, number: int) -> tuple[L
     steps = describe(index.graph, {NodeId(NodeKind.STEP, step) for _, step, _, _ in writes})
     for position, (version, step, _, confidence) in enumerate(writes):
         about = steps.get(NodeId(NodeKind.STEP, step))
-        sure = min(_held(home, about, line), confidence) if isinstance(about, StepNode) else 0.0
+        if isinstance(about, StepNode):
+            sure = min(_held(home, about, line), confidence)
+        else:
+            sure = 0.0
         if sure and isinstance(about, StepNode):
             origin = LineOrigin(
                 number=number,
@@ -120,7 +124,9 @@ def _line_origin(home: Home, index: Index, thing: Named, number: int) -> tuple[L
                 writes_looked_at=position + 1,
             )
             return origin, NodeId(NodeKind.ARTIFACT, version)
-    nothing = "no recorded write holds this line as it stands" if writes else "no write of this file is recorded"
+    nothing = "no write of this file is recorded"
+    if writes:
+        nothing = "no recorded write holds this line as it stands"
     return LineOrigin(number=number, text=line, writes_looked_at=len(writes), why_not=nothing), None
 
 
@@ -145,7 +151,9 @@ def read_line_of(path: str, number: int) -> tuple[str | None, str | None]:
 def _held(home: Home, about: StepNode, line: str) -> float:
     """How sure it is that what a call wrote holds a line; 0 if it does not."""
     path = home.journal(about.session)
-    step = read_at(home, path, about.offset, load_blobs=True, largest=_LARGEST_VALUE) if path is not None else None
+    step = None
+    if path is not None:
+        step = read_at(home, path, about.offset, load_blobs=True, largest=_LARGEST_VALUE)
     if step is None or step.hash != about.hash:
         return 0.0
     return match_of(line, written_texts(step))
@@ -163,7 +171,9 @@ def match_of(line: str, texts: Iterator[str]) -> float:
             elif other.strip() == bare or other.strip().removeprefix("+").strip() == bare:
                 best = max(best, _SPACED)
     letters = sum(character.isalnum() for character in bare)
-    return min(best, _FAINT) if letters < _TELLING_LETTERS else best
+    if letters < _TELLING_LETTERS:
+        return min(best, _FAINT)
+    return best
 
 
 def written_texts(step: Recorded) -> Iterator[str]:

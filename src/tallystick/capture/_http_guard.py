@@ -54,7 +54,9 @@ def _is_here(address: str, port: int) -> bool:
     """Whether `//host:port` is this listener."""
     try:
         parts = urlsplit(address)
-        there = parts.port if parts.port is not None else 80
+        there = 80
+        if parts.port is not None:
+            there = parts.port
     except ValueError:
         return False
     return parts.hostname is not None and is_loopback(parts.hostname) and there == port and parts.username is None

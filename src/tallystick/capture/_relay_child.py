@@ -35,7 +35,10 @@ class Child:
         except (OSError, ValueError) as error:
             os.close(self.stdin)
             os.close(self.stdout)
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            if isinstance(error, OSError) and error.strerror:
+                reason = error.strerror
+            else:
+                reason = str(error)
             raise SourceError(f"{command[0]}: cannot be started: {reason}") from error
         finally:
             os.close(its_stdin)

@@ -44,7 +44,9 @@ class Lines:
 
     def _complete(self, tail: bytes) -> Piece:
         whole = not self._long
-        data = b"".join((*self._parts, tail)) if self._parts else tail
+        data = tail
+        if self._parts:
+            data = b"".join((*self._parts, tail))
         self._parts, self._size, self._long = [], 0, False
         return Piece(data, whole)
 

@@ -22,7 +22,9 @@ def path_of(place: Place, where: Surroundings, root: Path) -> tuple[Path, Path] 
     if base is None:
         return None
     parts = PurePath(place.path).parts
-    named = where.environment.get(place.variable) if place.variable else None
+    named = None
+    if place.variable:
+        named = where.environment.get(place.variable)
     if named:
         base, parts = named_folder(named, where.user), parts[1:]
     return base.joinpath(*parts), base
@@ -30,4 +32,6 @@ def path_of(place: Place, where: Surroundings, root: Path) -> tuple[Path, Path] 
 
 def named_folder(named: str, user: Path) -> Path:
     """A folder that a variable names."""
-    return user / named[2:] if named.startswith("~/") else Path(named)
+    if named.startswith("~/"):
+        return user / named[2:]
+    return Path(named)

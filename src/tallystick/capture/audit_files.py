@@ -43,7 +43,9 @@ class AuditedFile(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sha256(self) -> str | None:
         """The digest of what was read."""
-        return None if self.data is None else hashlib.sha256(self.data).hexdigest()
+        if self.data is None:
+            return None
+        return hashlib.sha256(self.data).hexdigest()
 
 
 def read_file(path: Path, base: Path, *, most: int = MOST_BYTES) -> AuditedFile | None:
@@ -55,10 +57,14 @@ def read_file(path: Path, base: Path, *, most: int = MOST_BYTES) -> AuditedFile 
     """
     linked = linked_folder(path.parent, base)
     if linked is not None:
-        return AuditedFile(path=path, linked_folder=linked, problem=f"{linked} is a link") if path.exists() else None
+        if path.exists():
+            return AuditedFile(path=path, linked_folder=linked, problem=f"{linked} is a link")
+        return None
     found = read_bounded(path, most=most)
     if found is None or found.status is None:
-        return None if found is None else AuditedFile(path=path, problem=found.problem)
+        if found is None:
+            return None
+        return AuditedFile(path=path, problem=found.problem)
     return msgspec.structs.replace(_facts(path, found.status), data=found.data, problem=found.problem)
 
 
@@ -74,7 +80,9 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def mode(self) -> int | None:
         """Its permissions."""
-        return None if self.status is None else stat.S_IMODE(self.status.st_mode)
+        if self.status is None:
+            return None
+        return stat.S_IMODE(self.status.st_mode)
 
 
 def read_bounded(path: Path, *, most: int) -> Content | None:

@@ -63,7 +63,9 @@ class Contents:
         if not stat.S_ISREG(found.st_mode):
             return Unread.UNREADABLE
         if found.st_size > MOST_BYTES:
-            return Unread.BINARY if b"\0" in os.read(file, _HEAD) else Unread.TOO_LARGE
+            if b"\0" in os.read(file, _HEAD):
+                return Unread.BINARY
+            return Unread.TOO_LARGE
         same = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         with self._lock:
             kept = self._kept.get(path)

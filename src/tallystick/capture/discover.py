@@ -128,8 +128,12 @@ def first_time(head: bytes) -> str:
     from datetime import UTC
 
     match = _TIME.search(head)
-    found = normal_time(match[1].decode(), UTC) if match else None
-    return found[0] if found else ""
+    found = None
+    if match:
+        found = normal_time(match[1].decode(), UTC)
+    if found:
+        return found[0]
+    return ""
 
 
 def reading_order(found: Iterable[Found]) -> list[Found]:

@@ -67,8 +67,12 @@ def git_state(folder: str) -> GitState | None:
 
 def _state(repository: pygit2.Repository, root: str) -> GitState:
     named = repository.lookup_reference("HEAD").target
-    ref = named if isinstance(named, str) else None
-    head = None if repository.head_is_unborn else str(repository.head.target)
+    ref = None
+    if isinstance(named, str):
+        ref = named
+    head = None
+    if not repository.head_is_unborn:
+        head = str(repository.head.target)
     if len(repository.index) > _MOST_ENTRIES:
         return GitState(head=head, ref=ref, is_partial=True)
     names = repository.status(untracked_files="normal")
@@ -82,7 +86,10 @@ def _state(repository: pygit2.Repository, root: str) -> GitState:
 def _different(repository: pygit2.Repository, root: str, names: Iterable[str]) -> Iterator[str]:
     """The files that differ, those of untracked folders among them."""
     for name in names:
-        yield from _files_below(repository, root, name) if name.endswith("/") else (name,)
+        if name.endswith("/"):
+            yield from _files_below(repository, root, name)
+        else:
+            yield from (name,)
 
 
 def _files_below(repository: pygit2.Repository, root: str, name: str) -> Iterator[str]:

@@ -46,7 +46,11 @@ class HermesStore:
         state = (stamps(self.path), self._head())
         if state != self._state:
             self._read()
-            self._state = state if self._fault is None else None  # what is locked now may not be soon
+            # what is locked now may not be soon
+            if self._fault is None:
+                self._state = state
+            else:
+                self._state = None
         found = self._rows.get(session_id)
         if found is None and self._fault is not None:
             raise self._fault

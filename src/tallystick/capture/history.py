@@ -123,7 +123,9 @@ def read_line(line: bytes | None, size: int, offset: int, number: int, reader: R
         why = f"line {number} (byte {offset}) has {size} bytes, the limit is {MOST_LINE_BYTES}"
         return Piece((Loss(kind="line_too_long", detail=why, fault=True),), offset, number)
     text = line.strip()
-    return Piece(tuple(reader.feed(text, offset)), offset, number) if text else None
+    if text:
+        return Piece(tuple(reader.feed(text, offset)), offset, number)
+    return None
 
 
 def half_line(line: bytes, offset: int, number: int) -> Piece:

@@ -157,7 +157,9 @@ async def serve(
     """
     if not is_loopback(host):
         raise SourceError(f"{host} is not an address of this machine alone", hint="use 127.0.0.1")
-    host = "127.0.0.1" if host.lower() == "localhost" else host  # the name has two addresses, and each a port 0
+    # the name has two addresses, and each a port 0
+    if host.lower() == "localhost":
+        host = "127.0.0.1"
     listener = Listener(host, handler, token, limits or Limits())
     try:
         await listener.open(port)

@@ -49,7 +49,9 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def daily_use(self) -> str:
         """The commands that install a copy for daily use and connect the agents to it."""
-        source = shlex.quote(str(self.folder)) if self.kind is Kind.CHECKOUT else "tallystick"
+        source = "tallystick"
+        if self.kind is Kind.CHECKOUT:
+            source = shlex.quote(str(self.folder))
         return f"`uv tool install {source}` or `pipx install {source}`, then `tally up` from there"
 
     @property
@@ -93,7 +95,9 @@ def _kind_of(environment: Path) -> Kind:
         return Kind.PIPX
     if _checkout_of(environment) is not None:
         return Kind.CHECKOUT
-    return Kind.TEMPORARY if _is_temporary(environment) else Kind.VENV
+    if _is_temporary(environment):
+        return Kind.TEMPORARY
+    return Kind.VENV
 
 
 def _checkout_of(folder: Path) -> Path | None:

@@ -30,7 +30,9 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
 
 def probe(command: str | list[str], environment: Mapping[str, str], folder: Path) -> Probed:
     """Run a hook's command (a text for /bin/sh, or words) with the probe on stdin."""
-    words = ["/bin/sh", "-c", command] if isinstance(command, str) else command
+    words = command
+    if isinstance(command, str):
+        words = ["/bin/sh", "-c", command]
     began = time.monotonic()
     try:
         done = subprocess.run(

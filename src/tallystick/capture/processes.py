@@ -102,7 +102,10 @@ class ProcessTree:
         with contextlib.suppress(psutil.Error, OSError):
             process = psutil.Process(pid)
             above = process.ppid()
-            parent = self._root if above == self._own else self._tree.get(above)
+            if above == self._own:
+                parent = self._root
+            else:
+                parent = self._tree.get(above)
             if parent is not None:
                 return _seen(process, parent.key)
         return None

@@ -49,7 +49,9 @@ def program_version(program: Path, environment: Mapping[str, str]) -> str | None
     except (OSError, subprocess.SubprocessError):
         return None
     found = _VERSION.search((run.stdout or run.stderr).decode("utf-8", "replace")[:10_000])
-    return found.group() if found is not None else None
+    if found is None:
+        return None
+    return found.group()
 
 
 def codex_hooks(program: Path, environment: Mapping[str, str], folder: Path) -> list[dict[str, Any]] | None:

@@ -34,7 +34,9 @@ def status(store: Path) -> dict[str, Any] | None:
         found = json.loads(answer)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    if isinstance(found, dict):
+        return found
+    return None
 
 
 def working(store: Path) -> list[dict[str, str]]:
@@ -44,7 +46,10 @@ def working(store: Path) -> list[dict[str, str]]:
     except (OSError, ValueError):
         return []
     names = ("agent", "session", "folder")
-    known = [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    if isinstance(found, list):
+        known = [item for item in found if isinstance(item, dict)]
+    else:
+        known = []
     return [item for item in known if all(isinstance(item.get(name), str) for name in names)]
 
 

@@ -107,7 +107,9 @@ def relay(
         SourceError: the command cannot be started.
     """
     bounds = limits or Limits()
-    observer = Observer(observe, bounds.queue_bytes) if observe is not None else None
+    observer = None
+    if observe is not None:
+        observer = Observer(observe, bounds.queue_bytes)
     try:
         with Signals(is_terminal=os.isatty(stdin)) as signals, _quick_switches():
             child = Child(command)
@@ -116,7 +118,10 @@ def relay(
     finally:
         if observer is not None:
             observer.close(bounds.drain_seconds)
-    seen = (observer.missed, observer.faults) if observer is not None else (0, [])
+    if observer is not None:
+        seen = observer.missed, observer.faults
+    else:
+        seen = 0, []
     return Ended(
         returncode=child.returncode, signals=tuple(signals.sent), missed=seen[0], faults=tuple(faults + seen[1])
     )
@@ -223,7 +228,10 @@ class _Loop:
 
     def _has_room(self, stream: Stream) -> bool:
         """Whether to read more: nothing is being thought about, and neither side has too much waiting."""
-        other = self._from if stream is self._to else self._to
+        if stream is self._to:
+            other = self._from
+        else:
+            other = self._to
         full = self._limits.full_bytes
         is_full = stream.waiting >= full or (
             self._change is not None and other.waiting >= full + self._limits.hold_bytes
@@ -267,7 +275,9 @@ class _Loop:
             self._fault(f"no answer in {work.seconds:g} s, the line went on as it was")
         elif work.error is not None:
             self._fault(f"{type(work.error).__name__}: {work.error}")
-        return work.passing if work.is_done else None
+        if work.is_done:
+            return work.passing
+        return None
 
     def _fault(self, what: str) -> None:
         if len(self._faults) < _MOST_FAULTS:
@@ -295,7 +305,10 @@ class _Loop:
 
     def _settle(self, stream: Stream, piece: Piece, at_ns: int, passing: Passing | None) -> None:
         """Send a whole line on, or what stands in its place, and show it to the observer."""
-        other = self._from if stream is self._to else self._to
+        if stream is self._to:
+            other = self._from
+        else:
+            other = self._to
         if passing is not None:
             for line in passing.sent:
                 stream.put(line)
@@ -317,6 +330,9 @@ class _Loop:
 
     def _show(self, way: Way, data: bytes, size: int, at_ns: int, passing: Passing | None) -> None:
         if self._observer is not None:
-            sent, replies = (passing.sent, passing.replies) if passing is not None else (None, ())
+            if passing is not None:
+                sent, replies = passing.sent, passing.replies
+            else:
+                sent, replies = None, ()
             line = Line(way=way, data=data, size=size, at_ns=at_ns, sent=sent, replies=replies)
             self._observer.give(line)

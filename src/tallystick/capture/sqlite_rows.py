@@ -73,7 +73,9 @@ def _check(path: Path) -> None:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection inside one read transaction: to the database itself, else to a private copy of it."""
     try:
-        database = _connect(path, "ro") if not _would_write(path) else None
+        database = None
+        if not _would_write(path):
+            database = _connect(path, "ro")
     except sqlite3.Error as error:
         if not isinstance(error, sqlite3.OperationalError):
             raise _source_error(path, error, after=0) from error
@@ -147,7 +149,10 @@ def stamps(path: Path) -> list[tuple[int, int] | None]:
         except OSError:
             found.append(None)
         else:
-            found.append((state.st_size, state.st_mtime_ns) if ending != "-shm" else None)
+            if ending != "-shm":
+                found.append((state.st_size, state.st_mtime_ns))
+            else:
+                found.append(None)
     return found
 
 
@@ -258,7 +263,9 @@ def _base64(data: bytes) -> dict[str, str]:
 
 
 def _source_error(path: Path, error: sqlite3.Error, *, after: int) -> SourceError:
-    place = f" after {after} rows" if after else ""
+    place = ""
+    if after:
+        place = f" after {after} rows"
     if "locked" in str(error) or "busy" in str(error):
         return SourceError(f"{path}: is locked{place}", hint="try again when its agent is idle")
     return SourceError(f"{path}: cannot be read{place}: {error}")

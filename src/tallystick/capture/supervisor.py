@@ -42,7 +42,10 @@ def _systemd(user: Path, environment: Mapping[str, str]) -> Iterator[Unit]:
     folder = (Path(named) if named else user / ".config") / "systemd" / "user"
     for path in sorted(folder.glob("*.service")):
         line = _EXEC.search(_text(path))
-        words = _words(line[1]) if line is not None else []
+        if line is not None:
+            words = _words(line[1])
+        else:
+            words = []
         store = _store_of([word.replace("%%", "%").replace("$$", "$") for word in words])
         if store is not None:
             yield Unit(path=path, store=store, ending=("systemctl", "--user", "disable", "--now", path.name))
@@ -54,8 +57,13 @@ def _launchd(user: Path) -> Iterator[Unit]:
             found = plistlib.loads(path.read_bytes())
         except (OSError, ValueError, plistlib.InvalidFileException):
             continue
-        words = found.get("ProgramArguments", []) if isinstance(found, dict) else []
-        store = _store_of([str(word) for word in words]) if isinstance(words, list) else None
+        if isinstance(found, dict):
+            words = found.get("ProgramArguments", [])
+        else:
+            words = []
+        store = None
+        if isinstance(words, list):
+            store = _store_of([str(word) for word in words])
         if store is not None:
             yield Unit(path=path, store=store, ending=("launchctl", "bootout", f"gui/{os.getuid()}", str(path)))
 

@@ -29,7 +29,9 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         """Where a settings file is."""
         if self.project is not None:
             return self.project / file.path
-        named = self.environment.get(file.variable) if file.variable else None
+        named = None
+        if file.variable:
+            named = self.environment.get(file.variable)
         if named:
             return Path(named).expanduser() / Path(*Path(file.path).parts[1:])
         return self.user / file.path

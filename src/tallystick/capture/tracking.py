@@ -139,7 +139,9 @@ class _View:
         if self._name == ".git" or self._name.startswith(".git/"):
             return Tracking(root=self._root)
         is_folder = Path(self._path).is_dir() and not Path(self._path).is_symlink()
-        return self._of_folder() if is_folder else self._of_file()
+        if is_folder:
+            return self._of_folder()
+        return self._of_file()
 
     def _of_file(self) -> Tracking:
         is_there = os.path.lexists(self._path)
@@ -168,7 +170,9 @@ class _View:
 
     def _has_entries_below(self) -> bool:
         """Whether the index has a file below the folder. It is sorted by the bytes of the names."""
-        prefix = os.fsencode(self._name + "/") if self._name else b""
+        prefix = b""
+        if self._name:
+            prefix = os.fsencode(self._name + "/")
         low, high = 0, len(self._index)
         while low < high:
             middle = (low + high) // 2
@@ -251,7 +255,8 @@ class _View:
 def _files_at(path: str, is_ignored: Callable[[str], bool]) -> Iterator[str]:
     """The file at a path, or the files below a folder; `is_ignored` is asked about folders with a `/` at the end."""
     if not Path(path).is_dir() or Path(path).is_symlink():
-        yield from (path,) if os.path.lexists(path) else ()
+        if os.path.lexists(path):
+            yield from (path,)
         return
     for folder, folders, files in os.walk(path):
         folders[:] = [name for name in folders if not is_ignored(posixpath.join(folder, name) + "/")]
@@ -264,4 +269,6 @@ def _files_at(path: str, is_ignored: Callable[[str], bool]) -> Iterator[str]:
 def _bounded(path: str, below: Iterable[str]) -> tuple[str, ...]:
     """Some paths; the one that they are at or below where they are too many."""
     found = tuple(islice(below, _MOST_NAMED + 1))
-    return found if len(found) <= _MOST_NAMED else (path,)
+    if len(found) <= _MOST_NAMED:
+        return found
+    return (path,)

@@ -111,14 +111,18 @@ class LineTranscript:
     def size(self) -> int:
         """How long the file is now; 0 if it is no regular file that can be looked at."""
         status = self._look()
-        return status.st_size if status is not None else 0
+        if status is None:
+            return 0
+        return status.st_size
 
     def _look(self) -> stat_result | None:
         try:
             status = self.path.stat()
         except OSError:
             return None
-        return status if stat.S_ISREG(status.st_mode) else None
+        if stat.S_ISREG(status.st_mode):
+            return status
+        return None
 
     # Reading --------------------------------------------------------------------------------------------------------
 
@@ -212,7 +216,9 @@ class LineTranscript:
             return None
         if whole or before is None or self._is_suspicious(before, now):
             return self._checked_whole(now.st_size)
-        return None if self._tail_stands() else self._located(now.st_size)
+        if self._tail_stands():
+            return None
+        return self._located(now.st_size)
 
     def _refuse_if_long(self, size: int) -> None:
         if size > MOST_FOLLOWED_BYTES:
@@ -237,11 +243,15 @@ class LineTranscript:
         stands = prefix_digest(self.path, self.offset) == self.digest
         took = self._clock() - began
         self._next_whole_check = began + max(_WHOLE_CHECK_S, took / _MOST_CHECKING)
-        return None if stands else self._located(size)
+        if stands:
+            return None
+        return self._located(size)
 
     def _tail_stands(self) -> bool:
         """Whether the last line that was read still stands; of a very long one, this is not asked."""
-        start = self._ends[-2] if len(self._ends) > 1 else 0
+        start = 0
+        if len(self._ends) > 1:
+            start = self._ends[-2]
         if self.offset - start > _TAIL_BYTES:
             return True
         try:
@@ -265,8 +275,12 @@ class LineTranscript:
         if digest == self.digest:
             return None
         first, last = _difference(self._lines, now)
-        begin = self._ends[first - 1] if first else 0
-        end = self._ends[last - 1] if last else 0
+        begin = 0
+        if first:
+            begin = self._ends[first - 1]
+        end = 0
+        if last:
+            end = self._ends[last - 1]
         return Damage(
             change=_kind(self._lines, now, first, last),
             first=begin,
@@ -280,7 +294,9 @@ class LineTranscript:
 
 def _digest(line: bytes | None) -> int:
     """Eight bytes by which a line is known again; of one that was too long to be read, nothing is known."""
-    return int.from_bytes(hashlib.blake2b(line, digest_size=8).digest()) if line is not None else 0
+    if line is None:
+        return 0
+    return int.from_bytes(hashlib.blake2b(line, digest_size=8).digest())
 
 
 def _same_state(before: stat_result, now: stat_result) -> bool:
@@ -304,7 +320,9 @@ def _difference(had: array[int], now: array[int]) -> tuple[int, int]:
 def _kind(had: array[int], now: array[int], first: int, last: int) -> Change:
     if first == len(now) and first < len(had):
         return Change.CUT
-    return Change.REPLACED if first == 0 and last == len(had) else Change.EDITED
+    if first == 0 and last == len(had):
+        return Change.REPLACED
+    return Change.EDITED
 
 
 # Files that are written anew as a whole -------------------------------------------------------------------------------

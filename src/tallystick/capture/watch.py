@@ -129,7 +129,10 @@ class Watch:
 
     def _step(self, told: Told) -> Batch | None:
         self._take_learnt()
-        gaps = self._fault("not-told", told.fault) if told.fault is not None else []
+        if told.fault is not None:
+            gaps = self._fault("not-told", told.fault)
+        else:
+            gaps = []
         if len(told.paths) >= _STORM_EVENTS and self._look_at is None:
             self._look_at = self._clock() + max(_QUIET_S, self._look_s * _RESTING)
         found = self._look_at_paths(told.paths)

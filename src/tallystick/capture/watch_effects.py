@@ -115,7 +115,10 @@ def _alone(item: Difference) -> Paired:
 def _rename(old: Difference, new: Difference) -> Paired:
     assert old.before is not None
     assert new.after is not None
-    after = new.after if new.after.digest is not None else msgspec.structs.replace(new.after, digest=old.before.digest)
+    if new.after.digest is not None:
+        after = new.after
+    else:
+        after = msgspec.structs.replace(new.after, digest=old.before.digest)
     return Paired(
         kind=EffectKind.RENAME,
         path=new.path,
@@ -143,7 +146,9 @@ class Times:
         if item.after is None:
             return self._within(self._folder_ns(item.path))
         is_older = item.before is not None and item.before.status_ns == item.after.status_ns
-        return self._now_ms if is_older else self._within(item.after.status_ns)
+        if is_older:
+            return self._now_ms
+        return self._within(item.after.status_ns)
 
     def _folder_ns(self, path: str) -> int:
         folder = path.rpartition("/")[0] or "/"
@@ -154,7 +159,9 @@ class Times:
 
     def _within(self, at_ns: int) -> int:
         at_ms = at_ns // 1_000_000
-        return at_ms if self._began_ms <= at_ms <= self._now_ms else self._now_ms
+        if self._began_ms <= at_ms <= self._now_ms:
+            return at_ms
+        return self._now_ms
 
 
 def digest_of(path: str, entry: Entry, budget: list[int]) -> str | None:

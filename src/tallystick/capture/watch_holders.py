@@ -59,7 +59,9 @@ class Holders:
     def of(self, path: str) -> Holder | None:
         """The process that was seen to have the file open a moment ago."""
         found = self._seen.get(path)
-        return found[1] if found is not None and self._clock() - found[0] <= _KEPT_S else None
+        if found is not None and self._clock() - found[0] <= _KEPT_S:
+            return found[1]
+        return None
 
     def _sample(self, now: float) -> None:
         if len(self._seen) > _MOST_PATHS:
@@ -73,7 +75,10 @@ class Holders:
     def _descendants(self) -> list[int]:
         with contextlib.suppress(psutil.Error, OSError):
             root = psutil.Process(self._pid)
-            own = [] if self._pid == os.getpid() else [self._pid]
+            if self._pid == os.getpid():
+                own = []
+            else:
+                own = [self._pid]
             return (own + [process.pid for process in root.children(recursive=True)])[:_MOST_PROCESSES]
         return []
 

@@ -68,7 +68,10 @@ class Notify:
         finally:
             self._not_before = self._clock() + (self._clock() - began) * _RESTING
         # Both watch for a moment, so that nothing is missed.
-        rest = Told({}) if self._running is None or self._is_broken else self.take(0.001, Stopping(lambda: False))
+        if self._running is None or self._is_broken:
+            rest = Told({})
+        else:
+            rest = self.take(0.001, Stopping(lambda: False))
         self.close()
         self._running, self._is_broken = running, False
         return rest

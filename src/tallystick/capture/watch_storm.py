@@ -50,7 +50,8 @@ class Storm:
         if now - self._minute >= _MINUTE_S:
             self._minute, self._in_minute = now, 0
         if effects > MOST_EFFECTS or (effects and self._in_minute + effects > _MOST_A_MINUTE):
-            self.due = now + _GATHER_S if self.due is None else self.due
+            if self.due is None:
+                self.due = now + _GATHER_S
             return True
         self._in_minute += effects
         return False

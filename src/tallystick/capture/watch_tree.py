@@ -98,7 +98,9 @@ class Tree:
                 return None
             above = above.rpartition("/")[0] or "/"
         root = self.roots[above]
-        return None if not root.is_sensitive and is_passed_over(_parts(above, path)) else root
+        if not root.is_sensitive and is_passed_over(_parts(above, path)):
+            return None
+        return root
 
     # Comparing ------------------------------------------------------------------------------------------------------
 
@@ -192,7 +194,9 @@ class Tree:
 def _parts(root: str, path: str) -> tuple[str, ...]:
     """The names of a path below a root."""
     rest = path[len(root.rstrip("/")) + 1 :]
-    return tuple(rest.split("/")) if rest else ()
+    if rest:
+        return tuple(rest.split("/"))
+    return ()
 
 
 def _is_same_folder(before: Entry, now: Entry) -> bool:

@@ -95,14 +95,18 @@ def effects(folder: Path, before: Look, *, leave_out: Path | None = None) -> tup
 def _effect(folder: Path, path: str, before: FileState | None) -> Effect | None:
     now = _state(folder, path)
     if now is None:
-        return Effect(Kind.DELETED, path, before, None) if before is not None else None
+        if before is None:
+            return None
+        return Effect(Kind.DELETED, path, before, None)
     if before is not None and now == msgspec.structs.replace(before, digest=None):
         return None
     after = _digested(folder, path, now)
     if before is None:
         return Effect(Kind.CREATED, path, None, after)
     same = before.digest is not None and (before.digest, before.mode) == (after.digest, after.mode)
-    return None if same else Effect(Kind.CHANGED, path, before, after)
+    if same:
+        return None
+    return Effect(Kind.CHANGED, path, before, after)
 
 
 def _state(folder: Path, path: str) -> FileState | None:
@@ -146,7 +150,9 @@ def list_files(folder: Path, leave_out: Path | None = None) -> tuple[list[str], 
     named = _by_git(folder)
     by_git = named is not None
     left_out = _below(folder, leave_out)
-    paths = named if named is not None else _walk(folder)
+    paths = named
+    if paths is None:
+        paths = _walk(folder)
     return sorted(path for path in paths if not (left_out and path.startswith(left_out))), by_git
 
 
@@ -171,7 +177,9 @@ def _by_git(folder: Path) -> Iterable[str] | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return map(os.fsdecode, filter(None, done.stdout.split(b"\0"))) if done.returncode == 0 else None
+    if done.returncode == 0:
+        return map(os.fsdecode, filter(None, done.stdout.split(b"\0")))
+    return None
 
 
 def _walk(folder: Path) -> Iterator[str]:

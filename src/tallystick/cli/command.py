@@ -35,7 +35,10 @@ class Command(click.Command):
         named.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **named)
         # Docstrings are raw where they keep lines as they stand, so that click's mark is two characters there.
-        self.help = self.help.replace("\\b\n", "\b\n") if self.help is not None else None
+        if self.help is not None:
+            self.help = self.help.replace("\\b\n", "\b\n")
+        else:
+            self.help = None
         self.example = example
         self.params += [*_json_option(), *_global_options(hidden=True)]
 
@@ -112,7 +115,10 @@ class Group(click.Group):
         named.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **named)
         self.lazy = lazy
-        self.areas = areas if areas is not None else {"Commands": tuple(lazy)}
+        if areas is not None:
+            self.areas = areas
+        else:
+            self.areas = {"Commands": tuple(lazy)}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands, in the order of the help."""
@@ -224,7 +230,9 @@ def _ended(run: Callable[[], Any], *, as_json: bool) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx is not None else "tally"
+        command = "tally"
+        if error.ctx is not None:
+            command = error.ctx.command_path
         return _fail(error.format_message().removesuffix("."), f"`{command} --help` says how", USAGE, as_json)
     except click.ClickException as error:
         return _fail(error.format_message(), None, FAILED, as_json)

@@ -47,5 +47,8 @@ def paths(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comple
 
 def steps_or_paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Steps and sessions, as far as there are any; else files."""
-    named = steps(context, parameter, incomplete) if incomplete else []
+    if incomplete:
+        named = steps(context, parameter, incomplete)
+    else:
+        named = []
     return named or paths(context, parameter, incomplete)

@@ -105,7 +105,9 @@ class Run:
         """False: no colours; None: if it is a terminal; True: whatever it is."""
         if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
             return False
-        return True if self.colors_always else None
+        if self.colors_always:
+            return True
+        return None
 
     @property
     def shows_progress(self) -> bool:
@@ -135,7 +137,9 @@ class Run:
         if sys.stdout.isatty():
             return max(os.get_terminal_size(sys.stdout.fileno()).columns, 40)
         named = os.environ.get("COLUMNS", "")
-        return max(int(named), 40) if named.isascii() and named.isdigit() and len(named) < 5 else 160
+        if named.isascii() and named.isdigit() and len(named) < 5:
+            return max(int(named), 40)
+        return 160
 
 
 pass_run = click.make_pass_decorator(Run, ensure=True)
@@ -190,9 +194,15 @@ def table(
         cells = []
         for number, cell in enumerate(row):
             gap = " " * (widths[number] - taken[number])
-            cells.append(gap + cell if number in right else cell + gap)
+            if number in right:
+                cells.append(gap + cell)
+            else:
+                cells.append(cell + gap)
         line = "  ".join(cells).rstrip()
-        yield click.style(line, dim=True) if row is head else line
+        if row is head:
+            yield click.style(line, dim=True)
+        else:
+            yield line
 
 
 def path_text(path: Path | str) -> str:

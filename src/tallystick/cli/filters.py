@@ -35,7 +35,12 @@ def read_moment(text: str, now: datetime) -> str:
     ago = read_ago(word, now)
     if ago is not None:
         return ago
-    full = f"{word}T00:00:00" if _DAY.match(word) else f"{word}:00" if _MINUTE.match(word) else word
+    if _DAY.match(word):
+        full = f"{word}T00:00:00"
+    elif _MINUTE.match(word):
+        full = f"{word}:00"
+    else:
+        full = word
     found = normal_time(full, UTC)
     if found is None:
         raise ValueError(f"{text!r} is no time; write 2026-11-21, 2026-11-21T10:30, 90min, 3h, 2d or today")
@@ -60,7 +65,9 @@ def read_ago(text: str, now: datetime) -> str | None:
 def read_seconds(text: str) -> int | None:
     """A length of time in seconds: `90min`, `24h`, `7d`; None if it says no such thing."""
     found = _AGO.match(text)
-    return None if found is None else int(timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds())
+    if found is None:
+        return None
+    return int(timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds())
 
 
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

@@ -39,7 +39,10 @@ def main(words: Sequence[str] | None = None) -> None:
         home, rest = ["--home", rest[1]], rest[2:]
     if not rest or rest[0] in ("-h", "--help"):
         sys.stdout.write(_USAGE + "\n")
-        sys.exit(0 if rest else USAGE)
+        if rest:
+            sys.exit(0)
+        else:
+            sys.exit(USAGE)
     if rest[0] == "verify" and len(rest) == 2:
         sys.exit(_verify(Path(home[1]) if home else None, rest[1]))
     if rest[0] not in (*_WORDS, "verify"):
@@ -60,6 +63,9 @@ def _verify(home: Path | None, session: str) -> int:
     except TallystickError as error:
         sys.stderr.write(f"gptme provenance: {error}\n")
         return 1
-    mark, word = ("✅", "valid") if verdict.valid else ("❌", "INVALID")
+    if verdict.valid:
+        mark, word = "✅", "valid"
+    else:
+        mark, word = "❌", "INVALID"
     sys.stdout.write(f"{mark} {word} | {verdict.steps} steps | truncated: {verdict.truncated}\n")
     return verdict.exit_code

@@ -98,7 +98,10 @@ def cut_text(cut_: Cut) -> str:
 
 def _line(row: Row, node: Known, width: int, *, upwards: bool) -> str:
     words = relation_words(row.edges, node, upwards=upwards)
-    before = f"{row.lines}{words} " if words else row.lines
+    if words:
+        before = f"{row.lines}{words} "
+    else:
+        before = row.lines
     after = tail(row.edges, node, narrow=width < _NARROW)
     if row.is_repeat:
         after += " (see there)"
@@ -106,7 +109,10 @@ def _line(row: Row, node: Known, width: int, *, upwards: bool) -> str:
     what = name_of(node, room)
     is_outside = isinstance(node.about, ArtifactNode) and node.about.changed_outside
     what = click.style(what, bold=node.node.kind is NodeKind.REQUEST or None, fg="red" if is_outside else None)
-    before = click.style(before, dim=True) if before else ""
+    if before:
+        before = click.style(before, dim=True)
+    else:
+        before = ""
     return f"{before}{what}  {click.style(after, dim=True)}".rstrip()
 
 
@@ -121,9 +127,13 @@ def _word(edge: Edge, node: Known, *, upwards: bool) -> str:
         if node.node.kind is NodeKind.REQUEST:
             return "used for"
         used = _USES.get(str(edge.evidence.get("operation")), ("read", "read by"))
-        return used[1] if edge.target == node.node else used[0]
+        if edge.target == node.node:
+            return used[1]
+        return used[0]
     if edge.relation == "derived_from" and node.node.kind is NodeKind.REQUEST:
-        return "builds on" if upwards else "built on by"
+        if upwards:
+            return "builds on"
+        return "built on by"
     return (_UP if upwards else _DOWN).get(edge.relation, edge.relation)
 
 
@@ -155,7 +165,10 @@ def version_mark(about: ArtifactNode) -> str:
     if about.changed_outside:
         words.append("changed outside the agent")
     elif about.made_by is None:
-        words.append("as it was found" if about.version == 0 else "nobody was seen making it")
+        if about.version == 0:
+            words.append("as it was found")
+        else:
+            words.append("nobody was seen making it")
     return ", ".join(words)
 
 
@@ -192,7 +205,10 @@ def surety(edges: Iterable[Edge]) -> str:
     """How sure the least sure of some edges is, and by what they were found; nothing where all are certain."""
     kept = list(edges)
     confidence = min((edge.confidence for edge in kept), default=1.0)
-    words = [f"{confidence:.2g}"] if confidence < 1 else []
+    if confidence < 1:
+        words = [f"{confidence:.2g}"]
+    else:
+        words = []
     for edge in kept:
         via = edge.evidence.get("via") or edge.evidence.get("matched_by")
         if isinstance(via, str):

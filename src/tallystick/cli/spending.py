@@ -33,7 +33,9 @@ def cells(spending: Spending, whole: Spending) -> tuple[str, ...]:
 def cost_text(spending: Spending) -> str:
     """`$0.0335`; `$0.0335 + ?` where that is not all, `unknown` where nothing has a price."""
     if spending.cost_microusd is None:
-        return "" if spending.is_whole else "unknown"
+        if spending.is_whole:
+            return ""
+        return "unknown"
     return dollars(spending.cost_microusd) + ("" if spending.is_whole else " + ?")
 
 
@@ -64,5 +66,7 @@ def remarks(total: Spending, unpriced: Sequence[tuple[str, int]]) -> Iterator[st
             f"{cut(one_line(model), _NAME) or '(no model named)'} ({tokens:,} tokens)"
             for model, tokens in unpriced[:_MOST_MODELS]
         )
-        more = f" and {len(unpriced) - _MOST_MODELS} more" if len(unpriced) > _MOST_MODELS else ""
+        more = ""
+        if len(unpriced) > _MOST_MODELS:
+            more = f" and {len(unpriced) - _MOST_MODELS} more"
         yield f"no price is known of {named}{more}: not in the cost; --cost MODEL:IN,OUT or prices.toml gives one"

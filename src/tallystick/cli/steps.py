@@ -20,10 +20,16 @@ _NARROW = 110
 def step_line(step: Recorded, width: int, *, place: str) -> str:
     """One line: when, where (`place`, of fixed width), type, name, duration, outcome. Without the year where it is narrow."""
     is_narrow = width < _NARROW
-    gap, name_width = (" ", 10) if is_narrow else ("  ", 16)
+    if is_narrow:
+        gap, name_width = " ", 10
+    else:
+        gap, name_width = "  ", 16
     when = outcome.when_of(step)
     if is_narrow:
-        when = f"[{when[6:]}" if when.startswith("[") else when[5:]
+        if when.startswith("["):
+            when = f"[{when[6:]}"
+        else:
+            when = when[5:]
     before = gap.join(
         (
             _fit(when, 14 if is_narrow else 19),

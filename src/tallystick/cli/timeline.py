@@ -128,10 +128,15 @@ class View:
 
     def _head(self) -> Iterator[Line]:
         """Which sessions these are; of those from files, that nothing vouches for them."""
-        shown = [track for track, _ in self._cast.family()] if self._is_mixed else self._cast.tops
+        if self._is_mixed:
+            shown = [track for track, _ in self._cast.family()]
+        else:
+            shown = self._cast.tops
         if len(shown) == 1 or self._is_mixed:
             for track in shown[:_LISTED]:
-                label = f"{self._label(track):<{_LABEL + 1}}" if self._is_mixed else ""
+                label = ""
+                if self._is_mixed:
+                    label = f"{self._label(track):<{_LABEL + 1}}"
                 yield cut_line([Piece(label), Piece(self._named(track), Tone.FAINT)], self._width)
             if len(shown) > _LISTED:
                 yield [Piece(f"… and {counted(len(shown) - _LISTED, 'session')} more", Tone.FAINT)]
@@ -140,7 +145,9 @@ class View:
 
     def _named(self, track: Track) -> str:
         own = one_line(track.source_session or "")[:80]
-        size = counted(track.counts.steps, "step") if track.counts is not None else ""
+        size = ""
+        if track.counts is not None:
+            size = counted(track.counts.steps, "step")
         origin = one_line(self._cast.origins.get(track.session, ""))
         when = one_line(track.started or "")[:19].replace("T", " ")
         return " · ".join(
@@ -152,18 +159,25 @@ class View:
         total = Counts()
         for counts in self._shown.values():
             total = _sum(total, counts)
-        of = f" of {counted(len(self._shown), 'session')}" if len(self._shown) > 1 else ""
+        of = ""
+        if len(self._shown) > 1:
+            of = f" of {counted(len(self._shown), 'session')}"
         yield [Piece(f"── {_folded(total)}{of} ──", Tone.FAINT)]
         for track in self._cast.tops:
             end = self._ends.get(track.session)
             if end is not None:
-                name = f"{short(track.session)} " if len(self._cast.tops) > 1 else ""
+                name = ""
+                if len(self._cast.tops) > 1:
+                    name = f"{short(track.session)} "
                 yield [Piece(f"   {name}{end}", Tone.FAINT)]
 
     def _count(self, beat: Beat) -> None:
         session = beat.track.session
         before = self._shown.get(session, Counts())
-        counts = before if beat.folded is None else _sum(before, beat.folded)
+        if beat.folded is None:
+            counts = before
+        else:
+            counts = _sum(before, beat.folded)
         stands_for_others = beat.folded is not None and beat.step.type != "subagent_end"
         self._shown[session] = counts if stands_for_others else self._adding.plus(counts, beat.step)
         if beat.step.type == "session_end":

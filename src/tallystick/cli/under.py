@@ -42,14 +42,19 @@ def _hooks(configuration: Configuration) -> str:
     on = Counter(hook.name for hook in configuration.registry if hook.enabled)
     off = sum(not hook.enabled for hook in configuration.registry)
     names = [f"{cut(one_line(name), 40)}{f' ×{count}' if count > 1 else ''}" for name, count in on.most_common()]
-    rest = [f"{len(names) - _MOST_HOOKS} more"] if len(names) > _MOST_HOOKS else []
+    if len(names) > _MOST_HOOKS:
+        rest = [f"{len(names) - _MOST_HOOKS} more"]
+    else:
+        rest = []
     return ", ".join([*names[:_MOST_HOOKS], *rest, *([f"{off} switched off"] if off else [])])
 
 
 def change_lines(under: Under | None, width: int) -> Iterator[str]:
     """A line for each change while the session lasted."""
     for change in under.changes[:_MOST_CHANGES] if under is not None else ():
-        place = f"{short(under.session)}:{change.n}" if under is not None else ""
+        place = ""
+        if under is not None:
+            place = f"{short(under.session)}:{change.n}"
         yield f"{place}  {first_line(change.text or ', '.join(change.sections), max(width - len(place) - 6, 40))}"
     if under is not None and len(under.changes) > _MOST_CHANGES:
         yield f"… and {len(under.changes) - _MOST_CHANGES} more; --json has them all"

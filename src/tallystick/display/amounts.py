@@ -17,13 +17,17 @@ def dollars(microusd: int) -> str:
     if 0 < microusd < 50:
         return "<$0.0001"
     amount = microusd / 1_000_000
-    return f"${amount:,.2f}" if abs(amount) >= 0.99995 else f"${amount:.4f}"
+    if abs(amount) >= 0.99995:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}"
 
 
 def cost_text(microusd: int | None, unknown: Sequence[str]) -> str:
     """What something cost; `unknown` where no price is known, `$0.0335 + ?` where that is so of a part of it."""
     if microusd is None:
-        return "unknown" if unknown else ""
+        if unknown:
+            return "unknown"
+        return ""
     return dollars(microusd) + (" + ?" if unknown else "")
 
 
@@ -32,5 +36,7 @@ def short_count(number: int) -> str:
     for size, unit in _UNITS:
         if abs(number) >= size - size // 2000:
             amount = number / size
-            return f"{amount:.1f}{unit}" if abs(amount) < 9.95 else f"{amount:,.0f}{unit}"
+            if abs(amount) < 9.95:
+                return f"{amount:.1f}{unit}"
+            return f"{amount:,.0f}{unit}"
     return str(number)

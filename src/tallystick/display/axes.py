@@ -29,9 +29,15 @@ def defect_lines(defect: Defect, sessions: set[str | None]) -> tuple[str, str]:
     if defect.session and defect.session in sessions:
         where = f"session {defect.session}"
     else:  # a lone file that is none of ours names no session
-        where = "the file" if not any(sessions) and sessions else "the ledger"
-    entry = f", entry {defect.n}" if defect.n is not None else ""
-    after = "; nothing after it is trusted" if defect.n is not None else ""
+        where = "the ledger"
+        if not any(sessions) and sessions:
+            where = "the file"
+    entry = ""
+    if defect.n is not None:
+        entry = f", entry {defect.n}"
+    after = ""
+    if defect.n is not None:
+        after = "; nothing after it is trusted"
     return f"✕ {one_line(where)}{entry}: rule {defect.rule.value}", f"{one_line(defect.why)}{after}"
 
 
@@ -39,7 +45,10 @@ def _completeness(verdict: Verdict) -> str:
     worst = verdict.completeness
     many = len(verdict.sessions) > 1
     which = sum(session.completeness is worst for session in verdict.sessions)
-    text = f"{worst.value} ({which} of {len(verdict.sessions)} sessions)" if many and which else worst.value
+    if many and which:
+        text = f"{worst.value} ({which} of {len(verdict.sessions)} sessions)"
+    else:
+        text = worst.value
     if worst is Completeness.TRUNCATED:
         text += ": sound, but with no sealed end yet"
     return f"{text}; {counted(verdict.unsealed, 'entry', 'entries')} not sealed"

@@ -45,7 +45,9 @@ def context(step: Recorded) -> str:
 def _block(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     entropy, source = step.member("entropy"), one_line(said_of(step, "source"))[:200]
     trust = word_of(step, "trust")
-    measured = f" entropy {entropy:.2f}" if isinstance(entropy, float | int) and not isinstance(entropy, bool) else ""
+    measured = ""
+    if isinstance(entropy, float | int) and not isinstance(entropy, bool):
+        measured = f" entropy {entropy:.2f}"
     named = _TAINTED_BY.search(said_of(step, "text")[:_HEAD_OF_BLOCK])
     parents = names(step.meta.get("related_blocks")) or (one_line(named[1].replace(",", " ")) if named else "")
     yield [
@@ -59,7 +61,12 @@ def _block(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
 
 def _static(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     is_told = {"pass", "check", "flags", "skip_reason"} & step.meta.keys()
-    word = "pass" if step.meta.get("pass") is True else "flagged" if is_told else ""
+    if step.meta.get("pass") is True:
+        word = "pass"
+    elif is_told:
+        word = "flagged"
+    else:
+        word = ""
     yield [Piece("SECURITY: static check ", Tone.SECURITY), verdict(word), bracketed(context(step))]
     flags, related = names(step.meta.get("flags")), step.meta.get("related_blocks")
     if flags:
@@ -80,7 +87,12 @@ def _skipped(step: Recorded) -> Iterator[Line]:
 
 def _triage(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     is_told = {"suspicious", "check", "skip_reason", "model"} & step.meta.keys()
-    word = "suspicious, escalating" if step.meta.get("suspicious") is True else "benign" if is_told else ""
+    if step.meta.get("suspicious") is True:
+        word = "suspicious, escalating"
+    elif is_told:
+        word = "benign"
+    else:
+        word = ""
     yield [
         Piece("SECURITY: triage ", Tone.SECURITY),
         verdict(word),
@@ -177,11 +189,16 @@ def taint_lines(roots: tuple[TaintNode, ...], seqs: Mapping[int, int] = {}) -> I
     waiting = [(node, 0) for node in reversed(roots)]
     while waiting:
         node, depth = waiting.pop()
-        branch = "● " if depth == 0 else "  " * depth + "└─ "
+        branch = "● "
+        if depth != 0:
+            branch = "  " * depth + "└─ "
         place = ""
         if node.n is not None:
             seq = seqs.get(node.n)
-            place = f" (seq:{seq})" if seq is not None else f" ({short(node.session or '')}:{node.n})"
+            if seq is not None:
+                place = f" (seq:{seq})"
+            else:
+                place = f" ({short(node.session or '')}:{node.n})"
         is_again = node.is_repeat or (node.block is not None and node.block in drawn)
         name = one_line(f"{node.block} " if node.block is not None else "")
         yield [

@@ -46,7 +46,10 @@ _SPEAKING = ("text", "thinking", "error", "args", "output")
 def described(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     """The lines of a step: one that names it, and those that stand below. None at all for what this verbosity leaves out."""
     say = _TYPES.get(step.type)
-    yield from say(step, before, verbosity) if say is not None else _other(step, verbosity)
+    if say is not None:
+        yield from say(step, before, verbosity)
+    else:
+        yield from _other(step, verbosity)
     if verbosity and outcome.gone(step):
         yield [Piece(one_line(outcome.gone(step)), Tone.WARNING)]
 
@@ -60,7 +63,9 @@ def _workflow(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
 
 def _goal(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     goal = first_line(said_of(step, "goal"), 80)
-    label = "GOAL START" if step.type == "goal_start" else "GOAL END"
+    label = "GOAL END"
+    if step.type == "goal_start":
+        label = "GOAL START"
     yield [Piece(f"{label}: {goal}" if goal else label), took(step)]
     if verbosity and step.type == "goal_end":
         yield from value_below(step, "text")
@@ -69,13 +74,21 @@ def _goal(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
 def _speech(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     """What somebody said: a person, the program, the model."""
     is_prompt = step.type == "user" and "origin" not in step.meta
-    tone = Tone.HUMAN if is_prompt else Tone.FAINT if step.type == "system" else Tone.PLAIN
+    if is_prompt:
+        tone = Tone.HUMAN
+    elif step.type == "system":
+        tone = Tone.FAINT
+    else:
+        tone = Tone.PLAIN
     label = step.type.upper()
     if before.is_terse or verbosity:
         yield [Piece(label, tone), bracketed(outcome.name_of(step)), took(step)]
     else:
         name = outcome.name_of(step)
-        head = f"{label} [{name}] " if name else f"{label}  "
+        if name:
+            head = f"{label} [{name}] "
+        else:
+            head = f"{label}  "
         yield [Piece(head, tone), Piece(outcome.outcome_of(step, 400), tone), took(step)]
     if verbosity:
         yield from value_below(step, "text")
@@ -94,7 +107,9 @@ def _model_call(step: Recorded, before: Before, verbosity: int) -> Iterator[Line
 
 
 def _tool_call(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
-    hint = "" if before.is_terse else first_line(outcome.asked(step.values.get("content.args")), 400)
+    hint = ""
+    if not before.is_terse:
+        hint = first_line(outcome.asked(step.values.get("content.args")), 400)
     yield [
         Piece("TOOL: ", Tone.TOOL),
         Piece(word_of(step, "tool") or "?", Tone.TOOL),
@@ -113,7 +128,10 @@ def _args(step: Recorded) -> Iterator[Line]:
         return
     for name in sorted(args, key=str)[:100]:
         value = args[name]
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+        if isinstance(value, str):
+            text = value
+        else:
+            text = json.dumps(value, ensure_ascii=False, sort_keys=True)
         yield from text_below(step, text, label=cut(one_line(str(name)), 60))
 
 
@@ -123,9 +141,14 @@ def _tool_result(step: Recorded, before: Before, verbosity: int) -> Iterator[Lin
     head = [Piece("TOOL RESULT: ", Tone.TOOL), Piece(tool, Tone.TOOL)]
     if before.is_terse:
         mark = Piece(" DENIED" if refused else " FAILED" if failed else "", Tone.BAD)
-        corr = Piece("") if refused else call(step)
+        if refused:
+            corr = Piece("")
+        else:
+            corr = call(step)
         yield [*head, mark, bracketed(_hint(step), Tone.PLAIN), took(step), corr]
-        why = before.reasons.get(str(step.member("corr")), "") if refused else ""
+        why = ""
+        if refused:
+            why = before.reasons.get(str(step.member("corr")), "")
         error = said_of(step, "error") or why
         if error:
             yield from text_below(
@@ -146,7 +169,9 @@ def _hint(step: Recorded) -> str:
     named = _HINTS.get(str(step.member("tool")))
     if named is not None and isinstance(args, dict):
         value = args.get(named[0])
-        return first_line(value if isinstance(value, str) else json.dumps(value), named[1]) if value is not None else ""
+        if value is None:
+            return ""
+        return first_line(value if isinstance(value, str) else json.dumps(value), named[1])
     return ""
 
 
@@ -194,7 +219,9 @@ def _checkpoint(step: Recorded, before: Before, verbosity: int) -> Iterator[Line
     kind = word_of(step, "ckpt_type") or word_of(step, "trigger") or "unknown"
     label = first_line(said_of(step, "label") or said_of(step, "ckpt_id"), 80)
     position = step.meta.get("position")
-    at = f" at {position}" if type(position) is int else ""
+    at = ""
+    if type(position) is int:
+        at = f" at {position}"
     yield [Piece(f"CHECKPOINT {kind}{at}"), Piece(f" {label}" if label else "", Tone.FAINT)]
     if verbosity:
         used = outcome.tokens_text(step.meta.get("tokens_used"))
@@ -234,7 +261,12 @@ def _subagent(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
             yield note("task", first_line(task, 100))
         return
     success = step.meta.get("success")
-    word = "complete" if success is True else "failed" if success is False else ""
+    if success is True:
+        word = "complete"
+    elif success is False:
+        word = "failed"
+    else:
+        word = ""
     yield [Piece(f"SUB-AGENT END: {name} ", Tone.SUBAGENT), verdict(word), took(step)]
     error = said_of(step, "error")
     if error:

@@ -81,23 +81,31 @@ def erased_text(recorded: str | None, basis: str | None, reason: str | None) -> 
 
 def _time(step: Recorded, member: str) -> str:
     text = step.meta.get(member)
-    return one_line(text.replace("T", " ").replace("Z", " UTC")) if isinstance(text, str) else ""
+    if isinstance(text, str):
+        return one_line(text.replace("T", " ").replace("Z", " UTC"))
+    return ""
 
 
 def _number(step: Recorded, member: str) -> str:
     n = step.meta.get(member)
-    return f"{short(step.session)}:{n}" if type(n) is int else ""
+    if type(n) is int:
+        return f"{short(step.session)}:{n}"
+    return ""
 
 
 def _parents(step: Recorded) -> str:
     if step.parents:
         return ", ".join(one_line(_short_parent(parent)) for parent in step.parents)
-    return f"{short(step.session)}:{step.n - 1}, the step before it" if step.n else "nothing: it is the first step"
+    if step.n:
+        return f"{short(step.session)}:{step.n - 1}, the step before it"
+    return "nothing: it is the first step"
 
 
 def _short_parent(parent: str) -> str:
     session, mark, digest = parent.rpartition("#")
-    return f"{short(session)}#{digest[:12]}, another session's" if mark else digest[:12]
+    if mark:
+        return f"{short(session)}#{digest[:12]}, another session's"
+    return digest[:12]
 
 
 def _said_input(step: Recorded) -> str:

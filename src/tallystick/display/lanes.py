@@ -79,30 +79,40 @@ class _Lanes:
 
     def take(self, name: str, parents: tuple[str, ...]) -> Drawn:
         awaited = sorted(self._where.pop(name, ()))
-        lane = awaited[0] if awaited else self._free()
+        if awaited:
+            lane = awaited[0]
+        else:
+            lane = self._free()
         joins = tuple(awaited[1:])
-        above = self._connector(lane, ends=joins) if joins else ()
+        if joins:
+            above = self._connector(lane, ends=joins)
+        else:
+            above = ()
         for other in joins:
             self._lanes[other] = None
         self._lanes[lane] = name
         line = self._row(lane)
         first, *others = parents or (None,)
         self._put(lane, first)
-        targets: list[int] = [lane] if first is not None else []
+        targets: list[int] = []
+        if first is not None:
+            targets = [lane]
         begun: list[int] = []
         for parent in others:
             known = self._where.get(parent or "")
-            target = known[0] if known else self._free()
+            if known:
+                target = known[0]
+            else:
+                target = self._free()
             if not known:
                 self._put(target, parent)
                 begun.append(target)
             targets.append(target)
         extra = [target for target in targets if target != lane]
-        below = (
-            self._connector(lane, begins=begun, meets=[target for target in extra if target not in begun])
-            if extra
-            else ()
-        )
+        if extra:
+            below = self._connector(lane, begins=begun, meets=[target for target in extra if target not in begun])
+        else:
+            below = ()
         while self._lanes and self._lanes[-1] is None:
             self._lanes.pop()
         open_ = tuple(number for number, awaiting in enumerate(self._lanes) if awaiting is not None)
@@ -147,8 +157,14 @@ class _Lanes:
     def _text(self, cells: list[int], *, node: int | None = None) -> str:
         most, parts = self._most, list[str]()
         for number, cell in enumerate(cells[:most]):
-            parts.append(NODE if number == node else _CHARACTERS[cell])
-            parts.append("─" if cell & _RIGHT else " ")
+            if number == node:
+                parts.append(NODE)
+            else:
+                parts.append(_CHARACTERS[cell])
+            if cell & _RIGHT:
+                parts.append("─")
+            else:
+                parts.append(" ")
         if node is not None and node >= most:
             parts.append("…" + NODE)
         elif any(cells[most:]):

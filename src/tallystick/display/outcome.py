@@ -41,13 +41,17 @@ def name_of(step: Recorded) -> str:
         name = _member(step, "subtype") or _member(step, "origin") or _member(step, "hook")
     if name is None and step.type.startswith("subagent"):
         name = _member(step, "agent_type") or _member(step, "agent_role")
-    return one_line(str(name)) if name is not None else ""
+    if name is None:
+        return ""
+    return one_line(str(name))
 
 
 def duration_of(step: Recorded) -> str:
     """`35 ms`, `1.2 s`, `3 min 5 s`; empty if nobody measured it."""
     found = step.meta.get("duration_ms")
-    return duration_text(found) if type(found) is int and found >= 0 else ""
+    if type(found) is int and found >= 0:
+        return duration_text(found)
+    return ""
 
 
 def duration_text(milliseconds: int) -> str:
@@ -67,12 +71,16 @@ def when_of(step: Recorded) -> str:
     happened, recorded = _time(step, "ts"), _time(step, "recorded")
     if happened or step.meta.get("source") in _LIVE:
         return happened or recorded
-    return f"[{recorded[:16]}]" if recorded else ""
+    if recorded:
+        return f"[{recorded[:16]}]"
+    return ""
 
 
 def _time(step: Recorded, member: str) -> str:
     text = step.meta.get(member)
-    return one_line(text[:19].replace("T", " ")) if isinstance(text, str) and len(text) >= 19 else ""
+    if isinstance(text, str) and len(text) >= 19:
+        return one_line(text[:19].replace("T", " "))
+    return ""
 
 
 def is_refused(step: Recorded) -> bool:
@@ -130,7 +138,10 @@ def _result(step: Recorded) -> Iterator[str]:
     if is_refused(step):
         yield _decision(step)
     elif is_failed(step):
-        yield f"failed, exit {code}" if type(code) is int else "failed"
+        if type(code) is int:
+            yield f"failed, exit {code}"
+        else:
+            yield "failed"
     elif type(code) is int:
         yield f"exit {code}"
     yield _said(step, "content.error") or _said(step, "content.output") or _any(step)
@@ -146,14 +157,18 @@ def _decision(step: Recorded) -> str:
     decision = _member(step, "decision") or _member(step, "action")
     if not isinstance(decision, str):
         return ""
-    word = "DENIED" if is_refused(step) else decision
+    word = decision
+    if is_refused(step):
+        word = "DENIED"
     by, why = _member(step, "decided_by"), _member(step, "decision_reason")
     return word + (f" by {by}" if isinstance(by, str) else "") + (f": {why}" if isinstance(why, str) else "")
 
 
 def _word(step: Recorded, member: str) -> str:
     value = _member(step, member)
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value
+    return ""
 
 
 def _said(step: Recorded, *names: str) -> str:
@@ -186,7 +201,9 @@ def plain(value: Json) -> str:
 def _block(block: dict[str, Json]) -> str:
     """A block of a message: its text, else `[image]` and the like."""
     text = block.get("text")
-    return text if isinstance(text, str) else f"[{block.get('type', '?')}]"
+    if isinstance(text, str):
+        return text
+    return f"[{block.get('type', '?')}]"
 
 
 def _json(value: Json) -> str:
@@ -204,7 +221,9 @@ def asked(args: Json) -> str:
             return " ".join(value)[:_LONGEST]
         if isinstance(value, str) and value.strip():
             return value[:_LONGEST].strip()
-    return _json(args) if args else ""
+    if args:
+        return _json(args)
+    return ""
 
 
 def tokens_text(tokens: Json) -> str:
@@ -220,7 +239,9 @@ def tokens_text(tokens: Json) -> str:
 
 def _cost(step: Recorded) -> str:
     cost = step.meta.get("cost_microusd")
-    return f"${cost / 1_000_000:.4f}" if type(cost) is int else ""
+    if type(cost) is int:
+        return f"${cost / 1_000_000:.4f}"
+    return ""
 
 
 def gone(step: Recorded) -> str:

@@ -25,13 +25,17 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
 def word_of(step: Recorded, member: str) -> str:
     """A member that is a word, safe; empty if it is none."""
     value = step.member(member)
-    return one_line(str(readable(value)))[:200] if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return one_line(str(readable(value)))[:200]
+    return ""
 
 
 def said_of(step: Recorded, name: str) -> str:
     """A text of the content, as it is: whoever shows it makes it safe."""
     value = step.values.get(f"content.{name}")
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value
+    return ""
 
 
 def took(step: Recorded) -> Piece:
@@ -47,24 +51,32 @@ def took(step: Recorded) -> Piece:
 def call(step: Recorded) -> Piece:
     """The id of the call that it belongs to, shortened, in brackets."""
     corr = step.meta.get("corr")
-    return Piece(f" [{short_id(one_line(corr))}]", Tone.FAINT) if isinstance(corr, str) else Piece("")
+    if isinstance(corr, str):
+        return Piece(f" [{short_id(one_line(corr))}]", Tone.FAINT)
+    return Piece("")
 
 
 def short_id(text: str) -> str:
     """An id as a row has room for: a UUID by its first digits, another long one by its last."""
     if _UUID.match(text):
         return text[:8]
-    return text if len(text) <= 12 else f"…{text[-8:]}"
+    if len(text) <= 12:
+        return text
+    return f"…{text[-8:]}"
 
 
 def bracketed(text: str, tone: Tone = Tone.FAINT) -> Piece:
     """Text in brackets, nothing if there is none."""
-    return Piece(f" [{text}]", tone) if text else Piece("")
+    if text:
+        return Piece(f" [{text}]", tone)
+    return Piece("")
 
 
 def names(value: Json) -> str:
     """A list of words."""
-    return " ".join(one_line(str(item)) for item in value[:50]) if isinstance(value, list) else ""
+    if isinstance(value, list):
+        return " ".join(one_line(str(item)) for item in value[:50])
+    return ""
 
 
 def note(label: str, text: str, tone: Tone = Tone.PLAIN) -> Line:
@@ -90,7 +102,10 @@ def value_below(step: Recorded, name: str, *, label: str = "", most: int = _MOST
     value = step.values.get(f"content.{name}")
     if value is not None:
         said = readable(value)
-        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, indent=2, sort_keys=True)
+        if isinstance(said, str):
+            text = said
+        else:
+            text = json.dumps(said, ensure_ascii=False, indent=2, sort_keys=True)
         yield from text_below(step, text, label=label, most=most)
 
 

@@ -74,7 +74,9 @@ def _break(text: str, width: int) -> int:
     while width_of(text[:end]) > width:
         end -= 1
     blank = text.rfind(" ", end // 2, end)
-    return blank + 1 if blank > 0 else max(end, 1)
+    if blank > 0:
+        return blank + 1
+    return max(end, 1)
 
 
 def text_of(line: Iterable[Piece]) -> str:

@@ -16,7 +16,9 @@ _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 def readable(value: Json) -> Json:
     """A value with its tagged strings replaced by what they stand for. What is no well-formed tag stays."""
     if isinstance(value, str):
-        return _readable_text(value) if value.startswith("\x10") else value
+        if value.startswith("\x10"):
+            return _readable_text(value)
+        return value
     if isinstance(value, dict):
         return {readable(key): readable(item) for key, item in value.items()}
     if isinstance(value, list):

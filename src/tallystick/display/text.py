@@ -36,7 +36,9 @@ def _shown(code: int) -> str:
         return character
     if code < 0x100:
         return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    return f"\\U{code:08x}"
 
 
 class _Pictures(dict[int, str]):
@@ -55,7 +57,9 @@ _PICTURES = _Pictures()
 def one_line(text: str) -> str:
     """`text` on one line, with everything in it that a terminal would obey or hide shown instead."""
     if text.isprintable() and not _INVISIBLE.search(text):
-        return text if text.isascii() else _MARKS.sub(rf"\1{_ELLIPSIS}", text)
+        if text.isascii():
+            return text
+        return _MARKS.sub(rf"\1{_ELLIPSIS}", text)
     return _MARKS.sub(rf"\1{_ELLIPSIS}", _EMOJI_STYLE.sub(r"\1", text).translate(_PICTURES))
 
 
@@ -95,7 +99,9 @@ def width_of(text: str) -> int:
 def _columns(character: str) -> int:
     if category(character) in ("Mn", "Me"):
         return 0
-    return 2 if east_asian_width(character) in ("W", "F") else 1
+    if east_asian_width(character) in ("W", "F"):
+        return 2
+    return 1
 
 
 def cut(text: str, width: int) -> str:

@@ -56,7 +56,10 @@ class Timeline:
         self._columns = len(place)
         wide = f"{place} │ {' ' * _CLOCK} │ {' ' * _DELTA} │ "
         self._is_narrow = self._width - len(wide) < _LEAST
-        self._indent = f"{place} │ {' ' * _SHORT_CLOCK} │ " if self._is_narrow else wide
+        if self._is_narrow:
+            self._indent = f"{place} │ {' ' * _SHORT_CLOCK} │ "
+        else:
+            self._indent = wide
         self._room = self._width - len(self._indent)
         self._most_indent = min(_DEEPEST, self._room // 4)
         self._sessions: dict[str, Before] = {}
@@ -99,7 +102,11 @@ class Timeline:
         indent = "  " * min(depth + (role is not None), self._most_indent)
         if begins:
             head = [Piece(begins, Tone.SUBAGENT)]
-        place = "" if begins and folded else str(step.n)  # of a session that is folded no step can be named by a number
+        # of a session that is folded no step can be named by a number
+        if begins and folded:
+            place = ""
+        else:
+            place = str(step.n)
         row = [*self._owner(step, indent, role), *head, *_more(step, folded)]
         yield self._row(self._place(place, step, label), clock, delta, row)
         for line in said:
@@ -136,7 +143,9 @@ class Timeline:
         if self._shows_seq:
             seq = step.meta.get("seq")
             place += cut(f" #{seq}" if type(seq) is int else "", _SEQ).ljust(_SEQ)
-        return f"{place} {cut(label, self._labels).ljust(self._labels)}" if self._labels else place
+        if self._labels:
+            return f"{place} {cut(label, self._labels).ljust(self._labels)}"
+        return place
 
     def _owner(self, step: Recorded, indent: str, role: str | None) -> Iterator[Piece]:
         if indent:
@@ -167,7 +176,9 @@ class Timeline:
         self._day_line = []
         ts, recorded = step.meta.get("ts"), step.meta.get("recorded")
         is_told = isinstance(ts, str) or step.meta.get("source") in _LIVE
-        text = ts if isinstance(ts, str) else recorded
+        text = recorded
+        if isinstance(ts, str):
+            text = ts
         now = _moment(text)
         if now is None or not isinstance(text, str):
             return " " * _CLOCK, Piece(" " * _DELTA)
@@ -176,7 +187,10 @@ class Timeline:
         if text[:10] != self._day:
             self._day = text[:10]
             self._day_line = [Piece(f"{' ' * _NUMBER} ── {self._day} (UTC) ──", Tone.FAINT)]
-        clock = "" if self._labels else step.session  # where sessions are mixed, there is one clock for all
+        # where sessions are mixed, there is one clock for all
+        clock = ""
+        if not self._labels:
+            clock = step.session
         before = self._last.get(clock)
         self._last[clock] = now
         return text[11:23].ljust(_CLOCK), _delta(before, now)
@@ -232,7 +246,9 @@ def _span(milliseconds: int) -> str:
     if minutes < 100:
         return f"{minutes}m{int(seconds) % 60:02}s"
     hours = minutes // 60
-    return f"{hours}h{minutes % 60:02}m" if hours < 100 else f"{hours // 24}d"
+    if hours < 100:
+        return f"{hours}h{minutes % 60:02}m"
+    return f"{hours // 24}d"
 
 
 def folded_text(*, steps: int, tool_calls: int, failures: int, tokens: int, sessions: int) -> str:
@@ -251,5 +267,7 @@ def folded_text(*, steps: int, tool_calls: int, failures: int, tokens: int, sess
 
 def session_words(session: str, kind: str, role: str) -> str:
     """How a session is named where it begins below another: `▸ sub-agent Explore 6884db8c`."""
-    word = "sub-agent" if kind == "child" else one_line(kind)
+    word = "sub-agent"
+    if kind != "child":
+        word = one_line(kind)
     return " ".join(part for part in ("▸", word, one_line(role)[:80], short(one_line(session))) if part)

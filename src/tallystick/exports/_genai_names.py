@@ -80,5 +80,7 @@ def provider_of(said: str | None, model: str | None) -> str:
     vendor, slash, bare = (model or "").partition("/")
     if slash and vendor.lower() in _PROVIDERS:
         return _PROVIDERS[vendor.lower()]
-    name = bare if slash else vendor
+    name = vendor
+    if slash:
+        name = bare
     return next((provider for pattern, provider in _MODELS if pattern.match(name)), OTHER)

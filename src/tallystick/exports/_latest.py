@@ -16,7 +16,9 @@ _LINKS = frozenset(("revises", "recorded", "request", "parent"))
 
 def latest(steps: Iterable[Recorded]) -> Iterator[Recorded]:
     """The steps without revisions, each with the members and values of its newest one. Steps are gone through twice."""
-    again = list(steps) if isinstance(steps, Iterator) else steps
+    again = steps
+    if isinstance(steps, Iterator):
+        again = list(steps)
     newest: dict[int, Recorded] = {}
     first: dict[int, int] = {}
     for step in again:

@@ -73,10 +73,14 @@ class LedgerVerdict(msgspec.Struct, frozen=True):
 
 def summary(verdict: LedgerVerdict) -> str:
     """The line `valid | N steps | truncated: BOOL`; for a ledger that does not hold, also where and why."""
-    word = "valid" if verdict.valid else "invalid"
+    word = "invalid"
+    if verdict.valid:
+        word = "valid"
     line = f"{word} | {verdict.steps} steps | truncated: {verdict.truncated}"
     bad = verdict.first_bad
-    return line if bad is None else f"{line} | record {bad.index} ({bad.check.value}): {bad.why}"
+    if bad is None:
+        return line
+    return f"{line} | record {bad.index} ({bad.check.value}): {bad.why}"
 
 
 def verify_ledger(lines: Iterable[bytes]) -> LedgerVerdict:
@@ -86,7 +90,9 @@ def verify_ledger(lines: Iterable[bytes]) -> LedgerVerdict:
     chain = _Chain([item for item in head if isinstance(item, dict)])
     for item in (*head, *items):
         if isinstance(item, _Damage):
-            bad = None if item.is_torn else BadRecord(chain.count, Check.FIELD, item.why)
+            bad = None
+            if not item.is_torn:
+                bad = BadRecord(chain.count, Check.FIELD, item.why)
             return chain.verdict(bad, torn=item.is_torn)
         problem = chain.problem(item)
         if problem is not None:
@@ -155,7 +161,10 @@ class _Chain:
         self._next_bodies, self._next_chains = self._bodies, self._chains
         self._root: Root | None = None
         self._previous: str | None = None
-        self._session = str(head[0].get("session_id")) if head else ""
+        if head:
+            self._session = str(head[0].get("session_id"))
+        else:
+            self._session = ""
         self._seen: set[str] = set()
         self._is_closed = False
         self._has_content = True
@@ -181,7 +190,12 @@ class _Chain:
         self._has_content = self._has_content and (self._is_closed or {"input", "output"} <= record.keys())
         parent = record.get("parent_step_hash")
         if self._root is None and not parent:
-            self._root = Root.EMPTY if parent == "" else Root.NULL if "parent_step_hash" in record else Root.ABSENT
+            if parent == "":
+                self._root = Root.EMPTY
+            elif "parent_step_hash" in record:
+                self._root = Root.NULL
+            else:
+                self._root = Root.ABSENT
         self.count += 1
 
     def _field_problem(self, record: dict[str, Json]) -> str | None:

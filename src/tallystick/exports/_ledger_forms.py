@@ -111,7 +111,10 @@ class ChainForm(msgspec.Struct, frozen=True):
         Raises:
             ValueError: a hash is none, so that it has no bytes.
         """
-        before = _start(self.genesis, session) if previous is None else _bytes_of(previous, self.previous)
+        if previous is None:
+            before = _start(self.genesis, session)
+        else:
+            before = _bytes_of(previous, self.previous)
         return digest(before + b"\0" + _bytes_of(self_hash, self.own))
 
 

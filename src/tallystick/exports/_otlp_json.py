@@ -52,13 +52,17 @@ def trace_id(session: str) -> str:
 
 def span_id(step: str) -> str:
     """The span of a step: the first 16 digits of its hash, by which `tally show` finds it."""
-    return step[:16] if step[:16].strip("0") else f"{'0' * 15}1"
+    if step[:16].strip("0"):
+        return step[:16]
+    return f"{'0' * 15}1"
 
 
 def microseconds(text: Json) -> int | None:
     """Microseconds since 1970 of a time as the record writes it."""
     try:
-        return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1) if isinstance(text, str) else None
+        if isinstance(text, str):
+            return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
+        return None
     except (ValueError, TypeError):
         return None
 
@@ -111,7 +115,9 @@ def _nanoseconds(at_us: int) -> str:
 
 
 def _without_none(value: Json) -> Json:
-    return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {key: item for key, item in value.items() if item is not None}
+    return value
 
 
 def _attributes(values: Mapping[str, Json]) -> list[dict[str, Json]]:
@@ -123,7 +129,9 @@ def _any(value: Json) -> dict[str, Json]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
-        return {"intValue": str(value)} if abs(value) < 1 << 63 else {"stringValue": str(value)}
+        if abs(value) < 1 << 63:
+            return {"intValue": str(value)}
+        return {"stringValue": str(value)}
     if isinstance(value, float):
         return {"doubleValue": value}
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):

@@ -49,7 +49,10 @@ class Document:
     def add_named(self, kind: str, prefix: str, said: str, values: Values) -> str:
         """Add a record that bears a name of others, made fit for a name here; the name that it has."""
         safe = _UNSAFE.sub("_", said)[:_LONGEST_NAME]
-        name = f"{prefix}-{safe}" if safe == said else f"{prefix}-{safe}-{sha256(said.encode()).hexdigest()[:8]}"
+        if safe == said:
+            name = f"{prefix}-{safe}"
+        else:
+            name = f"{prefix}-{safe}-{sha256(said.encode()).hexdigest()[:8]}"
         self.add(kind, name, values)
         return name
 
@@ -77,7 +80,9 @@ class Document:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
     def _full(self, kind: str, name: str) -> str:
-        return f"{_PREFIX}:{name}" if kind in ("entity", "activity", "agent") else name
+        if kind in ("entity", "activity", "agent"):
+            return f"{_PREFIX}:{name}"
+        return name
 
 
 def _spelled(values: Mapping[str, Json]) -> Values:

@@ -71,7 +71,9 @@ class _Log:
     def __init__(self, session: str, *, is_own: bool = False) -> None:
         self._session = session
         self._is_own = is_own
-        self._header: dict[str, Json] | None = {} if is_own else None
+        self._header: dict[str, Json] | None = None
+        if is_own:
+            self._header = {}
         self._seq = 0
         self._held: dict[str, Json] | None = None
         self._held_seq: Json = None
@@ -86,7 +88,12 @@ class _Log:
             self._header = _header(step, self._session)
             yield self._header
         self._last = step
-        self._end = step if step.type == "session_end" else self._end if step.type == "recovery" else None
+        if step.type == "session_end":
+            self._end = step
+        elif step.type == "recovery":
+            self._end = self._end
+        else:
+            self._end = None
         if step.type in ("session_end", "session_update"):
             self._state |= {key: step.values[f"content.{key}"] for key in _STATE if f"content.{key}" in step.values}
         if step.type == "session_update" and isinstance(step.values.get("content.inputs"), dict):
@@ -133,7 +140,10 @@ class _Log:
 
     def _numbered(self, event: dict[str, Json], seq: Json) -> dict[str, Json]:
         """The event as a record. It keeps its number if that is higher than the one before it."""
-        self._seq = seq if isinstance(seq, int) and seq > self._seq else self._seq + 1
+        if isinstance(seq, int) and seq > self._seq:
+            self._seq = seq
+        else:
+            self._seq = self._seq + 1
         ordered = {
             key: event[key]
             for key in EVENT_MEMBERS
@@ -148,7 +158,8 @@ class _Log:
 def _add_unknown(event: dict[str, Json], extra: Json) -> None:
     """Put back the members of an event that we do not know: a later version of the agent may."""
     known = {"seq", *EVENT_MEMBERS}
-    extra = extra if isinstance(extra, dict) else {}
+    if not isinstance(extra, dict):
+        extra = {}
     meta = extra.get("meta")
     more = {key: value for key, value in (meta if isinstance(meta, dict) else {}).items() if key not in META_KINDS}
     if more:
@@ -163,7 +174,9 @@ def _is_of_agent(step: Recorded) -> bool:
 
 def _header(step: Recorded, session: str) -> dict[str, Json]:
     is_start = step.type == "session_start"
-    own = step.member("source_session") if is_start and step.meta.get("agent") == NAME else None
+    own = None
+    if is_start and step.meta.get("agent") == NAME:
+        own = step.member("source_session")
     header: dict[str, Json] = {
         "_type": "header",
         "id": own if isinstance(own, str) else session,
@@ -178,7 +191,9 @@ def _header(step: Recorded, session: str) -> dict[str, Json]:
 def _title(step: Recorded) -> str:
     """What a session is about; the agent, where it does not say."""
     title = step.text("content.title")
-    return title if title is not None else str(step.meta.get("agent", ""))
+    if title is not None:
+        return title
+    return str(step.meta.get("agent", ""))
 
 
 def _with_inputs(header: Mapping[str, Json], inputs: Json) -> dict[str, Json]:
@@ -188,7 +203,9 @@ def _with_inputs(header: Mapping[str, Json], inputs: Json) -> dict[str, Json]:
 
 
 def _footer(end: Recorded | None, last: Recorded, state: Mapping[str, Json]) -> dict[str, Json]:
-    status = "running" if end is None else str(end.member("status") or "completed")
+    status = "running"
+    if end is not None:
+        status = str(end.member("status") or "completed")
     return {
         "_type": "footer",
         "created_at": _NO_TIME,
@@ -203,7 +220,9 @@ def _event(step: Recorded) -> dict[str, Json]:
     is_own = "seq" in step.meta
     is_call = step.type in ("tool_call", "tool_result")
     is_guess = is_own and step.meta.get("pairing") == "inferred"
-    text = "content.output" if step.type == "tool_result" else "content.text"
+    text = "content.text"
+    if step.type == "tool_result":
+        text = "content.output"
     args = step.values.get("content.args")
     return {
         "type": _type(step),
@@ -229,19 +248,26 @@ def _type(step: Recorded) -> str:
     extra = step.values.get("content.extra")
     if step.type == "unknown" and isinstance(extra, dict) and isinstance(extra.get("type"), str):
         return str(extra["type"])
-    return "assistant" if step.type == "model_call" else step.type
+    if step.type == "model_call":
+        return "assistant"
+    return step.type
 
 
 def _meta(step: Recorded) -> dict[str, Json]:
     tokens = step.member("tokens")
-    counts: Mapping[str, Json] = tokens if isinstance(tokens, dict) else {}
+    counts: Mapping[str, Json] = {}
+    if isinstance(tokens, dict):
+        counts = tokens
     is_subagent = step.type in ("subagent_start", "subagent_end")
     found: dict[str, Json] = {"tokens_in": counts.get("input"), "tokens_out": counts.get("output")}
     for key, kind in META_KINDS.items():
         if key in found:
             continue
         field = key if key in SUBAGENT_ONLY and not is_subagent else SPOKEN_FIELDS.get(key)
-        value = step.values.get(f"content.{field}") if field is not None else step.member(key)
+        if field is not None:
+            value = step.values.get(f"content.{field}")
+        else:
+            value = step.member(key)
         is_kind = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         found[key] = _in_own_order(key, value) if is_kind else None
     return {key: value for key, value in found.items() if value}
@@ -250,7 +276,9 @@ def _meta(step: Recorded) -> dict[str, Json]:
 def _in_own_order(key: str, value: Json) -> Json:
     if key == "taint_lineage":
         return [_lineage(node) for node in value]
-    return sorted_keys(value) if key == "subagent_inputs" else value
+    if key == "subagent_inputs":
+        return sorted_keys(value)
+    return value
 
 
 def _lineage(node: Json) -> Json:
@@ -270,13 +298,19 @@ def _time(step: Recorded) -> str:
         return written
     whole, _, fraction = str(step.meta.get("ts") or step.meta.get("recorded") or _NO_TIME).rstrip("Z").partition(".")
     fraction = fraction.rstrip("0")
-    return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
+    if fraction:
+        return f"{whole}.{fraction}Z"
+    return f"{whole}Z"
 
 
 def _string(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 def _as_text(value: Json) -> str | None:
     """Content as text: an event has no other."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -56,7 +56,9 @@ class _Content(msgspec.Struct, frozen=True):
 
     @property
     def hash(self) -> str | None:
-        return None if self.is_hidden else PREFIX + digest(content_bytes(self.value))
+        if self.is_hidden:
+            return None
+        return PREFIX + digest(content_bytes(self.value))
 
 
 class _Draft(msgspec.Struct):
@@ -77,7 +79,9 @@ def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Ite
     """The records of a session, one a line. Hashes are those of the content in either case."""
     previous, own_hashes = "", list[str]()
     for draft in _Drafts().of(latest(steps)):
-        parent = None if draft.parent is None else own_hashes[draft.parent]
+        parent = None
+        if draft.parent is not None:
+            parent = own_hashes[draft.parent]
         record = _record(draft, session, parent, with_content=with_content)
         own = PREFIX + digest(PRIMARY.body.text(record))
         previous = PREFIX + PRIMARY.chain.context(previous or None, own, session)
@@ -128,7 +132,9 @@ def _record(draft: _Draft, session: str, parent: str | None, *, with_content: bo
 
 def _name_of(step: Recorded) -> str | None:
     name = step.member(_NAMES.get(step.type, "tool"))
-    return name if isinstance(name, str) else None
+    if isinstance(name, str):
+        return name
+    return None
 
 
 def _time_of(step: Recorded) -> str:
@@ -183,13 +189,18 @@ class _Drafts:
     def _join(self, step: Recorded, nearest: int | None) -> int:
         """Put a result into the record of its call. A result without one (a refused call) is a record of its own."""
         corr = step.member("corr")
-        number = self._open.pop(corr, None) if isinstance(corr, str) else None
+        number = None
+        if isinstance(corr, str):
+            number = self._open.pop(corr, None)
         if number is None:
             number = self._add(step, _content(step, _INPUTS) or _Content())
         draft = self._drafts[number]
         draft.output = _content(step, _OUTPUTS) or _content(step, ("content.error", "content.text")) or draft.output
         took = _duration_of(step)
-        draft.duration_ms = took if took is not None else draft.duration_ms or _between(draft.step, step)
+        if took is not None:
+            draft.duration_ms = took
+        else:
+            draft.duration_ms = draft.duration_ms or _between(draft.step, step)
         return number
 
     def _hear(self, step: Recorded, draft: _Draft) -> None:
@@ -213,7 +224,9 @@ def _content(step: Recorded, names: Sequence[str]) -> _Content | None:
 
 def _duration_of(step: Recorded) -> int | None:
     duration = step.meta.get("duration_ms")
-    return duration if isinstance(duration, int) else None
+    if isinstance(duration, int):
+        return duration
+    return None
 
 
 def _between(call: Recorded, result: Recorded) -> int | None:

@@ -126,7 +126,8 @@ class _Trace:
         at_us = microseconds(step.meta.get("ts"))
         if at_us is None and (self._last is None or step.meta.get("source") not in ("transcript", "import")):
             at_us = microseconds(step.meta.get("recorded"))
-        self._at_us = at_us if at_us is not None else self._at_us
+        if at_us is not None:
+            self._at_us = at_us
         self._last = step
         if self._root is None:
             self._begin(step)
@@ -137,7 +138,10 @@ class _Trace:
     def _begin(self, step: Recorded) -> None:
         self.sid = step.session
         self.agent = _text(step, "agent") or "?"
-        parent_session, mark, parent = step.parents[0].partition("#") if step.parents else ("", "", "")
+        if step.parents:
+            parent_session, mark, parent = step.parents[0].partition("#")
+        else:
+            parent_session, mark, parent = "", "", ""
         self._root = Span(
             span=step.hash,
             parent=None,
@@ -175,7 +179,9 @@ class _Trace:
 
     def _span(self, step: Recorded, operation: str, named: str | None, more: dict[str, Json]) -> Span:
         parent = self._hashes.get(_number(step, "parent")) or self._above(step).span
-        name = f"{operation} {named}" if named else operation
+        name = operation
+        if named:
+            name = f"{operation} {named}"
         attributes = {names.OPERATION: operation, **self._common(step), **more}
         return Span(
             span=step.hash, parent=parent, name=name, began_us=self._at_us, ended_us=self._at_us, attributes=attributes
@@ -284,14 +290,20 @@ class _Trace:
     def _note(self, step: Recorded) -> None:
         members = {f"tallystick.{name}": step.member(name) for name in _EVENT_MEMBERS}
         place = {"tallystick.step": f"{step.session}:{step.n}"}
-        counted = _model_attributes(step, _text(step, "model")) if "tokens" in step.meta else {}
+        if "tokens" in step.meta:
+            counted = _model_attributes(step, _text(step, "model"))
+        else:
+            counted = {}
         note = Note(self._at_us, f"tallystick.{step.type}", {**place, **members, **counted})
         self._above(step).notes.append(note)
 
 
 def _model_attributes(step: Recorded, model: str | None) -> dict[str, Json]:
     tokens = step.meta.get("tokens")
-    counts = {key: value for key, value in tokens.items() if type(value) is int} if isinstance(tokens, dict) else {}
+    if isinstance(tokens, dict):
+        counts = {key: value for key, value in tokens.items() if type(value) is int}
+    else:
+        counts = {}
     # Of ours, `input` is what was not in a cache; the conventions count all of it.
     given = [counts[key] for key in ("input", "cache_read", "cache_write") if key in counts]
     reason = _text(step, "stop_reason")
@@ -313,9 +325,15 @@ def _fail(span: Span, step: Recorded, *, with_content: bool) -> None:
     """Mark a span as failed if its step says so."""
     if step.meta.get("success") is not False:
         return
-    kind = "denied" if _text(step, "decision") in ("deny", "block") else _text(step, "failure") or _text(step, "error")
+    if _text(step, "decision") not in ("deny", "block"):
+        kind = _text(step, "failure") or _text(step, "error")
+    else:
+        kind = "denied"
     span.attributes[names.ERROR_TYPE] = kind or names.OTHER
-    span.error = (step.text("content.error") or "") if with_content else ""
+    if with_content:
+        span.error = step.text("content.error") or ""
+    else:
+        span.error = ""
 
 
 def _subagent_keys(step: Recorded) -> list[tuple[str, str]]:
@@ -331,7 +349,9 @@ def _messages(role: str, parts: list[dict[str, Json]], finish_reason: str | None
 
 def _text(step: Recorded, name: str) -> str | None:
     value = step.member(name)
-    return value if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value
+    return None
 
 
 def _duration_us(step: Recorded) -> int:
@@ -341,4 +361,6 @@ def _duration_us(step: Recorded) -> int:
 
 def _number(step: Recorded, name: str, otherwise: Json = -1) -> Json:
     value = step.member(name)
-    return value if type(value) is int else otherwise
+    if type(value) is int:
+        return value
+    return otherwise

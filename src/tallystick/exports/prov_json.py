@@ -52,7 +52,10 @@ def write(
     made = _Provenance(session, lineage or Lineage(), with_content=with_content)
     for step in latest(steps):
         if "corroborates" not in step.meta:
-            made.take(step if with_content else replace(step, values={}))
+            if with_content:
+                made.take(step)
+            else:
+                made.take(replace(step, values={}))
     yield from made.finish()
 
 
@@ -137,7 +140,9 @@ class _Provenance:
     def _do(self, step: Recorded) -> None:
         name = _step_name(step.session, step.n)
         kind = {"tool_call": "tally:ToolCall", "model_call": "tally:ModelCall"}.get(step.type, "tally:Effect")
-        args = step.values.get("content.args") if step.type == "tool_call" else None
+        args = None
+        if step.type == "tool_call":
+            args = step.values.get("content.args")
         values = self._activity(name, kind, f"{step.session}:{step.n}", _time(step))
         values |= {"tally:tool": _text(step, "tool"), "tally:args": args}
         if step.type not in _OBSERVED:
@@ -151,7 +156,9 @@ class _Provenance:
 
     def _associate(self, step: Recorded, name: str) -> None:
         agent = f"agent-{step.session}"
-        model = _text(step, "model") if step.type == "model_call" else None
+        model = None
+        if step.type == "model_call":
+            model = _text(step, "model")
         if model is not None:
             values: Values = {"prov:type": qualified("prov:SoftwareAgent"), "tally:model": model}
             agent = self._document.add_named("agent", "model", model, values)
@@ -253,7 +260,9 @@ class _Provenance:
         is_request = node.kind == "request"
         name = (_request_name if is_request else _step_name)(node.session, node.n)
         if not self._document.has("activity", name):
-            kind = "tally:Request" if is_request else "tally:Step"
+            kind = "tally:Step"
+            if is_request:
+                kind = "tally:Request"
             self._activity(name, kind, f"{node.session}:{node.n}", None)
         return name
 
@@ -274,14 +283,20 @@ def _request_name(session: str, n: int) -> str:
 
 def _time(step: Recorded) -> str | None:
     value = step.meta.get("ts")
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 def _text(step: Recorded, name: str) -> str | None:
     value = step.member(name)
-    return value if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value
+    return None
 
 
 def _number(step: Recorded, name: str) -> Json:
     value = step.meta.get(name)
-    return value if type(value) is int else -1
+    if type(value) is int:
+        return value
+    return -1

@@ -133,5 +133,9 @@ def _read(database: sqlite3.Connection, path: Path) -> AlertTable:
 
 
 def _anchor(database: sqlite3.Connection, table: str, names: set[str]) -> Anchor | None:
-    row = database.execute(_ANCHOR.format(table)).fetchone() if table in names else None
-    return None if row is None else Anchor(row[0], row[1])
+    row = None
+    if table in names:
+        row = database.execute(_ANCHOR.format(table)).fetchone()
+    if row is None:
+        return None
+    return Anchor(row[0], row[1])

@@ -103,7 +103,9 @@ def _append_new(graph: Graph, read: Read, seen: Seen) -> int:
     alerts = []
     for session, offset, digest, inode in graph.rows(_NEW_ALERTS):
         step = read(session, offset)
-        sealed = sealed_alert(step) if step is not None and step.hash == digest else None
+        sealed = None
+        if step is not None and step.hash == digest:
+            sealed = sealed_alert(step)
         if step is not None and sealed is not None:
             places[(session, step.n)] = (digest, inode)
             alerts.append(sealed)
@@ -124,7 +126,9 @@ def append(graph: Graph, links: Sequence[Link]) -> None:
     if not links:
         return
     before = read_anchor(graph)
-    count = before.count if before is not None and isinstance(before.count, int) else 0
+    count = 0
+    if before is not None and isinstance(before.count, int):
+        count = before.count
     graph.change_many(_APPEND, ((*astuple(link.sealed.finding), link.prev_hash, link.entry_hash) for link in links))
     graph.change(
         "INSERT INTO alert_chain_head (id, head_hash, count) VALUES (1, ?, ?)"
@@ -141,13 +145,17 @@ def _ids_of_newest(graph: Graph, count: int) -> list[int]:
 def read_anchor(graph: Graph) -> Anchor | None:
     """What stands beside the chain; None before the first alert."""
     row = graph.row("SELECT head_hash, count FROM alert_chain_head WHERE id = 1")
-    return None if row is None else Anchor(row[0], row[1])
+    if row is None:
+        return None
+    return Anchor(row[0], row[1])
 
 
 def chain_head(graph: Graph) -> str:
     """The hash that the next alert follows."""
     anchor = read_anchor(graph)
-    return anchor.head_hash if anchor is not None and isinstance(anchor.head_hash, str) else GENESIS
+    if anchor is not None and isinstance(anchor.head_hash, str):
+        return anchor.head_hash
+    return GENESIS
 
 
 def _blank_erased(graph: Graph, read: Read) -> None:
@@ -169,7 +177,9 @@ def _take_reviews(graph: Graph, read: Read) -> None:
         graph.change("DELETE FROM alert_reviews WHERE hash = ?", (digest,))  # it is read again below
     for session, offset, digest, inode in graph.rows(_NEW_REVIEWS):
         step = read(session, offset)
-        review = sealed_review(step) if step is not None and step.hash == digest else None
+        review = None
+        if step is not None and step.hash == digest:
+            review = sealed_review(step)
         if step is None or review is None:
             continue
         values = (
@@ -281,13 +291,17 @@ def _conditions(wanted: AlertFilter) -> Iterator[tuple[str, Iterable[object]]]:
 def get_alert(graph: Graph, alert_id: int) -> AlertEntry | None:
     """One alert by its number."""
     row = graph.row(f"{_ENTRY} WHERE a.alert_id = ?", (alert_id,))
-    return None if row is None else _entry(row)
+    if row is None:
+        return None
+    return _entry(row)
 
 
 def alert_at(graph: Graph, session: str, n: int) -> AlertEntry | None:
     """The alert that step `n` of a session seals."""
     row = graph.row(f"{_ENTRY} WHERE s.session_id = ? AND s.n = ?", (session, n))
-    return None if row is None else _entry(row)
+    if row is None:
+        return None
+    return _entry(row)
 
 
 def reviews_of(graph: Graph, session: str, n: int) -> tuple[ReviewEntry, ...]:

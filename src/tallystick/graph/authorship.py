@@ -88,11 +88,17 @@ def makers(graph: Graph, path: str) -> list[VersionMaker]:
 
 def _command(told: str | None) -> str | None:
     try:
-        found = orjson.loads(told) if told else None
+        found = None
+        if told:
+            found = orjson.loads(told)
     except orjson.JSONDecodeError:
         return None
-    command = found.get("command") if isinstance(found, dict) else None
-    return command if isinstance(command, str) else None
+    command = None
+    if isinstance(found, dict):
+        command = found.get("command")
+    if isinstance(command, str):
+        return command
+    return None
 
 
 def journals_named(graph: Graph, agent: str, source: str) -> list[str]:

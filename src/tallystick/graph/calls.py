@@ -26,8 +26,12 @@ _SCRIPT_UNREAD = "script: "
 
 def home_of(folder: str | None) -> str | None:
     """The home folder that a working folder lies in, where its spelling tells."""
-    found = _HOME.match(folder) if folder is not None else None
-    return None if found is None else found[0]
+    found = None
+    if folder is not None:
+        found = _HOME.match(folder)
+    if found is None:
+        return None
+    return found[0]
 
 
 def uses_of_call(step: Recorded, folder: str | None, agent: str) -> Uses:
@@ -59,7 +63,9 @@ def effects_of(uses: Uses, folder: str | None, read_text: ReadText | None = None
 def content_of(told: Effects, path: str) -> str | None:
     """All that a call left in a file, where its text tells that."""
     written = [intent.content for intent in told.intents if intent.target == path and intent.content is not None]
-    return written[-1] if written else None
+    if written:
+        return written[-1]
+    return None
 
 
 def _effects(uses: Uses, where: str | None, read_text: ReadText | None) -> Effects:
@@ -107,6 +113,9 @@ def _with_files(
 
 
 def _environment(folder: str | None, read_text: ReadText | None = None) -> Environment:
-    known = {"PWD": folder} if folder is not None else {}
+    if folder is not None:
+        known = {"PWD": folder}
+    else:
+        known = {}
     variables = {"HOME": home_of(folder) or "~", **known}
     return Environment(variables=variables, folder=folder, read_text=read_text)

@@ -81,8 +81,16 @@ def list_checkpoints(graph: Graph, wanted: CheckpointFilter) -> tuple[Checkpoint
         values += wanted.triggers
     if not wanted.is_replaced:
         conditions.append("c.replaced_by IS NULL")
-    order = _JOURNAL_ORDER if wanted.run is not None else "c.n DESC" if wanted.session is not None else _NEWEST_FIRST
-    limit = -1 if wanted.limit is None else max(wanted.limit, 0)
+    if wanted.run is not None:
+        order = _JOURNAL_ORDER
+    elif wanted.session is not None:
+        order = "c.n DESC"
+    else:
+        order = _NEWEST_FIRST
+    if wanted.limit is None:
+        limit = -1
+    else:
+        limit = max(wanted.limit, 0)
     rows = graph.rows(f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT ?", (*values, limit))
     return tuple(map(_entry, rows))
 
@@ -130,7 +138,10 @@ def mark_counts(graph: Graph) -> MarkCounts:
         " (SELECT count(*) FROM checkpoints WHERE is_pruned = 1), (SELECT count(*) FROM alerts),"
         " (SELECT count(*) FROM steps WHERE type = 'attribution')"
     )
-    replaced, pruned, alerts, attributions = sums if sums is not None else (0, 0, 0, 0)
+    if sums is not None:
+        replaced, pruned, alerts, attributions = sums
+    else:
+        replaced, pruned, alerts, attributions = 0, 0, 0, 0
     return MarkCounts(
         by_trigger=dict(by_trigger), replaced=replaced, pruned=pruned, alerts=alerts, attributions=attributions
     )
@@ -165,7 +176,9 @@ def due_checkpoints(graph: Graph, before_us: int | None) -> list[Marked]:
     Args:
         before_us: microseconds since 1970; None: no age is too old.
     """
-    before = before_us if before_us is not None else -(1 << 62)
+    before = before_us
+    if before is None:
+        before = -(1 << 62)
     return [Marked(*row) for row in graph.rows(_DUE, (before,))]
 
 
@@ -178,7 +191,9 @@ def newest_active(graph: Graph, folders: Sequence[str]) -> SessionRow | None:
     """The active session with the newest step that works in one of some folders. Raises GraphError."""
     marks = ", ".join("?" * len(folders))
     found = select_sessions(graph, f"s.status = 'active' AND s.cwd IN ({marks})", folders, limit=1)
-    return found[0] if found else None
+    if found:
+        return found[0]
+    return None
 
 
 def newest_of_run(graph: Graph, run: str) -> SessionRow | None:
@@ -227,7 +242,9 @@ def types_between(graph: Graph, session: str, first: int, last: int) -> dict[str
 def _entry(row: Row) -> CheckpointEntry:
     values = dict(zip(_FIELDS, row, strict=True))
     for name in ("git", "tokens", "metadata"):
-        found = orjson.loads(values[name]) if values[name] is not None else None
+        found = None
+        if values[name] is not None:
+            found = orjson.loads(values[name])
         values[name] = found if isinstance(found, dict) else None
     values["is_pruned"] = bool(values["is_pruned"])
     return CheckpointEntry(**values)

@@ -20,5 +20,7 @@ def telling_steps(graph: Graph, session: str, *, until: int | None = None) -> li
     Raises:
         GraphError: the index cannot be read.
     """
-    last = until if until is not None else 1 << 62
+    last = until
+    if last is None:
+        last = 1 << 62
     return [(n, kind, offset) for n, kind, offset in graph.rows(_TELLING, (session, last, _MOST))]

@@ -40,10 +40,14 @@ def document_of(step: Recorded) -> Document | None:
     for name, value in step.values.items():
         if name.startswith("content.") and name != "content.meta":
             is_prompt = name == "content.text" and step.type == "user"
-            column = "prompt" if is_prompt else _OWN_COLUMN.get(name, "text")
+            column = "prompt"
+            if not is_prompt:
+                column = _OWN_COLUMN.get(name, "text")
             columns.setdefault(column, []).append(plain_text(value))
     document = tuple("\n".join(columns[name])[:CUT_CHARACTERS] or None if name in columns else None for name in COLUMNS)
-    return document if any(document) else None
+    if any(document):
+        return document
+    return None
 
 
 def plain_text(value: Json) -> str:

@@ -94,7 +94,10 @@ class Scripts:
 
     def read(self, path: str) -> str | None:
         """What a file holds. A call that is read again is given what it was given at first."""
-        source = self._earlier.writer_of(path, self._n) if self._known is None else self._known.get(path)
+        if self._known is None:
+            source = self._earlier.writer_of(path, self._n)
+        else:
+            source = self._known.get(path)
         if source is None:
             return None
         self.used[path] = source

@@ -95,4 +95,6 @@ def _node(kind: str, id_: int, places: dict[int, tuple[str, int]]) -> Node | Non
     if kind == "artifact":
         return Node(kind, id_)
     place = places.get(id_)
-    return None if place is None else Node(kind, id_, *place)
+    if place is None:
+        return None
+    return Node(kind, id_, *place)

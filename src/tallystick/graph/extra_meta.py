@@ -39,7 +39,9 @@ def other_members(names: Mapping[str, Json]) -> str | None:
         text = orjson.dumps(others)
     except (TypeError, ValueError):
         return _cut(others)
-    return text.decode() if len(text) <= LONGEST else _cut(others)
+    if len(text) <= LONGEST:
+        return text.decode()
+    return _cut(others)
 
 
 def _cut(others: Mapping[str, Json]) -> str:

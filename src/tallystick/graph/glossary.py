@@ -109,4 +109,6 @@ def _columns(kind: str, lines: list[str]) -> Iterator[ColumnMeaning]:
 
 def _words(line: str) -> list[str]:
     match = _SEARCH_COLUMNS.match(line)
-    return re.findall(r"\w+", match[1]) if match is not None else []
+    if match is not None:
+        return re.findall(r"\w+", match[1])
+    return []

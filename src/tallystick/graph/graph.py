@@ -186,7 +186,9 @@ class Graph:
         if self._number("application_id") != APPLICATION_ID:
             raise GraphError(f"{self.path} is an SQLite database, but no index of ours", hint=_REBUILD)
         if version != SCHEMA:
-            age = "a newer" if version > SCHEMA else "an older"
+            age = "an older"
+            if version > SCHEMA:
+                age = "a newer"
             kind = GraphError if version > SCHEMA else OutdatedError
             raise kind(
                 f"{self.path} was made by {age} Tallystick: version {version}, this program knows {SCHEMA}",

@@ -39,7 +39,9 @@ def said_outcome(step: Recorded, row: StepRow) -> str:
     """What a result says: `confirmed`, `failed` or `denied`. One that says nothing of success confirms."""
     if step.meta.get("decision") == "deny":
         return "denied"
-    return "failed" if row.success == 0 else "confirmed"
+    if row.success == 0:
+        return "failed"
+    return "confirmed"
 
 
 def content_digest(content: str | None) -> tuple[str | None, int | None]:
@@ -54,12 +56,16 @@ def input_of(step: Recorded, row: StepRow, effects: Effects, own: int) -> str:
     """`tool_input` of a call: the file it works on, or several, or the command; else which call it is."""
     said: dict[str, Json] = {}
     args = step.values.get("content.args")
-    command = _command(args) if own < len(effects.intents) else None
+    command = None
+    if own < len(effects.intents):
+        command = _command(args)
     files = [intent for intent in effects.intents[:own] if intent.domain is Domain.FILE]
     if command is not None:
         said["command"] = plain(command, _MOST_COMMAND)
         said |= _cut(command, _MOST_COMMAND)
-        description = args.get("description") if isinstance(args, dict) else None
+        description = None
+        if isinstance(args, dict):
+            description = args.get("description")
         said["description"] = plain(description, 200) if isinstance(description, str) else None
     elif len(files) == 1:
         said |= _change(files[0])
@@ -77,14 +83,20 @@ def _change(intent: Intent) -> dict[str, Json]:
 def _command(args: Json) -> str | None:
     if isinstance(args, str):
         return args
-    given = (args.get("command") or args.get("cmd") or args.get("script")) if isinstance(args, dict) else None
+    given = None
+    if isinstance(args, dict):
+        given = args.get("command") or args.get("cmd") or args.get("script")
     if isinstance(given, list):
         return " ".join(str(word) for word in given)
-    return given if isinstance(given, str) else None
+    if isinstance(given, str):
+        return given
+    return None
 
 
 def _cut(text: str, most: int) -> dict[str, Json]:
-    return {"truncated": True, "original_bytes": len(text), "max_bytes": most} if len(text) > most else {}
+    if len(text) > most:
+        return {"truncated": True, "original_bytes": len(text), "max_bytes": most}
+    return {}
 
 
 def intent_input(intent: Intent) -> str:

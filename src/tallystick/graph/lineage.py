@@ -316,7 +316,9 @@ class LineageProjection:
     def _request_of(self, step_id: int) -> int:
         call = self._calls.get(step_id - self._state.first_id)
         found = call.request_id if call is not None else self._earlier.request_of(step_id - self._state.first_id)
-        return self._state.first_id if found is None else found
+        if found is None:
+            return self._state.first_id
+        return found
 
     def _name(self, thing: Thing) -> int:
         id_ = thing_key(thing, self._state.session_id)
@@ -458,7 +460,9 @@ def _confidence(intent: Intent, *, is_own: bool) -> float:
     """That an intent happened if its call succeeded."""
     if intent.chance is Chance.MAYBE:
         return _MAYBE
-    return _BY_TOOL if is_own else _BY_COMMAND
+    if is_own:
+        return _BY_TOOL
+    return _BY_COMMAND
 
 
 def _intent_row(step: int, k: int, intent: Intent, confidence: float) -> IntentRow:

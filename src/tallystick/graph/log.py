@@ -67,7 +67,9 @@ def log(graph: Graph, wanted: LogFilter) -> LogPage:
     else:
         rows = _by_time(graph, wanted, conditions, limit + 1)
     shown = rows[:limit]
-    following = Cursor(*shown[-1][STEP_WIDTH:]) if len(rows) > limit and shown else None
+    following = None
+    if len(rows) > limit and shown:
+        following = Cursor(*shown[-1][STEP_WIDTH:])
     return LogPage(tuple(step_entry(row) for row in shown), following)
 
 
@@ -97,7 +99,9 @@ class _Condition(msgspec.Struct, frozen=True):
 
 def _conditions(wanted: LogFilter) -> list[_Condition]:
     """The conditions that have an index, the one that usually leaves fewest steps first."""
-    failed: tuple[object, ...] = (0,) if wanted.failures_only else ()
+    failed: tuple[object, ...] = ()
+    if wanted.failures_only:
+        failed = (0,)
     conditions = [
         _Condition("success", failed, "steps_failed"),
         _Condition("tool", wanted.tools, "steps_tool"),
@@ -155,7 +159,9 @@ def _rest(wanted: LogFilter, conditions: list[_Condition]) -> tuple[str, list[ob
 def _rarest(graph: Graph, conditions: list[_Condition]) -> _Condition | None:
     """The condition that leaves the fewest steps, counted as far as it matters."""
     if len(conditions) < 2:
-        return conditions[0] if conditions else None
+        if conditions:
+            return conditions[0]
+        return None
     return min(conditions, key=lambda condition: _count(graph, condition))
 
 
@@ -163,5 +169,8 @@ def _count(graph: Graph, condition: _Condition) -> int:
     total = 0
     for where, bound in condition.branches():
         row = graph.row(f"SELECT count(*) FROM (SELECT 1 FROM steps s WHERE {where} LIMIT {_ENOUGH})", bound)
-        total += _ENOUGH if row is None else int(row[0])
+        if row is None:
+            total += _ENOUGH
+        else:
+            total += int(row[0])
     return total

@@ -79,7 +79,9 @@ def find_step(graph: Graph, reference: StepReference) -> Place:
         AmbiguousError: several have such a hash; the message lists them.
         GraphError: the index cannot be read.
     """
-    session = resolve_session(graph, reference.session).session if reference.session is not None else None
+    session = None
+    if reference.session is not None:
+        session = resolve_session(graph, reference.session).session
     if reference.n is not None and session is not None:
         rows = graph.rows(f"{_PLACE} WHERE x.session_id = ? AND s.id = x.first_id + ?", (session, reference.n))
         name = f"step {reference.n} in session {session}"
@@ -118,7 +120,9 @@ def known_step(graph: Graph, agent: str, source_id: str) -> Known | None:
         " ORDER BY recorded, session_id, n LIMIT 1",
         (source_id, agent),
     )
-    return None if row is None else Known(*row)
+    if row is None:
+        return None
+    return Known(*row)
 
 
 def _prefix_range(prefix: str) -> tuple[str, str]:
@@ -129,5 +133,8 @@ def _prefix_range(prefix: str) -> tuple[str, str]:
 def _listed(names: Sequence[str], things: str) -> str:
     """Names for an error message, cut to a few."""
     shown = "; ".join(names[:_CANDIDATES])
-    count = f"more than {_CANDIDATES}" if len(names) > _CANDIDATES else str(len(names))
+    if len(names) > _CANDIDATES:
+        count = f"more than {_CANDIDATES}"
+    else:
+        count = str(len(names))
     return f"{count} {things}: {shown}"

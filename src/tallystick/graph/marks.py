@@ -58,7 +58,9 @@ def _marked(step: Recorded) -> tuple[str, int, str]:
 def replaced_checkpoints(step: Recorded) -> list[str]:
     """Hashes of the checkpoints of its session whose place this one takes."""
     found = step.meta.get("replaces")
-    return [digest for digest in found if isinstance(digest, str)] if isinstance(found, list) else []
+    if isinstance(found, list):
+        return [digest for digest in found if isinstance(digest, str)]
+    return []
 
 
 def _json(value: Json) -> str | None:
@@ -68,4 +70,6 @@ def _json(value: Json) -> str | None:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
     except (TypeError, ValueError):
         return None
-    return text if len(text) <= _MOST_JSON else None
+    if len(text) <= _MOST_JSON:
+        return text
+    return None

@@ -27,7 +27,10 @@ def moments_of(graph: Graph, session: str) -> list[Moment]:
     """The starts and ends of a session, in order. Raises GraphError."""
     found = []
     for n, kind, meta, has_failed in graph.rows(_MOMENTS, (session,)):
-        said = msgspec.json.decode(meta, type=_Said) if meta else _Said()
+        if meta:
+            said = msgspec.json.decode(meta, type=_Said)
+        else:
+            said = _Said()
         word = word_of_end(said.status, False if has_failed else None)
         found.append(Moment(n, is_end=kind == "session_end", word=word, is_resumed=said.resumed is True))
     return found

@@ -13,4 +13,6 @@ def newest_time(graph: Graph, agent: str, source: str) -> str | None:
     row = graph.row(
         "SELECT recorded FROM steps WHERE agent_id = ? AND source = ? ORDER BY at_us DESC LIMIT 1", (agent, source)
     )
-    return None if row is None else str(row[0])
+    if row is None:
+        return None
+    return str(row[0])

@@ -73,7 +73,9 @@ def seen_effect(step: Recorded, row: StepRow, folder: str | None) -> SeenEffect 
     if not paths:
         return None
     process = text_or_none(step.member("process"))
-    old = paths[0] if len(paths) > 1 else None
+    old = None
+    if len(paths) > 1:
+        old = paths[0]
     is_named = process is not None and process != "unknown"
     return SeenEffect(path=paths[-1], at_ms=milliseconds(row.at_us), old_path=old, is_named=is_named)
 
@@ -92,7 +94,9 @@ def observed_accesses(
     size = whole_or_none(step.meta.get("bytes")) or whole_or_none(step.meta.get("size_bytes"))
     for k, (operation, path) in enumerate(_touched(step, effect, folder)):
         thing = file_thing(path)
-        digest = _digest(step) if operation in ("write", "modify", "copy_dest") else None
+        digest = None
+        if operation in ("write", "modify", "copy_dest"):
+            digest = _digest(step)
         access = Access(
             thing_id(*thing), row.at_us, row.id, k, operation, SYSTEM, request_id, _CONFIDENCE, digest, size
         )
@@ -128,10 +132,14 @@ def _digest(step: Recorded) -> str | None:
     found = step.values.get("content.digest")
     if found is None:
         sides = step.values.get("content.digests")
-        found = sides.get("after") if isinstance(sides, dict) else None
+        found = None
+        if isinstance(sides, dict):
+            found = sides.get("after")
     if not isinstance(found, str) or not found:
         return None
-    return found if found.startswith("sha256:") else f"sha256:{found}"
+    if found.startswith("sha256:"):
+        return found
+    return f"sha256:{found}"
 
 
 def _args(step: Recorded) -> str:

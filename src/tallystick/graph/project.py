@@ -157,7 +157,9 @@ def outdated_sessions(graph: Graph) -> list[str]:
 def unsearchable_sessions(graph: Graph) -> int:
     """How many sessions have steps whose text is not in the search index yet."""
     found = graph.row("SELECT count(*) FROM sessions WHERE text_size < size")
-    return int(found[0]) if found is not None else 0
+    if found is None:
+        return 0
+    return int(found[0])
 
 
 class _StartOver(Exception):
@@ -241,7 +243,9 @@ class _Run:
             state = row_writer.new_session(self._graph, journal.session, inode=journal.inode, room=room)
             state.rules = rules.current()
         try:
-            return None if self._read(journal, row_writer.Writer(self._graph, state, _step_at(journal))) else room
+            if self._read(journal, row_writer.Writer(self._graph, state, _step_at(journal))):
+                return None
+            return room
         except _StartOver as start_over:
             self.remove(state)
             return start_over.room
@@ -274,7 +278,9 @@ class _Run:
         writer.write_steps()
         self._progress(self._bytes)
         self._bytes = 0
-        enough = _STEPS_A_TRANSACTION if self.steps else _STEPS_OF_THE_FIRST
+        enough = _STEPS_OF_THE_FIRST
+        if self.steps:
+            enough = _STEPS_A_TRANSACTION
         is_much = self._steps_to_commit >= enough or self._characters_to_commit >= _CHARACTERS_A_TRANSACTION
         if (is_much or is_end) and writer.state.size:
             writer.write()
@@ -296,7 +302,10 @@ class _Reading:
         self._journal = journal
         self._size = state.size
         self._last_hash = state.last_hash
-        self._n = min(state.size, state.text_size) if depth is Depth.TEXT else state.size
+        if depth is Depth.TEXT:
+            self._n = min(state.size, state.text_size)
+        else:
+            self._n = state.size
         self._before = row_writer.read_place(graph, state, self._n - 1) if self._n else None
 
     def steps(self) -> Iterator[Placed]:
@@ -348,7 +357,9 @@ def _step_at(journal: Journal) -> Callable[[int], Recorded | None]:
             placed = next(iter(journal.read(offset)), None)
         except TallystickError:
             return None
-        return None if placed is None else placed.step
+        if placed is None:
+            return None
+        return placed.step
 
     return read
 

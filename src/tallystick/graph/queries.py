@@ -203,7 +203,9 @@ def list_sessions(graph: Graph, wanted: SessionFilter) -> tuple[SessionRow, ...]
 def get_session(graph: Graph, session: str) -> SessionRow | None:
     """A session by its full id, None if the index does not have it. Raises GraphError."""
     found = select_sessions(graph, "s.session_id = ?", (session,), limit=1)
-    return found[0] if found else None
+    if found:
+        return found[0]
+    return None
 
 
 def sessions_of(graph: Graph, sessions: Iterable[str]) -> dict[str, SessionRow]:

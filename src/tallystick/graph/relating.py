@@ -94,14 +94,18 @@ def related(graph: Graph, side: Side, kind: str, ids: Iterable[int], far_kind: s
     Returns:
         The rows of _COLUMNS, at most MOST_READ of a node; and of each node that has more, how many were left out.
     """
-    far = "dst" if side == "src" else "src"
+    far = "src"
+    if side == "src":
+        far = "dst"
     where = f"{side}_kind = ? AND {side}_id = {{}} AND {far}_kind = ?"
     chosen = f"SELECT relation_id FROM relations WHERE {where.format('i.value')} LIMIT {MOST_READ + 1}"
     sql = f"SELECT {_COLUMNS} FROM json_each(?) i CROSS JOIN relations r ON r.relation_id IN ({chosen})"
     rows: list[Row] = []
     for batch in batches(ids):
         rows += graph.rows(sql, (batch, kind, far_kind))
-    own = 1 if side == "src" else 3
+    own = 3
+    if side == "src":
+        own = 1
     counts: dict[int, int] = {}
     for row in rows:
         counts[row[own]] = counts.get(row[own], 0) + 1
@@ -125,7 +129,9 @@ def take(
 
 def _count(graph: Graph, where: str, values: tuple[object, ...]) -> int:
     row = graph.row(f"SELECT count(*) FROM (SELECT 1 FROM relations WHERE {where} LIMIT {_MOST_COUNTED})", values)
-    return 0 if row is None else int(row[0])
+    if row is None:
+        return 0
+    return int(row[0])
 
 
 def edge_of(row: Row, *, is_end: bool = False) -> Edge:
@@ -163,7 +169,9 @@ def evidence_of(text: str | None) -> dict[str, Json]:
         found = orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeError):
         return {"text": text[:1000]}
-    return found if isinstance(found, dict) else {"text": text[:1000]}
+    if isinstance(found, dict):
+        return found
+    return {"text": text[:1000]}
 
 
 class OneWay(ABC):

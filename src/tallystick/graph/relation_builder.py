@@ -101,7 +101,9 @@ def _in_transactions(graph: Graph, things: Sequence[int], work: object) -> None:
 
 
 def _many(graph: Graph, sql: str, values: Sequence[int]) -> list[Row]:
-    return graph.rows(sql.format(", ".join("?" * len(values))), values) if values else []
+    if values:
+        return graph.rows(sql.format(", ".join("?" * len(values))), values)
+    return []
 
 
 # Each thing by itself -------------------------------------------------------------------------------------------------

@@ -55,7 +55,9 @@ def _track(graph: Graph, row: Row) -> Track:
     session, agent, source, kind, parent, step, claimed_step, started, *counts = row
     if step is None and parent is not None and claimed_step is not None:
         found = graph.row(_CLAIMED, (claimed_step, parent))
-        hangs_on = found[0] if found is not None else None
+        hangs_on = None
+        if found is not None:
+            hangs_on = found[0]
     else:
         hangs_on = step
     steps, tool_calls, failures, tokens = counts

@@ -75,7 +75,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 def thing_named(graph: Graph, kind: str, uri: str) -> Named | None:
     """The thing with exactly this URI, if anything is known of it. Raises GraphError."""
     row = graph.row("SELECT 1 FROM artifacts WHERE kind = ? AND uri = ? LIMIT 1", (kind, uri))
-    return Named(kind, uri) if row is not None else None
+    if row is None:
+        return None
+    return Named(kind, uri)
 
 
 def things_below(graph: Graph, kind: str, prefix: str, *, limit: int) -> tuple[Named, ...]:
@@ -134,7 +136,9 @@ def _version(row: Row) -> VersionRow:
 def version_count(graph: Graph, thing: Named) -> int:
     """How many versions of a thing there are."""
     row = graph.row("SELECT count(*) FROM artifacts WHERE kind = ? AND uri = ?", (thing.kind, thing.uri))
-    return 0 if row is None else int(row[0])
+    if row is None:
+        return 0
+    return int(row[0])
 
 
 def writes_of(graph: Graph, thing: Named, *, limit: int) -> tuple[tuple[int, int, str, float], ...]:
@@ -180,7 +184,9 @@ def facts_of(graph: Graph, thing: Named) -> dict[str, Json] | None:
     row = graph.row(
         f"SELECT {', '.join(columns)} FROM artifact_facts WHERE kind = ? AND uri = ?", (thing.kind, thing.uri)
     )
-    return None if row is None else dict(zip(columns, row, strict=True))
+    if row is None:
+        return None
+    return dict(zip(columns, row, strict=True))
 
 
 def tags_of(graph: Graph, versions: Sequence[int]) -> tuple[RiskTag, ...]:

@@ -103,8 +103,12 @@ def meaning(tag: str) -> str:
 def _weight(tag: str) -> tuple[str, str]:
     if tag in _GRAVE:
         return "critical", "block"
-    return ("medium", "ask") if tag in _ASKED else ("low", "warn")
+    if tag in _ASKED:
+        return "medium", "ask"
+    return "low", "warn"
 
 
 def _rows(graph: Graph, sql: str, values: Sequence[int]) -> list[Row]:
-    return graph.rows(sql.format(", ".join("?" * len(values))), values) if values else []
+    if values:
+        return graph.rows(sql.format(", ".join("?" * len(values))), values)
+    return []

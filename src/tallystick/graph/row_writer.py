@@ -84,7 +84,9 @@ _READ_STEP = f"SELECT {columns(StepRow)} FROM steps WHERE id = ?"
 def read_session(graph: Graph, session: str) -> SessionState | None:
     """What the index holds of a session, None if nothing."""
     row = graph.row(_READ_SESSION, (session,))
-    return None if row is None else SessionState(*row)
+    if row is None:
+        return None
+    return SessionState(*row)
 
 
 class Position(NamedTuple):
@@ -100,7 +102,9 @@ class Position(NamedTuple):
 def read_positions(graph: Graph, sessions: Sequence[str]) -> dict[str, Position]:
     """How far each of the sessions is that the index has."""
     few = len(sessions) <= _FEW
-    where = f" WHERE session_id IN ({', '.join('?' * len(sessions))})" if few else ""
+    where = ""
+    if few:
+        where = f" WHERE session_id IN ({', '.join('?' * len(sessions))})"
     rows = graph.rows(
         f"SELECT session_id, inode, rules, read_to, size, text_size FROM sessions{where}", sessions if few else ()
     )
@@ -139,7 +143,9 @@ def ids_of(session: str) -> Iterator[int]:
 def read_place(graph: Graph, state: SessionState, n: int) -> tuple[str, int]:
     """The hash of a step that is in the index, and where its line begins."""
     row = graph.row("SELECT hash, offset FROM steps WHERE id = ?", (state.first_id + n,))
-    return ("", 0) if row is None else (row[0], row[1])
+    if row is None:
+        return "", 0
+    return row[0], row[1]
 
 
 def ceiling(graph: Graph, first_id: int) -> int | None:
@@ -196,17 +202,23 @@ class Writer:
         """The row of step `n`."""
         self.write_steps()
         row = self._graph.row(_READ_STEP, (self.state.first_id + n,))
-        return None if row is None else StepRow(*row)
+        if row is None:
+            return None
+        return StepRow(*row)
 
     def request(self, n: int) -> RequestState | None:
         """The row of the request that prompt `n` opened."""
         row = self._graph.row(_READ_REQUEST, (self.state.first_id + n,))
-        return None if row is None else RequestState(*row)
+        if row is None:
+            return None
+        return RequestState(*row)
 
     def usage(self, model: str) -> UsageState | None:
         """What a model used in the session."""
         row = self._graph.row(_READ_USAGE, (self.state.session_id, model))
-        return None if row is None else UsageState(*row)
+        if row is None:
+            return None
+        return UsageState(*row)
 
     # Earlier calls --------------------------------------------------------------------------------------------------
 
@@ -251,14 +263,18 @@ class Writer:
         from tallystick.graph.calls import content_of, effects_of, uses_of_call
 
         row, folder = self.step(n), self._folder_of(n)
-        step = self._read(row.offset) if row is not None else None
+        step = None
+        if row is not None:
+            step = self._read(row.offset)
         if row is None or step is None or step.hash != row.hash:
             return None
         return content_of(effects_of(uses_of_call(step, folder, row.agent_id), folder), path)
 
     def _folder_of(self, n: int) -> str | None:
         row = self._graph.row("SELECT cwd FROM agent_events WHERE event_id = ?", (self.state.first_id + n,))
-        return (row[0] or None) if row is not None else None
+        if row is None:
+            return None
+        return row[0] or None
 
     def newest_calls(self, most: int) -> list[tuple[CallAgain, int | None]]:
         """The newest calls that have intents, oldest first, and when the newest result of each came."""

@@ -23,16 +23,22 @@ _LIVE = frozenset(("hook", "acp", "sdk", "watch", "otel"))
 
 def text_or_none(value: Json) -> str | None:
     """The value if it is text."""
-    return value if type(value) is str else None
+    if type(value) is str:
+        return value
+    return None
 
 
 def whole_or_none(value: Json) -> int | None:
     """The value if it is a whole number as the format allows them."""
-    return value if type(value) is int and abs(value) <= _SAFE_INTEGER else None
+    if type(value) is int and abs(value) <= _SAFE_INTEGER:
+        return value
+    return None
 
 
 def _tokens_or_none(value: Json) -> int | None:
-    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
+    if type(value) is int and 0 <= value <= _MOST_TOKENS:
+        return value
+    return None
 
 
 def known_time(step: Recorded) -> tuple[int, str] | None:
@@ -60,9 +66,13 @@ def step_row(step: Recorded, *, first_id: int, agent: str, at_us: int, request: 
     meta = step.meta
     rest = step.values.get("content.meta")
     # Names that do not fit the format's `meta` are kept beside it: a tool called "Ask Joe".
-    names = {**rest, **meta} if isinstance(rest, dict) else meta
+    names = meta
+    if isinstance(rest, dict):
+        names = {**rest, **meta}
     tokens = meta.get("tokens")
-    counts = tokens if isinstance(tokens, dict) else _NO_TOKENS
+    counts = _NO_TOKENS
+    if isinstance(tokens, dict):
+        counts = tokens
     success = meta.get("success")
     return StepRow(
         first_id + step.n,
@@ -107,14 +117,19 @@ def written_for_an_hour(row: StepRow) -> int:
 
 def edge_rows(step: Recorded) -> list[EdgeRow]:
     """What a step says about other sessions: its parents there, or the parent that its session claims (format 7)."""
-    kind = (text_or_none(step.meta.get("kind")) or "root") if step.n == 0 else step.type
+    if step.n == 0:
+        kind = text_or_none(step.meta.get("kind")) or "root"
+    else:
+        kind = step.type
     edges = [
         EdgeRow(step.session, step.n, position, kind, sid, digest, None, None)
         for position, parent in enumerate(step.parents)
         for sid, mark, digest in [parent.partition("#")]
         if mark
     ]
-    claim = step.member("parent_source") if step.n == 0 and not edges else None
+    claim = None
+    if step.n == 0 and not edges:
+        claim = step.member("parent_source")
     if isinstance(claim, dict) and text_or_none(claim.get("session")):
         edges.append(EdgeRow(step.session, 0, 0, kind, None, None, claim["session"], text_or_none(claim.get("step"))))
     return edges

@@ -81,7 +81,9 @@ def stored(package: Path) -> str | None:
     data = {name for name in stamps if name.endswith(_DATA)}
     try:
         is_same = all(_stamp(f"{package}/{name}") == stamp for name, stamp in stamps.items())
-        return digest if is_same and data == set(_data_of(package, folders)) else None
+        if is_same and data == set(_data_of(package, folders)):
+            return digest
+        return None
     except OSError:
         return None
 
@@ -151,7 +153,9 @@ def _modules(package: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for parent, _, files in os.walk(package):
         folder = Path(parent).relative_to(package).as_posix()
-        prefix = "" if folder == "." else f"{folder}/"
+        prefix = ""
+        if folder != ".":
+            prefix = f"{folder}/"
         for file in files:
             if file.endswith(".py"):
                 name = f"{package.name}/{prefix}{file}".removesuffix(".py").removesuffix("/__init__")
@@ -170,7 +174,10 @@ def _data_of(package: Path, folders: set[str]) -> Iterator[str]:
                 yield name
             elif "." not in name and entry.name != "__pycache__" and entry.is_dir():
                 is_package = os.path.exists(f"{entry.path}/__init__.py")  # noqa: PTH110
-                pending += () if is_package else (name,)
+                if is_package:
+                    pending += ()
+                else:
+                    pending += (name,)
 
 
 def _stamp(path: str) -> Stamp:

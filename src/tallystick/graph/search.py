@@ -98,7 +98,10 @@ def search(graph: Graph, text: str, wanted: SearchFilter, read: ReadStep) -> Sea
         GraphError: the index cannot be read.
     """
     expression = match_expression(text, fields=wanted.fields)
-    rows, order = _matches(graph, expression, wanted) if expression is not None else ([], wanted.order)
+    if expression is not None:
+        rows, order = _matches(graph, expression, wanted)
+    else:
+        rows, order = [], wanted.order
     found = [step_entry(row) for row in rows[: max(wanted.limit, 0)]]
     return SearchResult(
         hits=tuple(_hits(found, expression or "", read)),
@@ -125,14 +128,18 @@ def match_expression(text: str, *, fields: Sequence[str] = ()) -> str | None:
         return None
     # Terms side by side, not joined by AND: one without a letter or digit is then passed over instead of finding nothing.
     expression = " ".join(terms)
-    return f"{{{' '.join(fields)}}} : ({expression})" if fields else expression
+    if fields:
+        return f"{{{' '.join(fields)}}} : ({expression})"
+    return expression
 
 
 def _term(match: re.Match[str]) -> str | None:
     phrase, star, word = match.groups()
     if word is not None:
         phrase = word.rstrip("*")
-        star = "*" if phrase != word else ""
+        star = ""
+        if phrase != word:
+            star = "*"
     if not any(character.isalnum() for character in phrase):
         return None
     return f'"{phrase}"{star}'
@@ -144,17 +151,25 @@ def _matches(graph: Graph, expression: str, wanted: SearchFilter) -> tuple[list[
     if wanted.session is not None:
         row = graph.row("SELECT first_id, first_id + size - 1 FROM sessions WHERE session_id = ?", (wanted.session,))
         matching += " AND search.rowid BETWEEN ? AND ?"
-        values += (0, -1) if row is None else row
+        if row is None:
+            values += 0, -1
+        else:
+            values += row
     conditions, filters = _conditions(wanted)
     limit = max(wanted.limit, 0) + 1
     is_common = _are_many(graph, matching, values)
-    order = Order.NEWEST if is_common else wanted.order
+    if is_common:
+        order = Order.NEWEST
+    else:
+        order = wanted.order
     if is_common:
         # Along the index of times, looking each step up among those that match: a few of many are soon found.
         source = "steps s WHERE +s.id IN (SELECT search.rowid FROM search WHERE {})"
     else:
         source = "search CROSS JOIN steps s ON s.id = search.rowid WHERE {}"
-    by = "search.rank" if order is Order.BEST else "s.at_us DESC, s.id DESC"
+    by = "s.at_us DESC, s.id DESC"
+    if order is Order.BEST:
+        by = "search.rank"
     sql = f"SELECT {STEP_COLUMNS} FROM {source.format(matching)}{conditions} ORDER BY {by} LIMIT ?"
     return graph.rows(sql, (*values, *filters, limit)), order
 
@@ -216,7 +231,10 @@ def _hits(found: Sequence[StepEntry], expression: str, read: ReadStep) -> Iterat
             unread.add(position)
         else:
             documents[position] = document_of(step) or (None,) * len(COLUMNS)
-    snippets = _snippets(documents, expression) if documents else {}
+    if documents:
+        snippets = _snippets(documents, expression)
+    else:
+        snippets = {}
     for position, entry in enumerate(found):
         if position in snippets:
             field, parts = snippets[position]

@@ -146,7 +146,10 @@ class SessionProjection:
         if then is now:
             return
         state.status = then.value
-        state.closed_at = None if then is Status.ACTIVE else milliseconds(row.at_us)
+        if then is Status.ACTIVE:
+            state.closed_at = None
+        else:
+            state.closed_at = milliseconds(row.at_us)
         if then is not Status.ACTIVE:
             self._complete()
 
@@ -156,7 +159,9 @@ class SessionProjection:
             return
         if replaced is not None and "origin" not in step.meta:
             self._touch(row.request, original_user_prompt=text)
-        rank = 2 if row.request == step.n else int(step.meta.get("origin") == "parent")
+        rank = 2
+        if row.request != step.n:
+            rank = int(step.meta.get("origin") == "parent")
         if rank == 1:
             self._unasked().original_user_prompt = text
         if self.state.title is None or rank > self.state.title_rank:
@@ -194,7 +199,9 @@ class SessionProjection:
     def _replaced(self, step: Recorded) -> StepRow | None:
         """The row whose value the step replaces, taken out of the sums."""
         n = whole_or_none(step.meta.get("revises"))
-        found = self._earlier.step(n) if n is not None and 0 <= n < step.n else None
+        found = None
+        if n is not None and 0 <= n < step.n:
+            found = self._earlier.step(n)
         while found is not None and found.revised_by is not None:
             found = self._earlier.step(found.revised_by)
         if found is not None:
@@ -304,11 +311,15 @@ def _total_tokens(row: StepRow) -> int:
 def _text(step: Recorded) -> str | None:
     """What was said, as far as it is searchable too."""
     value = step.values.get("content.text")
-    return plain_text(value) or None if value is not None else None
+    if value is None:
+        return None
+    return plain_text(value) or None
 
 
 def _short(text: str | None) -> str | None:
-    return plain(text, _MOST_WORDS) if text else None
+    if text:
+        return plain(text, _MOST_WORDS)
+    return None
 
 
 def _first_line(text: str) -> str:

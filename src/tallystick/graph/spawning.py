@@ -61,13 +61,17 @@ def step_node(id_: int, n: int, request: int | None) -> NodeId:
 def session_node(graph: Graph, session: str) -> NodeId | None:
     """The node of a session, by its whole id."""
     row = graph.row("SELECT first_id FROM sessions WHERE session_id = ?", (session,))
-    return None if row is None else NodeId(NodeKind.SESSION, row[0])
+    if row is None:
+        return None
+    return NodeId(NodeKind.SESSION, row[0])
 
 
 def session_size(graph: Graph, first_id: int) -> int:
     """How many steps a session has, by the id of its first."""
     row = graph.row("SELECT size FROM sessions WHERE first_id = ?", (first_id,))
-    return 0 if row is None else int(row[0])
+    if row is None:
+        return 0
+    return int(row[0])
 
 
 # Upwards --------------------------------------------------------------------------------------------------------------
@@ -109,14 +113,22 @@ def _parent(
 ) -> NodeId:
     """The step that a session hangs on, else the session; a node that is not there, where it is not recorded."""
     if parent is not None:
-        found = graph.row(_BY_HASH, (step, parent)) if step else None
+        found = None
+        if step:
+            found = graph.row(_BY_HASH, (step, parent))
         missing = _absent(parent, step or "")
-        return step_node(*found) if found is not None else session_node(graph, parent) or missing
+        if found is not None:
+            return step_node(*found)
+        return session_node(graph, parent) or missing
     known = graph.row(_CLAIMED_SESSION, (claimed, agent, sid))
     if known is None:
         return _absent(claimed or "", claimed_step or "")
-    found = graph.row(_BY_SOURCE, (claimed_step, known[0])) if claimed_step else None
-    return step_node(*found) if found is not None else NodeId(NodeKind.SESSION, known[1])
+    found = None
+    if claimed_step:
+        found = graph.row(_BY_SOURCE, (claimed_step, known[0]))
+    if found is not None:
+        return step_node(*found)
+    return NodeId(NodeKind.SESSION, known[1])
 
 
 def _absent(session: str, step: str) -> NodeId:
@@ -136,7 +148,10 @@ def _spawned(
     claimed_step: str | None,
 ) -> Edge:
     is_sealed = parent is not None
-    named = (parent, step) if is_sealed else (claimed, claimed_step)
+    if is_sealed:
+        named = parent, step
+    else:
+        named = claimed, claimed_step
     evidence: dict[str, Json] = {"sealed": is_sealed, "parent_session": named[0], "parent_step": named[1]}
     return Edge(
         source=source,

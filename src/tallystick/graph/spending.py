@@ -142,7 +142,9 @@ def steps_query(by: By, keys: Sequence[str | int] | None, wanted: UsedFilter) ->
 
 
 def _literal(value: str | int) -> str:
-    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+    if isinstance(value, int):
+        return str(value)
+    return "'" + value.replace("'", "''") + "'"
 
 
 # What lines are called -----------------------------------------------------------------------------------------------

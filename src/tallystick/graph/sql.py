@@ -142,7 +142,9 @@ def _authorize(action: int, first: str | None, second: str | None, _schema: str 
         or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in _FORBIDDEN_FUNCTIONS)
         or (action == sqlite3.SQLITE_PRAGMA and first == "data_version" and second is None)
     )
-    return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
+    if is_allowed:
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
 
 
 @contextmanager
@@ -208,7 +210,9 @@ def _question_error(database: sqlite3.Connection, question: str, message: str) -
     if unknown is not None:
         kind, name = unknown.groups()
         at = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", question)
-        found = None if kind == "function" else (kind, name)
+        found = None
+        if kind != "function":
+            found = kind, name
         return QuestionError(message, at=None if at is None else at.start(), unknown=found)
     return QuestionError(message, at=len(question.rstrip()) if message == "incomplete input" else None)
 
@@ -233,4 +237,6 @@ def _text(value: str) -> str:
 
 
 def _value(value: Value) -> Value:
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value

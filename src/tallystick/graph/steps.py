@@ -95,4 +95,6 @@ def get_step(graph: Graph, session: str, n: int) -> StepEntry | None:
         " WHERE x.session_id = ?",
         (n, session),
     )
-    return None if row is None else step_entry(row)
+    if row is None:
+        return None
+    return step_entry(row)

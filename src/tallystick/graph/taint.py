@@ -94,7 +94,9 @@ class VersionAt(msgspec.Struct, frozen=True):
     @property
     def path(self) -> str | None:
         """The absolute path of a file; None for all else."""
-        return self.uri.removeprefix("file://") if self.kind == "file" and self.uri.startswith("file:///") else None
+        if self.kind == "file" and self.uri.startswith("file:///"):
+            return self.uri.removeprefix("file://")
+        return None
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,7 +159,9 @@ class Taints:
         """The taint of what a thing holds now, as far as the index goes. Raises GraphError."""
         self._asked = 0
         version = newest_version(self._graph, kind, uri)
-        return CLEAN if version is None else self._of(version, 0, frozenset())
+        if version is None:
+            return CLEAN
+        return self._of(version, 0, frozenset())
 
     def of_version(self, version: VersionAt) -> Taint:
         """The taint of one version. Raises GraphError."""
@@ -168,7 +172,9 @@ class Taints:
         """How something went into a version: what the model wrote may be a quote."""
         if taken.via is not Via.MODEL or taint.is_clean:
             return taken.via
-        return Via.QUOTE if self._quotes(version, taken) else Via.MODEL
+        if self._quotes(version, taken):
+            return Via.QUOTE
+        return Via.MODEL
 
     def of_input(self, taken: Input, depth: int = 0, above: frozenset[int] = frozenset()) -> Taint:
         """The taint of what was taken, before it went anywhere."""
@@ -214,18 +220,29 @@ class Taints:
             else:
                 taints.append(passed(taint, self.via(version, taken, taint)))
         taints.sort(key=lambda taint: taint.trust is not Trust.UNTRUSTED)
-        taint = joined(taints) if base is None else changed(base, taints)
-        return taint if taint.is_clean else written_in(taint, _shown(version), self._name(version.made_by))
+        if base is None:
+            taint = joined(taints)
+        else:
+            taint = changed(base, taints)
+        if taint.is_clean:
+            return taint
+        return written_in(taint, _shown(version), self._name(version.made_by))
 
     def _of_folder(self, version: VersionAt, depth: int, above: frozenset[int]) -> Taint:
         """The taint of a file that nobody was seen making: of the folder with which it came."""
         path = version.path
-        folder = folder_made(self._graph, path) if path is not None else None
-        return CLEAN if folder is None else self._of(folder, depth + 1, above)
+        folder = None
+        if path is not None:
+            folder = folder_made(self._graph, path)
+        if folder is None:
+            return CLEAN
+        return self._of(folder, depth + 1, above)
 
     def _name(self, step: int) -> str:
         place = place_of(self._graph, step)
-        return place.name if place is not None else "?"
+        if place is None:
+            return "?"
+        return place.name
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -236,8 +253,12 @@ def newest_version(graph: Graph, kind: str, uri: str) -> VersionAt | None:
     rows = graph.rows(_NEWEST, (orjson.dumps([thing_id(kind, uri)]).decode(),))
     if rows:
         version = VersionAt(*rows[0])
-        return None if version.deleted_at_ms is not None or _is_around(graph, version) else version
-    return folder_made(graph, uri.removeprefix("file://")) if kind == "file" and uri.startswith("file:///") else None
+        if version.deleted_at_ms is not None or _is_around(graph, version):
+            return None
+        return version
+    if kind == "file" and uri.startswith("file:///"):
+        return folder_made(graph, uri.removeprefix("file://"))
+    return None
 
 
 def folder_made(graph: Graph, path: str) -> VersionAt | None:
@@ -260,7 +281,9 @@ def newest_below(graph: Graph, path: str) -> tuple[VersionAt, ...]:
 
 def _is_around(graph: Graph, version: VersionAt) -> bool:
     """Whether the step that made a folder ran in it: what it unpacked lies among files that were there before."""
-    row = graph.row(_FOLDER, (version.made_by,)) if version.made_by is not None else None
+    row = None
+    if version.made_by is not None:
+        row = graph.row(_FOLDER, (version.made_by,))
     return row is not None and bool(row[0]) and f"{row[0]}/".startswith(f"{version.path}/")
 
 
@@ -269,7 +292,10 @@ def inputs_of(graph: Graph, version: VersionAt) -> Iterator[Input]:
     if version.made_by is None:
         return
     for via, confidence, step, result, *rest in graph.rows(_INPUTS, (version.made_by, version.id)):
-        how = Via.COMMAND if via == "command" else Via.MODEL
+        if via == "command":
+            how = Via.COMMAND
+        else:
+            how = Via.MODEL
         yield Input(via=how, confidence=confidence, step=step, result=result, version=VersionAt(*rest))
     row = graph.row(_BEFORE, (version.number - 1, version.made_by, version.id))
     if row is not None:
@@ -289,13 +315,17 @@ def made_by(graph: Graph, step: int) -> tuple[VersionAt, ...]:
 def version_at(graph: Graph, id_: int) -> VersionAt | None:
     """A version by its id."""
     row = graph.row(_BY_ID, (id_,))
-    return None if row is None else VersionAt(*row)
+    if row is None:
+        return None
+    return VersionAt(*row)
 
 
 def place_of(graph: Graph, step: int) -> Place | None:
     """Where a step stands in the record."""
     row = graph.row(_PLACE, (step,))
-    return None if row is None else Place(*row)
+    if row is None:
+        return None
+    return Place(*row)
 
 
 def _input(via: Via, row: Row) -> Input:

@@ -54,7 +54,9 @@ class Spot(msgspec.Struct, frozen=True):
 def size_of(graph: Graph, session: str) -> int | None:
     """How many steps the index has of a session; None: it does not have the session. Raises GraphError."""
     row = graph.row("SELECT size FROM sessions WHERE session_id = ?", (session,))
-    return None if row is None else int(row[0])
+    if row is None:
+        return None
+    return int(row[0])
 
 
 def window(graph: Graph, session: str, first: int, count: int) -> list[StepEntry]:
@@ -83,7 +85,9 @@ def matching(graph: Graph, session: str, wanted: Wanted) -> array[int]:
     Raises:
         UsageError: its text is too long. GraphError: the index cannot be read.
     """
-    found = match_expression(wanted.text) if wanted.text else None
+    found = None
+    if wanted.text:
+        found = match_expression(wanted.text)
     if wanted.text and found is None:
         return array("L")
     conditions, values = _conditions(wanted)
@@ -100,13 +104,18 @@ def matching(graph: Graph, session: str, wanted: Wanted) -> array[int]:
 def nearest(graph: Graph, session: str, n: int, wanted: Wanted, *, step: int) -> int | None:
     """The number of the next step that a filter without text takes, after (`step` 1) or before (-1) number `n`."""
     conditions, values = _conditions(wanted)
-    comparison, order = (">", "ASC") if step > 0 else ("<", "DESC")
+    if step > 0:
+        comparison, order = ">", "ASC"
+    else:
+        comparison, order = "<", "DESC"
     row = graph.row(
         f"SELECT s.n FROM sessions x JOIN steps s ON {_OF_SESSION} AND s.id {comparison} x.first_id + ?"
         f" WHERE x.session_id = ?{conditions} ORDER BY s.id {order} LIMIT 1",
         (n, session, *values),
     )
-    return None if row is None else int(row[0])
+    if row is None:
+        return None
+    return int(row[0])
 
 
 def is_searchable(graph: Graph, session: str) -> bool:
@@ -117,7 +126,9 @@ def is_searchable(graph: Graph, session: str) -> bool:
 
 def _ids(graph: Graph, session: str) -> tuple[int, int]:
     row = graph.row("SELECT first_id, first_id + size - 1 FROM sessions WHERE session_id = ?", (session,))
-    return (0, -1) if row is None else (row[0], row[1])
+    if row is None:
+        return 0, -1
+    return row[0], row[1]
 
 
 def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
@@ -141,7 +152,9 @@ def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
 def by_hash(graph: Graph, session: str, digest: str) -> Spot | None:
     """The step of a session with this hash. Raises GraphError."""
     row = graph.row("SELECT n FROM steps WHERE hash = ? AND session_id = ?", (digest, session))
-    return None if row is None else Spot(session, row[0])
+    if row is None:
+        return None
+    return Spot(session, row[0])
 
 
 def call_of(graph: Graph, entry: StepEntry) -> Spot | None:
@@ -159,7 +172,9 @@ def call_of(graph: Graph, entry: StepEntry) -> Spot | None:
         " JOIN steps c ON c.id = a.cause WHERE x.session_id = ? LIMIT 1",
         (entry.n, entry.session),
     )
-    return None if row is None else Spot(*row)
+    if row is None:
+        return None
+    return Spot(*row)
 
 
 def beside(graph: Graph, entry: StepEntry) -> list[int]:
@@ -178,7 +193,10 @@ def beside(graph: Graph, entry: StepEntry) -> list[int]:
         " AND s.id < x.first_id + ? WHERE x.session_id = ? AND s.type = 'tool_result' AND s.corr = ? LIMIT 1",
         (entry.n, entry.n + _NEAR, entry.session, entry.corr),
     )
-    found.update(() if result is None else result)
+    if result is None:
+        found.update(())
+    else:
+        found.update(result)
     return sorted(found - {entry.n})
 
 
@@ -193,8 +211,12 @@ def began_at(graph: Graph, session: str) -> Spot | None:
     parent, step, claimed, claimed_step, agent = row
     if parent is not None:
         known = size_of(graph, parent) is not None
-        return (by_hash(graph, parent, step or "") or Spot(parent, None)) if known else None
-    return _claimed(graph, session, agent, claimed, claimed_step) if claimed is not None else None
+        if known:
+            return by_hash(graph, parent, step or "") or Spot(parent, None)
+        return None
+    if claimed is None:
+        return None
+    return _claimed(graph, session, agent, claimed, claimed_step)
 
 
 def _claimed(graph: Graph, session: str, agent: str, claimed: str, step: str | None) -> Spot | None:

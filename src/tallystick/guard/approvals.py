@@ -22,7 +22,10 @@ def asked_about(step: Recorded) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for one in _evidence(step):
         rule, because, target = one.get("rule"), one.get("because"), one.get("target")
         if isinstance(rule, str) and rule.startswith("provenance."):
-            texts = because if isinstance(because, list) else []
+            if isinstance(because, list):
+                texts = because
+            else:
+                texts = []
             digests |= dict.fromkeys(found for text in texts for found in _DIGEST.findall(str(text)))
         elif isinstance(rule, str) and rule.startswith("exfiltration.") and isinstance(target, str):
             hosts[target] = None
@@ -36,4 +39,6 @@ def _evidence(step: Recorded) -> list[dict[str, Json]]:
             found = orjson.loads(found)
         except orjson.JSONDecodeError:
             return []
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    if isinstance(found, list):
+        return [one for one in found if isinstance(one, dict)]
+    return []

@@ -108,7 +108,10 @@ def hold_against_record(
         raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
     policies = Policies(home)
     settings = replace(policies.settings, is_interactive=True)
-    wanted = Profile(profile) if profile is not None else settings.profile
+    if profile is not None:
+        wanted = Profile(profile)
+    else:
+        wanted = settings.profile
     if files:
         candidate = load_set(wanted, tuple((str(path), read_policy_file(path)) for path in files))
     else:
@@ -171,7 +174,9 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
             _tell(then, start, step)
             continue
         corr = step.member("corr")
-        result = ended.get(corr) if isinstance(corr, str) else None
+        result = None
+        if isinstance(corr, str):
+            result = ended.get(corr)
         succeeded = (
             result is not None and result.meta.get("success") is not False and result.meta.get("decision") != "deny"
         )
@@ -216,7 +221,10 @@ class _Counting:
             rules=second.rules or first.rules,
             reason=second.reason or first.reason,
         )
-        kept = self._examples if _said(first) is _said(second) else self._differing
+        if _said(first) is _said(second):
+            kept = self._examples
+        else:
+            kept = self._differing
         if len(kept) < _MOST_LISTED:
             kept.append(told)
 
@@ -244,8 +252,13 @@ def _decide(policies: PolicySet, facts: Facts, settings: Settings) -> Decision:
 def _spoken(call: Call) -> str:
     """A call in short, for people."""
     args = call.args
-    command = args.get("command") if isinstance(args, dict) else None
-    text = command if isinstance(command, str) else f"{call.tool} {msgspec.json.encode(plain(args)).decode()}"
+    command = None
+    if isinstance(args, dict):
+        command = args.get("command")
+    if isinstance(command, str):
+        text = command
+    else:
+        text = f"{call.tool} {msgspec.json.encode(plain(args)).decode()}"
     return text[:_MOST_CALL]
 
 

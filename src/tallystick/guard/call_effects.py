@@ -74,7 +74,9 @@ def _into_folders(effects: Effects, existing: set[str], world: World) -> tuple[I
         if is_copy and target.command not in synced and world.state(target.target).kind is FileKind.FOLDER:
             path = posixpath.join(target.target, posixpath.basename(source.target))
             found[flow.target] = msgspec.structs.replace(target, target=path)
-    return tuple(found.get(k, one) for k, one in enumerate(effects.intents)) if found else None
+    if found:
+        return tuple(found.get(k, one) for k, one in enumerate(effects.intents))
+    return None
 
 
 def recorded_deed(reading: CallReading, world: World, settings: Settings) -> CallEffects:

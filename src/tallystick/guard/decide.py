@@ -82,7 +82,10 @@ class Decider:
             settings: By default those of the store.
         """
         variables = dict(environment or {})
-        known = list(adapters) if adapters is not None else list(hook_adapters().values())
+        if adapters is not None:
+            known = list(adapters)
+        else:
+            known = list(hook_adapters().values())
         self.policies = Policies(home, environment=variables, settings=settings)
         """The policies in force."""
         places = Places(
@@ -179,7 +182,9 @@ _repository = lru_cache(maxsize=1024)(repository_of)
 def _held(path: str) -> str:
     """The text of a file."""
     found = LiveWorld().content(path)
-    return found.text if isinstance(found, Content) and "\0" not in found.text else ""
+    if isinstance(found, Content) and "\0" not in found.text:
+        return found.text
+    return ""
 
 
 _MOST_LOOKED_AT = 8
@@ -214,7 +219,9 @@ def _of_user_settings(user_home: Path, variables: Mapping[str, str], adapters: I
     files = [file for adapter in adapters for file in adapter.settings(project=False)]
     for file in [*files, *(SettingsFile(path=path) for path in _ALSO_OF_USER)]:
         yield posixpath.join(str(user_home), file.path)
-        moved = variables.get(file.variable) if file.variable is not None else None
+        moved = None
+        if file.variable is not None:
+            moved = variables.get(file.variable)
         if moved:
             yield posixpath.join(moved, *Path(file.path).parts[1:])
 

@@ -73,7 +73,8 @@ def explain_step(index: Index, home: Home, name: str) -> Explained:
     source = ""
     for step in steps:
         source = str(step.member("source_session") or source)
-        folder = step.text("personal.cwd") or folder if call is None else folder
+        if call is None:
+            folder = step.text("personal.cwd") or folder
         if step.n == place.n:
             call = step
         elif call is not None and step.type == "decision" and step.member("corr") == call.member("corr"):

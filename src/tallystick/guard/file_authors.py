@@ -149,7 +149,9 @@ class Files:
         is_whole = intent.operation in _WHOLE or (intent.operation is Operation.CREATE and bool(sources))
         moved = next((one.target for one in origins if one.operation is Operation.RENAME), None)
         is_new = self._is_new(by, intent, old) and (moved is None or self._was_new(moved))
-        content = intent.content if is_whole and MARKER not in (intent.content or "") else None
+        content = None
+        if is_whole and MARKER not in (intent.content or ""):
+            content = intent.content
         if intent.operation is Operation.CREATE and not sources and not is_new:
             return  # it was there, and is as it was
         made = Made(
@@ -185,7 +187,9 @@ class Files:
     def _was_new(self, path: str) -> bool:
         """Whether what was moved away from a path was the session's: what another made is not new under another name."""
         gone = self._files.get(path)
-        was = gone.was if gone is not None and gone.is_gone else gone
+        was = gone
+        if gone is not None and gone.is_gone:
+            was = gone.was
         return was is not None and was.is_new
 
     def _forget(self, by: By, before: Before, intent: Intent) -> None:

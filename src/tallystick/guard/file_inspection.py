@@ -38,4 +38,6 @@ def inspect_written(path: str, user_home: Path) -> Inspected | None:
         tags = content_tags(found.text, language, home=str(user_home), name=posixpath.basename(path))
         return Inspected(path=path, digest=found.digest, tags=tags)
     is_code = found is not Unread.MISSING and language_in("", path) is not None
-    return Inspected(path=path, tags=frozenset((str(found),))) if is_code else None
+    if is_code:
+        return Inspected(path=path, tags=frozenset((str(found),)))
+    return None

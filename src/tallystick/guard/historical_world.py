@@ -66,7 +66,9 @@ class HistoricalWorld:
 
     def repository(self, path: str) -> str | None:
         """The folder that was worked in, where the path lies in it."""
-        return self.folder if self.folder is not None and is_below(path, (self.folder,)) else None
+        if self.folder is not None and is_below(path, (self.folder,)):
+            return self.folder
+        return None
 
     def is_approved(self, digest: str) -> bool:
         """Nothing is known."""
@@ -77,7 +79,10 @@ class HistoricalWorld:
         if self.story is None:
             return Past(workspace=self.folder)
         files, hosts = self.story.recent(self.at_us)
-        markers = {Marker.SENSITIVE_READ} if self.story.sensitive else set()
+        if self.story.sensitive:
+            markers = {Marker.SENSITIVE_READ}
+        else:
+            markers = set()
         return Past(
             markers=frozenset(markers | ({Marker.UNTRUSTED_READ} if self.story.hearing.texts else set())),
             sensitive=self.story.sensitive,

@@ -64,7 +64,9 @@ class LiveWorld:
 
     def provenance(self, path: str) -> Provenance:
         """What the record says of a path."""
-        return self._before.provenance(path) if self._before is not None else Provenance()
+        if self._before is not None:
+            return self._before.provenance(path)
+        return Provenance()
 
     def repository(self, path: str) -> str | None:
         """The top folder of the repository that a path lies in."""
@@ -86,7 +88,9 @@ class LiveWorld:
 
     def past(self) -> Past:
         """What the session of the call has done so far."""
-        return self._before.past() if self._before is not None else Past()
+        if self._before is not None:
+            return self._before.past()
+        return Past()
 
 
 def _kind(mode: int) -> FileKind:

@@ -56,7 +56,9 @@ def shipped_policies(profile: Profile) -> Texts:
     files = _shipped("*.cedar")
     if profile is Profile.DEFAULT_DENY:
         files = tuple(file for file in files if file[0] != _BASE)
-    return (*files, *_shipped("strict/*.cedar")) if profile in _STRICT else files
+    if profile in _STRICT:
+        return (*files, *_shipped("strict/*.cedar"))
+    return files
 
 
 @cache
@@ -97,7 +99,11 @@ def detectors() -> tuple[Detector, ...]:
     for point in metadata.entry_points(group=_GROUP):
         try:
             loaded = point.load()
-            made: Detector = loaded() if isinstance(loaded, type) else loaded
+            made: Detector
+            if isinstance(loaded, type):
+                made = loaded()
+            else:
+                made = loaded
             _loaded((*shipped_policies(Profile.STANDARD), *_of_detector(made)), schema())
             found.append(made)
         except Exception:
@@ -191,7 +197,9 @@ class Policies:
 
     def error_in(self, root: str | None) -> str | None:
         """Why a repository's files cannot be used, or the user's."""
-        known = self._repositories.get(root) if root is not None else None
+        known = None
+        if root is not None:
+            known = self._repositories.get(root)
         return self.error or (known[3] if known is not None else None)
 
     def _look(self) -> None:

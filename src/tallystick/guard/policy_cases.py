@@ -34,7 +34,10 @@ def run_cases(home: Home, tables: Sequence[Path], candidates: Sequence[Path] = (
         FormatError: a table cannot be read. PolicyError: a policy cannot be used.
     """
     cases = read_cases(tables)
-    own = [(path, read_policy_file(path)) for path in candidates] if candidates else _own(home)
+    if candidates:
+        own = [(path, read_policy_file(path)) for path in candidates]
+    else:
+        own = _own(home)
     files = {f".tally/policy/{number:02}-{path.name}": text for number, (path, text) in enumerate(own)}
     yield from judge(cases, files)
 

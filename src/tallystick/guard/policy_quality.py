@@ -241,10 +241,14 @@ class Machine:
             place.symlink_to(target)
 
     def _inside(self, path: str, folder: Path) -> Path | None:
-        text = f"{self.user}{path[1:]}" if path.startswith("~/") else path
+        text = path
+        if path.startswith("~/"):
+            text = f"{self.user}{path[1:]}"
         target = Path(os.path.normpath(folder / text))
         place = target.parent.resolve() / target.name  # a link of the case may lead out of the machine
-        return place if place.is_relative_to(self.user.parent) and not place.is_symlink() else None
+        if place.is_relative_to(self.user.parent) and not place.is_symlink():
+            return place
+        return None
 
     def filled(self, value: Json) -> Json:
         """A value of a case with this machine's home folder in it."""
@@ -292,7 +296,9 @@ def judge(cases: Iterable[Case], files: Mapping[str, str]) -> Iterator[Judged]:
     Raises:
         PolicyError: the policies cannot be loaded.
     """
-    below = _BESIDE_TMP if os.access(_BESIDE_TMP, os.W_OK) else None
+    below = None
+    if os.access(_BESIDE_TMP, os.W_OK):
+        below = _BESIDE_TMP
     with tempfile.TemporaryDirectory(prefix="tallystick-cases-", dir=below, ignore_cleanup_errors=True) as folder:
         shared = Machine(Path(folder, "shared").resolve())
         shared.lay_out(files)
@@ -312,11 +318,16 @@ def _judge(case: Case, machine: Machine) -> Iterator[Judged]:
     for path, target in case.links.items():
         machine.link(machine.filled(path), machine.filled(target), folder)
     is_work = case.wants is Wants.SILENCE
-    judged = case.judged if case.judged is not None else len(case.calls) - 1
+    judged = case.judged
+    if judged is None:
+        judged = len(case.calls) - 1
     with History(machine, case, folder) as history:
         for number, call in enumerate(case.calls[: judged + 1]):
             decision = history.decide(call)
-            wanted = number == case.judged if case.judged is not None else is_work or number == judged
+            if case.judged is not None:
+                wanted = number == case.judged
+            else:
+                wanted = is_work or number == judged
             is_stopped = decision.effect is Effect.DENY and not is_work
             if wanted or is_stopped:
                 yield _judged(case, number, decision)

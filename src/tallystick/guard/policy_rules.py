@@ -165,12 +165,16 @@ def _origin(file: str, home: Home, root: str | None) -> str:
         return "user"
     if root is not None and path.is_relative_to(repository_folder(root)):
         return "repository"
-    return "plugin" if ": " in file else "shipped"
+    if ": " in file:
+        return "plugin"
+    return "shipped"
 
 
 def _text(row: RuleRow, home: Home, root: str | None) -> str:
     """A rule's text as it stands in its file."""
-    repository: Texts = policies_below(repository_folder(root)) if root is not None else ()
+    repository: Texts = ()
+    if root is not None:
+        repository = policies_below(repository_folder(root))
     plugins = tuple((f"{found.name}: {name}", text) for found in detectors() for name, text in found.policies)
     everywhere = (*shipped_policies(Profile.DEFAULT_DENY), *shipped_policies(Profile.STANDARD))
     files = dict((*everywhere, *plugins, *policies_below(user_folder(home)), *repository))

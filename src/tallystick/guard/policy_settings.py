@@ -28,7 +28,9 @@ def read_policy_settings(home: Home, environment: Mapping[str, str] | None = Non
 
     def texts(key: str) -> tuple[str, ...]:
         value = found[key]
-        return value if isinstance(value, tuple) else ()
+        if isinstance(value, tuple):
+            return value
+        return ()
 
     return Settings(
         profile=Profile(str(found["profile"])),

@@ -190,12 +190,17 @@ class OnRecord:
     def _other(self, family: Family, path: str, since_us: int) -> Provenance | None:
         """Who else changed a file after a time: a live session, one of the index, or nobody whom the record knows."""
         last = self._last(path)
-        whose = self._kin.family_of(last.session) if last is not None and last.session is not None else None
+        whose = None
+        if last is not None and last.session is not None:
+            whose = self._kin.family_of(last.session)
         if last is not None and not last.is_outside and whose in self._stories and whose != family:
             last = None  # its own journals tell more
         for made in self._newest(path, family):
             if made.at_us > since_us and (last is None or made.at_us >= last.at_us):
-                author = Maker.UNKNOWN if made.is_generated else Maker.OTHER_SESSION
+                if made.is_generated:
+                    author = Maker.UNKNOWN
+                else:
+                    author = Maker.OTHER_SESSION
                 return msgspec.structs.replace(_of(Maker.OTHER_SESSION, made.session, (made.step,)), author=author)
         if last is None or last.at_us <= since_us or whose == family:
             return None
@@ -208,7 +213,9 @@ class OnRecord:
         """Who wrote a file that another session changed last: programs that only keep it are passed over."""
         for one in self._makers(path):
             if not _is_upkeep(one, path):
-                return Maker.SESSION if self._kin.family_of(one.session) == family else Maker.OTHER_SESSION
+                if self._kin.family_of(one.session) == family:
+                    return Maker.SESSION
+                return Maker.OTHER_SESSION
         return Maker.UNKNOWN
 
     def _newest(self, path: str, family: Family) -> list[Made]:
@@ -243,9 +250,10 @@ class OnRecord:
             live = [taint for story in stories if (taint := story.hearing.taint(path)).is_sensitive]
         finally:
             self._is_asking = False
-        found = (
-            self._open.memory(path, is_deep) if self._graph() is not None and self._open.memory is not None else Found()
-        )
+        if self._graph() is not None and self._open.memory is not None:
+            found = self._open.memory(path, is_deep)
+        else:
+            found = Found()
         if not live:
             return found
         secret = joined([msgspec.structs.replace(taint, trust=Trust.TRUSTED) for taint in live])
@@ -271,7 +279,10 @@ class OnRecord:
                 path = self._home.journal(asked.session)
                 if path is not None and has_run(graph, asked):
                     step = read_at(self._home, path, asked.offset)
-                    self._approved |= set(asked_about(step)[0]) if step is not None and step.n == asked.n else set()
+                    if step is not None and step.n == asked.n:
+                        self._approved |= set(asked_about(step)[0])
+                    else:
+                        self._approved |= set()
         except TallystickError:
             return
 
@@ -296,7 +307,9 @@ class OnRecord:
     def _last(self, path: str) -> LastChange | None:
         graph = self._graph()
         try:
-            return last_change(graph, path) if graph is not None else None
+            if graph is None:
+                return None
+            return last_change(graph, path)
         except TallystickError:
             self._let_go()
             return None
@@ -304,7 +317,9 @@ class OnRecord:
     def _makers(self, path: str) -> list[VersionMaker]:
         graph = self._graph()
         try:
-            return makers(graph, path) if graph is not None else []
+            if graph is not None:
+                return makers(graph, path)
+            return []
         except TallystickError:
             return []
 
@@ -336,8 +351,14 @@ class Before:
         story = self._story
         files, hosts = story.recent(time.time_ns() // 1000)
         texts = story.hearing.texts
-        markers = {Marker.SENSITIVE_READ} if story.sensitive else set()
-        markers |= {Marker.UNTRUSTED_READ} if texts else set()
+        if story.sensitive:
+            markers = {Marker.SENSITIVE_READ}
+        else:
+            markers = set()
+        if texts:
+            markers |= {Marker.UNTRUSTED_READ}
+        else:
+            markers |= set()
         return Past(
             markers=frozenset(markers),
             sensitive=story.sensitive,
@@ -378,4 +399,6 @@ def _is_upkeep(one: VersionMaker, path: str) -> bool:
 
 
 def _steps(last: LastChange) -> tuple[str, ...]:
-    return (f"{last.session[:12]}:{last.n}",) if last.session is not None and last.n is not None else ()
+    if last.session is not None and last.n is not None:
+        return (f"{last.session[:12]}:{last.n}",)
+    return ()

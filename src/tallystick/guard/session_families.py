@@ -69,14 +69,18 @@ class SessionFamilies:
         if own not in self._by_family and own not in self._asked:
             self._ask_index(own)
         start = next((start for start in self._by_family.get(own, {}).values() if start.source == session), None)
-        return self._root(start) if start is not None else own
+        if start is not None:
+            return self._root(start)
+        return own
 
     def family_of(self, sid: str) -> Family | None:
         """The family of a journal, None where it is not known."""
         start = self._starts.get(sid)
         if start is None:
             start = self._from_index(sid)
-        return self._root(start) if start is not None else None
+        if start is None:
+            return None
+        return self._root(start)
 
     def journals(self, family: Family) -> list[Start]:
         """The journals of a family, as far as they are known."""
@@ -185,7 +189,9 @@ class SessionFamilies:
     def _answer(self, question: Callable[[Graph], list[_T]]) -> list[_T]:
         graph = self._ask()
         try:
-            return question(graph) if graph is not None else []
+            if graph is not None:
+                return question(graph)
+            return []
         except TallystickError:
             return []
 
@@ -214,10 +220,13 @@ def _start(sid: str, path: Path, step: Recorded | None) -> Start | None:
     agent, source = step.member("agent"), step.member("source_session")
     if not isinstance(agent, str):
         return None
-    source = source if isinstance(source, str) else sid
+    if not isinstance(source, str):
+        source = sid
     if step.member("kind") not in _FAMILY:
         return Start(sid, path, agent, source)
     parent = next((sid for sid, mark, _ in (one.partition("#") for one in step.parents) if mark), None)
     claim = step.member("parent_source")
-    claimed = claim.get("session") if isinstance(claim, dict) else None
+    claimed = None
+    if isinstance(claim, dict):
+        claimed = claim.get("session")
     return Start(sid, path, agent, source, parent, claimed if isinstance(claimed, str) else None)

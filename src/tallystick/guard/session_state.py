@@ -174,7 +174,8 @@ class SessionState:
     def _call(self, start: Start, step: Recorded, at_us: int) -> None:
         self._move(step)
         tool, corr = step.member("tool"), step.member("corr")
-        corr = corr if isinstance(corr, str) else None
+        if not isinstance(corr, str):
+            corr = None
         args = step.values.get("content.args")
         folder = self._cwd.get(step.session) or self.workspace
         name, server = tool if isinstance(tool, str) else "", step.member("server")
@@ -213,7 +214,10 @@ class SessionState:
 
     def _decided(self, step: Recorded) -> None:
         corr = step.member("corr")
-        waiting = self._waiting.get(corr) if isinstance(corr, str) else self._newest(step.session)
+        if isinstance(corr, str):
+            waiting = self._waiting.get(corr)
+        else:
+            waiting = self._newest(step.session)
         if waiting is None:
             return
         effect = step.meta.get("effect") or step.meta.get("decision")
@@ -297,7 +301,9 @@ class SessionState:
 
     def is_about_to(self, call_id: str | None) -> None:
         """A call is judged now: what is on record of it already, from the agent's own transcript, has not happened yet."""
-        waiting = self._waiting.get(call_id) if call_id is not None else None
+        waiting = None
+        if call_id is not None:
+            waiting = self._waiting.get(call_id)
         if waiting is not None and not waiting.is_asked:
             self._take_back(waiting)
             waiting.is_asked = True
@@ -314,7 +320,9 @@ class SessionState:
 
     def maker(self, made: Made) -> Maker:
         """Who that is, for the next call."""
-        return Maker.REQUEST if made.request == self.request else Maker.SESSION
+        if made.request == self.request:
+            return Maker.REQUEST
+        return Maker.SESSION
 
 
 def _stood_before(intent: Intent) -> bool:
@@ -331,7 +339,9 @@ def _name(step: Recorded) -> str:
 
 
 def _text(output: Json) -> str | None:
-    return None if output is None else plain_text(output)
+    if output is None:
+        return None
+    return plain_text(output)
 
 
 def _what(waiting: _Waiting) -> str:

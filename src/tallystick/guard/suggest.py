@@ -125,7 +125,9 @@ def _suggestion(
     kind = _type_of(action) or "File"
     refused = [one.target for one in no if (one.rule, one.action) == (rule, action)]
     targets = sorted(one.target for one in ones)
-    patterns = _patterns(targets, refused) if kind == "File" else targets
+    patterns = targets
+    if kind == "File":
+        patterns = _patterns(targets, refused)
     steps = [step for one in ones for step in yes[one]]
     shown = patterns[:_MOST_TARGETS]
     return Suggestion(
@@ -148,7 +150,10 @@ def _patterns(paths: list[str], refused: list[str]) -> list[str]:
     for folder, inside in folders.items():
         is_whole = len(inside) >= _SEVERAL and folder.count("/") >= _SEVERAL
         is_whole = is_whole and not any(path.startswith(f"{folder}/") for path in refused)
-        found += [f"{folder}/*"] if is_whole else inside
+        if is_whole:
+            found += [f"{folder}/*"]
+        else:
+            found += inside
     return found
 
 

@@ -116,7 +116,9 @@ class _Parts:
             self._fault = f"nothing is recorded: {error}"
             self._inline = Inline(fallback, None, decide)
             return
-        lineage = Lineage(session_writer, default_store(*looked_up), hermes_rule) if looked_up is not None else None
+        lineage = None
+        if looked_up is not None:
+            lineage = Lineage(session_writer, default_store(*looked_up), hermes_rule)
         self._inline = inline = Inline(fallback, lineage, decide, within)
         configuration = LiveConfiguration(
             session_writer, monotonic=time.monotonic, user=Path.home(), environment=os.environ
@@ -126,7 +128,9 @@ class _Parts:
     def change(self, way: Way, line: bytes) -> Passing | Later | None:
         """What becomes of a line."""
         self._loading.join()
-        return self._inline(way, line) if self._inline is not None else None
+        if self._inline is None:
+            return None
+        return self._inline(way, line)
 
     def observe(self, line: Line) -> None:
         """Record a line."""

@@ -117,7 +117,10 @@ class Inline:
         if message is None or message.method is None or message.id is None:
             return
         if message.method in OPENING or message.method in ("initialize", "session/prompt"):
-            params = bytes(message.params) if message.method != "session/prompt" else _only_session(message.params)
+            if message.method != "session/prompt":
+                params = bytes(message.params)
+            else:
+                params = _only_session(message.params)
             self._asked[key_of(Side.EDITOR, message.id)] = _Asked(message.method, params)
             _bound(self._asked)
 
@@ -130,9 +133,13 @@ class Inline:
             self._hello.take_result(_object(message.result))
             return None
         if asked.method == "session/prompt":
-            return Later(lambda: self._after_prompt(line, asked), _SECONDS) if self._provenance is not None else None
+            if self._provenance is None:
+                return None
+            return Later(lambda: self._after_prompt(line, asked), _SECONDS)
         self._note_folder(asked, message)
-        return Later(lambda: self._opened(line, asked, message), _SECONDS) if self._provenance is not None else None
+        if self._provenance is None:
+            return None
+        return Later(lambda: self._opened(line, asked, message), _SECONDS)
 
     def _note_folder(self, asked: _Asked, message: _Envelope) -> None:
         params = _object(asked.params)
@@ -180,7 +187,9 @@ class Inline:
         if session is None or self._hello.agent == "hermes":
             return None
         members = self._provenance.of_rotation(self._hello.agent, session)
-        return Passing(sent=(_notice(session, members), line)) if members is not None else None
+        if members is None:
+            return None
+        return Passing(sent=(_notice(session, members), line))
 
     # Policy ---------------------------------------------------------------------------------------------------------------
 
@@ -282,7 +291,9 @@ def _with(line: bytes, path: tuple[str, ...], members: Mapping[str, Json] | None
     for key, value in (members or {}).items():
         with contextlib.suppress(NoPlace):
             result = add_meta(result, path, key, msgspec.json.encode(value))
-    return Passing(sent=(result,)) if result is not line else None
+    if result is not line:
+        return Passing(sent=(result,))
+    return None
 
 
 def _notice(session: str, members: Mapping[str, Json]) -> bytes:
@@ -297,7 +308,10 @@ def _rejection(request_id: Json, options: list[Json]) -> bytes:
     """The answer that refuses, with the option for it; without one the question counts as cancelled."""
     kinds = {text_of(dict_of(option).get("kind")): dict_of(option).get("optionId") for option in reversed(options)}
     chosen = kinds.get("reject_once", kinds.get("reject_always"))
-    outcome = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
+    if chosen is None:
+        outcome = {"outcome": "cancelled"}
+    else:
+        outcome = {"outcome": "selected", "optionId": chosen}
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": {"outcome": outcome}}) + b"\n"
 
 

@@ -46,7 +46,10 @@ class Lineage:
         """
         self._session_writer = session_writer
         self._rule = hermes_rule
-        self._of_hermes = hermes_links(HermesStore(hermes_store)) if hermes_store is not None else None
+        if hermes_store is None:
+            self._of_hermes = None
+        else:
+            self._of_hermes = hermes_links(HermesStore(hermes_store))
         self._heads: dict[str, str] = {}
 
     def of_opened(self, begun: Opening, acp_id: str, head: str | None = None) -> dict[str, Json] | None:
@@ -126,10 +129,14 @@ class Lineage:
         try:
             with closing(Graph(self._session_writer.home.graph, Mode.READ)) as graph:
                 last = last_continuation(graph, sid)
-                row = get_session(graph, last) if last != sid else None
+                row = None
+                if last != sid:
+                    row = get_session(graph, last)
         except GraphError:  # there is none yet
             return None
-        return row.source_session if row is not None else None
+        if row is None:
+            return None
+        return row.source_session
 
     def _last_compaction(self, agent: str, way: Way) -> Compaction | None:
         """What the journals say of the compaction that the live session began with."""
@@ -137,8 +144,12 @@ class Lineage:
         if link.began is None or way.depth == 0 or link.parent is None:
             return None
         ended, begun = (self._session_writer.writer.find(agent, session) for session in (link.parent, current))
-        n = ended.known.number_of(link.began.hash) if ended is not None else None
-        step = ended.read(n) if ended is not None and n is not None else None
+        n = None
+        if ended is not None:
+            n = ended.known.number_of(link.began.hash)
+        step = None
+        if ended is not None and n is not None:
+            step = ended.read(n)
         if ended is None or step is None or step.type != "compaction":
             return None
         return compaction_of(
@@ -168,12 +179,18 @@ class Lineage:
     def _recorded(self, agent: str, session: str) -> Link | None:
         """How a session began, by its first entry."""
         sid = self._session_writer.archive.find(agent, session)
-        path = self._session_writer.home.journal(sid) if sid is not None else None
-        first = read_at(self._session_writer.home, path, 0) if path is not None else None
+        path = None
+        if sid is not None:
+            path = self._session_writer.home.journal(sid)
+        first = None
+        if path is not None:
+            first = read_at(self._session_writer.home, path, 0)
         if first is None:
             return None
         sealed, claimed = sealed_parent(first), claimed_parent(first)
-        parent = self._native_id(agent, sealed[0]) if sealed is not None else claimed
+        parent = claimed
+        if sealed is not None:
+            parent = self._native_id(agent, sealed[0])
         if parent is None and (sealed is not None or first.member("parent_source") is not None):
             return Link(journal=first.session)  # to its agent, a session of a run is a root
         return replace(link_of(first, parent), name=None, agent=None)
@@ -181,8 +198,12 @@ class Lineage:
     def _native_id(self, agent: str, sid: str) -> str | None:
         """The agent's own id of a journal's session; None for one of another agent, such as the run it is part of."""
         path = self._session_writer.home.journal(sid)
-        key = start_key(next(iter(LineFile(path)), b"")) if path is not None else None
-        return key[1] if key is not None and key[0] == agent else None
+        key = None
+        if path is not None:
+            key = start_key(next(iter(LineFile(path)), b""))
+        if key is not None and key[0] == agent:
+            return key[1]
+        return None
 
 
 def _steps(record: SessionRecord, numbers: Iterable[int]) -> tuple[Recorded, ...]:

@@ -49,7 +49,10 @@ class Tap(BestEffortRecorder):
 
     def observe(self, line: Line) -> None:
         """Record a line, and what was said in our name."""
-        side = Side.EDITOR if line.way is Way.TO_CHILD else Side.AGENT
+        if line.way is Way.TO_CHILD:
+            side = Side.EDITOR
+        else:
+            side = Side.AGENT
         if line.missed:
             self._record(self.acp.missed(line.missed, line.at_ns))
         if line.size > len(line.data):
@@ -109,7 +112,9 @@ class Tap(BestEffortRecorder):
             if record is not None and record.number_of(compaction) is not None:
                 break
             number -= 1
-        ended = f"{base}~{number}" if number else base
+        ended = base
+        if number:
+            ended = f"{base}~{number}"
         return replace(opening, session=f"{base}~{number + 1}", parent=replace(compaction, session=ended))
 
     def _placed(self, step: Step) -> Step:
@@ -124,7 +129,9 @@ class Tap(BestEffortRecorder):
             record = self._session_writer.writer.find(self.acp.agent, session)
             if step.source_id is None and step.type in _JOINED and record is not None:
                 step = replace(step, source_id=record.free_id(f"{UNNAMED}acp/"))
-            return replace(step, session=session) if session != step.session else step
+            if session != step.session:
+                return replace(step, session=session)
+            return step
 
     def _current(self, session: str) -> str:
         """What goes on under an id. Another process may have recorded the compaction, and what goes on after it."""
@@ -137,21 +144,30 @@ class Tap(BestEffortRecorder):
             has_ended = record.journal.ended
         if has_ended:
             writer.archive.look_anew()
-        return writer.current(self.acp.agent, session) if has_ended else current
+        if has_ended:
+            return writer.current(self.acp.agent, session)
+        return current
 
     def _ended(self, step: Step, current: str) -> str:
         """The session that a compaction ended: the one before, if the agent's history was read first and has told so."""
         number = _number(step.session, current)
-        before = f"{step.session}~{number - 1}" if number > 1 else step.session
+        if number > 1:
+            before = f"{step.session}~{number - 1}"
+        else:
+            before = step.session
         record = self._session_writer.writer.find(self.acp.agent, before)
-        size = record.journal.size if record is not None else 0
+        size = 0
+        if record is not None:
+            size = record.journal.size
         last = (record.read(n) for n in range(size - 1, max(size - _LAST, 0), -1)) if record is not None else ()
         told = next((each for each in last if each is not None and each.type == step.type), None)
         if record is None or told is None or told.meta.get("source") == Source.ACP.value:
             return current
         apart = seconds_apart(told.meta.get("ts"), step.ts)
         is_same = not record.known.is_seen(told.n, Source.ACP.value) and (apart is None or abs(apart) <= _MOST_APART_S)
-        return before if is_same else current
+        if is_same:
+            return before
+        return current
 
 
 def _number(session: str, continuation: str) -> int:

@@ -97,10 +97,13 @@ class FollowedWhole(Recording):
         if isinstance(event, Opening):
             return event.session not in self._openings
         digest = blake2b(msgspec.msgpack.encode(event), digest_size=8).digest()
-        key = event.source_id if event.source_id is not None else digest.hex()
+        key = event.source_id
+        if key is None:
+            key = digest.hex()
         key = f"{event.session}\0{key}"
         ids[key] = ids.get(key, -1) + 1
-        key = f"{key}\0{ids[key]}" if ids[key] else key
+        if ids[key]:
+            key = f"{key}\0{ids[key]}"
         known = self._given.get(key)
         self._given[key] = digest
         return known != digest
@@ -132,7 +135,9 @@ class FollowedWhole(Recording):
             self._read_if_changed(now=True)
         if not self._pending:
             self._pending, self._ready = self._ready, deque()
-        return self._record_next() if self._pending else None
+        if self._pending:
+            return self._record_next()
+        return None
 
     def finish(self) -> None:
         """A document was read to its end; of a database, only some sessions were, and an import reads the others."""

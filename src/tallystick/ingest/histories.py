@@ -141,5 +141,10 @@ def check_ledgers(report: ImportReport) -> list[LedgerReport]:
 def _lines(path: Path) -> Iterator[bytes]:
     """A file's lines with their LF; one that is too long to be a record is cut, so that it is none."""
     for line, _, has_end in split_lines(path, lambda _: None):
-        text = line if line is not None else b"too long"
-        yield text + b"\n" if has_end else text
+        text = b"too long"
+        if line is not None:
+            text = line
+        if has_end:
+            yield text + b"\n"
+        else:
+            yield text

@@ -134,11 +134,18 @@ class Importer:
     def _import(self, found: Found, *, again: bool) -> FileReport:
         report = FileReport(found.path, found.agent)
         try:
-            mark = None if again else self._archive.ledger.watermarks.get(str(found.path))
+            mark = None
+            if not again:
+                mark = self._archive.ledger.watermarks.get(str(found.path))
             is_database = self._adapters[found.agent].SHAPE is Shape.SQLITE
-            report.state = _database_state(found, mark) if is_database else _state(found, mark)
+            if is_database:
+                report.state = _database_state(found, mark)
+            else:
+                report.state = _state(found, mark)
             if report.state != "unchanged":
-                skip_to = mark.offset if mark and report.state == "grown" and not is_database else 0
+                skip_to = 0
+                if mark and report.state == "grown" and not is_database:
+                    skip_to = mark.offset
                 _FileImport(self, found, report, skip_to).run()
         except SourceError as error:
             report.state, report.error = "failed", str(error)
@@ -172,14 +179,19 @@ def _state(found: Found, mark: Watermark | None) -> str:
         return "new"
     if found.size < mark.offset or prefix_digest(found.path, mark.offset) != mark.digest:
         return "rewritten"
-    return "unchanged" if found.size == mark.offset else "grown"
+    if found.size == mark.offset:
+        return "unchanged"
+    return "grown"
 
 
 def _placed(loss: Loss, piece: Piece) -> Loss:
     """A damage that says in which line it is, for a person to find it."""
     if not loss.fault or piece.number == 0 or (loss.detail or "").startswith("line "):
         return loss
-    detail = f"line {piece.number}: {loss.detail}" if loss.detail is not None else f"line {piece.number}"
+    if loss.detail is not None:
+        detail = f"line {piece.number}: {loss.detail}"
+    else:
+        detail = f"line {piece.number}"
     return msgspec.structs.replace(loss, detail=detail)
 
 
@@ -188,7 +200,9 @@ def _database_state(found: Found, mark: Watermark | None) -> str:
     if mark is None:
         return "new"
     state, size = database_state(found.path)
-    return "unchanged" if (size, state.hexdigest()) == (mark.offset, mark.digest) else "grown"
+    if (size, state.hexdigest()) == (mark.offset, mark.digest):
+        return "unchanged"
+    return "grown"
 
 
 _MOST_KINDS = 100
@@ -267,7 +281,9 @@ class _FileImport:
             record = self._open(step.session)
             outcome, _ = record.add(step, lambda ref: self._foreign(ref))
         except FormatError as error:
-            where = f"line {piece.number}" if piece.number else "the end"
+            where = "the end"
+            if piece.number:
+                where = f"line {piece.number}"
             self._lose(Loss(kind="unsealable", detail=f"{where}, {step.type}: {error}", fault=True))
             return
         self._report.steps.count(outcome)
@@ -291,13 +307,17 @@ class _FileImport:
 
     def _agent(self, session: str) -> str:
         opening = self._openings.get(session)
-        return opening.agent if opening is not None else self._adapter.NAME
+        if opening is not None:
+            return opening.agent
+        return self._adapter.NAME
 
     def _existing(self, session: str) -> SessionRecord | None:
         # Held by the writer alone, which closes what was not used for long: a file may have a thousand sessions.
         agent = self._agent(session)
         sid = self._sids.get(session) or self._importer._archive.find(agent, session)
-        return None if sid is None else self._writer.record_of(sid, agent)
+        if sid is None:
+            return None
+        return self._writer.record_of(sid, agent)
 
     def _open(self, session: str) -> SessionRecord:
         record = self._existing(session)

@@ -62,18 +62,24 @@ class FollowedLines(Recording):
         if self._pending:
             return self._record_next()
         if self._reading is None and not self._begin_reading():
-            return None if not self._pending else 0
+            if not self._pending:
+                return None
+            return 0
         piece = self._next_piece()
         if piece is None:
             self._reading = None
-            return 0 if self._pending else None
+            if self._pending:
+                return 0
+            return None
         self._is_unreadable, self._is_peeked, self._last_news = False, False, self._clock()
         self._take(piece)
         return 0
 
     def _next_piece(self) -> Piece | None:
         try:
-            return next(self._reading, None) if self._reading is not None else None
+            if self._reading is None:
+                return None
+            return next(self._reading, None)
         except SourceError as error:
             self._cannot_read(error)
             return None
@@ -112,7 +118,10 @@ class FollowedLines(Recording):
         now = prefix_digest(self.path, min(size, mark.offset))
         if now == mark.digest:
             return mark.offset
-        change = Change.CUT if size < mark.offset else Change.EDITED
+        if size < mark.offset:
+            change = Change.CUT
+        else:
+            change = Change.EDITED
         self._take_damage(
             Damage(
                 change=change,
@@ -140,7 +149,10 @@ class FollowedLines(Recording):
         values: dict[str, Json] = {"content.text": said, "content.digests": {"had": damage.had, "now": damage.now}}
         step = self._note("warning", meta, values)
         self._pending.append((step, Piece((), 0, 0)))
-        self._skip_to = 0 if self._skip_to is not None else None
+        if self._skip_to is not None:
+            self._skip_to = 0
+        else:
+            self._skip_to = None
         self._reading = None
         if damage.change is not Change.DELETED:
             self._losses.clear()  # they are met again

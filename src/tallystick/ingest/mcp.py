@@ -43,7 +43,10 @@ class Watcher(BestEffortRecorder):
 
     def observe(self, line: Line) -> None:
         """Record a line."""
-        side = Side.CLIENT if line.way is Way.TO_CHILD else Side.SERVER
+        if line.way is Way.TO_CHILD:
+            side = Side.CLIENT
+        else:
+            side = Side.SERVER
         if line.missed:
             self._record(self._mcp.missed(line.missed, line.at_ns))
         if line.size > len(line.data):

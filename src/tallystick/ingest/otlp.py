@@ -88,12 +88,16 @@ class Receiver:
                 return self._refusal(400, str(error), is_protobuf=is_protobuf)
             except JournalError as error:
                 return self._refusal(503, str(error), is_protobuf=is_protobuf)
-        return Answer(200, _PROTOBUF, b"") if is_protobuf else Answer(200, _JSON, b"{}")
+        if is_protobuf:
+            return Answer(200, _PROTOBUF, b"")
+        return Answer(200, _JSON, b"{}")
 
     def _refusal(self, status: int, why: str, *, is_protobuf: bool) -> Answer:
         self.counts.refused += 1
         self.counts.last_error = why
-        return Answer(status, _JSON, json.dumps({"message": why}).encode()) if not is_protobuf else _status(status, why)
+        if not is_protobuf:
+            return Answer(status, _JSON, json.dumps({"message": why}).encode())
+        return _status(status, why)
 
     def _record(self, path: str, content_type: str, encoding: str, body: bytes) -> None:
         signal = PATHS.get(path.rstrip("/"))
@@ -150,8 +154,12 @@ def _with_what_was_said(record: SessionRecord, step: Step) -> Step | None:
     A tool's call stands in the model's answer and in the span of the tool, a request may be sent twice, and no telling need
     be complete: without this each would be a revision that takes away what the one before said.
     """
-    n = record.known.find(step.source_id) if step.source_id is not None else None
-    own = _own_telling(record, n) if n is not None else None
+    n = None
+    if step.source_id is not None:
+        n = record.known.find(step.source_id)
+    own = None
+    if n is not None:
+        own = _own_telling(record, n)
     if own is None or own.withheld or "same" in own.meta:
         return step
     before, now = told_by(own, own.values, own.raw), told_by(step, step.values, step.raw)

@@ -88,7 +88,9 @@ def run_command(
             )
         except OSError as error:
             recording.not_started(error)
-            code = _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_STARTED
+            code = _NOT_STARTED
+            if isinstance(error, FileNotFoundError):
+                code = _NOT_FOUND
             return recording.end(code, None, began)
         to_child.append(process.pid)
         recording.watch(process.pid)
@@ -219,7 +221,9 @@ class _Recording:
         meta: dict[str, Json] = {"action": "start", "pid": seen.pid}
         if seen.parent is not None:
             meta["ppid"] = seen.parent[0]
-        within = Ref(_process_id(seen.parent)) if seen.parent is not None else None
+        within = None
+        if seen.parent is not None:
+            within = Ref(_process_id(seen.parent))
         # When it was seen: what systems say of a process's beginning is off by up to a second.
         self._add("process", meta, {"content.args": list(seen.args)}, _process_id(seen.key), ts=_now(), within=within)
 
@@ -239,7 +243,10 @@ class _Recording:
         if self._watcher is not None:
             self._watcher.join()
         counts: dict[str, int] = {}
-        told = self._beside.stop() if self._beside is not None else {}
+        if self._beside is not None:
+            told = self._beside.stop()
+        else:
+            told = {}
         if self._beside is not None:
             self._remarks += self._beside.counts.remarks
         with self._noting():
@@ -355,7 +362,9 @@ def _effect_members(effect: Effect, path: str) -> tuple[dict[str, Json], dict[st
 
 
 def _digest(state: FileState | None) -> str | None:
-    return f"sha256:{state.digest}" if state is not None and state.digest is not None else None
+    if state is not None and state.digest is not None:
+        return f"sha256:{state.digest}"
+    return None
 
 
 def _process_id(key: tuple[int, int]) -> str:

@@ -133,7 +133,10 @@ class Recording:
         known.count += 1
         known.fault |= loss.fault
         if loss.detail is not None and len(known.examples) < _EXAMPLES:
-            known.examples.append(f"line {piece.number}: {loss.detail}" if piece.number else loss.detail)
+            if piece.number:
+                known.examples.append(f"line {piece.number}: {loss.detail}")
+            else:
+                known.examples.append(loss.detail)
 
     def _record(self, step: Step, piece: Piece) -> int:
         if self._is_shared(step):
@@ -151,7 +154,9 @@ class Recording:
 
     def _agent_of(self, session: str) -> str:
         opening = self._openings.get(session)
-        return opening.agent if opening is not None else self.adapter.NAME
+        if opening is not None:
+            return opening.agent
+        return self.adapter.NAME
 
     def _existing(self, session: str) -> SessionRecord | None:
         return self._session_writer.writer.find(self._agent_of(session), session)
@@ -169,7 +174,10 @@ class Recording:
     def _tell_opening(self, record: SessionRecord, opening: Opening) -> None:
         """What the file says of a session that another source has begun: its version, its branch, its model."""
         start = record.read(0)
-        known = {**start.meta, **start.values} if start is not None else {}
+        if start is not None:
+            known = {**start.meta, **start.values}
+        else:
+            known = {}
         meta = {key: value for key, value in opening.meta.items() if known.get(key) != value}
         values = {key: value for key, value in opening.values.items() if known.get(key) != value}
         if not meta and not values:

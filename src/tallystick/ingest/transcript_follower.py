@@ -94,7 +94,9 @@ class TranscriptFollower:
             with suppress(SourceError):
                 head = read_head(path)
                 own = [each for each in own if each.recognises(str(path), head)] or own
-        return own[0] if own else None
+        if own:
+            return own[0]
+        return None
 
     def _watch_children(self) -> None:
         """Follow the files of sub-agents too, which no hook may have named."""

@@ -50,7 +50,9 @@ def only_one(found: Iterable[Working], roots: Sequence[Root]) -> Working | None:
         for item in inside
         if not any(item.session.startswith(f"{other.session}/") for other in inside if other.agent == item.agent)
     ]
-    return tops[0] if len(tops) == 1 else None
+    if len(tops) == 1:
+        return tops[0]
+    return None
 
 
 class Whose:

@@ -63,7 +63,9 @@ def effect_step(effect: FileEffect) -> Step:
     }
     meta |= {name: True for name, is_so in said.items() if is_so}
     meta["seen"] = "look" if effect.by_look else "event"
-    paths = [effect.old_path, effect.path] if effect.old_path is not None else None
+    paths = None
+    if effect.old_path is not None:
+        paths = [effect.old_path, effect.path]
     values = {
         "content.path": effect.path,
         "content.paths": paths,

@@ -91,7 +91,9 @@ class Archive:
         for sid in self.home.session_ids(self._indexed):
             self._indexed.add(sid)
             path = self.home.journal(sid)
-            key = start_key(next(iter(LineFile(path)), b"")) if path is not None else None
+            key = None
+            if path is not None:
+                key = start_key(next(iter(LineFile(path)), b""))
             if key is not None:
                 self._by_key.setdefault(key, SessionId(sid))
 
@@ -110,7 +112,10 @@ class Archive:
                 )
             file = JournalFile(self.home, sid, path, clock=self._clock, seeds=self._seeds)
             heads = self.ledger.view.heads.get(sid)
-            file.sealed_size = heads[-1].size if heads else 0
+            if heads:
+                file.sealed_size = heads[-1].size
+            else:
+                file.sealed_size = 0
             self._open[sid] = file
         return file
 
@@ -127,7 +132,9 @@ class Archive:
         key = _key_of({**values, "meta": meta})
         with self.ledger.locked():
             self._index_new()
-            known = self._by_key.get(key) if key is not None else None
+            known = None
+            if key is not None:
+                known = self._by_key.get(key)
             if known is not None:
                 return self.journal(known), False
             sid = SessionId(self._seeds()[:16].hex())
@@ -176,7 +183,9 @@ class Archive:
             self._check_tail()
             for file, size, root, ended, own in heads:
                 covered = self.ledger.view.heads.get(file.sid)
-                before = covered[-1].size if covered else 0
+                before = 0
+                if covered:
+                    before = covered[-1].size
                 if before > size:
                     continue
                 meta: dict[str, Json] = {
@@ -255,7 +264,9 @@ def _key_of(fields: Mapping[str, Json]) -> Key | None:
     if source_session is None and isinstance(rest, dict):
         source_session = rest.get("source_session")  # an id that does not fit meta (6.2)
     agent = meta.get("agent")
-    return (agent, source_session) if isinstance(agent, str) and isinstance(source_session, str) else None
+    if isinstance(agent, str) and isinstance(source_session, str):
+        return agent, source_session
+    return None
 
 
 def journal_starts(home: Home) -> Iterator[tuple[SessionId, bytes]]:

@@ -122,7 +122,10 @@ def _take_away(home: Home, journal: JournalFile, wanted: Mapping[int, frozenset[
 
 def _scrub_torn(home: Home, sid: str) -> None:
     """Remove the session's torn fragments: never part of the record, and they may hold what was erased."""
-    found = list(home.torn.glob(f"{sid}-*")) if home.torn.is_dir() else []
+    if home.torn.is_dir():
+        found = list(home.torn.glob(f"{sid}-*"))
+    else:
+        found = []
     for path in found:
         path.unlink(missing_ok=True)
     if found:
@@ -248,7 +251,10 @@ def _begun(archive: Archive, marker: Path) -> Iterator[tuple[str, Values]]:
         for named in marker.read_text("ascii", "replace").split():
             yield named, _dropped(archive, named)
         return
-    n = int(number) if number.isdigit() else -1
+    if number.isdigit():
+        n = int(number)
+    else:
+        n = -1
     erasures = archive.ledger.view.erasures.get(sid, {}).get(n, ())
     names = frozenset(name for erasure in erasures for name in erasure.names)
     yield sid, {n: names} if names else {}

@@ -317,7 +317,9 @@ class JournalFile:
         """
         with self._mutex:
             pending = self.unsynced()
-            return self.settle(pending) if pending is not None else set()
+            if pending is not None:
+                return self.settle(pending)
+            return set()
 
     def unsynced(self) -> Unsynced | None:
         """What is written and not durable yet, which `settle` makes so; None if there is nothing.
@@ -349,7 +351,9 @@ class JournalFile:
         with self._mutex:
             if self._opened == pending.opened:  # else it is another file, of which nothing is known
                 self._synced = max(self._synced, pending.length)
-        return {self.path.parent} if pending.is_first else set()
+        if pending.is_first:
+            return {self.path.parent}
+        return set()
 
 
 def sync_alone(journal: JournalFile) -> None:
@@ -386,4 +390,6 @@ def _type_of(text: bytes) -> str | None:
         kind = parse_line(text).meta.get("type")
     except FormatError:
         return None
-    return kind if isinstance(kind, str) else None
+    if isinstance(kind, str):
+        return kind
+    return None

@@ -76,7 +76,9 @@ class FileStore:
         found = read_log(self._existing(session))
         if found.problems:
             first, count = found.problems[0], len(found.problems)
-            problems = "a problem" if count == 1 else f"{count} problems"
+            problems = "a problem"
+            if count != 1:
+                problems = f"{count} problems"
             _log.warning("session %s: %s; byte %d: %s", session, problems, first.offset, first.detail)
         log = found.as_log(session)
         if log.id == session:
@@ -102,7 +104,10 @@ class FileStore:
         file = self._file(log.id)
         with file.locked():
             events = _numbered(log.events)
-            there = self._there(log.id) if any(event.seq <= file.last_seq for event in events) else {}
+            if any(event.seq <= file.last_seq for event in events):
+                there = self._there(log.id)
+            else:
+                there = {}
             for event in events:
                 members = scrub_members(safe_members(event))
                 if not _is_among(there.get(event.seq, []), members):
@@ -178,7 +183,10 @@ class FileStore:
         with file.locked():
             if not file.is_footed:
                 footer = file.footer
-                state = Log(status=Status.RUNNING) if footer is None else _state_of(footer)
+                if footer is None:
+                    state = Log(status=Status.RUNNING)
+                else:
+                    state = _state_of(footer)
                 file.append(_spelled(footer_record(msgspec.structs.replace(state, updated_at=updated_at))))
             file.sync()
 
@@ -223,7 +231,10 @@ class FileStore:
         return self._lock
 
     def _path(self, session: str) -> Path:
-        name = session if self._is_file(session) else self._names.get(session, session)
+        if self._is_file(session):
+            name = session
+        else:
+            name = self._names.get(session, session)
         if not _ID.match(name):
             raise UsageError(
                 f"{session[:80]!r} is no id of a session that a file can have", hint="letters, digits, `.`, `_` and `-`"
@@ -259,7 +270,9 @@ def _spelled(record: dict[str, Json]) -> dict[str, Json]:
     found = {key: sorted_keys(value) if key in _MAPS else value for key, value in record.items()}
     found |= {key: _texts(found[key]) for key in _TEXT_MAPS if key in found}
     meta = found.get("meta")
-    inputs = meta.get("subagent_inputs") if isinstance(meta, dict) else None
+    inputs = None
+    if isinstance(meta, dict):
+        inputs = meta.get("subagent_inputs")
     if not isinstance(meta, dict) or not isinstance(inputs, dict) or not inputs:
         return found
     return {**found, "meta": {**meta, "subagent_inputs": _texts(sorted_keys(inputs))}}
@@ -280,8 +293,13 @@ def _numbered(events: Iterable[Event]) -> list[Event]:
     """The events, each with a number: the one after the event before it where it has none."""
     numbered: list[Event] = []
     for event in events:
-        before = numbered[-1].seq if numbered else 0
-        numbered.append(event if event.seq > 0 else msgspec.structs.replace(event, seq=before + 1))
+        before = 0
+        if numbered:
+            before = numbered[-1].seq
+        if event.seq > 0:
+            numbered.append(event)
+        else:
+            numbered.append(msgspec.structs.replace(event, seq=before + 1))
     return numbered
 
 

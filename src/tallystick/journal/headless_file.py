@@ -153,7 +153,9 @@ class LogFile:
         except (msgspec.DecodeError, UnicodeDecodeError):
             pass
         members = record_in(text)
-        record = record_from(members) if members is not None else None
+        record = None
+        if members is not None:
+            record = record_from(members)
         if record is None:
             return
         self.is_footed = record.record_type == "footer"

@@ -54,7 +54,9 @@ def read_log(path: str | Path) -> ReadLog:
     """
     path = Path(path)
     try:
-        return _read_document(path) if detect_format(path) == "json" else _read_lines(path)
+        if detect_format(path) == "json":
+            return _read_document(path)
+        return _read_lines(path)
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -74,7 +76,9 @@ def record_in(text: bytes) -> dict[str, Json] | None:
             value = json.loads(text.decode("utf-8", "replace"))  # lone surrogates, for example
         except (ValueError, RecursionError):
             return None
-    return value if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        return value
+    return None
 
 
 def read_back(members: Mapping[str, Json]) -> Event | None:
@@ -97,9 +101,13 @@ def _read_lines(path: Path) -> ReadLog:
 def _take_line(assembly: Assembly, text: bytes, offset: int) -> None:
     if not text.strip():
         return
-    record = record_in(text) if len(text) <= LONGEST_LINE else None
+    record = None
+    if len(text) <= LONGEST_LINE:
+        record = record_in(text)
     if record is None:
-        too_long = f", longer than {LONGEST_LINE >> 20} MB" if len(text) > LONGEST_LINE else ""
+        too_long = ""
+        if len(text) > LONGEST_LINE:
+            too_long = f", longer than {LONGEST_LINE >> 20} MB"
         assembly.note("bad_line", f"no JSON object{too_long}", offset)
     else:
         assembly.take(record, offset)

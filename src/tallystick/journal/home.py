@@ -20,7 +20,9 @@ FILE_MODE = 0o600
 def default_folder(environment: Mapping[str, str]) -> Path:
     """The store's folder: `TALLY_HOME`, else `~/.tally`."""
     named = environment.get("TALLY_HOME")
-    return Path(named).expanduser() if named else Path(environment.get("HOME", "~")).expanduser() / ".tally"
+    if named:
+        return Path(named).expanduser()
+    return Path(environment.get("HOME", "~")).expanduser() / ".tally"
 
 
 class Home:
@@ -75,7 +77,9 @@ class Home:
         known = self._files.get(sid)
         if known is not None and os.path.exists(known):  # noqa: PTH110 as `files`
             return Path(known)
-        found = next(self.journals.rglob(f"{sid}.jsonl"), None) if SESSION_ID.match(sid) else None
+        found = None
+        if SESSION_ID.match(sid):
+            found = next(self.journals.rglob(f"{sid}.jsonl"), None)
         if found is not None:
             self._files[sid] = str(found)
         return found

@@ -70,7 +70,10 @@ class Ledger:
         self._signed_text = home.note.read_bytes() if self._note else None
         self._hashes: list[bytes] = []
         """Of the entries from `_hashes_from` on: what a signer is to be shown."""
-        self._hashes_from = self._note.size if self._note else 0
+        if self._note:
+            self._hashes_from = self._note.size
+        else:
+            self._hashes_from = 0
         self.file = JournalFile(home, _store_id(home), home.ledger, clock=clock, seeds=seeds)
         self.file.sealed_size = self._note.size if self._note else 0
         self.file.on_entry(self._take)
@@ -210,7 +213,9 @@ class Ledger:
 
     def _row_keys(self) -> Sequence[bytes]:
         """The keys that may have signed the end that comes next: that of the newest epoch, or one that begins a row."""
-        key = named_key(self.view.epoch_key) if self.view.epoch_key is not None else None
+        key = None
+        if self.view.epoch_key is not None:
+            key = named_key(self.view.epoch_key)
         return [*([key] if key is not None else ()), *self.view.keys]
 
     def _leaves(self, start: int) -> list[bytes]:
@@ -304,7 +309,10 @@ def make_ledger(home: Home, *, clock: Clock, seeds: Seeds) -> bool:
 
 
 def _make_ledger(home: Home, clock: Clock, seeds: Seeds) -> None:
-    key = load_key(home) if home.key.exists() else make_key(home, seeds())
+    if home.key.exists():
+        key = load_key(home)
+    else:
+        key = make_key(home, seeds())
     # Written beside its place and moved there whole: a store exists with its first entry or not at all.
     beside = Home(home.folder)
     beside.ledger = home.ledger.with_name(".ledger.new")

@@ -49,7 +49,9 @@ class LineFile:
         self.torn = rest_bytes
 
     def _chunks(self, file: IO[bytes]) -> Iterator[bytes]:
-        left = None if self._until is None else self._until - self._start
+        left = None
+        if self._until is not None:
+            left = self._until - self._start
         while left is None or left > 0:
             chunk = file.read(_CHUNK if left is None else min(_CHUNK, left))
             if not chunk:

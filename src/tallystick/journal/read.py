@@ -52,7 +52,9 @@ def read_line(home: Home, text: bytes, *, load_blobs: bool = False, largest: int
     raw: dict[str, bytes] = {}
     unloaded: dict[str, int] = {}
     for name, ref in line.blobs.items():
-        data = _blob(home, ref) if load_blobs and ref.size <= largest else None
+        data = None
+        if load_blobs and ref.size <= largest:
+            data = _blob(home, ref)
         if data is None:
             unloaded[name] = ref.size
         elif ref.kind == "raw":
@@ -124,6 +126,8 @@ def read_at(
     """The step whose line begins at byte `offset`; None if no line of ours begins there."""
     try:
         text = next(iter(LineFile(path, start=offset)), None)
-        return read_line(home, text, load_blobs=load_blobs, largest=largest) if text is not None else None
+        if text is None:
+            return None
+        return read_line(home, text, load_blobs=load_blobs, largest=largest)
     except (FormatError, OSError):
         return None

@@ -122,7 +122,10 @@ class SignerAt:
             answer = exchange(self.path, f"epochs {store_id} {after or '-'}\n".encode(), until=until)
             code, _, said = answer.partition(b"\n")
             try:
-                ends = _ENDS.decode(said) if code == b"200" else ()
+                if code == b"200":
+                    ends = _ENDS.decode(said)
+                else:
+                    ends = ()
             except msgspec.MsgspecError as error:
                 raise SigningError(f"what listens at {self.path} says no epochs: {error}", hint=_STATUS) from error
             yield from ends
@@ -155,7 +158,9 @@ class SignerAt:
         raise RefusedBySigner(Code.BUSY, f"the signer at {self.path} stays busy", hint="`tally signer status`")
 
     def _sign(self, growth: Growth, until: float) -> bytes:
-        begin = growth.signed_size if self._signed is None else self._signed
+        begin = self._signed
+        if begin is None:
+            begin = growth.signed_size
         leaves = growth.leaves(begin)
         known, tree = growth.known, None
         text = b""
@@ -260,7 +265,9 @@ def signer_of(home: Home) -> Signs:
         JournalError: the key is gone, or `keys/signer.json` cannot be read.
     """
     place = signer_place(home)
-    return OwnKey(home) if place is None else SignerAt(place)
+    if place is None:
+        return OwnKey(home)
+    return SignerAt(place)
 
 
 def signer_place(home: Home) -> SignerPlace | None:

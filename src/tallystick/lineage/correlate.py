@@ -105,16 +105,22 @@ def correlate(effect: SeenEffect, calls: Sequence[OpenCall]) -> Match | None:
     inside = [call for call in able if any(_is_in(path, call.folder) for path in _paths(effect))]
     if inside:
         return _match(effect, inside, MatchedBy.TIME if len(inside) == 1 else MatchedBy.NEAREST)
-    return _match(effect, able, MatchedBy.NEAREST) if len(able) == 1 else None
+    if len(able) == 1:
+        return _match(effect, able, MatchedBy.NEAREST)
+    return None
 
 
 def _is_running(call: OpenCall, at_ms: int) -> bool:
-    end_ms = call.end_ms if call.end_ms is not None else call.start_ms + LONGEST_OPEN_MS
+    end_ms = call.end_ms
+    if end_ms is None:
+        end_ms = call.start_ms + LONGEST_OPEN_MS
     return call.start_ms - BEFORE_MS <= at_ms <= max(end_ms, call.start_ms) + AFTER_MS
 
 
 def _paths(effect: SeenEffect) -> tuple[str, ...]:
-    return (effect.path,) if effect.old_path is None else (effect.path, effect.old_path)
+    if effect.old_path is None:
+        return (effect.path,)
+    return effect.path, effect.old_path
 
 
 def _writes_path(call: OpenCall, path: str) -> bool:
@@ -136,8 +142,12 @@ def _match(effect: SeenEffect, found: Iterable[OpenCall], kind: MatchedBy) -> Ma
     """The call that began last before the effect, or else the first one after it."""
     candidates = list(found)
     best = max(candidates, key=lambda call: (_nearness(call, effect.at_ms), call.session, call.step))
-    worth = _WORTH_OF_SEVERAL if kind is MatchedBy.FOLDER and len(candidates) > 1 else _WORTH[kind]
-    worth += NAMED if effect.is_named else 0
+    if kind is MatchedBy.FOLDER and len(candidates) > 1:
+        worth = _WORTH_OF_SEVERAL
+    else:
+        worth = _WORTH[kind]
+    if effect.is_named:
+        worth += NAMED
     return Match(
         step=best.step,
         session=best.session,

@@ -173,7 +173,9 @@ class _Net:
 
         def middle(node: int) -> float:
             places = [position[other] for other in beside[node]]
-            return sum(places) / len(places) if places else here[node]
+            if places:
+                return sum(places) / len(places)
+            return here[node]
 
         layer.sort(key=lambda node: (middle(node), here[node]))
 
@@ -217,7 +219,10 @@ class _Net:
         for layer in self.layers:
             self._stack(layer, [0.0] * len(layer), rows, gap)
         for turn in range(_SETTLING):
-            beside = self.above if turn % 2 == 0 else self.below
+            if turn % 2 == 0:
+                beside = self.above
+            else:
+                beside = self.below
             for layer in self.layers if turn % 2 == 0 else reversed(self.layers):
                 wanted = [
                     sum(rows[other] for other in beside[node]) / len(beside[node]) if beside[node] else rows[node]

@@ -57,11 +57,17 @@ def plain(text: str, most: int) -> str:
     """
     cut = text[: most * 2 + 16]
     shown = "".join(_shown(character) for character in " ".join(cut.split()))
-    return shown if len(shown) <= most and len(cut) == len(text) else shown[: most - 1].rstrip() + "…"
+    if len(shown) <= most and len(cut) == len(text):
+        return shown
+    return shown[: most - 1].rstrip() + "…"
 
 
 def _shown(character: str) -> str:
     if character in _BLANK or character.isprintable():
         return character
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    return f"\\U{code:08x}"

@@ -47,12 +47,16 @@ def svg(picture: Picture, *, title: str = "") -> str:
 
 def _size(box: Box) -> Size:
     widest = max((_columns(plain(line, _MOST_CHARACTERS)) for line in box.lines), default=0)
-    cut = 1 if box.is_cut else 0
+    cut = 0
+    if box.is_cut:
+        cut = 1
     return Size(max(widest * _CHARACTER + 2 * _PAD, _LEAST_WIDTH), (len(box.lines) + cut) * _LINE + 2 * _PAD - 4)
 
 
 def _columns(text: str) -> int:
-    return len(text) if text.isascii() else sum(2 if east_asian_width(one) in ("W", "F") else 1 for one in text)
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(one) in ("W", "F") else 1 for one in text)
 
 
 def _lines(picture: Picture, sizes: Sequence[Size], layout: Layout, title: str) -> Iterator[str]:
@@ -79,8 +83,13 @@ def _lines(picture: Picture, sizes: Sequence[Size], layout: Layout, title: str) 
 def _trimmed(way: Sequence[Spot], source: Size, target: Size) -> list[Spot]:
     """The way from the edge of one box to the edge of the other."""
     first, last = way[0], way[-1]
-    leaves = 1 if way[1].x >= first.x else -1
-    arrives = -1 if way[-2].x <= last.x else 1
+    if way[1].x >= first.x:
+        leaves = 1
+    else:
+        leaves = -1
+    arrives = 1
+    if way[-2].x <= last.x:
+        arrives = -1
     return [
         Spot(first.x + leaves * source.width / 2, first.y),
         *way[1:-1],
@@ -89,7 +98,12 @@ def _trimmed(way: Sequence[Spot], source: Size, target: Size) -> list[Spot]:
 
 
 def _arrow(arrow: Arrow, way: Sequence[Spot]) -> str:
-    look = "a" if arrow.confidence >= _SURE else "a likely" if arrow.confidence >= _LIKELY else "a faint"
+    if arrow.confidence >= _SURE:
+        look = "a"
+    elif arrow.confidence >= _LIKELY:
+        look = "a likely"
+    else:
+        look = "a faint"
     path = f"M{way[0].x:.1f} {way[0].y:.1f}"
     for here, there in pairwise(way):
         bend = (there.x - here.x) / 2
@@ -114,7 +128,9 @@ def _box(box: Box, size: Size, spot: Spot) -> Iterator[str]:
     yield _outline(box.look, look, left, top, size)
     for number, line in enumerate(box.lines):
         y = top + _PAD + 8 + number * _LINE
-        kind = "n" if number == 0 else "d"
+        kind = "d"
+        if number == 0:
+            kind = "n"
         yield f'<text class="{kind}" x="{left + _PAD:.1f}" y="{y:.1f}">{escape(plain(line, _MOST_CHARACTERS))}</text>'
     if box.is_cut:
         y = top + _PAD + 8 + len(box.lines) * _LINE

@@ -40,13 +40,17 @@ def _dot(picture: Picture, title: str) -> Iterator[str]:
     for number, box in enumerate(picture.boxes):
         yield f"  n{number} [label={_quoted(*_words(box))}, shape={_DOT_SHAPES[box.look]}{_pen(box)}];"
     for arrow in picture.arrows:
-        style = "" if arrow.confidence >= _SURE else ", style=dashed"
+        style = ", style=dashed"
+        if arrow.confidence >= _SURE:
+            style = ""
         yield f"  n{arrow.source} -> n{arrow.target} [label={_quoted(arrow.label)}{style}];"
     yield "}"
 
 
 def _pen(box: Box) -> str:
-    return ", penwidth=2.4" if box.is_start else ""
+    if box.is_start:
+        return ", penwidth=2.4"
+    return ""
 
 
 def _quoted(*lines: str) -> str:
@@ -55,7 +59,9 @@ def _quoted(*lines: str) -> str:
 
 
 def _words(box: Box) -> tuple[str, ...]:
-    return (*box.lines, "… cut here") if box.is_cut else box.lines
+    if box.is_cut:
+        return (*box.lines, "… cut here")
+    return box.lines
 
 
 def mermaid(picture: Picture) -> str:
@@ -78,8 +84,12 @@ def _mermaid(picture: Picture) -> Iterator[str]:
 
 
 def _line(arrow: Arrow) -> str:
-    line = "-->" if arrow.confidence >= _SURE else "-.->"
-    return f'{line}|"{_entities(arrow.label)}"|' if arrow.label else line
+    line = "-.->"
+    if arrow.confidence >= _SURE:
+        line = "-->"
+    if arrow.label:
+        return f'{line}|"{_entities(arrow.label)}"|'
+    return line
 
 
 def _entities(text: str) -> str:

@@ -108,7 +108,10 @@ def _grouped(
     """By node, the nodes that hang on it in the order in which they are drawn, with the edges between them."""
     found: dict[NodeId, dict[NodeId, list[Edge]]] = {}
     for edge in sorted(edges, key=_rank):
-        near, far = (edge.target, edge.source) if upwards else (edge.source, edge.target)
+        if upwards:
+            near, far = edge.target, edge.source
+        else:
+            near, far = edge.source, edge.target
         if upwards and edge.relation == "consumed_by" and edge.target not in start:
             near, far = far, near  # a page that was asked for: its readers are why it is known
         found.setdefault(near, {}).setdefault(far, []).append(edge)
@@ -116,5 +119,8 @@ def _grouped(
 
 
 def _rank(edge: Edge) -> tuple[int, float, int, NodeId, NodeId]:
-    order = _ORDER.index(edge.relation) if edge.relation in _ORDER else len(_ORDER)
+    if edge.relation in _ORDER:
+        order = _ORDER.index(edge.relation)
+    else:
+        order = len(_ORDER)
     return order, -edge.confidence, edge.at_ms, edge.source, edge.target

@@ -55,7 +55,9 @@ def facts_of(thing: Thing, told: History, sessions: dict[int, str]) -> FactRow:
         sessions: the session of each step that touched it.
     """
     newest = told.uses[-1].access.at_us
-    current = told.versions[-1] if told.versions else None
+    current = None
+    if told.versions:
+        current = told.versions[-1]
     row = FactRow(
         thing.kind,
         thing.uri,
@@ -87,7 +89,10 @@ def _is_unmatched(use: Use) -> bool:
 def _last_change(row: FactRow, use: Use, sessions: dict[int, str]) -> None:
     access = use.cause or use.access
     row.last_modified_at = use.access.at_us // 1000
-    row.last_modified_source = "outside" if _is_unmatched(use) else "agent"
+    if _is_unmatched(use):
+        row.last_modified_source = "outside"
+    else:
+        row.last_modified_source = "agent"
     if row.last_modified_source == "agent":
         row.last_modified_request_id = access.request_id
         row.last_modified_session_id = sessions.get(access.step_id if access.cause is None else access.cause)

@@ -19,7 +19,9 @@ def digest_id(*parts: str | int) -> int:
 
 def thing_id(kind: str, uri: str, session: str = "") -> int:
     """The id of a thing over all its versions; of one that means something in one session alone, with that session."""
-    return digest_id("thing", kind, uri, session) if session else digest_id("thing", kind, uri)
+    if session:
+        return digest_id("thing", kind, uri, session)
+    return digest_id("thing", kind, uri)
 
 
 def found_id(thing: int) -> int:

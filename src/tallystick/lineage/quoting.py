@@ -119,7 +119,10 @@ def telling_words(piece: str) -> dict[str, int]:
     """The words of a flat piece that tell something, each with its weight: 2, or 1 of a plain one."""
     found: dict[str, int] = {}
     for word in piece.split():
-        bare = word.strip(_EDGES) if not word.startswith("-") else word.rstrip(_EDGES)
+        if word.startswith("-"):
+            bare = word.rstrip(_EDGES)
+        else:
+            bare = word.strip(_EDGES)
         if bare not in found and (weight := weight_of(bare)):
             found[bare] = weight
     return found

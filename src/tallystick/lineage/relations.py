@@ -89,7 +89,9 @@ def _of_use(use: Use) -> Iterator[Relation]:
 def _taken(use: Use) -> Iterator[Relation]:
     """The edges from what a use read, if it read something."""
     version = consumed(use)
-    return iter(()) if version is None else _consumed(use, version)
+    if version is None:
+        return iter(())
+    return _consumed(use, version)
 
 
 def _put_down(access: Access, cause: int) -> Relation:
@@ -160,7 +162,9 @@ def links(history: History) -> dict[tuple[int, int, int], Link]:
         version = consumed(use)
         if version is None or use.access.actor != AGENT:
             continue
-        most = 1 if use.access.deed is Deed.CHANGE else _MOST_MAKERS
+        most = _MOST_MAKERS
+        if use.access.deed is Deed.CHANGE:
+            most = 1
         for request, confidence in makers(version)[:most]:
             key = (version.id, request, use.access.request_id)
             if request != use.access.request_id and key not in found:

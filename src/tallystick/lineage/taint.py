@@ -137,7 +137,9 @@ def trust_of_target(target: str) -> Trust:
     scheme, colons, _ = target.partition("://")
     if not colons:
         # `origin` and other names of the project's own are as good as the project; a bare host is not.
-        return Trust.UNTRUSTED if "." in target or ":" in target else Trust.VETTED
+        if "." in target or ":" in target:
+            return Trust.UNTRUSTED
+        return Trust.VETTED
     if scheme.lower() not in _PUBLIC:
         return Trust.VETTED
     try:
@@ -150,7 +152,9 @@ def trust_of_target(target: str) -> Trust:
 def _trust_of_server(target: str) -> Trust:
     server = target.removeprefix("mcp:").lstrip("/").partition("/")[0].lower()
     is_local = not _LOCAL_SERVERS.isdisjoint(re.findall(r"[a-z]+", server[:200]))
-    return Trust.TRUSTED if is_local else Trust.UNTRUSTED
+    if is_local:
+        return Trust.TRUSTED
+    return Trust.UNTRUSTED
 
 
 def is_third_party(path: str) -> bool:

@@ -71,7 +71,9 @@ def _said(said: Json, session: str, places: Mapping[str, int], depth: int, room:
             continue
         room[0] -= 1
         block, source = item.get("block_id"), item.get("source")
-        n = places.get(block) if isinstance(block, str) else None
+        n = None
+        if isinstance(block, str):
+            n = places.get(block)
         yield TaintNode(
             block=block[:_MOST_TEXT] if isinstance(block, str) else None,
             step=f"{session[:12]}:{n}" if n is not None else None,
@@ -94,8 +96,12 @@ def found_tree(found: str, sessions: Callable[[str], str | None], *, depth: int 
     """
     head, *rest = found.split(" < ")
     told = _STEP.search(head)
-    session = sessions(told[1]) if told is not None else None
-    n = int(told[2]) if told is not None and session is not None else None
+    session = None
+    if told is not None:
+        session = sessions(told[1])
+    n = None
+    if told is not None and session is not None:
+        n = int(told[2])
     return TaintNode(
         block=f"b{n:04}" if n is not None else None,
         step=f"{session[:12]}:{n}" if session is not None and n is not None else None,

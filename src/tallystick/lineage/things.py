@@ -30,7 +30,9 @@ def thing_key(thing: Thing, session: str) -> int:
     is most likely another file.
     """
     is_absolute = thing.kind != "file" or thing.uri.startswith("file://")
-    return thing_id(*thing) if is_absolute else thing_id(*thing, session)
+    if is_absolute:
+        return thing_id(*thing)
+    return thing_id(*thing, session)
 
 
 def file_thing(path: str) -> Thing:
@@ -52,7 +54,9 @@ def touched(intent: Intent) -> Thing | None:
         return None
     if intent.domain is Domain.FILE:
         return file_thing(target)
-    return _remote(target) if intent.domain is Domain.NETWORK else None
+    if intent.domain is Domain.NETWORK:
+        return _remote(target)
+    return None
 
 
 def _remote(target: str) -> Thing | None:
@@ -62,4 +66,6 @@ def _remote(target: str) -> Thing | None:
             return Thing(kind, target)
     if "://" in target:
         return Thing("url", target)
-    return Thing("url", f"tcp://{target}") if "." in target or ":" in target else None
+    if "." in target or ":" in target:
+        return Thing("url", f"tcp://{target}")
+    return None

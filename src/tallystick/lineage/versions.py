@@ -114,7 +114,10 @@ class _Teller:
         if there is not None and access.digest is not None and there.digest == access.digest:
             return Use(access, there)
         # What is changed in part was there before, whoever made it. An appended or observed change may have begun it.
-        base = there if there is not None or access.operation != "edit" else self._found(access)
+        if there is not None or access.operation != "edit":
+            base = there
+        else:
+            base = self._found(access)
         return Use(access, self._made(access, base), base)
 
     def _there(self, access: Access) -> Version | None:
@@ -137,7 +140,9 @@ class _Teller:
         return self._begin(Version(id_, self._next(), access.digest, access, base, access.at_us, access.at_us))
 
     def _next(self) -> int:
-        return self._versions[-1].number + 1 if self._versions else 1
+        if self._versions:
+            return self._versions[-1].number + 1
+        return 1
 
     def _begin(self, version: Version) -> Version:
         self._versions.append(version)

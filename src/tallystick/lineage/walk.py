@@ -50,7 +50,9 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
     def far(self, node: NodeId) -> NodeId:
         """The end of this edge that is not `node`."""
-        return self.target if self.source == node else self.source
+        if self.source == node:
+            return self.target
+        return self.source
 
 
 class Around(msgspec.Struct, frozen=True):
@@ -146,7 +148,10 @@ class _Walker:
         total = max(around.total or 0, len(around.edges)) - unsure
         kept = sum(self._follow(node, edge, distance, is_last=is_last) for edge in followed)
         if kept < len(followed):
-            why = CutReason.DEPTH if is_last else CutReason.NODES
+            if is_last:
+                why = CutReason.DEPTH
+            else:
+                why = CutReason.NODES
             self.cuts.append(Cut(node=node, why=why, shown=kept, total=total))
         elif len(followed) < total:
             self.cuts.append(Cut(node=node, why=CutReason.FAN_OUT, shown=len(followed), total=total))

@@ -114,7 +114,9 @@ class LiveAlerts:
     def made(self, agent: str, step: Step, n: int) -> None:
         """A result came: what its call has written is looked at soon."""
         corr = step.meta.get("corr")
-        call = self._asked.pop((agent, corr), None) if isinstance(corr, str) else None
+        call = None
+        if isinstance(corr, str):
+            call = self._asked.pop((agent, corr), None)
         if call is not None and step.meta.get("success") is not False:
             self._done.append(_Done(call, agent, step, n))
 

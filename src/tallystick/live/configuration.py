@@ -101,7 +101,9 @@ class LiveConfiguration:
     def size(self, agent: str, session: str) -> int:
         """How many entries a session has."""
         record = self._known(agent, session)
-        return record.journal.size if record is not None else 0
+        if record is None:
+            return 0
+        return record.journal.size
 
     def saw(
         self,
@@ -185,7 +187,9 @@ class LiveConfiguration:
     def is_due(self, agent: str, session: str) -> bool:
         """Whether it is still to be recorded what a session began under: it should not end before."""
         record = self._known(agent, session)
-        found = self._sessions.get(record.sid) if record is not None else None
+        found = None
+        if record is not None:
+            found = self._sessions.get(record.sid)
         return found is not None and found.turn < 0 and self._monotonic() - found.spoke < _MOST_SECONDS
 
     def _want(self) -> None:
@@ -258,7 +262,10 @@ class LiveConfiguration:
 
     def _change(self, record: SessionRecord, session: _Session, before: Configuration, now: Configuration) -> None:
         changed = differences(before, now)
-        since = record.journal.size if session.is_told else session.since
+        if session.is_told:
+            since = record.journal.size
+        else:
+            since = session.since
         step = change_step(record.sid, session.told, before, now, changed, since=since)
         taken = self._session_writer.add_to(record, step)
         if any(difference.section == HOOKS for difference in changed):
@@ -296,4 +303,6 @@ def _said(events: Iterable[Event]) -> dict[str, str]:
 def environment_of_hook(hook: str) -> Mapping[str, str] | None:
     """The environment that an agent gave the process of its hook, which is its own but for little."""
     pid = hook.partition(".")[0]
-    return environment_of(int(pid)) if pid.isascii() and pid.isdigit() and len(pid) < 10 else None
+    if pid.isascii() and pid.isdigit() and len(pid) < 10:
+        return environment_of(int(pid))
+    return None

@@ -261,8 +261,12 @@ class HookPipeline:
         self._look_at_transcript(delivery.agent, payload)
         if not delivery.spooled:
             self._whereabouts.note(delivery.agent, payload)
-        folder = payload.asks.cwd if payload.asks is not None else None
-        size = self._configuration.size(delivery.agent, payload.session) if self._configuration is not None else 0
+        folder = None
+        if payload.asks is not None:
+            folder = payload.asks.cwd
+        size = 0
+        if self._configuration is not None:
+            size = self._configuration.size(delivery.agent, payload.session)
         for event in self._leave(delivery.agent, payload) if payload.continues is not None else payload.events:
             try:
                 self._record_event(delivery, self._folders.noted(delivery.agent, event, folder), decision)
@@ -345,7 +349,9 @@ class HookPipeline:
             self._mark(delivery, record, taken, step)
 
     def _mark(self, delivery: Delivery, record: SessionRecord, taken: Taken, step: Step) -> None:
-        seen = replace(step, meta={**step.meta, "spooled": True}) if delivery.spooled else step
+        seen = step
+        if delivery.spooled:
+            seen = replace(step, meta={**step.meta, "spooled": True})
         self.checkpoints.saw(record, taken, seen)
 
     def _record_of(self, agent: str, step: Step) -> SessionRecord:

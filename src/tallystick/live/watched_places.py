@@ -38,7 +38,9 @@ Gather = Callable[[str, "Surroundings"], "Gathered"]
 
 def working_folder(said: str | None) -> str | None:
     """The folder that a session says it works in, if it is one that can be looked at."""
-    return said if said is not None and said.startswith("/") and "\0" not in said and len(said) < _LONGEST else None
+    if said is not None and said.startswith("/") and "\0" not in said and len(said) < _LONGEST:
+        return said
+    return None
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -54,7 +56,9 @@ class Place(msgspec.Struct, frozen=True):
         """The same, for who reads the files."""
         from tallystick.capture.surroundings import Surroundings
 
-        project = None if self.folder is None else Path(self.folder)
+        project = None
+        if self.folder is not None:
+            project = Path(self.folder)
         return Surroundings(user=self.user, environment=dict(self.variables), project=project)
 
 
@@ -172,7 +176,10 @@ class Places:
             gathered = self._gather(place.agent, place.where)
             found = gathered.under(self._key())
             rests_until = began + _REST * (time.monotonic() - began)
-            git, ticket = (known.git, known.ticket) if known is not None else (None, 0)
+            if known is not None:
+                git, ticket = known.git, known.ticket
+            else:
+                git, ticket = None, 0
             self._found[place] = Found(
                 found, gathered.looked_at, gathered.stamp, turn, rests_until, git=git, ticket=ticket
             )
@@ -183,7 +190,9 @@ class Places:
 
     def _said_by_git(self, folder: str | None) -> Mapping[str, Json] | None:
         try:
-            return self._git(folder) if folder is not None else None
+            if folder is None:
+                return None
+            return self._git(folder)
         except Exception:  # the files were read all the same
             _LOG.exception("what git says of a folder could not be read")
             return None

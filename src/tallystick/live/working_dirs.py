@@ -26,11 +26,18 @@ class Whereabouts:
     def note(self, agent: str, payload: Payload) -> None:
         """Take in what a hook told."""
         openings = (event.values.get("personal.cwd") for event in payload.events if isinstance(event, Opening))
-        said = payload.asks.cwd if payload.asks is not None else next(openings, None)
+        if payload.asks is not None:
+            said = payload.asks.cwd
+        else:
+            said = next(openings, None)
         known = self._known.pop((agent, payload.session), None)
         if payload.ends or not (said or known):
             return
-        folder = known[1] if known is not None else str(said)  # where it began: a call may run elsewhere
+        # where it began: a call may run elsewhere
+        if known is not None:
+            folder = known[1]
+        else:
+            folder = str(said)
         self._known[(agent, payload.session)] = (self._monotonic(), folder)
         while len(self._known) > _MOST_SESSIONS:
             self._known.popitem(last=False)
@@ -47,4 +54,6 @@ class Whereabouts:
     def folder(self, agent: str, session: str) -> str | None:
         """Where a session works; of a sub-agent that has not said, where that works which called it."""
         known = self._known.get((agent, session)) or self._known.get((agent, session.partition("/")[0]))
-        return known[1] if known is not None else None
+        if known is None:
+            return None
+        return known[1]

@@ -57,4 +57,6 @@ def epoch_time(seconds: float) -> str | None:
         moment = _EPOCH + timedelta(microseconds=round(seconds * 1_000_000))
     except (OverflowError, ValueError):
         return None
-    return write_time(moment) if moment.year >= 1970 else None
+    if moment.year >= 1970:
+        return write_time(moment)
+    return None

@@ -13,4 +13,6 @@ def placed(path: str, folder: str | None) -> str:
     if folder and not path.startswith("/"):
         path = f"{folder}/{path}"
     found = posixpath.normpath(path)
-    return found[1:] if found.startswith("//") else found
+    if found.startswith("//"):
+        return found[1:]
+    return found

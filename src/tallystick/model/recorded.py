@@ -35,7 +35,9 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     def type(self) -> str:
         """The step's type; `?` where `meta` is not shown."""
         kind = self.meta.get("type")
-        return kind if isinstance(kind, str) else "?"
+        if isinstance(kind, str):
+            return kind
+        return "?"
 
     @property
     def parent_path(self) -> tuple[str, ...]:
@@ -45,11 +47,15 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     def text(self, name: str) -> str | None:
         """A value that is text, else None."""
         value = self.values.get(name)
-        return value if isinstance(value, str) else None
+        if isinstance(value, str):
+            return value
+        return None
 
     def member(self, name: str) -> Json:
         """A member of `meta`, or the one that went to `content.meta` because it does not fit there (6.2)."""
         if name in self.meta:
             return self.meta[name]
         rest = self.values.get("content.meta")
-        return rest.get(name) if isinstance(rest, dict) else None
+        if isinstance(rest, dict):
+            return rest.get(name)
+        return None

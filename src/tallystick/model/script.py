@@ -37,7 +37,9 @@ class Word(msgspec.Struct, frozen=True):
     def plain(self) -> str:
         """The text with wildcards as they are written, and without its holes."""
         text = self.text
-        return text if text.isascii() and HOLE not in text else text.translate(_PLAIN)
+        if text.isascii() and HOLE not in text:
+            return text
+        return text.translate(_PLAIN)
 
     @property
     def is_known(self) -> bool:
@@ -104,11 +106,15 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             return ""
         name = self.words[0].plain
         if "/" not in name and name:
-            return name if self.trusted else f"./{name}"
+            if self.trusted:
+                return name
+            return f"./{name}"
         found = _SYSTEM.fullmatch(name)
         if found is None:
             return name
-        return found[1] if self.trusted or "/" in name else f"./{found[1]}"
+        if self.trusted or "/" in name:
+            return found[1]
+        return f"./{found[1]}"
 
     @property
     def arguments(self) -> tuple[Word, ...]:

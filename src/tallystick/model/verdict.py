@@ -132,7 +132,9 @@ class SessionVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def integrity(self) -> str:
         """`intact`, or the rule that is broken."""
-        return "intact" if self.defect is None else self.defect.rule.value
+        if self.defect is None:
+            return "intact"
+        return self.defect.rule.value
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,12 +154,16 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def first_bad(self) -> Defect | None:
         """The first defect: of the ledger or its head, else of the first session that has one."""
-        return self.defects[0] if self.defects else None
+        if self.defects:
+            return self.defects[0]
+        return None
 
     @property
     def integrity(self) -> str:
         """`intact`, or the rule of the first defect."""
-        return "intact" if not self.defects else self.defects[0].rule.value
+        if not self.defects:
+            return "intact"
+        return self.defects[0].rule.value
 
     @property
     def steps(self) -> int:
@@ -189,7 +195,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     def exit_code(self) -> int:
         """DESIGN 3: 2 tampering, 4 malformed or over limits, 3 below what was required, 0 sound."""
         if self.defects:
-            return 2 if any(not defect.is_malformed for defect in self.defects) else 4
+            if any(not defect.is_malformed for defect in self.defects):
+                return 2
+            return 4
         if not self.valid:
             return 2
         if self.require is not Require.SEALED and self.level < self.require:  # A1 to A4, in the order of the alphabet
@@ -197,7 +205,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         if self.too_old is not None:
             return 3
         whole = self.completeness in (Completeness.SEALED, Completeness.DROPPED)
-        return 3 if self.require is Require.SEALED and not whole else 0
+        if self.require is Require.SEALED and not whole:
+            return 3
+        return 0
 
 
 def report(verdict: Verdict) -> dict[str, Any]:

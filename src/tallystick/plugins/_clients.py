@@ -84,7 +84,10 @@ def recorded(client: Client, session: Session | None, api: Api) -> Client:
     def again(**options: Any) -> Any:
         return recorded(copy(**options), session, api)
 
-    copied.post = _async_post(post, recording) if inspect.iscoroutinefunction(post) else _post(post, recording)
+    if inspect.iscoroutinefunction(post):
+        copied.post = _async_post(post, recording)
+    else:
+        copied.post = _post(post, recording)
     copied.copy = copied.with_options = again
     return copied  # type: ignore[no-any-return]
 
@@ -133,13 +136,17 @@ class _Recording:
 
     def begin(self, path: str, request: Mapping[str, Any]) -> _Going | None:
         """A call that begins; None if it is none of a model, or nobody records."""
-        session = self._session if self._session is not None else current_session()
+        session = self._session
+        if session is None:
+            session = current_session()
         if session is None:
             return None
         try:
             path = path.partition("?")[0]
             body = plain(request.get("body"))
-            asked = self.api.asked(path, body) if isinstance(body, dict) else None
+            asked = None
+            if isinstance(body, dict):
+                asked = self.api.asked(path, body)
             if asked is None:
                 return None
             return _Going(self, session, path, asked, _raw_kind(request.get("options")))
@@ -158,10 +165,14 @@ class _Recording:
 
 def _raw_kind(options: Any) -> str | None:
     """Whether the caller wants the response itself: `raw`, or `stream` if it reads that piece by piece."""
-    headers = options.get("headers") if isinstance(options, Mapping) else None
+    headers = None
+    if isinstance(options, Mapping):
+        headers = options.get("headers")
     for name, value in (headers or {}).items():
         if name.lower() == _RAW and not is_omitted(value):
-            return "stream" if value == "stream" else "raw"
+            if value == "stream":
+                return "stream"
+            return "raw"
     return None
 
 
@@ -175,7 +186,10 @@ class _Going:
         self._raw = raw
         self.is_raw = raw == "raw"
         self._is_over = False
-        earlier = session.conversation.up_to(asked.continues) if asked.continues is not None else ()
+        if asked.continues is not None:
+            earlier = session.conversation.up_to(asked.continues)
+        else:
+            earlier = ()
         self.call = ModelCall(session, asked.model, asked.given, asked.settings, quiet=True)
         self.call.is_hidden = asked.is_hidden or earlier is None
         self.call.before = earlier or ()
@@ -287,7 +301,10 @@ def _watch(stream: Any, watch: _Watch) -> Any:
     is_async = hasattr(stream, "__anext__")
     if not hasattr(stream, "_iterator"):
         return _Pieces(stream, watch)
-    stream._iterator = _AsyncPieces(stream._iterator, watch) if is_async else _Pieces(stream._iterator, watch)
+    if is_async:
+        stream._iterator = _AsyncPieces(stream._iterator, watch)
+    else:
+        stream._iterator = _Pieces(stream._iterator, watch)
     reference = weakref.ref(stream)  # no cycle: a stream that is dropped must close at once
 
     def close() -> None:
@@ -300,7 +317,10 @@ def _watch(stream: Any, watch: _Watch) -> Any:
         if (found := reference()) is not None:
             await type(found).close(found)
 
-    stream.close = aclose if is_async else close
+    if is_async:
+        stream.close = aclose
+    else:
+        stream.close = close
     return stream
 
 
@@ -369,7 +389,9 @@ def settings_of(body: Mapping[str, Json], known: frozenset[str], told: frozenset
     """How a model was to answer. Of arguments that are not known, only the names are kept: they might hold a key."""
     settings = {name: body[name] for name in sorted(body) if name in known and body[name] is not None}
     others = sorted(set(body) - known - told)
-    return {**settings, "others": others} if others else settings
+    if others:
+        return {**settings, "others": others}
+    return settings
 
 
 def tools_of(tools: Json) -> list[Said]:

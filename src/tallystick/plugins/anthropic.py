@@ -113,7 +113,10 @@ def tokens(usage: Mapping[str, Json]) -> dict[str, int]:
 def _message(message: dict[str, Json]) -> Iterator[Said]:
     """What stands in a message, block by block; the words of a user together."""
     role, content = message.get("role"), message.get("content")
-    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        blocks = content
+    else:
+        blocks = [{"type": "text", "text": content}]
     if role == "assistant":
         for block in blocks:
             yield _from_model(block)
@@ -122,7 +125,9 @@ def _message(message: dict[str, Json]) -> Iterator[Said]:
     for block in results:
         yield _result(block)
     if shown := words([block for block in blocks if block.get("type") != "tool_result"]):
-        kind = "system" if role == "system" else "user"
+        kind = "user"
+        if role == "system":
+            kind = "system"
         yield Said(type=kind, values=shown, meta={"origin": "injected"} if results else {})
 
 
@@ -190,5 +195,8 @@ class _Events:
         blocks = []
         for index, block in sorted(self._blocks.items()):
             written = self._inputs.get(index)
-            blocks.append({**block, "input": parsed(written)} if written else block)
+            if written:
+                blocks.append({**block, "input": parsed(written)})
+            else:
+                blocks.append(block)
         return {**self._message, "content": blocks}

@@ -40,11 +40,16 @@ def verdict(agent: str, said: dict[str, Any]) -> tuple[str, str] | None:
     if code == 2:
         return "deny", error.decode("utf-8", "replace").strip() or "refused"
     try:
-        answer = json.loads(out) if out else {}
+        if out:
+            answer = json.loads(out)
+        else:
+            answer = {}
     except (ValueError, RecursionError):
         return None
     for word in ("deny", "ask"):
-        reason = answer.get(word) if isinstance(answer, dict) else None
+        reason = None
+        if isinstance(answer, dict):
+            reason = answer.get(word)
         if isinstance(reason, str):
             return word, reason or "refused"
     return None
@@ -102,7 +107,9 @@ def _copied(value: Any, above: tuple[int, ...], budget: Iterator[int]) -> Any:
 def store() -> Path:
     """The store's folder: the one that `use` was told, else TALLY_HOME, else ~/.tally."""
     named = _told.get("home") or os.environ.get("TALLY_HOME")
-    return Path(named) if named else Path.home() / ".tally"
+    if named:
+        return Path(named)
+    return Path.home() / ".tally"
 
 
 def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
@@ -154,4 +161,6 @@ def _python() -> str:
     if not named:
         with contextlib.suppress(OSError):
             named = (store() / "run" / "python").read_text("utf-8").strip()
-    return named if named and Path(named).exists() else sys.executable
+    if named and Path(named).exists():
+        return named
+    return sys.executable

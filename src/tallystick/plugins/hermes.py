@@ -151,18 +151,24 @@ def _origin(session: object, database: str | None) -> dict[str, Any]:
             parent = _row(store, row.get("parent_session_id"))
     except Exception:  # whatever is wrong with it, the hook is told
         return {}
-    return {"row": row, "parent_row": parent} if row and parent else {}
+    if row and parent:
+        return {"row": row, "parent_row": parent}
+    return {}
 
 
 def _row(store: sqlite3.Connection, session: Any) -> dict[str, Any]:
-    found = store.execute("SELECT * FROM sessions WHERE id = ?", (session,)).fetchone() if session else None
+    found = None
+    if session:
+        found = store.execute("SELECT * FROM sessions WHERE id = ?", (session,)).fetchone()
     if found is None:
         return {}
     columns = ("id", "source", "parent_session_id", "started_at", "ended_at", "end_reason")
     row = {name: found[name] for name in columns if name in found.keys()}  # noqa: SIM118 - a Row's `in` looks at values
     config = json.loads(found["model_config"] or "{}") if "model_config" in found.keys() else {}  # noqa: SIM118
     marked = {name: config[name] for name in _MARKERS if isinstance(config, dict) and config.get(name)}
-    return {**row, "model_config": json.dumps(marked)} if marked else row
+    if marked:
+        return {**row, "model_config": json.dumps(marked)}
+    return row
 
 
 def _folder() -> str | None:

@@ -226,8 +226,13 @@ class NatsPublisher:
             self._under_way = 0
 
     async def _send(self, client: Any, steps: list[Recorded]) -> None:
-        context = client.jetstream(timeout=_ANSWER_SECONDS) if self._stream is not None else None
-        publish = context.publish if context is not None else client.publish
+        context = None
+        if self._stream is not None:
+            context = client.jetstream(timeout=_ANSWER_SECONDS)
+        if context is not None:
+            publish = context.publish
+        else:
+            publish = client.publish
         sending = [
             publish(
                 f"{self._subject}.{step.session}.{step.type}", self._payload(step, client), headers=self._headers(step)

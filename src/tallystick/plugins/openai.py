@@ -119,7 +119,9 @@ class _OpenAI:
 
     def streamed(self, path: str) -> Answer:
         """An empty answer."""
-        return _Chunks() if path.endswith(_CHAT) else _Events()
+        if path.endswith(_CHAT):
+            return _Chunks()
+        return _Events()
 
 
 def tokens(usage: Mapping[str, Json]) -> dict[str, int]:
@@ -149,7 +151,10 @@ def _answered_chat(call: ModelCall, answer: dict[str, Json]) -> None:
     for choice in choices:
         for said in said_of([{**(choice.get("message") or {}), "role": "assistant"}]):
             call.adds(said)
-    call.stop_reason = choices[0].get("finish_reason") if choices else None
+    if choices:
+        call.stop_reason = choices[0].get("finish_reason")
+    else:
+        call.stop_reason = None
 
 
 class _Chunks:
@@ -192,7 +197,9 @@ def _extend(choice: dict[str, Json], delta: dict[str, Json]) -> None:
         call["id"] = piece.get("id") or call["id"]
         for name, value in (piece.get("function") or piece.get("custom") or {}).items():
             if isinstance(value, str):
-                member = "arguments" if name == "input" else name
+                member = "arguments"
+                if name != "input":
+                    member = name
                 call["function"][member] = call["function"].get(member, "") + value
 
 
@@ -205,7 +212,10 @@ def _given(body: dict[str, Json]) -> tuple[list[Said], bool]:
     if isinstance(body.get("instructions"), str):
         said.append(Said(type="system", values={"content.text": body["instructions"]}, is_lasting=False))
     items = body.get("input")
-    items = [{"role": "user", "content": items}] if isinstance(items, str) else items or []
+    if isinstance(items, str):
+        items = [{"role": "user", "content": items}]
+    else:
+        items = items or []
     for item in items:
         said += _item(item)
     is_hidden = body.get("conversation") is not None or body.get("prompt") is not None
@@ -234,7 +244,10 @@ def _item(item: dict[str, Json]) -> Iterator[Said]:
 
 def _message(item: dict[str, Json], item_id: str | None) -> Iterator[Said]:
     content = item.get("content")
-    parts = content if isinstance(content, list) else []
+    if isinstance(content, list):
+        parts = content
+    else:
+        parts = []
     refusals = [part["refusal"] for part in parts if part.get("type") == "refusal"]
     if item.get("role") == "assistant" and (shown := words("\n".join(refusals) or content)):
         yield Said(type="assistant", values=_texts_alone(shown), source_id=item_id)
@@ -243,7 +256,9 @@ def _message(item: dict[str, Json], item_id: str | None) -> Iterator[Said]:
 
 
 def _texts_alone(shown: dict[str, Json]) -> dict[str, Json]:
-    return {"content.text": shown["content.text"]} if "content.text" in shown else shown
+    if "content.text" in shown:
+        return {"content.text": shown["content.text"]}
+    return shown
 
 
 def _reasoning(item: dict[str, Json], item_id: str | None) -> Said:

@@ -74,7 +74,9 @@ class SpanRecorder:
 
     def on_start(self, span: Any, parent_context: Any = None) -> None:
         """A span began."""
-        parent = span.parent.span_id if span.parent is not None else None
+        parent = None
+        if span.parent is not None:
+            parent = span.parent.span_id
         found = _Open(parent, None)
         with self._lock:
             self._open[span.context.span_id] = found
@@ -152,7 +154,9 @@ class SpanRecorder:
             session = self._sessions.pop(name, None)
             if session is None:
                 role = at.get("gen_ai.agent.name")
-                meta: dict[str, Any] = {"agent_role": role} if isinstance(role, str) else {}
+                meta: dict[str, Any] = {}
+                if isinstance(role, str):
+                    meta = {"agent_role": role}
                 session = self._recorder.session(self._agent, name, source=Source.OTEL, **meta)
             self._sessions[name] = session  # the last one used is the last one forgotten
             while len(self._sessions) > 256:
@@ -242,10 +246,16 @@ class SpanRecorder:
         call.begin()
         call.began = time.monotonic() - _seconds(span)
         name = at.get("gen_ai.response.id")
-        call.id = name if isinstance(name, str) and name else f"{span.context.span_id:016x}"
+        if isinstance(name, str) and name:
+            call.id = name
+        else:
+            call.id = f"{span.context.span_id:016x}"
         call.tokens, call.meta = _tokens(at), _model_meta(at)
         reasons = at.get("gen_ai.response.finish_reasons")
-        call.stop_reason = reasons[0] if isinstance(reasons, list) and reasons else None
+        if isinstance(reasons, list) and reasons:
+            call.stop_reason = reasons[0]
+        else:
+            call.stop_reason = None
         for said in _said(_messages(at, "gen_ai.output.messages")):
             call.adds(said)
         call.end(_failure(span))
@@ -277,7 +287,9 @@ def _failure(span: Any) -> BaseException | None:
 
 def _attributes(span: Any) -> dict[str, Json]:
     found = plain(dict(span.attributes or {}))
-    return found if isinstance(found, dict) else {}
+    if isinstance(found, dict):
+        return found
+    return {}
 
 
 def _seconds(span: Any) -> float:
@@ -321,7 +333,9 @@ def _messages(at: Mapping[str, Json], name: str) -> list[dict[str, Json]]:
             value = json.loads(value)
         except ValueError:
             value = [{"role": "user", "parts": [{"type": "text", "content": value}]}]
-    return [message for message in value if isinstance(message, dict)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [message for message in value if isinstance(message, dict)]
+    return []
 
 
 def _input(at: Mapping[str, Json]) -> list[Said]:

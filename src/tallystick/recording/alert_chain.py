@@ -61,7 +61,9 @@ class AlertChain:
 
 def place_of(record: SessionRecord, n: int) -> CallPlace:
     """Where the call that entry `n` of a session records stands."""
-    request = None if record.request is None else step_id_of(record.sid, record.request)
+    request = None
+    if record.request is not None:
+        request = step_id_of(record.sid, record.request)
     return CallPlace(name=f"{record.sid}:{n}", call_id=step_id_of(record.sid, n), request_id=request)
 
 
@@ -73,11 +75,17 @@ def known_head(home: Home) -> str:
             behind = list(takewhile(lambda head: alert_at(graph, head.session, head.n) is None, reversed(noted)))
             if behind:
                 bring_up_to_date(home, graph, sessions=dict.fromkeys(head.session for head in behind))
-            newest = noted[-1] if noted else None
+            newest = None
+            if noted:
+                newest = noted[-1]
             is_there = newest is None or alert_at(graph, newest.session, newest.n) is not None
-            return chain_head(graph) if newest is None or is_there else newest.hash
+            if newest is None or is_there:
+                return chain_head(graph)
+            return newest.hash
     except TallystickError:  # it is being written, or cannot be: the ledger knows as well
-        return noted[-1].hash if noted else GENESIS
+        if noted:
+            return noted[-1].hash
+        return GENESIS
 
 
 class NotedHead(msgspec.Struct, frozen=True):
@@ -101,8 +109,12 @@ def noted_heads(home: Home) -> list[NotedHead]:
 def milliseconds_of(*times: str | None) -> int:
     """The first of some times that says one, in milliseconds since 1970; 0 if none does. Without a zone it is UTC."""
     for text in times:
-        found = normal_time(text, UTC) if text is not None else None
-        at_us = microseconds(found[0]) if found is not None else None
+        found = None
+        if text is not None:
+            found = normal_time(text, UTC)
+        at_us = None
+        if found is not None:
+            at_us = microseconds(found[0])
         if at_us is not None:
             return milliseconds(at_us)
     return 0

@@ -63,7 +63,10 @@ class Branching:
         step = here.step("compaction", content={"text": summary}, source_id=name, **meta)
         here.close("completed")
         base, _, number = here.source_session.rpartition("~")
-        next_id = f"{base}~{int(number) + 1}" if base and number.isdigit() else f"{here.source_session}~1"
+        if base and number.isdigit():
+            next_id = f"{base}~{int(number) + 1}"
+        else:
+            next_id = f"{here.source_session}~1"
         following = here.recorder.session(
             here.agent,
             next_id,

@@ -118,7 +118,9 @@ def set_current(session: Session | None) -> Session | None:
 def place_of(key: int) -> Place | None:
     """Where this context stands in the session with this key."""
     places = _places.get()
-    return places.get(key) if places is not None else None
+    if places is None:
+        return None
+    return places.get(key)
 
 
 def set_place(key: int, place: Place | None) -> None:

@@ -52,7 +52,9 @@ class Conversation:
             used: set[int] = set()
             self._index.catch_up(self._session.record())
             for item in said:
-                n = self._named(item) if item.source_id is not None else None
+                n = None
+                if item.source_id is not None:
+                    n = self._named(item)
                 if n is None:
                     n = self._holding(item, used, numbers[-1] if numbers else -1)
                 numbers.append(n)
@@ -80,7 +82,9 @@ class Conversation:
         return n
 
     def _find_or_record(self, said: Said, used: set[int], after: int) -> int:
-        known = self._session.record().known.find(said.source_id) if said.source_id is not None else None
+        known = None
+        if said.source_id is not None:
+            known = self._session.record().known.find(said.source_id)
         if known is not None and said.type == "tool_result":
             recorded = self._session.read(known)
             if is_same_result(recorded, said):
@@ -97,9 +101,15 @@ class Conversation:
     def _tool_of(self, result: Said) -> dict[str, Json]:
         """The tool of the call that a result is of, as its call says."""
         corr = result.meta.get("corr")
-        n = self._session.record().known.find(corr) if isinstance(corr, str) else None
-        tool = self._session.read(n).meta.get("tool") if n is not None else None
-        return {"tool": tool} if tool is not None else {}
+        n = None
+        if isinstance(corr, str):
+            n = self._session.record().known.find(corr)
+        tool = None
+        if n is not None:
+            tool = self._session.read(n).meta.get("tool")
+        if tool is not None:
+            return {"tool": tool}
+        return {}
 
     def _record(self, said: Said, meta: Mapping[str, Json]) -> int:
         human = said.type == "user" and "origin" not in meta and self._is_from_human()
@@ -174,7 +184,9 @@ class Conversation:
     def asked(self, call_id: str) -> Json:
         """The arguments of a call that is recorded; None if none is."""
         n = self._session.record().known.find(call_id)
-        return self._session.read(n).values.get("content.args") if n is not None else None
+        if n is None:
+            return None
+        return self._session.read(n).values.get("content.args")
 
     def take(self, call_id: str) -> None:
         """Say that the call with this id is being made."""

@@ -73,7 +73,9 @@ def agreement(first: Told, second: Told) -> Agreement:
     if Agreement.OTHER in relations or not _compatible(first, second):
         return Agreement.OTHER
     is_more = second.names() - first.names() or (first.tokens is None and second.tokens is not None)
-    return Agreement.MORE if is_more or Agreement.MORE in relations else Agreement.SAME
+    if is_more or Agreement.MORE in relations:
+        return Agreement.MORE
+    return Agreement.SAME
 
 
 def _compatible(first: Told, second: Told) -> bool:
@@ -97,7 +99,9 @@ def told_already(first: Told, second: Told) -> frozenset[str]:
 def _relation_at(name: str, first: Told, second: Told) -> Agreement:
     if name in first.raw or name in second.raw:
         is_same = name in first.raw and first.raw[name] == second.raw.get(name)
-        return Agreement.SAME if is_same else Agreement.OTHER
+        if is_same:
+            return Agreement.SAME
+        return Agreement.OTHER
     return _relation(name, first.values[name], second.values[name])
 
 
@@ -110,7 +114,9 @@ def _relation(name: str, first: Json, second: Json) -> Agreement:
     relations = {_relation(name, first[key], second[key]) for key in first.keys() & second.keys()}
     if Agreement.OTHER in relations or not relations:
         return Agreement.OTHER
-    return Agreement.MORE if second.keys() - first.keys() or Agreement.MORE in relations else Agreement.SAME
+    if second.keys() - first.keys() or Agreement.MORE in relations:
+        return Agreement.MORE
+    return Agreement.SAME
 
 
 def normal(name: str, value: Json) -> bytes:
@@ -130,7 +136,9 @@ def _command(args: Json) -> str | None:
         return args
     if isinstance(args, dict) and len(args) == 1:
         (name, value) = next(iter(args.items()))
-        return value if name in _COMMANDS and isinstance(value, str) else None
+        if name in _COMMANDS and isinstance(value, str):
+            return value
+        return None
     return None
 
 
@@ -141,16 +149,22 @@ def _text(value: Json) -> str | None:
     if isinstance(value, list) and value and all(isinstance(block, dict) for block in value):
         texts = [block.get("text") for block in value if block.keys() <= {"type", "text"}]
         whole = [text for text in texts if isinstance(text, str)]
-        return "\n".join(whole) if len(whole) == len(value) else None
+        if len(whole) == len(value):
+            return "\n".join(whole)
+        return None
     if isinstance(value, dict) and len(value) == 1:
         (only,) = value.values()
-        return only if isinstance(only, str) else None
+        if isinstance(only, str):
+            return only
+        return None
     return None
 
 
 def _unframed(text: str) -> str:
     frame = _FRAME.match(text)
-    return text[frame.end() :].strip() if frame is not None else text
+    if frame is not None:
+        return text[frame.end() :].strip()
+    return text
 
 
 # The same source again -------------------------------------------------------------------------------------------------
@@ -205,7 +219,9 @@ def seconds_apart(first: Json, second: Json) -> float | None:
     """How many seconds lie between two times; None if one of them is none, or has no zone."""
     moments = []
     for text in (first, second):
-        found = normal_time(text, UTC) if isinstance(text, str) else None
+        found = None
+        if isinstance(text, str):
+            found = normal_time(text, UTC)
         if found is None or found[1]:
             return None
         moments.append(datetime.fromisoformat(found[0]))

@@ -40,7 +40,9 @@ def tool_call(
     """
 
     def decorate(function: F) -> F:
-        name = tool if tool is not None else function.__name__
+        name = tool
+        if name is None:
+            name = function.__name__
 
         def begin(arguments: Mapping[str, Any]) -> Block | None:
             session = current_session()
@@ -51,7 +53,9 @@ def tool_call(
 
         return _wrapped(function, begin, _output)
 
-    return decorate if function is None else decorate(cast(Any, function))
+    if function is None:
+        return decorate
+    return decorate(cast(Any, function))
 
 
 def model_call(
@@ -72,12 +76,18 @@ def model_call(
             if session is None:
                 return None
             given = arguments.get(messages)
-            conversation = [given] if isinstance(given, str) else given
-            asked = model if model is not None else arguments.get("model")
+            conversation = given
+            if isinstance(given, str):
+                conversation = [given]
+            asked = model
+            if asked is None:
+                asked = arguments.get("model")
             return ModelCall(session, asked if isinstance(asked, str) else None, conversation, {}, quiet=True)
 
         def end(block: ModelCall, result: Any) -> None:
-            text = answer(result) if answer is not None else result
+            text = result
+            if answer is not None:
+                text = answer(result)
             if isinstance(text, list):
                 text = "".join(map(str, text))
             if isinstance(text, str):
@@ -98,7 +108,9 @@ def request(prompt: str = "prompt") -> Callable[[F], F]:
     def decorate(function: F) -> F:
         def begin(arguments: Mapping[str, Any]) -> Block | None:
             session, text = current_session(), arguments.get(prompt)
-            return Request(session, text, {}) if session is not None and isinstance(text, str) else None
+            if session is not None and isinstance(text, str):
+                return Request(session, text, {})
+            return None
 
         return _wrapped(function, begin, lambda block, result: None)
 
@@ -113,7 +125,9 @@ def subagent(role: str | None = None, *, goal: str = "goal") -> Callable[[F], F]
     """
 
     def decorate(function: F) -> F:
-        name = role if role is not None else function.__name__
+        name = role
+        if name is None:
+            name = function.__name__
 
         def begin(arguments: Mapping[str, Any]) -> Block | None:
             session, told = current_session(), arguments.get(goal)
@@ -144,7 +158,9 @@ def _wrapped(function: F, begin: Begin, end: End) -> F:
         except TypeError:  # it is the function's to complain
             return None
         block = begin(_flat(bound))
-        return Quiet(block) if block is not None else None
+        if block is None:
+            return None
+        return Quiet(block)
 
     if inspect.isasyncgenfunction(function):
         wrapper = _async_generator(function, block_of, end)
@@ -258,7 +274,10 @@ class _Yielded:
             values = "".join(values)
         self._block.returned(self._end, values)
         # Whoever asked has had enough: not a failure.
-        self._block.end(None if isinstance(error, GeneratorExit) else error)
+        if isinstance(error, GeneratorExit):
+            self._block.end(None)
+        else:
+            self._block.end(error)
 
 
 def _generator(function: Callable[..., Any], block_of: BlockOf, end: End) -> Callable[..., Any]:

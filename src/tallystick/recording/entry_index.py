@@ -84,20 +84,27 @@ class KnownSteps:
         if "#" in parents[0]:
             return -1
         found = self.number_of(parents[0])
-        return n - 1 if found is None else found
+        if found is None:
+            return n - 1
+        return found
 
     def find(self, source_id: str) -> int | None:
         """The number of the newest entry that tells the event with this source id, whichever source gave it that."""
         n = self._by_source.get(source_id)
         if n is None and self._names:
             n = self._under_another_name(source_id)
-        return None if n is None else self.tellings(n)[-1]
+        if n is None:
+            return None
+        return self.tellings(n)[-1]
 
     def _under_another_name(self, source_id: str) -> int | None:
         """What belongs to an event (`<call id>/result`) that another source names differently."""
         base, _, rest = source_id.rpartition("/")
         event = self._by_source.get(base)
-        names = self._names.get(self.first(event), ()) if event is not None else ()
+        if event is not None:
+            names = self._names.get(self.first(event), ())
+        else:
+            names = ()
         return next((n for name in names if (n := self._by_source.get(f"{name}/{rest}")) is not None), None)
 
     # Several tellings of one event ------------------------------------------------------------------------------------

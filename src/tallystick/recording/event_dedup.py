@@ -86,7 +86,9 @@ class EventIndex:
         """A sighting that stands in the journal."""
         source, seen = step.meta.get("source"), step.member("steps")
         for item in seen if isinstance(seen, list) and isinstance(source, str) else ():
-            n = item.get("n") if isinstance(item, dict) else None
+            n = None
+            if isinstance(item, dict):
+                n = item.get("n")
             if type(n) is int and 0 <= n < step.n:
                 name = item.get("source_id")
                 self.see(n, str(source), name if isinstance(name, str) else None)
@@ -110,7 +112,9 @@ class EventIndex:
         if step.source_id is None:
             return None
         n = self.known.find(step.source_id)
-        return n if n is not None else self._other_half(step)
+        if n is not None:
+            return n
+        return self._other_half(step)
 
     def _other_half(self, step: Step) -> int | None:
         if not is_unnamed(step.source_id) and not len(self._unnamed):
@@ -118,7 +122,10 @@ class EventIndex:
         key = join_key(step, step.values)
         if key is None:
             return None
-        waiting = self._waiting_named() if is_unnamed(step.source_id) else self._unnamed
+        if is_unnamed(step.source_id):
+            waiting = self._waiting_named()
+        else:
+            waiting = self._unnamed
         for n in waiting.candidates(key):
             told = [self._read(each) for each in self.known.tellings(n)]
             first = told[0]
@@ -143,7 +150,9 @@ class EventIndex:
             for n in range(max(len(self.known) - _LOOK_BACK, 0), len(self.known)):
                 source_id = self.known.id_of(n)
                 is_first = self.known.first(n) == n and source_id is not None and not is_unnamed(source_id)
-                step = self._read(n) if is_first else None
+                step = None
+                if is_first:
+                    step = self._read(n)
                 if step is not None:
                     _wait(self._named, n, step)
         return self._named
@@ -174,7 +183,10 @@ class EventIndex:
                 return Judgement(Outcome.KNOWN if is_seen else Outcome.CORROBORATED, tellings[-1].n)
         before = self.told(tellings[0])
         is_more = agreement(before, told) is Agreement.MORE
-        outcome = Outcome.EXTENDED if is_more else Outcome.CONTRADICTED
+        if is_more:
+            outcome = Outcome.EXTENDED
+        else:
+            outcome = Outcome.CONTRADICTED
         return Judgement(outcome, tellings[0].n, told_already(before, told))
 
     def _repeats(self, own: Recorded, told: Told) -> bool:
@@ -186,7 +198,9 @@ class EventIndex:
         """What an entry says that 13.3 compares, with what it left to the one it corroborates."""
         own = told_by(step, step.values, step.raw)
         same, other = step.member("same"), step.meta.get("corroborates")
-        before = self._read(other) if isinstance(same, list) and type(other) is int and 0 <= other < step.n else None
+        before = None
+        if isinstance(same, list) and type(other) is int and 0 <= other < step.n:
+            before = self._read(other)
         if before is None:
             return own
         first = self.told(before)
@@ -200,7 +214,10 @@ def links(judgement: Judgement) -> Mapping[str, Json]:
     if judgement.outcome is Outcome.REVISED:
         return {"revises": judgement.n}
     agrees = {"agrees": judgement.outcome is Outcome.EXTENDED}
-    same = {"same": sorted(judgement.same)} if judgement.same else {}
+    if judgement.same:
+        same = {"same": sorted(judgement.same)}
+    else:
+        same = {}
     return {"corroborates": judgement.n, **agrees, **same}
 
 

@@ -92,7 +92,9 @@ class FlushTimer:
             for began, limit in ((self._unsynced_at, SYNC_SECONDS), (self._unsealed_at, SEAL_SECONDS))
             if began is not None
         ]
-        return max(min(due) - time.monotonic(), 0) if due else None
+        if due:
+            return max(min(due) - time.monotonic(), 0)
+        return None
 
 
 def _told(error: Exception) -> TallystickError:

@@ -37,7 +37,9 @@ def newest(home: Home) -> dict[str, Json]:
     except (OSError, orjson.JSONDecodeError):
         return {}
     value = _members(said)
-    return {FIELD: value} if value else {}
+    if value:
+        return {FIELD: value}
+    return {}
 
 
 def _members(said: object) -> dict[str, Json]:
@@ -52,4 +54,6 @@ def began_after(home: Home, sid: str) -> dict[str, Json]:
         first = next(iter(read_session(home, sid)), None)
     except (JournalError, FormatError):
         return {}
-    return _members(first.values.get(FIELD)) if first is not None else {}
+    if first is not None:
+        return _members(first.values.get(FIELD))
+    return {}

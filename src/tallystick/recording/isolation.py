@@ -32,7 +32,9 @@ def with_isolation(opening: Opening, folder: str | None, user: Path) -> Opening:
     if opening.kind is not SessionKind.CHILD or MEMBER in opening.meta or not _is_name(name):
         return opening
     found = _isolation(name, [*([Path(folder)] if folder else ()), user / f".{opening.agent}"])
-    return opening if found is None else replace(opening, meta={**opening.meta, MEMBER: found})
+    if found is None:
+        return opening
+    return replace(opening, meta={**opening.meta, MEMBER: found})
 
 
 def defined(session_writer: SessionWriter, opening: Opening) -> Opening:
@@ -40,7 +42,9 @@ def defined(session_writer: SessionWriter, opening: Opening) -> Opening:
     folder, parent = opening.values.get("personal.cwd"), opening.parent
     if folder is None and parent is not None and parent.session is not None:
         found = session_writer.writer.find(parent.agent or opening.agent, parent.session)
-        folder = folder_of(found) if found is not None else None
+        folder = None
+        if found is not None:
+            folder = folder_of(found)
     return with_isolation(opening, folder if isinstance(folder, str) else None, Path.home())
 
 
@@ -54,5 +58,7 @@ def _isolation(name: str, folders: list[Path]) -> bool | None:
         path = folder / "agents" / name / FILE
         file = read_bounded(path, most=_MOST_BYTES)
         if file is not None:
-            return None if file.data is None else session_isolation(file.data.decode("utf-8", "replace"))
+            if file.data is None:
+                return None
+            return session_isolation(file.data.decode("utf-8", "replace"))
     return None

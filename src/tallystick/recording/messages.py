@@ -76,7 +76,10 @@ def words(content: Json) -> dict[str, Json]:
         return {}
     if isinstance(content, str):
         return {"content.text": content}
-    parts = content if isinstance(content, list) else [content]
+    if isinstance(content, list):
+        parts = content
+    else:
+        parts = [content]
     texts = [text for part in parts if (text := _text(part)) is not None]
     others = [part for part in parts if _text(part) is None]
     return _known_values({"content.text": "\n".join(texts) if texts else None, "content.blocks": others or None})
@@ -87,14 +90,18 @@ def _text(part: Json) -> str | None:
         return part
     if isinstance(part, dict) and part.get("type") in ("text", "input_text", "output_text", None):
         text = part.get("text")
-        return text if isinstance(text, str) else None
+        if isinstance(text, str):
+            return text
+        return None
     return None
 
 
 def plain_text(content: Json) -> Json:
     """The text of a content that is text only, else the content."""
     shown = words(content)
-    return shown.get("content.text", "") if "content.blocks" not in shown else content
+    if "content.blocks" not in shown:
+        return shown.get("content.text", "")
+    return content
 
 
 def parsed(arguments: Json) -> Json:
@@ -108,7 +115,9 @@ def parsed(arguments: Json) -> Json:
 
 
 def _id(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value
+    return None
 
 
 def _known(**members: Json) -> dict[str, Json]:

@@ -107,7 +107,9 @@ class SessionRecord:
         """What the session is, as its own journal says it."""
         with self.journal.locked():
             word = word_of_end(self._end.get("status"), self._end.get("success"))
-            return end_status(word) if self.journal.ended else Status.ACTIVE
+            if self.journal.ended:
+                return end_status(word)
+            return Status.ACTIVE
 
     @property
     def sid(self) -> SessionId:
@@ -162,12 +164,16 @@ class SessionRecord:
     def read(self, n: int) -> Recorded | None:
         """Entry `n` as it stands on disk, blobs loaded; None if the file was rewritten meanwhile."""
         step = read_at(self.archive.home, self.journal.path, self.known.offset_of(n), load_blobs=True)
-        return step if step is not None and step.n == n else None
+        if step is not None and step.n == n:
+            return step
+        return None
 
     def _read_clean(self, n: int) -> Recorded | None:
         """Entry `n` as it would be recorded now, for comparing: it may be older than the setting `secrets.scrub`."""
         step = self.read(n)
-        return scrub_recorded(step) if step is not None and self._scrub else step
+        if step is not None and self._scrub:
+            return scrub_recorded(step)
+        return step
 
     def _append(self, step: Step, foreign: Callable[[Ref], str | None], linked: Mapping[str, Json]) -> int:
         if self.journal.ended:  # section 7: a session that goes on is resumed, not copied
@@ -242,22 +248,34 @@ class SessionRecord:
             digest = foreign(ref) if ref.session is not None else self._local(ref)
             if digest is not None and digest not in found:
                 found.append(digest)
-        return () if found == [self.last] else tuple(found)
+        if found == [self.last]:
+            return ()
+        return tuple(found)
 
     def _local(self, ref: Ref) -> str | None:
         if ref.source_id is None and ref.n is None:
-            return self.last if self.journal.size else None
+            if self.journal.size:
+                return self.last
+            return None
         n = self.number_of(ref)
-        return None if n is None else self.known.hash_at(n)
+        if n is None:
+            return None
+        return self.known.hash_at(n)
 
     def number_of(self, ref: Ref) -> int | None:
         """The number of the entry that a reference names by its source id or its number; None if it is not here."""
         if ref.n is not None:
-            return ref.n if 0 <= ref.n < len(self.known) else None
-        return self.known.find(ref.source_id) if ref.source_id is not None else None
+            if 0 <= ref.n < len(self.known):
+                return ref.n
+            return None
+        if ref.source_id is None:
+            return None
+        return self.known.find(ref.source_id)
 
     def _enclosing(self, within: Ref | None) -> int | None:
-        return self.number_of(within) if within is not None else None
+        if within is None:
+            return None
+        return self.number_of(within)
 
     def _input(self, step: Step, parents: tuple[str, ...]) -> dict[str, Json]:
         """What a model call was given, as runs of entry numbers with a digest over their hashes."""
@@ -313,7 +331,9 @@ def opens_request(step: Recorded) -> bool:
 def _link(step: Recorded) -> int | None:
     """The entry that a step revises or corroborates."""
     found = step.meta.get("revises", step.meta.get("corroborates"))
-    return found if type(found) is int else None
+    if type(found) is int:
+        return found
+    return None
 
 
 def _ending(meta: Mapping[str, Json]) -> dict[str, Json]:
@@ -328,7 +348,9 @@ def normal_ts(text: str, zone: tzinfo) -> dict[str, Json]:
     found = normal_time(text, zone)
     if found is None:
         return {"ts_text": text[:200]}
-    return {"ts": found[0], "ts_zone": "assumed"} if found[1] else {"ts": found[0]}
+    if found[1]:
+        return {"ts": found[0], "ts_zone": "assumed"}
+    return {"ts": found[0]}
 
 
 def _tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
@@ -402,7 +424,9 @@ class Writer:
     def find(self, agent: str, session: str) -> SessionRecord | None:
         """The record of an agent's session, if it has a journal."""
         sid = self.archive.find(agent, session)
-        return None if sid is None else self.record_of(sid, agent)
+        if sid is None:
+            return None
+        return self.record_of(sid, agent)
 
     def open(self, opening: Opening, *, fork_of: str | None = None) -> tuple[SessionRecord, bool]:
         """The record of a session, made if it is not there; True if it was made.

@@ -89,7 +89,9 @@ class Recorder:
         Raises:
             JournalError: the recorder was closed.
         """
-        return self._session_writer if self._session_writer is not None else self._open_again()
+        if self._session_writer is not None:
+            return self._session_writer
+        return self._open_again()
 
     def _open_again(self) -> SessionWriter:
         with self._opening:
@@ -109,7 +111,9 @@ class Recorder:
     @property
     def busy(self) -> threading.RLock | None:
         """What is held while a step is written: who forks waits for it."""
-        return self._session_writer.lock if self._session_writer is not None else None
+        if self._session_writer is None:
+            return None
+        return self._session_writer.lock
 
     def abandon(self) -> None:
         """In a forked child: leave what was inherited alone, and open the store anew when something is recorded."""
@@ -248,9 +252,15 @@ class Session(Branching, Marks):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        set_current(self._outer.pop() if self._outer else None)
+        if self._outer:
+            set_current(self._outer.pop())
+        else:
+            set_current(None)
         if not self.record().journal.ended:
-            self.close("completed" if error is None else "failed")
+            if error is None:
+                self.close("completed")
+            else:
+                self.close("failed")
 
     def attached(self) -> Attached:
         """Make this the current session of a block without closing it: in a thread that has no copy of the context."""
@@ -391,7 +401,9 @@ class Session(Branching, Marks):
         """What the next step here follows from: the one before it, and the last ones of branches that came to rest."""
         ends = [Ref(n=n) for n in dict.fromkeys(place.strand.join()) if n != place.tip]
         if place.tip is None:
-            return (Ref(), *ends) if ends else ()
+            if ends:
+                return (Ref(), *ends)
+            return ()
         return (Ref(n=place.tip), *ends)
 
     def result_of(self, call: int, before: int | None) -> tuple[Ref, ...]:

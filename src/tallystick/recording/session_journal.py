@@ -224,7 +224,9 @@ class JournalStore:
 
     def clean(self, members: Mapping[str, Json]) -> Mapping[str, Json]:
         """An event as it is recorded: with markers in the places of secrets, unless the store's settings say otherwise."""
-        return scrub_members(members) if self._scrubs else members
+        if self._scrubs:
+            return scrub_members(members)
+        return members
 
     def close(self) -> None:
         """Seal what is pending and close the store's files."""

@@ -110,7 +110,9 @@ class Session:
     @property
     def events(self) -> list[Event]:
         """The events so far: those in the store, whoever added them."""
-        return list(self._memory) if self._store is None else list(self._store.load(self.id).events)
+        if self._store is None:
+            return list(self._memory)
+        return list(self._store.load(self.id).events)
 
     def current_seq_id(self) -> int:
         """The number of the newest event that was added here, or was there when the session was got; 0: there is none."""
@@ -153,14 +155,20 @@ class Session:
 
     def bind(self, target: SessionManager | Store) -> None:
         """Have a store keep the session, unless one does. Raises what `start` raises."""
-        store, noted = (target.store, target.noted) if isinstance(target, SessionManager) else (target, _nothing)
+        if isinstance(target, SessionManager):
+            store, noted = target.store, target.noted
+        else:
+            store, noted = target, _nothing
         with self._here()._adding:
             if self._store is not None:
                 return
             store.create(msgspec.structs.replace(self.as_log(), status=Status.RUNNING))
             self._store, self._noted = store, noted
             self._last_seq = store.last_seq(self.id)
-            there = store.load(self.id).events if self._last_seq else ()
+            if self._last_seq:
+                there = store.load(self.id).events
+            else:
+                there = ()
             before, self._memory = self._memory, []
             self._waiting.extend(event for event in before if event not in there)
             self._keep_waiting(is_told=True)
@@ -367,7 +375,11 @@ class SessionManager:
         Raises:
             JournalError: it cannot be opened or made.
         """
-        self.store: Store = JournalStore(home) if store is None else store
+        self.store: Store
+        if store is None:
+            self.store = JournalStore(home)
+        else:
+            self.store = store
         self._begin_process()
 
     def _begin_process(self) -> None:

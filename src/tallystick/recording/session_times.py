@@ -31,7 +31,10 @@ def timed(event: Event) -> Event:
     if not given:
         return msgspec.structs.replace(event, timestamp=now_text())
     try:
-        moment = given if isinstance(given, datetime) else datetime.fromisoformat(str(given))
+        if isinstance(given, datetime):
+            moment = given
+        else:
+            moment = datetime.fromisoformat(str(given))
         told = moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
     except (ValueError, OverflowError):
         extra = {**event.extra, "timestamp_text": str(given)[:200]}

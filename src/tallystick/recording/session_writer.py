@@ -85,7 +85,10 @@ class SessionWriter:
         self.writer = Writer(self.archive, local_zone(), keep_open=1 << 30)
         self.callbacks: list[OnStep] = []
         self.lock = threading.RLock()
-        self._always_sync = always_sync if always_sync is not None else read_setting(home, "journal.fsync") == "always"
+        if always_sync is not None:
+            self._always_sync = always_sync
+        else:
+            self._always_sync = read_setting(home, "journal.fsync") == "always"
         self._changed: dict[SessionId, SessionRecord] = {}
         self._unsealed: dict[SessionId, int] = {}
         self._aside = aside
@@ -103,7 +106,9 @@ class SessionWriter:
         """Why the signer refuses, where that is a sign of tampering, and not of a signer that is away or busy."""
         problem = self.signing_problem
         is_refusal = isinstance(problem, RefusedBySigner) and problem.code not in (Code.BUSY, Code.FAILED)
-        return str(problem) if is_refusal else None
+        if is_refusal:
+            return str(problem)
+        return None
 
     def _new_keeper(self) -> FlushTimer:
         if self._aside:
@@ -214,7 +219,9 @@ class SessionWriter:
         """
         with self.lock:
             record = self._changed.get(sid)
-            pending = record.journal.unsynced() if record is not None else None
+            pending = None
+            if record is not None:
+                pending = record.journal.unsynced()
         if record is None or pending is None:
             return None
         return partial(_settle, record.journal, pending)
@@ -296,7 +303,9 @@ class SessionWriter:
             seconds: how long a signer is waited for; None: what there is time for, shortly where it did not answer before.
         """
         if seconds is None:
-            seconds = _ASIDE_SECONDS if self.signing_problem is None else _CALL_SECONDS
+            seconds = _CALL_SECONDS
+            if self.signing_problem is None:
+                seconds = _ASIDE_SECONDS
         with self.lock:
             while self._is_sealing:
                 self._sealed.wait()

@@ -62,7 +62,9 @@ class SettingsWatch:
         if now is None:
             return []
         before, self._known, self._written = self._known, now, written
-        return list(changes(self._home, before, now)) if before is not None else []
+        if before is not None:
+            return list(changes(self._home, before, now))
+        return []
 
 
 def _written(home: Home) -> int:
@@ -74,4 +76,6 @@ def _written(home: Home) -> int:
 
 
 def _json(value: Value) -> Json:
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return list(value)
+    return value

@@ -95,7 +95,9 @@ class Enclosing(Block):
 
     def put(self, step: Step) -> Taken | None:
         """Record a step as this block is wont to."""
-        return self.session.try_put(step) if self.quiet else self.session.put(step)
+        if self.quiet:
+            return self.session.try_put(step)
+        return self.session.put(step)
 
     def step(self, kind: str, values: Mapping[str, Json], **more: Any) -> Step:
         """A step of the session of this block."""
@@ -178,7 +180,10 @@ class ToolCall(Enclosing):
         taken = self.put(self.step("tool_call", {"content.args": self.args}, source_id=self.call_id, meta=meta))
         if taken is not None and taken.outcome is not Outcome.RECORDED:
             self._before = before  # the model asked for it a while ago; it is made now
-        self.go_in(taken.n if taken is not None else None)
+        if taken is not None:
+            self.go_in(taken.n)
+        else:
+            self.go_in(None)
 
     def end(self, error: BaseException | None) -> None:
         """Record the result."""
@@ -189,7 +194,10 @@ class ToolCall(Enclosing):
             values["content.error"] = said_error(error)
             if isinstance(error, _INTERRUPTIONS):
                 meta["interrupted"] = True
-        after = self.session.result_of(self.n, self._before) if self.n is not None else ()
+        if self.n is not None:
+            after = self.session.result_of(self.n, self._before)
+        else:
+            after = ()
         self.go_out()
         self.put(self.step("tool_result", values, source_id=f"{self.call_id}/result", after=after, meta=meta))
 
@@ -237,7 +245,10 @@ class ModelCall(Enclosing):
             return
         self._messages = messages = list(said_of(self._messages))
         talk = self.session.conversation
-        given = talk.try_give(messages) if self.quiet else talk.give(messages)
+        if self.quiet:
+            given = talk.try_give(messages)
+        else:
+            given = talk.give(messages)
         if given is None:
             return
         self.given = (*self.before, *given)
@@ -270,7 +281,9 @@ class ModelCall(Enclosing):
         if error is not None or self.error is not None:
             meta["success"] = False
         meta["input"] = self._input()
-        source_id = f"{self.id}/usage" if self.id else None
+        source_id = None
+        if self.id:
+            source_id = f"{self.id}/usage"
         self.put(self.step("model_call", values, source_id=source_id, meta=meta))
         self.session.conversation.answer(self._named(), response=self.id, given=self._lasting)
 
@@ -280,7 +293,9 @@ class ModelCall(Enclosing):
             return "not-visible"
         if self.given is None:
             tip = self.session.place().tip
-            return None if tip is None else talk.path_to(tip)
+            if tip is None:
+                return None
+            return talk.path_to(tip)
         return talk.input_of(self.given)
 
     def _named(self) -> list[Said]:

@@ -71,10 +71,15 @@ class Unnamed:
         session = self._session(record)
         if delivery != "-" and not session.is_new(f"{delivery}/{step.type}"):
             return None
-        meta = {**step.meta, "delivery": delivery} if delivery != "-" else dict(step.meta)
+        if delivery != "-":
+            meta = {**step.meta, "delivery": delivery}
+        else:
+            meta = dict(step.meta)
         if step.source_id is not None:
             return replace(step, meta=meta)
-        call = session.answered(step) if step.type == "tool_result" else None
+        call = None
+        if step.type == "tool_result":
+            call = session.answered(step)
         if call is not None:
             values = {name: value for name, value in step.values.items() if name != "content.args"}
             meta["corr"] = call.source_id

@@ -53,7 +53,9 @@ class Reader:
         Raises:
             GraphError: there is none, or none of use.
         """
-        inode = self.home.graph.stat().st_ino if self.home.graph.exists() else 0
+        inode = 0
+        if self.home.graph.exists():
+            inode = self.home.graph.stat().st_ino
         if self._graph is None or inode != self._inode:
             self.close()
             self._graph, self._inode = Graph(self.home.graph, Mode.READ), inode
@@ -118,7 +120,10 @@ def picked(reader: Reader, session: str, numbers: Sequence[int]) -> list[Line]:
     """The steps of a session with some numbers. Raises GraphError."""
     entries = timeline.picked(reader.graph, session, numbers)
     path = reader.home.journal(session)
-    found = [read_at(reader.home, path, entry.offset) for entry in entries] if path is not None else []
+    if path is not None:
+        found = [read_at(reader.home, path, entry.offset) for entry in entries]
+    else:
+        found = []
     return _lines(reader, session, entries, (step for step in found if step is not None))
 
 
@@ -185,13 +190,17 @@ def parent_of(reader: Reader, session: str, n: int) -> Spot | None:
     """The step that a step follows from: what its journal seals, else the one before it; None: it is the first of all."""
     entry = get_step(reader.graph, session, n)
     path = reader.home.journal(session)
-    step = read_at(reader.home, path, entry.offset) if entry is not None and path is not None else None
+    step = None
+    if entry is not None and path is not None:
+        step = read_at(reader.home, path, entry.offset)
     for parent in step.parents if step is not None else ():
         sid, mark, digest = parent.rpartition("#")
         found = timeline.by_hash(reader.graph, sid if mark else session, digest)
         if found is not None:
             return found
-    return Spot(session, n - 1) if n else timeline.began_at(reader.graph, session)
+    if n:
+        return Spot(session, n - 1)
+    return timeline.began_at(reader.graph, session)
 
 
 # Keeping up -----------------------------------------------------------------------------------------------------------

@@ -86,7 +86,9 @@ def create_checkpoint(home: Home, wanted: Wanted, *, git: LookAtGit = git_of) ->
         row = get_session(index.graph, session)
     if row is None:
         raise NotFoundError(f"there is no session {session}")
-    meta: dict[str, Json] = {"keep": True} if wanted.keep else {}
+    meta: dict[str, Json] = {}
+    if wanted.keep:
+        meta = {"keep": True}
     if wanted.run is not None:
         meta["run"] = wanted.run
     order = Mark(
@@ -216,7 +218,9 @@ def show_checkpoint(home: Home, index: Index, text: str) -> CheckpointDetail:
     """
     entry = find_checkpoint(index.graph, text)
     step = _read(home, find_in_index(index.graph, StepReference(session=entry.session, n=entry.n)))
-    sections = step.meta.get("config_sections") if step is not None else None
+    sections = None
+    if step is not None:
+        sections = step.meta.get("config_sections")
     return CheckpointDetail(
         entry=entry,
         recorded=str(step.meta.get("recorded")) if step is not None else None,
@@ -236,8 +240,12 @@ def _place(index: Index, entry: CheckpointEntry) -> Place | None:
 
 
 def _read(home: Home, place: Place | None) -> Recorded | None:
-    path = home.journal(place.session) if place is not None else None
-    return read_at(home, path, place.offset, load_blobs=True) if place is not None and path is not None else None
+    path = None
+    if place is not None:
+        path = home.journal(place.session)
+    if place is not None and path is not None:
+        return read_at(home, path, place.offset, load_blobs=True)
+    return None
 
 
 # Two of them ----------------------------------------------------------------------------------------------------------

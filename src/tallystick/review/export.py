@@ -84,8 +84,12 @@ def export(home: Home, session: str, format_: Exporter, *, with_content: bool, i
             f"there is no journal of session {session}", hint="`tally session list` shows what there is"
         )
     first = next(read_session(home, session), None)
-    own = first.member("source_session") if first is not None else None
-    called = own if isinstance(own, str) else session
+    own = None
+    if first is not None:
+        own = first.member("source_session")
+    called = session
+    if isinstance(own, str):
+        called = own
     lines = _lines(home, session, format_, called, with_content=with_content, index=index)
     return Export(called, _origin(home, session), tuple(format_.LOSSES), lines)
 

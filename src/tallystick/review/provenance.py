@@ -64,7 +64,9 @@ def account_of(
     origins = _Origins(home, index)
     is_ours = asked.session.startswith(handle.lower())
     last = get_session(index.graph, last_continuation(index.graph, asked.session)) or asked
-    current = asked if is_ours else last
+    current = last
+    if is_ours:
+        current = asked
     way = way_up(current.session, origins.link)
     if way is None:
         raise JournalError(
@@ -89,7 +91,9 @@ def in_hermes_words(account: Account, rule: Rule) -> dict[str, Json] | None:
     named = base_of(account.asked.source_session or account.asked.session)
     rows = rows_of(account.way, in_place=account.current.agent != "hermes")
     live = account.current.source_session or account.current.session
-    current = base_of(live) if account.current.agent == "hermes" else live
+    current = live
+    if account.current.agent == "hermes":
+        current = base_of(live)
     return session_provenance(rows, named, current, rule=rule)
 
 
@@ -103,7 +107,9 @@ class _Origins:
 
     def _link(self, session: str) -> Link | None:
         row = get_session(self._graph, session)
-        first = self._read(session, 0) if row is not None else None
+        first = None
+        if row is not None:
+            first = self._read(session, 0)
         if row is None or first is None:
             return None
         sealed = sealed_parent(first)
@@ -118,9 +124,13 @@ class _Origins:
 
     def _of_run(self, link: Link) -> Link:
         """A session under `tally run` is nobody's sub-agent."""
-        above = get_session(self._graph, link.parent) if link.parent is not None else None
+        above = None
+        if link.parent is not None:
+            above = get_session(self._graph, link.parent)
         is_run = above is not None and above.agent == _RUN and link.agent != _RUN
-        return replace(link, kind=Kind.OTHER, reason=_RUN) if is_run else link
+        if is_run:
+            return replace(link, kind=Kind.OTHER, reason=_RUN)
+        return link
 
     def _spawned(self, link: Link, first: Recorded, cause: Recorded) -> Link:
         """With the call that began it, and which of the call's tasks it is."""
@@ -143,7 +153,9 @@ class _Origins:
         conversation = way.conversation
         for place in range(len(conversation) - 1, -1, -1):
             key, link = conversation[place]
-            following = conversation[place - 1] if place else None
+            following = None
+            if place:
+                following = conversation[place - 1]
             for offset in compaction_places(self._graph, key):
                 step = self._read(key, offset)
                 if step is not None and is_compaction(step):
@@ -151,7 +163,9 @@ class _Origins:
 
     def _compaction(self, step: Recorded, session: str, following: tuple[str, Link] | None) -> Compaction:
         went_on = following is not None and following[1].began is not None and following[1].began.hash == step.hash
-        into = following if went_on else None
+        into = None
+        if went_on:
+            into = following
         return compaction_of(
             step,
             session,
@@ -164,7 +178,9 @@ class _Origins:
     def _steps_before(self, step: Recorded) -> Iterator[Recorded]:
         """The last steps before one, newest first."""
         for _ in range(FIRST_STEPS):
-            found = self._entry(step.session, step.prev) if step.n else None
+            found = None
+            if step.n:
+                found = self._entry(step.session, step.prev)
             if found is None:
                 return
             yield found
@@ -182,12 +198,18 @@ class _Origins:
 
     def _entry(self, session: str, digest: str) -> Recorded | None:
         offset = place_of(self._graph, session, digest)
-        found = self._read(session, offset) if offset is not None else None
-        return found if found is not None and found.hash == digest else None
+        found = None
+        if offset is not None:
+            found = self._read(session, offset)
+        if found is not None and found.hash == digest:
+            return found
+        return None
 
     def _read(self, session: str, offset: int) -> Recorded | None:
         path = self._home.journal(session)
-        return read_at(self._home, path, offset, load_blobs=True) if path is not None else None
+        if path is None:
+            return None
+        return read_at(self._home, path, offset, load_blobs=True)
 
     def _first_steps(self, session: str) -> tuple[Recorded, ...]:
         path = self._home.journal(session)
@@ -220,7 +242,9 @@ def _imported_from(home: Home, journals: set[str]) -> Path | None:
     found: Path | None = None
     for entry in ledger_entries(home, holding=b'"import"'):
         source = entry.values.get("local.source")
-        path = source.get("path") if isinstance(source, dict) else None
+        path = None
+        if isinstance(source, dict):
+            path = source.get("path")
         if entry.type == "import" and entry.meta.get("session") in journals and isinstance(path, str):
             found = Path(path)
     return found

@@ -45,7 +45,9 @@ class Wanted(StepFilter, frozen=True, kw_only=True):
     def takes(self, step: Recorded, agent: str) -> bool:
         """Whether a step of a session of `agent` is wanted. An agent is named by its name, or by the role it acts in."""
         role = step.member("agent_role")
-        acting = role if isinstance(role, str) and role in self.agents else agent
+        acting = agent
+        if isinstance(role, str) and role in self.agents:
+            acting = role
         return (
             super().takes(step, acting)
             and (not self.goals or step.text("content.goal") in self.goals)
@@ -71,7 +73,9 @@ def _says(step: Recorded, texts: tuple[str, ...]) -> bool:
 
 
 def _flat(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +147,9 @@ def _as_asked(cast: Cast, asked: Asked, beats: Iterator[Beat]) -> Iterator[Beat]
     """What hangs on the sessions and was read for the walk's sake, shown as it should be."""
     if asked.below is Below.INLINE or not _is_about_what_hangs(cast, asked):
         return beats
-    return folded_runs(beats) if asked.below is Below.FOLD else (beat for beat in beats if beat.depth == 0)
+    if asked.below is Below.FOLD:
+        return folded_runs(beats)
+    return (beat for beat in beats if beat.depth == 0)
 
 
 def up_to(beats: Iterator[Beat], stop: Spot | None, cast: Cast) -> Iterator[Beat]:
@@ -183,7 +189,10 @@ def paced(beats: Iterable[Beat], speed: float, *, wait: Callable[[float], None] 
     before: str | None = None
     for beat in beats:
         now = time_of(beat.step)
-        pause = _between_s(before, now) / speed if before else 0.0
+        if before:
+            pause = _between_s(before, now) / speed
+        else:
+            pause = 0.0
         if pause > 0:
             wait(min(pause, LONGEST_PAUSE_S))
         before = now or before

@@ -85,9 +85,13 @@ class _Growing:
 
     def steps(self) -> Iterator[Recorded]:
         """What has come since the last time."""
-        path = self._path if self._path is not None else self._home.journal(self.track.session)
+        path = self._path
+        if path is None:
+            path = self._home.journal(self.track.session)
         try:
-            status = path.stat() if path is not None else None
+            status = None
+            if path is not None:
+                status = path.stat()
         except OSError:
             status = None
         if path is None or status is None:
@@ -166,7 +170,9 @@ class _Live:
         for home, known in self._known.items():
             for session in home.session_ids(known):
                 path = home.journal(session)
-                first = read_at(home, path, 0) if path is not None else None
+                first = None
+                if path is not None:
+                    first = read_at(home, path, 0)
                 if first is not None:  # else it is not written yet
                     known.add(session)
                     self._new[session] = (first, home)
@@ -194,7 +200,9 @@ class _Live:
         if mark:
             return self._growing.get(session), digest
         claim = first.member("parent_source")
-        named = claim.get("session") if isinstance(claim, dict) else None
+        named = None
+        if isinstance(claim, dict):
+            named = claim.get("session")
         agent = first.member("agent")
         for growing in self._growing.values():
             track = growing.track

@@ -92,10 +92,15 @@ class Cast(msgspec.Struct):
     def _steps(self, session: str) -> Iterator[Recorded]:
         file = self.files.get(session)
         home = self.homes.get(session, self.home)
-        path = file if file is not None else home.journal(session)
+        path = file
+        if path is None:
+            path = home.journal(session)
         if path is None:
             raise NotFoundError(f"there is no journal of session {session}")
-        whose = home if file is None else Home(file.parent)
+        if file is None:
+            whose = home
+        else:
+            whose = Home(file.parent)
         read = partial(read_file, whose, path, load_blobs=self.loads_blobs, largest=LARGEST_LOADED)
         if sum(map(len, self.children.values())) + len(self.tops) <= _MANY:
             yield from (placed.step for placed in read())
@@ -234,7 +239,9 @@ def _journals(cast: Cast, root: Path) -> Iterator[tuple[Path, Track]]:
     for path in sorted(_files(root)):
         try:
             text = next(iter(LineFile(path)), None)
-            first = read_line(Home(path.parent), text) if text is not None and text.startswith(b'{"entry"') else None
+            first = None
+            if text is not None and text.startswith(b'{"entry"'):
+                first = read_line(Home(path.parent), text)
         except (FormatError, OSError):
             continue
         if first is None or first.n != 0 or first.type == "store_start" or not SESSION_ID.match(first.session):
@@ -270,7 +277,9 @@ def track_of(first: Recorded) -> Track:
 
 
 def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 def _imported(
@@ -356,7 +365,9 @@ def _faults(report: FileReport) -> Iterator[str]:
 
 def _named(path: Path, why: str) -> str:
     """A reason with the file's name before it, unless the reason says it already."""
-    return why if why.startswith(str(path)) else f"{path}: {why}"
+    if why.startswith(str(path)):
+        return why
+    return f"{path}: {why}"
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------
@@ -368,7 +379,9 @@ def find_spot(cast: Cast, text: str) -> Spot:
     Raises:
         UsageError: it names no step, or one of a session that is not replayed. NotFoundError, AmbiguousError.
     """
-    within = cast.tops[0].session if len(cast.tops) == 1 else None
+    within = None
+    if len(cast.tops) == 1:
+        within = cast.tops[0].session
     if cast.origins:
         return _look_for(cast, text, within)
     with Graph(cast.home.graph) as graph:
@@ -383,8 +396,13 @@ def find_spot(cast: Cast, text: str) -> Spot:
 
 def _look_for(cast: Cast, text: str, within: str | None) -> Spot:
     """The step in sessions that no index has: all are read."""
-    number = int(text) if text.isascii() and text.isdigit() and within is not None and len(text) < 10 else None
-    wanted = parse_step_reference(text) if number is None else StepReference(session=within, n=number)
+    number = None
+    if text.isascii() and text.isdigit() and within is not None and len(text) < 10:
+        number = int(text)
+    if number is None:
+        wanted = parse_step_reference(text)
+    else:
+        wanted = StepReference(session=within, n=number)
     found: list[Spot] = []
     for track, _ in cast.family():
         names = (track.session, track.source_session or "")

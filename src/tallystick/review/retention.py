@@ -64,7 +64,9 @@ def due(home: Home, *, now: datetime, older_than_days: int | None = None) -> tup
     rules = read_rules(home)
     check_enabled(rules)
     days = min(rules.retention_days if older_than_days is None else older_than_days, _MOST_DAYS)
-    before = asked_time(write_time(now - timedelta(days=days))) if days else None
+    before = None
+    if days:
+        before = asked_time(write_time(now - timedelta(days=days)))
     with open_index(home) as index:
         marked = due_checkpoints(index.graph, before)
     return tuple(_still_due(home, marked))
@@ -72,10 +74,15 @@ def due(home: Home, *, now: datetime, older_than_days: int | None = None) -> tup
 
 def _still_due(home: Home, marked: list[Marked]) -> Iterator[Due]:
     """Those of which the journal says the same, and nobody wants them kept."""
-    paths = dict(home.sessions()) if marked else {}
+    if marked:
+        paths = dict(home.sessions())
+    else:
+        paths = {}
     for each in marked:
         path = paths.get(SessionId(each.session))
-        step = read_at(home, path, each.offset) if path is not None else None
+        step = None
+        if path is not None:
+            step = read_at(home, path, each.offset)
         if step is None or step.hash != each.hash or step.meta.get("keep") is True:
             continue
         names = _names(step)

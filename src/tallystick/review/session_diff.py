@@ -160,7 +160,9 @@ class _Gathered:
     def _move(self, step: Recorded, act: Act) -> Move:
         if act.type == "user":
             said = step.values.get("content.text")
-            shown = plain_text(said)[:_MOST_SHOWN] if said is not None else ""
+            shown = ""
+            if said is not None:
+                shown = plain_text(said)[:_MOST_SHOWN]
             return Move(n=step.n, kind=Kind.PROMPT, name="", shown=shown, parts=text_parts(said))
         args = step.values.get("content.args")
         shown = asked(args)[:_MOST_SHOWN]
@@ -178,13 +180,19 @@ class _Gathered:
 
     def _configured(self, index: Index) -> configuration.Configuration | None:
         offset = configured_at(index.graph, self._row.session)
-        step = self._step(offset) if offset is not None else None
-        return configuration.told_by(step) if step is not None else None
+        step = None
+        if offset is not None:
+            step = self._step(offset)
+        if step is None:
+            return None
+        return configuration.told_by(step)
 
     def _side(self, index: Index, costs: SessionCosts) -> Side:
         row = self._row
         start = self._step(0)
-        version = start.member("agent_version") if start is not None else None
+        version = None
+        if start is not None:
+            version = start.member("agent_version")
         duration = duration_us(index.graph, row.session)
         return Side(
             session=row,

@@ -163,9 +163,14 @@ def session_tree(
         NotFoundError, AmbiguousError: the name means no session, or several.
     """
     graph = index.graph
-    asked = None if name is None else resolve_session(graph, name).session
+    asked = None
+    if name is not None:
+        asked = resolve_session(graph, name).session
     forest = Forest(map(_node, all_links(graph) if asked is None else whole_trees(graph, [asked])))
-    drawn = forest.all_rows(depth=depth) if asked is None else forest.rows(asked, depth=depth, most_above=limit)
+    if asked is None:
+        drawn = forest.all_rows(depth=depth)
+    else:
+        drawn = forest.rows(asked, depth=depth, most_above=limit)
     rows = list(islice(drawn, limit))
     below = list(forest.subtree(asked))
     shown = [row.session for row in rows]

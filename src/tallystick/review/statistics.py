@@ -77,7 +77,10 @@ def statistics_of(cast: Cast, pricing: Pricing, sub_agents: SubAgents = SubAgent
 def _family(cast: Cast, top: Track, sub_agents: SubAgents) -> list[Track]:
     """A session, and its sub-agents at whatever depth, each after the one that it hangs on."""
     found = {top.session: top}
-    waiting = [top] if sub_agents is SubAgents.WITH else []
+    if sub_agents is SubAgents.WITH:
+        waiting = [top]
+    else:
+        waiting = []
     while waiting:
         for track in cast.children.get(waiting.pop().session, ()):
             if track.kind == SUB_AGENT and track.session not in found:
@@ -92,7 +95,9 @@ def _prompt_of(track: Track, known: Mapping[str, Counted]) -> tuple[str, int] | 
     if parent is None or track.kind != SUB_AGENT:
         return None
     step = next((figure for figure in parent.figures if figure.hash == track.hangs_on), None)
-    return (step.session, step.request) if step is not None and step.request is not None else parent.prompt
+    if step is not None and step.request is not None:
+        return step.session, step.request
+    return parent.prompt
 
 
 def _title(session: Counted) -> str:

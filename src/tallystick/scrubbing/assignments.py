@@ -100,7 +100,9 @@ def name_at(data: bytes, start: int, end: int) -> Name:
     """The name that has one of LITERALS at `start` to `end`."""
     begin = _name_start(data, start)
     rest = _REST.match(data, end)
-    after = rest.end() if rest is not None else end
+    after = end
+    if rest is not None:
+        after = rest.end()
     return Name(begin, begin + len(data[begin:after].rstrip(b".-")))
 
 
@@ -112,9 +114,15 @@ def assigned(data: bytes, name: Name, limit: int) -> Assignment | None:
         return None
     sign = _SIGN.match(data, after)
     if sign is not None:
-        return _value(data, begin, sign.end(), limit, clearly) if sign.end() > after else None
-    flag = _FLAG_SIGN.match(data, after) if _takes_a_word(data, begin) else None
-    return None if flag is None else _value(data, begin, flag.end(), limit, max(clearly, Says.SECRET))
+        if sign.end() > after:
+            return _value(data, begin, sign.end(), limit, clearly)
+        return None
+    flag = None
+    if _takes_a_word(data, begin):
+        flag = _FLAG_SIGN.match(data, after)
+    if flag is None:
+        return None
+    return _value(data, begin, flag.end(), limit, max(clearly, Says.SECRET))
 
 
 def _takes_a_word(data: bytes, begin: int) -> bool:
@@ -135,7 +143,9 @@ def _name_start(data: bytes, start: int) -> int:
     begin = start - (len(before) - len(before.rstrip(_IN_NAME)))
     # The letter of an escape is none of the name: `\nTOKEN=…`.
     if begin and data[begin - 1 : begin] == b"\\" and data[begin : begin + 1] in (b"n", b"r", b"t"):
-        return begin + 1 if begin < start else begin
+        if begin < start:
+            return begin + 1
+        return begin
     return begin
 
 
@@ -147,7 +157,10 @@ def _value(data: bytes, begin: int, at: int, limit: int, clearly: Says) -> Assig
     if opening is not None:
         inside = _quoted(opening[1], opening[2]).match(data, opening.end(), limit)
         if inside is not None:
-            stands = Stands.MEMBER if is_setting else Stands.QUOTED
+            if is_setting:
+                stands = Stands.MEMBER
+            else:
+                stands = Stands.QUOTED
             return _judged(data, inside.start(), inside.end(), clearly, stands)
         at = opening.end()
     found = (_SETTING if is_setting else _BARE).match(data, at, limit)
@@ -187,13 +200,17 @@ def _judged(data: bytes, start: int, end: int, clearly: Says, stands: Stands) ->
     value = data[start:end]
     if stands is not Stands.QUOTED or value[-1:] in b".:":
         value = value.rstrip(b".:")
-    return Assignment(start, start + len(value), KIND[clearly]) if is_secret(value, clearly, stands) else None
+    if is_secret(value, clearly, stands):
+        return Assignment(start, start + len(value), KIND[clearly])
+    return None
 
 
 @cache
 def _quoted(escapes: bytes, quote: bytes) -> re.Pattern[bytes]:
     """What stands between such a quote and the next like it on the same line; deeper escapes belong to the value."""
     depth = len(escapes)
-    escaped = rb"\\." if depth == 0 else rb"\\{%d,}[^\\\r\n]" % (depth + 1)
+    escaped = rb"\\."
+    if depth != 0:
+        escaped = rb"\\{%d,}[^\\\r\n]" % (depth + 1)
     inside = rb"(?:[^%s\\\r\n]|%s){1,%d}" % (re.escape(quote), escaped, LONGEST)
     return re.compile(inside + rb"(?=\\{%d}%s)" % (depth, re.escape(quote)))

@@ -49,7 +49,9 @@ def run_around(data: bytes, at: int, floor: int) -> tuple[int, int]:
             break
         step *= 4
     found = _RUN.match(data, start)
-    return (start, found.end()) if found is not None else (start, at)
+    if found is not None:
+        return start, found.end()
+    return start, at
 
 
 def rewritten(run: bytes, scrub: Callable[[bytes], bytes]) -> bytes | None:
@@ -77,6 +79,8 @@ def rewritten(run: bytes, scrub: Callable[[bytes], bytes]) -> bytes | None:
 def _as_wide(encoded: bytes, lines: list[bytes]) -> bytes:
     if len(lines) == 1:
         return encoded
-    ending = b"\r\n" if lines[0].endswith(b"\r") else b"\n"
+    ending = b"\n"
+    if lines[0].endswith(b"\r"):
+        ending = b"\r\n"
     width = max(4, len(lines[0].rstrip(b"\r")))
     return ending.join(encoded[at : at + width] for at in range(0, len(encoded), width))

@@ -99,18 +99,25 @@ def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> 
     if not hits:
         return data
     found = sorted(_look(data, hits, literals, by_form_alone))
-    encoded = [] if by_form_alone else [start for index, start, _ in hits if literals[index].embedded]
+    if by_form_alone:
+        encoded = []
+    else:
+        encoded = [start for index, start, _ in hits if literals[index].embedded]
     edits = [(one.start, one.end, marker(one.kind).encode()) for one in _count(_merged(found), counts)]
     if encoded:
         edits = sorted([*edits, *_embedded(data, encoded, edits, counts)])
-    return _edited(data, edits) if edits else data
+    if edits:
+        return _edited(data, edits)
+    return data
 
 
 def scrub_text(text: str, counts: Counts) -> str:
     """The same for a string, which may hold lone surrogates."""
     data = text.encode("utf-8", "surrogatepass")
     clean = scrub_bytes(data, counts)
-    return text if clean is data else clean.decode("utf-8", "surrogatepass")
+    if clean is data:
+        return text
+    return clean.decode("utf-8", "surrogatepass")
 
 
 def _look(
@@ -121,7 +128,10 @@ def _look(
     for position, (index, start, end) in enumerate(hits):
         literal = literals[index]
         # A text that is nothing but names would be read to the end of each value for each of them.
-        limit = hits[position + _AHEAD][1] if position + _AHEAD < len(hits) else len(data)
+        if position + _AHEAD < len(hits):
+            limit = hits[position + _AHEAD][1]
+        else:
+            limit = len(data)
         for shape in literal.shapes:
             stop = shapes.match_shape(shape, data, start, limit)
             if stop is not None:

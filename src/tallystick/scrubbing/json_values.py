@@ -46,7 +46,9 @@ def scrub_string(text: str, counts: Counts) -> str:
     except ValueError:
         return scrub_text(text, counts)
     clean = scrub_text(real, counts)
-    return text if clean is real else tag_text(clean)
+    if clean is real:
+        return text
+    return tag_text(clean)
 
 
 def scrub_raw(data: bytes, counts: Counts) -> bytes:
@@ -57,13 +59,17 @@ def scrub_raw(data: bytes, counts: Counts) -> bytes:
 
 
 def _utf16(data: bytes, counts: Counts) -> bytes:
-    encoding = "utf-16-le" if data[:1] == b"\xff" else "utf-16-be"
+    encoding = "utf-16-be"
+    if data[:1] == b"\xff":
+        encoding = "utf-16-le"
     try:
         text = data[2:].decode(encoding)
     except UnicodeDecodeError:
         return scrub_bytes(data, counts, by_form_alone=True)
     clean = scrub_text(text, counts)
-    return data if clean is text else data[:2] + clean.encode(encoding)
+    if clean is text:
+        return data
+    return data[:2] + clean.encode(encoding)
 
 
 def _is_text(data: bytes) -> bool:
@@ -81,13 +87,17 @@ def _object(value: dict[str, Json], counts: Counts, depth: int) -> dict[str, Jso
     changed: dict[str, Json] = {}
     name = _pair_name(value)
     for key, item in value.items():
-        named = name if name is not None and key in ("value", "Value") else key
+        named = key
+        if name is not None and key in ("value", "Value"):
+            named = name
         clean = _member(named, item, counts, depth)
         if clean is not item:
             changed[key] = clean
     clean_keys = {key: scrub_string(key, counts) for key in value}
     if all(clean is key for key, clean in clean_keys.items()):
-        return {**value, **changed} if changed else value
+        if changed:
+            return {**value, **changed}
+        return value
     return _with_keys({**value, **changed}, clean_keys)
 
 
@@ -152,16 +162,22 @@ def _header(name: str, item: str, counts: Counts) -> str:
     """The value of a header, read as the line it would be."""
     line = f"{name}: {item}"
     clean = scrub_text(line, counts)
-    return item if clean is line else clean.removeprefix(f"{name}: ")
+    if clean is line:
+        return item
+    return clean.removeprefix(f"{name}: ")
 
 
 def _array(value: list[Json] | tuple[Json, ...], counts: Counts, depth: int) -> Json:
     items = [_item(before, item, counts, depth) for before, item in zip(_before(value), value, strict=True)]
-    return value if all(clean is item for clean, item in zip(items, value, strict=True)) else items
+    if all(clean is item for clean, item in zip(items, value, strict=True)):
+        return value
+    return items
 
 
 def _before(value: list[Json] | tuple[Json, ...]) -> Iterable[Json]:
-    return [None, *value[:-1]] if value else []
+    if value:
+        return [None, *value[:-1]]
+    return []
 
 
 def _item(before: Json, item: Json, counts: Counts, depth: int) -> Json:
@@ -172,8 +188,12 @@ def _item(before: Json, item: Json, counts: Counts, depth: int) -> Json:
             return _header(before, item, counts)
         clearly = says(before)
         is_option = before.startswith("-") and clearly is not Says.NOTHING
-        stands = Stands.MEMBER if is_option else Stands.QUOTED
-        clearly = max(clearly, Says.SECRET) if is_option else clearly
+        if is_option:
+            stands = Stands.MEMBER
+        else:
+            stands = Stands.QUOTED
+        if is_option:
+            clearly = max(clearly, Says.SECRET)
         if is_secret(item.encode("utf-8", "surrogatepass"), clearly, stands):
             return _under_name(item, clearly, counts)
     return scrub_json(item, counts, depth=depth + 1)

@@ -26,11 +26,15 @@ def scrub_members(event: Mapping[str, Json]) -> Mapping[str, Json]:
         pass
     counts: Counts = Counts()
     clean = {key: item if key in _IDENTITY else _member(key, item, counts) for key, item in event.items()}
-    return clean if counts else event
+    if counts:
+        return clean
+    return event
 
 
 def _member(key: str, value: Json, counts: Counts) -> Json:
     """A member's own name says nothing of what is in it: `tokens_in` is a number."""
     if key == "meta" and isinstance(value, dict):
         return {name: _member(name, item, counts) for name, item in value.items()}
-    return scrub_string(value, counts) if type(value) is str else scrub_json(value, counts)
+    if type(value) is str:
+        return scrub_string(value, counts)
+    return scrub_json(value, counts)

@@ -73,7 +73,9 @@ def says(name: str) -> Says:
         return Says.PASSWORD
     if _SECRET.search(joined) and not _is_public(words):
         return Says.SECRET
-    return Says.MAYBE if _may_be(words) else Says.NOTHING
+    if _may_be(words):
+        return Says.MAYBE
+    return Says.NOTHING
 
 
 def _is_public(words: list[str]) -> bool:
@@ -81,7 +83,9 @@ def _is_public(words: list[str]) -> bool:
 
 
 def _may_be(words: list[str]) -> bool:
-    before = words[-2] if len(words) > 1 else ""
+    before = ""
+    if len(words) > 1:
+        before = words[-2]
     if words[-1] == "token":
         return before not in _FACTS.no_token
     if words[-1] == "key":

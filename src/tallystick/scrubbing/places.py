@@ -45,7 +45,8 @@ def key_block(data: bytes, start: int, limit: int) -> Iterator[Place]:
     stop = found.end()
     if found["end"] is None:
         lines = _KEY_LINES.match(data, found.start("body"))
-        stop = lines.end() if lines is not None and lines.end() > lines.start() else stop
+        if lines is not None and lines.end() > lines.start():
+            stop = lines.end()
     yield Place(start, stop, "private-key")
 
 
@@ -213,7 +214,9 @@ def azure_secret(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 
 def _whole(pattern: re.Pattern[bytes], kind: str, data: bytes, start: int) -> Iterator[Place]:
-    found = pattern.match(data, start) if start >= 0 else None
+    found = None
+    if start >= 0:
+        found = pattern.match(data, start)
     if found is not None and begins_word(data, start):
         yield Place(found.start(), found.end(), kind)
 

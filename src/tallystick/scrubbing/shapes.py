@@ -83,4 +83,6 @@ def match_shape(shape: Shape, data: bytes, start: int, limit: int) -> int | None
     if found is None:
         return None
     is_drawn = len(set(found[0])) < _FEWEST_CHARACTERS or (found[0].count(b"-") > _MOST_DASHES and is_words(found[0]))
-    return None if is_drawn else found.end()
+    if is_drawn:
+        return None
+    return found.end()

@@ -52,7 +52,9 @@ def scrub_recorded(step: Recorded) -> Recorded:
     values = _values(step.values, counts)
     meta = {key: _member(key, value, counts) for key, value in step.meta.items()}
     raw = {name: scrub_raw(data, counts) for name, data in step.raw.items()}
-    return msgspec.structs.replace(step, values=values, meta=meta, raw=raw) if counts else step
+    if counts:
+        return msgspec.structs.replace(step, values=values, meta=meta, raw=raw)
+    return step
 
 
 def _values(values: Mapping[str, Json], counts: Counts) -> dict[str, Json]:
@@ -62,14 +64,18 @@ def _values(values: Mapping[str, Json], counts: Counts) -> dict[str, Json]:
 def _scrubbed(recorded: _ToRecord, counts: Counts) -> _ToRecord:
     values = _values(recorded.values, counts)
     meta = {key: _member(key, value, counts) for key, value in recorded.meta.items()}
-    return msgspec.structs.replace(recorded, values=values, meta=meta) if counts else recorded
+    if counts:
+        return msgspec.structs.replace(recorded, values=values, meta=meta)
+    return recorded
 
 
 def _member(key: str, value: Json, counts: Counts) -> Json:
     """A member of `meta` is a number, a name or an id: what its key says of it does not count, only its own form."""
     if key in _IDENTITY:
         return value
-    return scrub_string(value, counts) if type(value) is str else scrub_json(value, counts)
+    if type(value) is str:
+        return scrub_string(value, counts)
+    return scrub_json(value, counts)
 
 
 def _is_worth_a_look(values: Mapping[str, Json], meta: Mapping[str, Json]) -> bool:

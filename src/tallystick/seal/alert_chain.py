@@ -203,17 +203,23 @@ def _broken_at(row: Row, head: str, erased: Collection[str]) -> str | None:
     if row.entry_hash in erased:
         return None
     try:
-        return None if entry_hash(head, row.finding) == row.entry_hash else MODIFIED
+        if entry_hash(head, row.finding) == row.entry_hash:
+            return None
+        return MODIFIED
     except ValueError:
         return MODIFIED
 
 
 def _broken_end(head: str, chained: int, root: str, anchor: Anchor | None) -> str | None:
     if anchor is None:
-        return EMPTY if not chained and root != GENESIS else None
+        if not chained and root != GENESIS:
+            return EMPTY
+        return None
     if (anchor.head_hash, anchor.count) == (head, chained):
         return None
-    return ANCHOR if chained else EMPTY
+    if chained:
+        return ANCHOR
+    return EMPTY
 
 
 def retention_root(checkpoints: Sequence[Checkpoint], anchor: Anchor | None) -> tuple[str, str | None]:
@@ -229,7 +235,9 @@ def retention_root(checkpoints: Sequence[Checkpoint], anchor: Anchor | None) -> 
         if not is_whole:
             return root, CHECKPOINT_CHANGED
         root = str(checkpoint.checkpoint_hash)
-    known = None if anchor is None else (anchor.head_hash, anchor.count)
+    known = None
+    if anchor is not None:
+        known = anchor.head_hash, anchor.count
     if known == (root, len(checkpoints)) or (anchor is None and not checkpoints):
         return root, None
     return root, CHECKPOINT_ANCHOR
@@ -283,7 +291,9 @@ def chain_order(alerts: Iterable[Sealed], *, head: str = GENESIS) -> Iterator[Li
             candidates.pop()
         while first in placed:
             first += 1
-        index = candidates[-1] if candidates else first
+        index = first
+        if candidates:
+            index = candidates[-1]
         placed.add(index)
         link = _linked(waiting[index], head)
         head = link.entry_hash

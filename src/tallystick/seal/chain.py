@@ -73,7 +73,10 @@ class Chain:
         self.unfinished: list[int] = []
         self.lost_marks: list[int] = []
         self._in_ledger = in_ledger or place is Place.LEDGER
-        self._view = LedgerView() if view is None else view
+        if view is None:
+            self._view = LedgerView()
+        else:
+            self._view = view
         self._dropped: dict[int, frozenset[str]] = {}
         for drop in self._view.drops.get(sid, ()):
             if drop.first == drop.last:
@@ -165,7 +168,9 @@ class Chain:
         kind = meta.get("type")
         if kind is None:
             return
-        first = "store_start" if self._in_ledger else "session_start"
+        first = "session_start"
+        if self._in_ledger:
+            first = "store_start"
         if self.size == 0 and kind != first:
             raise FormatError(f"begins with a {kind} instead of a {first}", rule="order")
         resumed = kind == "session_start" and meta.get("resumed") is True

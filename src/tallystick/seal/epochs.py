@@ -87,7 +87,9 @@ def epoch_of(meta: Mapping[str, Json]) -> Epoch | None:
     except msgspec.ValidationError:
         return None
     is_fit = _TIME.match(end.began) and _TIME.match(end.ended) and named_key(end.key) is not None
-    return end if is_fit else None
+    if is_fit:
+        return end
+    return None
 
 
 class LiveEpoch(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +104,9 @@ class LiveEpoch(msgspec.Struct, frozen=True, kw_only=True):
 
     def after(self, last: Epoch | None) -> tuple[Epoch, ...]:
         """The ends after the last one of the ledger, which may have got some of them meanwhile."""
-        return self.ends[self.ends.index(last) + 1 :] if last is not None and last in self.ends else self.ends
+        if last is not None and last in self.ends:
+            return self.ends[self.ends.index(last) + 1 :]
+        return self.ends
 
 
 class Row:
@@ -114,7 +118,11 @@ class Row:
         self.long: list[Epoch] = []
         self.follows = False
         """Whether the last key follows from the pinned one."""
-        self._counts: dict[bytes, int] = {} if pinned is None else {bytes(pinned): -1}
+        self._counts: dict[bytes, int]
+        if pinned is None:
+            self._counts = {}
+        else:
+            self._counts = {bytes(pinned): -1}
         self._tree = Frontier()
 
     def counting(self, size: int) -> tuple[bytes, ...]:
@@ -143,7 +151,8 @@ class Row:
         self.follows = signer in self._counts
         if self.follows and added is not None:
             self._counts.setdefault(added, n)
-        self.long += [end] if end.is_long else []
+        if end.is_long:
+            self.long += [end]
         self.is_broken = False
 
     def _check_root(self, end: Epoch, n: int, leaves: Sequence[int]) -> None:
@@ -153,7 +162,9 @@ class Row:
         while self._tree.size < end.size:
             at = 32 * self._tree.size
             self._tree.append(bytes(leaves[at : at + 32]))
-        root = self._tree.root() if end.size else EMPTY_ROOT
+        root = EMPTY_ROOT
+        if end.size:
+            root = self._tree.root()
         if root.hex() != end.root:
             raise FormatError(
                 f"the first {end.size} entries are not what they were when epoch {end.epoch} ended",
@@ -162,14 +173,18 @@ class Row:
 
 
 def _key(end: Epoch | None) -> Iterator[bytes]:
-    key = named_key(end.key) if end is not None else None
+    key = None
+    if end is not None:
+        key = named_key(end.key)
     if key is not None:
         yield key
 
 
 def _problem(end: Epoch, before: Epoch | None, signer: bytes | None) -> str | None:
     """Why an end does not follow from the one before it. A first one begins a row: of a new signer."""
-    number = 0 if before is None else before.epoch
+    number = 0
+    if before is not None:
+        number = before.epoch
     if end.epoch not in (1, number + 1):
         return f"epoch {end.epoch} follows epoch {number}: what is between them is missing"
     if signer is None:
@@ -193,4 +208,6 @@ def why_not_forward(row: Row, live: LiveEpoch | None, *, is_pinned: bool) -> str
         return (
             "the first epoch's key has to be given from outside this machine: --pinned, as `tally signer init` said it"
         )
-    return None if row.follows else "no epoch follows from the pinned key"
+    if row.follows:
+        return None
+    return "no epoch follows from the pinned key"

@@ -66,7 +66,9 @@ class LogState(msgspec.Struct, frozen=True):
     @property
     def root(self) -> bytes:
         """The root that was signed; of an empty log that of RFC 9162."""
-        return Frontier(self.size, self.subtrees).root() if self.size else EMPTY_ROOT
+        if self.size:
+            return Frontier(self.size, self.subtrees).root()
+        return EMPTY_ROOT
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,7 +180,10 @@ def parse_answer(data: bytes) -> Note:
     """
     number, separator, said = data.partition(b"\n")
     try:
-        code = Code(int(number)) if separator else Code.FAILED
+        if separator:
+            code = Code(int(number))
+        else:
+            code = Code.FAILED
     except ValueError:
         code = Code.FAILED
     if code is Code.SIGNED:

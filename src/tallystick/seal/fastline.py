@@ -90,7 +90,9 @@ def _listed_parents(text: bytes) -> bytes:
     if text[start : start + 2] == b"[]":
         return b"[]"
     listed = text[start : text.find(b"]", start) + 1]
-    return listed if listed.count(b",") < limits.PARENTS and _PARENTS.fullmatch(listed) else b"?"
+    if listed.count(b",") < limits.PARENTS and _PARENTS.fullmatch(listed):
+        return listed
+    return b"?"
 
 
 def accept_bare(text: bytes, *, sid: bytes, n: int, prev: bytes) -> bytes | None:

@@ -39,4 +39,6 @@ def sorted_keys(value: Json) -> Json:
     """A value whose objects have their keys sorted, as the encoder does with maps."""
     if isinstance(value, dict):
         return {key: sorted_keys(value[key]) for key in sorted(value)}
-    return [sorted_keys(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [sorted_keys(item) for item in value]
+    return value

@@ -104,7 +104,9 @@ def named_key(text: str) -> bytes | None:
     if number.bit_length() > 34 * 8:
         return None
     decoded = number.to_bytes(34, "big")
-    return decoded[2:] if decoded.startswith(_MULTICODEC) else None
+    if decoded.startswith(_MULTICODEC):
+        return decoded[2:]
+    return None
 
 
 def key_id(name: str, key: bytes) -> bytes:

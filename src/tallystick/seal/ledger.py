@@ -72,9 +72,11 @@ class LedgerView:
             self._take_retention(meta)
         elif kind in ("store_start", "key_add"):
             added = named_key(_text(meta, "key"))
-            self.keys += [added] if added is not None and added not in self.keys else []
+            if added is not None and added not in self.keys:
+                self.keys += [added]
             end = epoch_of(meta)
-            self.epoch_key = end.key if end is not None else self.epoch_key
+            if end is not None:
+                self.epoch_key = end.key
         elif kind == "key_retire":
             retired = named_key(_text(meta, "key"))
             self.keys = [key for key in self.keys if key != retired]
@@ -100,16 +102,30 @@ class LedgerView:
         """The part of the view that concerns one session: what is sent to another process."""
         part = LedgerView()
         part.size = self.size
-        part.heads = {session: self.heads[session]} if session in self.heads else {}
-        part.erasures = {session: self.erasures[session]} if session in self.erasures else {}
-        part.drops = {session: self.drops[session]} if session in self.drops else {}
-        part.dropped = {session: self.dropped[session]} if session in self.dropped else {}
+        if session in self.heads:
+            part.heads = {session: self.heads[session]}
+        else:
+            part.heads = {}
+        if session in self.erasures:
+            part.erasures = {session: self.erasures[session]}
+        else:
+            part.erasures = {}
+        if session in self.drops:
+            part.drops = {session: self.drops[session]}
+        else:
+            part.drops = {}
+        if session in self.dropped:
+            part.dropped = {session: self.dropped[session]}
+        else:
+            part.dropped = {}
         return part
 
     def covered(self, session: str) -> int:
         """The size of a session's last head; 0 if it has none."""
         heads = self.heads.get(session)
-        return heads[-1].size if heads else 0
+        if heads:
+            return heads[-1].size
+        return 0
 
     def erases(self, session: str, n: int, entry: str, name: str) -> bool:
         """Whether an erasure names this value of entry `n`, whose hash is `entry`."""

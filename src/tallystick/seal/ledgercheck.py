@@ -108,7 +108,10 @@ class _Reading:
         self._keys: dict[int, tuple[bytes, ...]] = {}
         # Who else remembers the ledger vouches for as much of it: an old head put back does not uncover the rest.
         others = (head.size for head in heads if isinstance(head, KnownHead))
-        self._covered_size = max(own.size, *others, 0) if own is not None else 0
+        if own is not None:
+            self._covered_size = max(own.size, *others, 0)
+        else:
+            self._covered_size = 0
         self._sizes = frozenset(head.size for head in heads)
 
     def read(self, lines: Lines, read_blob: BlobReader | None) -> None:
@@ -191,7 +194,10 @@ def check_ledger(
             defects.append(Defect(store, None, Rule(head.rule), f"{what}: {head}"))
             continue
         found, is_by_other = _problem_with(head, what, store, reading, pinned)
-        defects += [] if found is None else [found]
+        if found is None:
+            defects += []
+        else:
+            defects += [found]
         store = store or head.store_id
         if what == "head":
             signed, wrong_key = found is None and head.size <= reading.size, is_by_other
@@ -203,7 +209,10 @@ def check_ledger(
     if lacks is None and reading.row.last is not None:
         levels.add(Level.A3F)
         newest[Level.A3F] = reading.row.last.ended
-    view = reading.covered if signed else reading.whole
+    if signed:
+        view = reading.covered
+    else:
+        view = reading.whole
     defects += [Defect(store, n, Rule.HEAD, "a size smaller than one before of its session") for n in view.fallen]
     return LedgerCheck(
         store_id=store,
@@ -250,7 +259,10 @@ def _problem_with(
         return Defect(store, None, Rule.SIGNATURE, f"the {what} is of another store, {head.store_id}"), False
     store = head.store_id
     try:
-        known = reading.row.counting(head.size) if pinned is not None else reading.keys(head.size)
+        if pinned is not None:
+            known = reading.row.counting(head.size)
+        else:
+            known = reading.keys(head.size)
         signers = verify_note(head, known)
     except FormatError as error:
         return Defect(store, None, Rule.SIGNATURE, f"{what}: {error}"), False

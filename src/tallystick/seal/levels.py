@@ -37,7 +37,9 @@ def too_old_for(ledger: LedgerCheck, require: Require, since: str) -> str | None
     newest = ledger.newest.get(Level(require.value))
     if newest is not None and newest >= since:
         return None
-    found = "nobody says of when it is" if newest is None else f"it is of {newest}"
+    found = "nobody says of when it is"
+    if newest is not None:
+        found = f"it is of {newest}"
     return f"the newest head that {whose} is older than {since}: {found}"
 
 
@@ -51,9 +53,13 @@ def why_not_higher(ledger: LedgerCheck) -> str:
         case Level.A3F:
             return "nobody off this machine remembers the head (A4)"
         case Level.A3:
-            epochs = f"; its epochs do not count (A3f): {ledger.why_not_forward}" if ledger.why_not_forward else ""
+            epochs = ""
+            if ledger.why_not_forward:
+                epochs = f"; its epochs do not count (A3f): {ledger.why_not_forward}"
             return f"nobody off this machine remembers the head (A4){epochs}"
-    whose = "a pinned key" if ledger.pinned else "the store's own key, which this verifier has no other word for"
+    whose = "the store's own key, which this verifier has no other word for"
+    if ledger.pinned:
+        whose = "a pinned key"
     if Level.A4 in ledger.agreed:
         return f"signed by {whose}; anchored off this machine, but no separate signer guards the head (A3)"
     return f"signed by {whose}; no separate signer, anchor or witness guards the head (A3 and above)"

@@ -60,7 +60,9 @@ class Line(msgspec.Struct, frozen=True):
     def meta(self) -> Mapping[str, Json]:
         """The `meta` object, empty where it is not shown or is none."""
         found = self.fields.get("meta")
-        return found if isinstance(found, dict) else {}
+        if isinstance(found, dict):
+            return found
+        return {}
 
     @property
     def is_bare(self) -> bool:
@@ -87,7 +89,9 @@ class Sealed(msgspec.Struct, frozen=True):
 
 def entry_text(fields: str, n: int, parents: tuple[str, ...], prev: str, sid: str) -> bytes:
     """The canonical bytes of an entry, from values that need no escaping."""
-    listed = ",".join([f'"{parent}"' for parent in parents]) if parents else ""
+    listed = ""
+    if parents:
+        listed = ",".join([f'"{parent}"' for parent in parents])
     return f'{{"fields":"{fields}","n":{n},"parents":[{listed}],"prev":"{prev}","sid":"{sid}","v":1}}'.encode()
 
 
@@ -147,7 +151,9 @@ def _seal_small(
     digest, shown = committed
     entry = entry_text(digest, n, parents, prev.hex(), sid)
     line = b'{"entry":%b,"fields":{%b},"seed":"%b"}\n' % (entry, b",".join(shown), seed.hex().encode())
-    return None if limits.exceeds_depth(line, limits.DEPTH) else Sealed(line, entry_hash(entry), n)
+    if limits.exceeds_depth(line, limits.DEPTH):
+        return None
+    return Sealed(line, entry_hash(entry), n)
 
 
 def _check_writable(texts: Mapping[str, tuple[Kind, bytes]], parents: tuple[str, ...]) -> None:
@@ -278,7 +284,9 @@ def _check_counts(value: dict[str, Json]) -> None:
 
 
 def _object(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
 def _over(why: str) -> FormatError:
@@ -330,7 +338,10 @@ def _to_parents(value: Json) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise _member("parents is no list")
     for item in value:
-        session, separator, digest = item.rpartition("#") if isinstance(item, str) else ("", "", "")
+        if isinstance(item, str):
+            session, separator, digest = item.rpartition("#")
+        else:
+            session, separator, digest = "", "", ""
         if not HASH.match(digest) or (separator and not SESSION_ID.match(session)):
             raise _member("a parent is neither a hash nor <sid>#<hash>")
     return tuple(value)
@@ -409,12 +420,16 @@ def check_content(
 
 
 def _salt_of(line: Line, name: str) -> bytes:
-    return bytes.fromhex(line.salts[name]) if line.seed is None else salt(bytes.fromhex(line.seed), name)
+    if line.seed is None:
+        return bytes.fromhex(line.salts[name])
+    return salt(bytes.fromhex(line.seed), name)
 
 
 def _check_blob(name: str, ref: BlobRef, salt_: bytes, read_blob: BlobReader | None) -> bool:
     """Check a blob file if it is at hand; False if it is not."""
-    chunks = read_blob(ref.commitment) if read_blob else None
+    chunks = None
+    if read_blob:
+        chunks = read_blob(ref.commitment)
     if chunks is None:
         return False
     counted = _Counted(chunks)
@@ -429,7 +444,9 @@ def _check_blob(name: str, ref: BlobRef, salt_: bytes, read_blob: BlobReader | N
 
 
 def _check_json_blob(name: str, ref: BlobRef, read_blob: BlobReader | None) -> None:
-    chunks = read_blob(ref.commitment) if read_blob else None
+    chunks = None
+    if read_blob:
+        chunks = read_blob(ref.commitment)
     text = b"".join(chunks or ())
     try:
         sound = not limits.exceeds_depth(text, limits.DEPTH) and is_canonical(text, parse(text))

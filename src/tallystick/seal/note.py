@@ -104,7 +104,9 @@ def strict_base64(text: str) -> bytes | None:
         decoded = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return None
-    return decoded if base64.b64encode(decoded).decode() == text else None
+    if base64.b64encode(decoded).decode() == text:
+        return decoded
+    return None
 
 
 def _signatures(tail: str) -> tuple[Signature, ...]:
@@ -116,7 +118,9 @@ def _signatures(tail: str) -> tuple[Signature, ...]:
 
 def _signature(line: str) -> Signature:
     match = _SIGNATURE_LINE.match(line)
-    blob = strict_base64(match["signature"]) if match else None
+    blob = None
+    if match:
+        blob = strict_base64(match["signature"])
     if match is None or blob is None or len(blob) < 5:
         raise _refuse(f"{line[:80]!r} is no signature line")
     return Signature(match["name"], blob[:4], blob[4:])

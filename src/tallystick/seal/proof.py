@@ -92,7 +92,9 @@ def parse_proof(text: bytes) -> Proof:
         raise _shape("not ASCII above the head") from error
     if not separator or len(lines) < 3 or lines[0] != MAGIC:
         raise _shape(f"not a proof: {MAGIC}, extra, index, nodes, an empty line, a head")
-    extra = strict_base64(lines[1].removeprefix("extra ")) if lines[1].startswith("extra ") else None
+    extra = None
+    if lines[1].startswith("extra "):
+        extra = strict_base64(lines[1].removeprefix("extra "))
     index = lines[2].removeprefix("index ")
     if not extra or not lines[2].startswith("index ") or not _INDEX.match(index):
         raise _shape("the lines extra and index are not as they should be")
@@ -133,7 +135,10 @@ def check_proof(text: bytes, *, pinned: bytes | None = None, require: Require = 
         line = _step(proof, head)
     except FormatError as error:
         return _refused(error)
-    level = Level.A1 if pinned is None else Level.A2
+    if pinned is None:
+        level = Level.A1
+    else:
+        level = Level.A2
     return ProofVerdict(
         exit=0 if require is Require.A1 or (level is Level.A2 and require is Require.A2) else 3,
         valid=True,

@@ -66,7 +66,9 @@ def withhold(line: Line, names: frozenset[str]) -> Line:
     if not names & disclosed:
         return line
     commitments = field_commitments(line)
-    seed = bytes.fromhex(line.seed) if line.seed else None
+    seed = None
+    if line.seed:
+        seed = bytes.fromhex(line.seed)
     keep = disclosed - names
     return Line(
         entry=line.entry,

@@ -52,7 +52,9 @@ def tag(value: Json, *, _depth: int = 0) -> Json:
     if isinstance(value, str):
         return tag_text(value)
     if isinstance(value, int):
-        return value if abs(value) <= SAFE_INTEGER else tag_number(str(value))
+        if abs(value) <= SAFE_INTEGER:
+            return value
+        return tag_number(str(value))
     if isinstance(value, float):
         return _tag_float(value)
     if _depth >= _VALUE_DEPTH and isinstance(value, dict | list | tuple):
@@ -68,7 +70,9 @@ def _tag_float(value: float) -> Json:
     if math.isnan(value):
         return f"{MARK}nan"
     if math.isinf(value):
-        return f"{MARK}inf" if value > 0 else f"{MARK}-inf"
+        if value > 0:
+            return f"{MARK}inf"
+        return f"{MARK}-inf"
     if value.is_integer() and SAFE_INTEGER < abs(value) < 1e21:
         return tag_number(str(int(value)))
     return value

@@ -59,7 +59,10 @@ def check_session(
         is_signed: whether a verified head covers `view`.
     """
     heads = view.heads.get(sid, [])
-    authenticity = Authenticity.SIGNED if is_signed and heads else Authenticity.UNSIGNED
+    if is_signed and heads:
+        authenticity = Authenticity.SIGNED
+    else:
+        authenticity = Authenticity.UNSIGNED
     if lines is None:
         return _absent(sid, view, heads, authenticity)
     chain = Chain(sid, place=Place.STORE, view=view, read_blob=read_blob)
@@ -67,8 +70,13 @@ def check_session(
     covered = view.covered(sid)
     if problem is None and count < covered:
         problem = Defect(sid, count, Rule.CUT, f"the ledger covers {covered} entries, {count} are there")
-    sealed = covered if is_signed else 0
-    steps = chain.size if problem is None or problem.n is None else problem.n
+    sealed = 0
+    if is_signed:
+        sealed = covered
+    if problem is None or problem.n is None:
+        steps = chain.size
+    else:
+        steps = problem.n
     if count < covered:
         completeness = Completeness.CUT
     elif problem is None and chain.closed and steps <= sealed:
@@ -104,8 +112,13 @@ def two_files(sid: str, count: int, view: LedgerView, *, is_signed: bool) -> Ses
 
 def _absent(sid: str, view: LedgerView, heads: Sequence[SessionHead], authenticity: Authenticity) -> SessionCheck:
     dropped = sid in view.dropped
-    problem = None if dropped else Defect(sid, None, Rule.MISSING, f"the ledger covers {heads[-1].size} entries")
-    completeness = Completeness.DROPPED if dropped else Completeness.MISSING
+    problem = None
+    if not dropped:
+        problem = Defect(sid, None, Rule.MISSING, f"the ledger covers {heads[-1].size} entries")
+    if dropped:
+        completeness = Completeness.DROPPED
+    else:
+        completeness = Completeness.MISSING
     verdict = SessionVerdict(
         session=sid, steps=0, completeness=completeness, unsealed=0, authenticity=authenticity, defect=problem
     )
@@ -121,7 +134,10 @@ def _read(chain: Chain, lines: Lines, heads: Sequence[SessionHead]) -> tuple[int
     roots: dict[int, set[str]] = {}
     for head in heads:
         roots.setdefault(head.size, set()).add(head.root)
-    found = [_other_root(chain)] if roots.get(0, {EMPTY_ROOT.hex()}) != {EMPTY_ROOT.hex()} else []
+    if roots.get(0, {EMPTY_ROOT.hex()}) != {EMPTY_ROOT.hex()}:
+        found = [_other_root(chain)]
+    else:
+        found = []
     count, broken = 0, False
     for text in lines:
         count += 1
@@ -260,7 +276,9 @@ def conclude(
     cut = any(item.rule is Rule.CUT for item in ledger.defects)
     level = level_of(ledger)
     too_old = lacks_epochs(ledger, require)
-    stale = too_old_for(ledger, require, since) if since is not None else None
+    stale = None
+    if since is not None:
+        stale = too_old_for(ledger, require, since)
     if stale is not None and level >= require:  # there is somebody who would have a newer one: an alarm like the others
         defects.append(Defect(ledger.store_id, None, Rule.HEAD, stale))
     elif stale is not None and too_old is None:
@@ -312,7 +330,9 @@ def check_lone(
             problem = found_defect(sid, chain.size if chain else 0, error)
     if chain is None and problem is None:
         problem = Defect(sid, 0, Rule.LINE, "no complete line")
-    size = chain.size if chain else 0
+    size = 0
+    if chain:
+        size = chain.size
     verdict = SessionVerdict(
         session=sid,
         steps=size,

@@ -31,7 +31,9 @@ def answer(home: Home, agent: str, event: str | None, data: bytes) -> Reply:
     if payload.asks is None:
         return SILENT
     decision = Deciding(home)(payload.asks)
-    return adapter.reply(payload, decision) if decision.effect in (Effect.ASK, Effect.DENY) else SILENT
+    if decision.effect in (Effect.ASK, Effect.DENY):
+        return adapter.reply(payload, decision)
+    return SILENT
 
 
 def main(words: list[str]) -> int:

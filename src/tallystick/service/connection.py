@@ -115,7 +115,10 @@ class Connection(asyncio.Protocol):
     # In and out -----------------------------------------------------------------------------------------------------
 
     def _read_line(self) -> None:
-        whole = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        if len(self._parts) == 1:
+            whole = self._parts[0]
+        else:
+            whole = b"".join(self._parts)
         line, end, rest = whole.partition(b"\n")
         if not end:
             self._parts = [whole]

@@ -38,7 +38,9 @@ class Deciding:
     @property
     def error(self) -> str | None:
         """Why policies cannot be used; None if they can."""
-        return self._decider.policies.error if self._decider is not None else None
+        if self._decider is None:
+            return None
+        return self._decider.policies.error
 
     def warm(self) -> None:
         """Load the policies before the first call waits for them. May run in a thread of its own."""

@@ -95,7 +95,9 @@ class _Routes:
 def _monitor(request: Request) -> str | None:
     """The session of `tally run`; None without one, and where the agent left the variable's name as it stands."""
     named = request.headers.get(_MONITOR, "").strip()
-    return named if named and not named.startswith("$") else None
+    if named and not named.startswith("$"):
+        return named
+    return None
 
 
 def _health(status: dict[str, Any]) -> Response:

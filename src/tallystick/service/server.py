@@ -285,12 +285,17 @@ class Server:
 
         def done() -> None:
             self._took(began)
-            answer(None if begun is None else written(begun[0]))
+            if begun is None:
+                answer(None)
+            else:
+                answer(written(begun[0]))
             if header.version != VERSION:
                 self._stopping.set()  # another version was installed: the next hook starts that one
 
         begun = self._begin(header.delivery(data))
-        waiting = None if begun is None else self._settled(begun[1])
+        waiting = None
+        if begun is not None:
+            waiting = self._settled(begun[1])
         if waiting is None:
             done()
         else:
@@ -351,7 +356,9 @@ class Server:
         """How automatic checkpoints fared."""
         counts = self.live.checkpoints.counts
         said = {"made": counts.made, "refused": counts.refused, "failed": counts.failed}
-        return said if counts.last_error is None else {**said, "last_error": counts.last_error}
+        if counts.last_error is None:
+            return said
+        return {**said, "last_error": counts.last_error}
 
     def status(self) -> dict[str, Any]:
         """The recorder's state and counts; times in milliseconds over the last 2,000 deliveries."""
@@ -381,4 +388,6 @@ class Server:
 
 
 def _at(values: list[float], share: float) -> float | None:
-    return round(values[min(int(len(values) * share), len(values) - 1)], 3) if values else None
+    if values:
+        return round(values[min(int(len(values) * share), len(values) - 1)], 3)
+    return None

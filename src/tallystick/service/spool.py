@@ -24,7 +24,8 @@ _FORGOTTEN_SECONDS = 60.0
 
 def waiting(folder: Path, *, now: float | None = None) -> list[Path]:
     """Deliveries in the spool, oldest first, with those that a killed hook has left half-written."""
-    now = time.time() if now is None else now
+    if now is None:
+        now = time.time()
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ".spool" or _is_forgotten(path, now))
     except OSError:

@@ -46,7 +46,9 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
         return 0
     _log_to(place)
     try:
-        idle = idle_seconds if idle_seconds is not None else float(str(read_setting(home, "service.idle_minutes"))) * 60
+        idle = idle_seconds
+        if idle is None:
+            idle = float(str(read_setting(home, "service.idle_minutes"))) * 60
         deciding = Deciding(home)
         indexing = Indexing(home)
         live = make_live(home, deciding, sealed=indexing.note, look_after=deciding.look_after)
@@ -82,7 +84,10 @@ def bear_much() -> None:
     """Take nothing over of the agent that happened to start this process: neither its umask nor a tight limit of files."""
     os.umask(0o077)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if hard == resource.RLIM_INFINITY:
+        wanted = _FILES
+    else:
+        wanted = min(_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 

@@ -69,7 +69,10 @@ def read_header(line: bytes) -> Header:
     words = [word.decode("utf-8", "replace") for word in line.split()]  # of text, other blanks would end a word, too
     if len(words) != 8 or words[0] != "TALLY1" or not (words[1].isdigit() and words[5].isdigit()):
         raise FormatError("this is no delivery of a hook", hint="hook.py and the recorder are of different versions")
-    length = int(words[1]) if len(words[1]) < 12 else MOST_DATA + 1
+    if len(words[1]) < 12:
+        length = int(words[1])
+    else:
+        length = MOST_DATA + 1
     if length > MOST_DATA:
         raise TooLargeError(
             f"a payload of {words[1]} bytes is over the limit of {MOST_DATA}", hint="nothing of it is kept"

@@ -67,7 +67,10 @@ def _ascending(pairs: list[Pair]) -> list[Pair]:
     before: list[int] = []
     for number, (_, j) in enumerate(pairs):
         length = bisect_left(ends, j)
-        before.append(last[length - 1] if length else -1)
+        if length:
+            before.append(last[length - 1])
+        else:
+            before.append(-1)
         ends[length : length + 1] = [j]
         last[length : length + 1] = [number]
     chosen, at = [], last[-1] if last else -1

@@ -145,4 +145,6 @@ _TRIGGERS = frozenset(Trigger)
 
 
 def _texts(value: Json) -> list[str]:
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [text for text in value if isinstance(text, str)]
+    return []

@@ -83,7 +83,9 @@ def compaction_of(
         before: the steps before it, newest first. after: the first steps of the session that goes on.
         spent: the step that says what the summary cost, if that is another.
     """
-    paid = spent if spent is not None else step
+    paid = step
+    if spent is not None:
+        paid = spent
     summary = _summary(step, after)
     return Compaction(
         session=session,
@@ -115,7 +117,9 @@ def told_of(way: Way, last: Compaction | None) -> dict[str, Json]:
     continued = [(key, link) for key, link in way.conversation[: way.depth] if link.reason not in ROLLOVERS]
     in_place = sum(link.parent is not None and base_of(link.parent) == base_of(key) for key, link in continued)
     said: dict[str, Json] = {"count": len(continued), "inPlace": in_place}
-    return {**said, "last": msgspec.to_builtins(last)} if last is not None else said
+    if last is not None:
+        return {**said, "last": msgspec.to_builtins(last)}
+    return said
 
 
 def summed(compactions: Sequence[Compaction], *, whole: bool = False) -> dict[str, Json]:
@@ -140,13 +144,17 @@ def _mode(step: Recorded, session: str, into: str | None) -> str:
     if told in ("in-place", "rotation"):
         return str(told)
     is_same = into is None or base_of(into) == base_of(session)
-    return "in-place" if is_same else "rotation"
+    if is_same:
+        return "in-place"
+    return "rotation"
 
 
 def base_of(session: str) -> str:
     """The agent's own id of a session that may be recorded as its k-th continuation, `<id>~k` (docs/format.md 13.1)."""
     base, sharp, number = session.rpartition("~")
-    return base if sharp and number.isascii() and number.isdigit() else session
+    if sharp and number.isascii() and number.isdigit():
+        return base
+    return session
 
 
 def _summary(step: Recorded, after: Sequence[Recorded]) -> str | None:
@@ -162,16 +170,21 @@ def _first_message(steps: Iterable[Recorded]) -> str | None:
 
 
 def _count(value: Json) -> int | None:
-    return value if type(value) is int else None
+    if type(value) is int:
+        return value
+    return None
 
 
 def _word(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value
+    return None
 
 
 def _tokens(step: Recorded) -> dict[str, int] | None:
     tokens = step.member("tokens")
-    kept = (
-        {str(name): count for name, count in tokens.items() if type(count) is int} if isinstance(tokens, dict) else {}
-    )
+    if isinstance(tokens, dict):
+        kept = {str(name): count for name, count in tokens.items() if type(count) is int}
+    else:
+        kept = {}
     return kept or None

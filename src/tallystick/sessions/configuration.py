@@ -153,7 +153,10 @@ def section_inputs(key: bytes, given: Iterable[Given], section: str) -> list[Kno
 
 def _known(key: bytes, given: Given) -> Known:
     is_read = given.problem is None
-    name = given.name if len(given.name) <= _MOST_NAME else given.name[: _MOST_NAME - 1] + "…"
+    if len(given.name) <= _MOST_NAME:
+        name = given.name
+    else:
+        name = given.name[: _MOST_NAME - 1] + "…"
     return Known(
         name=name,
         digest=input_digest(key, given.name, _READABLE + given.data if is_read else _UNREADABLE),

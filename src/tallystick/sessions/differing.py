@@ -84,7 +84,10 @@ class FileDifference(msgspec.Struct, frozen=True):
 
 def parts_of(args: Json, folder: str | None) -> dict[str, str]:
     """Digests of a call's arguments by name, as they are told in the session's own folder."""
-    members = args if isinstance(args, dict) else {"": args}
+    if isinstance(args, dict):
+        members = args
+    else:
+        members = {"": args}
     told = {str(name): value for name, value in members.items() if name not in _SAYING_NOTHING}
     named = sorted(told)[:_MOST_PARTS]
     parts = {name: _digest(told[name], folder) for name in named}
@@ -174,8 +177,12 @@ def difference(left: Move, right: Move) -> tuple[str, ...]:
 def divergence(left: Sequence[Move], right: Sequence[Move]) -> Divergence | None:
     """Where two sessions part; None if they never do."""
     for number in range(max(len(left), len(right))):
-        one = left[number] if number < len(left) else None
-        other = right[number] if number < len(right) else None
+        one = None
+        if number < len(left):
+            one = left[number]
+        other = None
+        if number < len(right):
+            other = right[number]
         differs = ("one has ended",) if one is None or other is None else difference(one, other)
         if differs:
             return Divergence(number, one, other, differs)

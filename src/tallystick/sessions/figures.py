@@ -73,7 +73,9 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def at_ms(self) -> int | None:
         """When it happened, milliseconds since 1970."""
-        return None if self.at_us is None else self.at_us // 1000
+        if self.at_us is None:
+            return None
+        return self.at_us // 1000
 
     @property
     def place(self) -> str:
@@ -151,23 +153,33 @@ def _tokens(step: Recorded) -> dict[str, int] | None:
     if not found.keys() & {"input", "output"}:
         return None
     kept = _count(step.meta.get("cache_write_1h_tokens"))
-    return found if kept is None else {**found, "cache_write_1h": kept}
+    if kept is None:
+        return found
+    return {**found, "cache_write_1h": kept}
 
 
 def _count(value: Json) -> int | None:
-    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
+    if type(value) is int and 0 <= value <= _MOST_TOKENS:
+        return value
+    return None
 
 
 def _whole(value: Json) -> int | None:
-    return value if type(value) is int else None
+    if type(value) is int:
+        return value
+    return None
 
 
 def _length(value: Json) -> int:
-    return value if type(value) is int and 0 < value <= _MOST_MS else 0
+    if type(value) is int and 0 < value <= _MOST_MS:
+        return value
+    return 0
 
 
 def _short(value: Json) -> str | None:
-    return value[:_MOST_TEXT] if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value[:_MOST_TEXT]
+    return None
 
 
 def _time(step: Recorded) -> int | None:

@@ -56,7 +56,9 @@ def fingerprint(
     blocked = switches.get(_BLOCKED)
     section: dict[str, Json] = {name: bool(switches.get(name, False)) for name in _SWITCHES}
     section[_BLOCKED] = None if blocked is None else list(_listed(blocked))
-    text = "" if explicit is None else go_json(dict.fromkeys(sorted(set(_listed(explicit))), True))
+    text = ""
+    if explicit is not None:
+        text = go_json(dict.fromkeys(sorted(set(_listed(explicit))), True))
     text += go_json({name: True for name in _AUTO if name in on}) + go_json(section)
     return sha256(text.encode()).hexdigest()
 
@@ -99,7 +101,9 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             "phase": self.phase,
             "enabled": self.enabled,
         }
-        return told if self.digest is None else {**told, "digest": self.digest}
+        if self.digest is None:
+            return told
+        return {**told, "digest": self.digest}
 
 
 def lango_registry(hooks: Iterable[Hook]) -> str:

@@ -130,19 +130,25 @@ def _bash(said: Mapping[str, Json]) -> str:
     action = said.get("action")
     if isinstance(action, str):
         return _word(action)
-    return "allow" if said.get("pass") is True else UNKNOWN
+    if said.get("pass") is True:
+        return "allow"
+    return UNKNOWN
 
 
 def _effect(figure: Figure) -> str:
     would = figure.said.get("would")
-    return f"would {_word(would)}" if would is not None else _word(figure.said.get("effect"))
+    if would is not None:
+        return f"would {_word(would)}"
+    return _word(figure.said.get("effect"))
 
 
 def _rules(decisions: list[Figure]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for figure in decisions:
         for rule in _list(figure.said.get("rules")):
-            name = rule[:_MOST_TEXT] if isinstance(rule, str) else UNKNOWN
+            name = UNKNOWN
+            if isinstance(rule, str):
+                name = rule[:_MOST_TEXT]
             if name in found or len(found) < _MOST_RULES:
                 found.setdefault(name, Counter())[_effect(figure)] += 1
     return {rule: dict(counts) for rule, counts in found.items()}
@@ -150,11 +156,15 @@ def _rules(decisions: list[Figure]) -> dict[str, dict[str, int]]:
 
 def _word(value: Json) -> str:
     """A verdict in lower case: agents write ALLOW and allow."""
-    return value[:_MOST_TEXT].lower() if isinstance(value, str) and value else UNKNOWN
+    if isinstance(value, str) and value:
+        return value[:_MOST_TEXT].lower()
+    return UNKNOWN
 
 
 def _list(value: Json) -> list[Json]:
-    return value[:_MOST_RULES] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return value[:_MOST_RULES]
+    return []
 
 
 def _counts(words: Iterable[str]) -> dict[str, int]:

@@ -25,7 +25,9 @@ def hermes_links(db: Sessions) -> Links:
 
     def find(session: str) -> Link | None:
         row = row_of(db, session)
-        return None if row is None else _link(row, db)
+        if row is None:
+            return None
+        return _link(row, db)
 
     return find
 
@@ -37,7 +39,9 @@ def _link(row: Mapping[str, Json], db: Sessions) -> Link:
     if not isinstance(named, str) or named == _ORPHANED:
         return Link(kind=Kind.SCHEDULED if row.get("source") in _SCHEDULED else Kind.ROOT)
     reason = end_reason(db, named)
-    told = reason if isinstance(reason, str) else None
+    told = None
+    if isinstance(reason, str):
+        told = reason
     return Link(kind=_kind(named, delegated, branched, row.get("source"), reason), parent=named, reason=told)
 
 
@@ -50,7 +54,9 @@ def _kind(parent: str, delegated: Json, branched: Json, source: Json, reason: Js
         return Kind.TOOL
     if reason == COMPRESSION or reason in ROLLOVERS:
         return Kind.CONTINUATION
-    return Kind.BRANCH if reason == "branched" else Kind.OTHER
+    if reason == "branched":
+        return Kind.BRANCH
+    return Kind.OTHER
 
 
 def _config(value: Json) -> Mapping[str, Json]:
@@ -60,7 +66,9 @@ def _config(value: Json) -> Mapping[str, Json]:
             value = msgspec.json.decode(value)
         except msgspec.DecodeError:
             return {}
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
 def rows_of(way: Way, *, in_place: bool = True) -> SessionRows:
@@ -73,7 +81,9 @@ def rows_of(way: Way, *, in_place: bool = True) -> SessionRows:
     reason: str | None = None
     for name, link, parent in _named(way) if in_place else _rotated(way):
         rows.setdefault(name, {"parent_session_id": parent, "end_reason": reason})
-        reason = COMPRESSION if link.kind is Kind.CONTINUATION else None
+        reason = None
+        if link.kind is Kind.CONTINUATION:
+            reason = COMPRESSION
     return SessionRows(rows)
 
 

@@ -40,7 +40,9 @@ def session_provenance_meta(
 ) -> dict[str, Json] | None:
     """The whole `_meta` that carries `session_provenance`; None where that has nothing to say."""
     found = session_provenance(db, handle, current, previous=previous, rule=rule)
-    return None if found is None else {"hermes": {"sessionProvenance": found}}
+    if found is None:
+        return None
+    return {"hermes": {"sessionProvenance": found}}
 
 
 def session_provenance(
@@ -83,7 +85,9 @@ def row_of(db: Sessions, session: Json) -> Mapping[str, Json] | None:
         return None
     try:
         found = db.get_session(session)
-        return None if found is None else dict(found)
+        if found is None:
+            return None
+        return dict(found)
     except Exception:
         return None
 
@@ -91,7 +95,9 @@ def row_of(db: Sessions, session: Json) -> Mapping[str, Json] | None:
 def end_reason(db: Sessions, session: Json) -> Json:
     """Why a session ended; None also for one that is not there."""
     row = row_of(db, session)
-    return row.get("end_reason") if row is not None else None
+    if row is None:
+        return None
+    return row.get("end_reason")
 
 
 def _walk(current: str, row: Mapping[str, Json], db: Sessions) -> tuple[str, int]:
@@ -119,7 +125,9 @@ def _rotation(current: str, previous: str | None, reason: Json, rule: Rule) -> d
         return said
     if rule is Rule.RELEASED or reason == COMPRESSION:
         return {**said, "reason": COMPRESSION, "creatorKind": COMPRESSION}
-    return {**said, "reason": reason, "creatorKind": "rollover"} if reason in ROLLOVERS else said
+    if reason in ROLLOVERS:
+        return {**said, "reason": reason, "creatorKind": "rollover"}
+    return said
 
 
 class SessionRows:

@@ -71,7 +71,10 @@ class _Merge:
 
     def _advance(self, stream: _Stream) -> None:
         """Take the next step of a session and put the session in its place. At its end, let go who waits for it."""
-        stream.head = next(stream.steps, None) if stream.steps is not None else None
+        if stream.steps is not None:
+            stream.head = next(stream.steps, None)
+        else:
+            stream.head = None
         if stream.head is None:
             session = stream.track.session
             for key in [key for key in self._waiting if key[0] == session]:

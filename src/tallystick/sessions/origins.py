@@ -34,14 +34,20 @@ def sealed_parent(first: Recorded) -> tuple[str, str] | None:
     if not first.parents:
         return None
     journal, sharp, digest = first.parents[0].partition("#")
-    return (journal, digest) if sharp else None
+    if sharp:
+        return journal, digest
+    return None
 
 
 def claimed_parent(first: Recorded) -> str | None:
     """The agent's own id of the parent that a session claims; None: it claims none, or one of another agent."""
     claim = first.member("parent_source")
-    named = claim.get("session") if isinstance(claim, dict) and "agent" not in claim else None
-    return named if isinstance(named, str) and named else None
+    named = None
+    if isinstance(claim, dict) and "agent" not in claim:
+        named = claim.get("session")
+    if isinstance(named, str) and named:
+        return named
+    return None
 
 
 def link_of(first: Recorded, parent: str | None, cause: Recorded | None = None, *, task: int | None = None) -> Link:
@@ -53,7 +59,9 @@ def link_of(first: Recorded, parent: str | None, cause: Recorded | None = None, 
         task: which task of the call it works on.
     """
     sealed = sealed_parent(first)
-    began = _entry(sealed, cause) if sealed is not None and parent is not None else None
+    began = None
+    if sealed is not None and parent is not None:
+        began = _entry(sealed, cause)
     return Link(
         kind=_kind(first, parent),
         parent=parent,
@@ -80,7 +88,9 @@ def _kind(first: Recorded, parent: str | None) -> Kind:
     kind, relation = _text(first.member("kind")), _text(first.member("relation"))
     if kind == SessionKind.ROOT or kind is None:
         is_scheduled = parent is None and first.member("surface") in _SCHEDULED
-        return Kind.SCHEDULED if is_scheduled else Kind.ROOT
+        if is_scheduled:
+            return Kind.SCHEDULED
+        return Kind.ROOT
     if first.member("relation_by") == "copies":
         return Kind.FORK
     if relation in _RELATIONS:
@@ -96,12 +106,16 @@ def _reason(first: Recorded, cause: Recorded | None) -> str | None:
 
 def _call(cause: Recorded) -> str | None:
     """The agent's id of the call that began it: what it hangs on is the call, or the start of a sub-agent that names it."""
-    return _text(cause.member("corr")) if cause.type in ("tool_call", "tool_result", "subagent_start") else None
+    if cause.type in ("tool_call", "tool_result", "subagent_start"):
+        return _text(cause.member("corr"))
+    return None
 
 
 def task_of(args: Json, goal: str | None) -> int | None:
     """Which of a call's `tasks` has this goal; None where the call gives none, or none like it."""
-    tasks = args.get("tasks") if isinstance(args, dict) else None
+    tasks = None
+    if isinstance(args, dict):
+        tasks = args.get("tasks")
     if not isinstance(tasks, list) or not goal:
         return None
     goals = [task.get("goal") if isinstance(task, dict) else task for task in tasks]
@@ -109,4 +123,6 @@ def task_of(args: Json, goal: str | None) -> int | None:
 
 
 def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value
+    return None

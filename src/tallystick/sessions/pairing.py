@@ -89,5 +89,9 @@ def _known(figure: Figure, by_corr: dict[str, Exchange], unnamed: deque[Exchange
     if figure.corr is not None:
         exchange = by_corr.get(figure.corr)
         is_another = exchange is not None and figure.type == "tool_call" and exchange.call is not None
-        return None if is_another else exchange
-    return unnamed.popleft() if figure.type == "tool_result" and unnamed else None
+        if is_another:
+            return None
+        return exchange
+    if figure.type == "tool_result" and unnamed:
+        return unnamed.popleft()
+    return None

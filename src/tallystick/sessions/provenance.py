@@ -228,4 +228,6 @@ def _why(link: Link) -> dict[str, Json]:
 
 def _rotation(rotation: Rotation) -> dict[str, Json]:
     said: dict[str, Json] = {"from": rotation.before, "to": rotation.after}
-    return {**said, "reason": rotation.reason} if rotation.reason is not None else said
+    if rotation.reason is not None:
+        return {**said, "reason": rotation.reason}
+    return said

@@ -49,7 +49,9 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
         output, written = _count(tokens, "output"), _count(tokens, "cache_write")
         thought = min(_count(tokens, "reasoning"), output)
         kept = min(_count(tokens, "cache_write_1h"), written)
-        write = self.input if self.cache_write is None else self.cache_write
+        write = self.cache_write
+        if write is None:
+            write = self.input
         total = (
             self.input * _count(tokens, "input")
             + (self.input if self.cache_read is None else self.cache_read) * _count(tokens, "cache_read")
@@ -68,7 +70,9 @@ def microusd(picousd: int) -> int:
 
 def _count(tokens: Mapping[str, Json], kind: str) -> int:
     value = tokens.get(kind)
-    return value if type(value) is int and 0 < value <= _MOST_TOKENS else 0
+    if type(value) is int and 0 < value <= _MOST_TOKENS:
+        return value
+    return 0
 
 
 def prompt_tokens(tokens: Mapping[str, Json]) -> int:
@@ -108,4 +112,6 @@ def _dollars(text: str) -> Decimal | None:
         number = Decimal(text)
     except InvalidOperation:
         return None
-    return number if number.is_finite() and 0 <= number <= _MOST_DOLLARS else None
+    if number.is_finite() and 0 <= number <= _MOST_DOLLARS:
+        return number
+    return None

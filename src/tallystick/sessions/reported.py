@@ -25,7 +25,9 @@ class Timing(msgspec.Struct, frozen=True):
     @property
     def average_ms(self) -> int:
         """The mean, cut to whole milliseconds."""
-        return self.total_ms // self.count if self.count else 0
+        if self.count:
+            return self.total_ms // self.count
+        return 0
 
 
 class ModelTokens(msgspec.Struct, frozen=True):
@@ -91,13 +93,17 @@ def bash_check(figure: Figure) -> str:
     check = figure.said.get("check")
     if isinstance(check, str):
         return check
-    return figure.text[1:].partition("]")[0] if figure.text.startswith("[") else ""
+    if figure.text.startswith("["):
+        return figure.text[1:].partition("]")[0]
+    return ""
 
 
 def span_ms(figures: Iterable[Figure]) -> int:
     """From the earliest time to the latest. Starts and ends of the session are no events of the agent's log."""
     times = [figure.at_us for figure in figures if figure.at_us is not None and not figure.type.startswith("session_")]
-    return (max(times) - min(times)) // 1000 if times else 0
+    if times:
+        return (max(times) - min(times)) // 1000
+    return 0
 
 
 def timing(figures: Iterable[Figure]) -> Timing:

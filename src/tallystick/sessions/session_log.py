@@ -247,9 +247,9 @@ def _flat(members: dict[str, Json]) -> dict[str, Json]:
 
 
 def _flat_nodes(nodes: Json) -> Json:
-    return (
-        [_flat_node(node) if isinstance(node, dict) else node for node in nodes] if isinstance(nodes, _LISTS) else nodes
-    )
+    if isinstance(nodes, _LISTS):
+        return [_flat_node(node) if isinstance(node, dict) else node for node in nodes]
+    return nodes
 
 
 def _flat_node(node: dict[str, Json]) -> dict[str, Json]:
@@ -266,7 +266,10 @@ def event_record(members: Mapping[str, Json]) -> dict[str, Json]:
 
 def header_record(log: Log) -> dict[str, Json]:
     """The first line of a session."""
-    inputs = {"inputs": _safe(log.inputs)} if log.inputs else {}
+    if log.inputs:
+        inputs = {"inputs": _safe(log.inputs)}
+    else:
+        inputs = {}
     header = {"_type": "header", "id": log.id, "workflow_name": log.workflow_name, **inputs}
     return {**header, "created_at": log.created_at or NO_TIME, "updated_at": NO_TIME}
 
@@ -301,7 +304,9 @@ def record_from(members: Mapping[str, Json]) -> JSONLRecord | None:
     kind = folded.get("_type")
     if kind == "event":
         event = event_from(members)
-        return None if event is None else JSONLRecord(record_type="event", event=event)
+        if event is None:
+            return None
+        return JSONLRecord(record_type="event", event=event)
     if kind not in ("header", "footer"):
         return None
     fitting = _frame(JSONLRecord, folded)
@@ -323,7 +328,9 @@ def is_no_time(text: str) -> bool:
 
 
 def _folded(key: str) -> str:
-    return key.lower() if key.lower() in _FRAME or key.lower() in ("result", "error") else key
+    if key.lower() in _FRAME or key.lower() in ("result", "error"):
+        return key.lower()
+    return key
 
 
 def event_from(members: Mapping[str, Json]) -> Event | None:
@@ -356,7 +363,10 @@ def _nodes_from(items: Json, deepest: int) -> tuple[TaintNode, ...] | None:
         return None
     nodes = []
     for item in items:
-        fitting, extra = _parted(TaintNode, item) if isinstance(item, dict) else ({}, {})
+        if isinstance(item, dict):
+            fitting, extra = _parted(TaintNode, item)
+        else:
+            fitting, extra = {}, {}
         below = _nodes_from(fitting.get("tainted_by", ()), deepest - 1)
         if below is None or not fitting:
             return None

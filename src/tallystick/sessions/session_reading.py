@@ -79,7 +79,9 @@ class Assembly:
         record = record_from(members)
         if record is None:
             is_event = str(members.get("_type")) == "event"
-            kind = "empty_event" if is_event else "unknown_record"
+            kind = "unknown_record"
+            if is_event:
+                kind = "empty_event"
             self.note(kind, "an event without any member" if is_event else "no header, event or footer", offset)
         elif record.event is not None:
             self._events.append((offset, record.event))

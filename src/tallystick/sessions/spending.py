@@ -89,7 +89,11 @@ NOTHING = Spending()
 
 
 def _both(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else one + other
+    if one is None:
+        return other
+    if other is None:
+        return one
+    return one + other
 
 
 def spent(

@@ -59,7 +59,9 @@ def end_status(word: object) -> Status:
 
 def word_of_end(status: object, success: object) -> object:
     """How an end says that it went: in its word, else by its `success`."""
-    return Status.FAILED.value if status is None and success is False else status
+    if status is None and success is False:
+        return Status.FAILED.value
+    return status
 
 
 def may_become(now: Status, then: Status, *, resumed: bool = False) -> bool:
@@ -99,7 +101,9 @@ class Life(msgspec.Struct, frozen=True):
 def after(now: Status, moment: Moment) -> Status:
     """What a session is after one more moment."""
     then = wanted(moment)
-    return then if _follows(now, moment) else now
+    if _follows(now, moment):
+        return then
+    return now
 
 
 def _follows(now: Status, moment: Moment) -> bool:
@@ -108,7 +112,9 @@ def _follows(now: Status, moment: Moment) -> bool:
 
 def wanted(moment: Moment) -> Status:
     """What a moment would make of its session."""
-    return end_status(moment.word) if moment.is_end else Status.ACTIVE
+    if moment.is_end:
+        return end_status(moment.word)
+    return Status.ACTIVE
 
 
 def life_of(moments: Iterable[Moment]) -> Life:
@@ -116,7 +122,9 @@ def life_of(moments: Iterable[Moment]) -> Life:
     now, word, refused = Status.ACTIVE, None, []
     for moment in moments:
         then = wanted(moment)
-        said = moment.word if isinstance(moment.word, str) else None
+        said = None
+        if isinstance(moment.word, str):
+            said = moment.word
         if _follows(now, moment):
             now, word = then, said if said != then.value else None
         elif moment.is_end or then is not now:

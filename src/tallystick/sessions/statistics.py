@@ -186,7 +186,8 @@ class _Counting:
         total = NOTHING
         for figure in some:
             spending = self._spent.get((figure.session, figure.n))
-            total = total if spending is None else total.plus(spending)
+            if spending is not None:
+                total = total.plus(spending)
         return total
 
 
@@ -269,7 +270,10 @@ def _requests(counted: Sequence[Counted], counting: _Counting) -> list[RequestFi
     for one in counted:
         for figure in one.figures:
             own = (figure.session, figure.n if figure.is_prompt else figure.request or -1)
-            place = own if own in belonging else one.prompt
+            if own not in belonging:
+                place = one.prompt
+            else:
+                place = own
             if place in belonging:
                 belonging[place].append(figure)
     return [
@@ -341,5 +345,8 @@ def _active_ms(every: Iterable[Figure]) -> int:
         silence = ((figure.at_us or 0) - (before.at_us or 0)) // _US
         if figure.is_prompt and not before.is_prompt:
             continue
-        active += silence if silence <= IDLE_MS else min(silence, figure.took_ms)
+        if silence <= IDLE_MS:
+            active += silence
+        else:
+            active += min(silence, figure.took_ms)
     return active

@@ -62,7 +62,9 @@ class Adding:
             return more
         is_known = (step.session, step.meta.get("revises")) in self._failed
         self._failed.add((step.session, step.n))
-        return msgspec.structs.replace(more, failures=counts.failures) if is_known else more
+        if is_known:
+            return msgspec.structs.replace(more, failures=counts.failures)
+        return more
 
 
 def count_all(steps: Iterable[Recorded]) -> Counts:
@@ -114,7 +116,9 @@ def time_of(step: Recorded) -> str:
     ts = step.meta.get("ts")
     if not isinstance(ts, str):
         ts = step.meta.get("recorded")
-    return ts if isinstance(ts, str) else ""
+    if isinstance(ts, str):
+        return ts
+    return ""
 
 
 def nested(tops: Sequence[Track], children: Mapping[str, Sequence[Track]], read: Read, below: Below) -> Iterator[Beat]:
@@ -145,7 +149,8 @@ class _Open:
     def next(self) -> Recorded | None:
         """The next step; None at the end, or if a session is due before it."""
         step, self.held = self.held, None
-        step = step if step is not None else next(self.steps, None)
+        if step is None:
+            step = next(self.steps, None)
         if step is None:
             self.due = [child for hanging in self.placed.values() for child in hanging] + self.loose[::-1]
             self.placed, self.loose = {}, []
@@ -196,7 +201,9 @@ class _Nest:
         first = next(iter(self._read(track)), None)
         if first is None:
             return
-        counts = track.counts if track.counts is not None else count_all(self._read(track))
+        counts = track.counts
+        if counts is None:
+            counts = count_all(self._read(track))
         below = _size(self._children, track.session)
         yield Beat(first, track, depth, msgspec.structs.replace(counts, sessions=below))
 
@@ -224,8 +231,13 @@ def folded_runs(beats: Iterable[Beat]) -> Iterator[Beat]:
         if beat.depth == 0:
             yield beat
             continue
-        counts = held.folded if held is not None and held.folded is not None else Counts()
-        first = held if held is not None else beat
+        if held is not None and held.folded is not None:
+            counts = held.folded
+        else:
+            counts = Counts()
+        first = beat
+        if held is not None:
+            first = held
         sessions.add(beat.track.session)
         held = Beat(first.step, first.track, first.depth, counts.plus(beat.step))
     if held is not None:
@@ -233,7 +245,9 @@ def folded_runs(beats: Iterable[Beat]) -> Iterator[Beat]:
 
 
 def _counted(beat: Beat, sessions: set[str]) -> Beat:
-    counts = beat.folded if beat.folded is not None else Counts()
+    counts = beat.folded
+    if counts is None:
+        counts = Counts()
     sessions.discard(beat.track.session)
     return msgspec.structs.replace(beat, folded=msgspec.structs.replace(counts, sessions=len(sessions)))
 
@@ -259,7 +273,9 @@ class Roles:
         is_its = self._is_marked or role in self._acting
         if step.type == "subagent_end":
             self._acting.discard(role)
-        return role if is_its else None
+        if is_its:
+            return role
+        return None
 
 
 def with_roles(beats: Iterable[Beat], below: Below) -> Iterator[Beat]:
@@ -288,7 +304,10 @@ def with_roles(beats: Iterable[Beat], below: Below) -> Iterator[Beat]:
             yield _of_role(beat, role, done.folded if done is not None and below is Below.FOLD else None)
         else:
             held = folded.get(key)
-            counts = held.folded if held is not None and held.folded is not None else Counts()
+            if held is not None and held.folded is not None:
+                counts = held.folded
+            else:
+                counts = Counts()
             folded[key] = _of_role(beat, role, adding.plus(counts, beat.step))
     for session in sessions:
         yield from _never_ended(folded, session, below)
@@ -297,7 +316,9 @@ def with_roles(beats: Iterable[Beat], below: Below) -> Iterator[Beat]:
 def _never_ended(folded: dict[tuple[str, str], Beat], session: str, below: Below) -> list[Beat]:
     """What a session's sub-agents did of which no end is told, as it is folded: nobody asks for it any more."""
     done = [folded.pop(key) for key in list(folded) if key[0] == session]
-    return done if below is Below.FOLD else []
+    if below is Below.FOLD:
+        return done
+    return []
 
 
 def _of_role(beat: Beat, role: str, folded: Counts | None = None) -> Beat:

@@ -29,7 +29,9 @@ class Used:
 
     def take(self, n: int, meta: Mapping[str, Json]) -> None:
         """Take the members of entry `n`."""
-        before = self._taken_out(n, meta["revises"]) if "revises" in meta else _NONE
+        before = _NONE
+        if "revises" in meta:
+            before = self._taken_out(n, meta["revises"])
         found = _counts(meta)
         if found != _NONE:
             self._counted[n] = found

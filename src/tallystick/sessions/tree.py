@@ -98,7 +98,10 @@ class Forest:
 
     def _downwards(self, top: str | None = None) -> Iterator[str]:
         """Every session after the one it hangs on; with `top` that session and what hangs on it."""
-        waiting = list(self._children.get(None, ())) if top is None else [top]
+        if top is None:
+            waiting = list(self._children.get(None, ()))
+        else:
+            waiting = [top]
         while waiting:
             session = waiting.pop()
             waiting += self._children.get(session, ())
@@ -155,7 +158,9 @@ class Forest:
         """
         path = self.path(session)
         levels = [each for each in (depth, None if most_above is None else max(most_above - 2, 0)) if each is not None]
-        drawn = _ends_of(path, min(levels) + 1) if levels else path
+        drawn = path
+        if levels:
+            drawn = _ends_of(path, min(levels) + 1)
         skipped = len(path) - len(drawn)
         for level, (above, below) in enumerate(itertools.pairwise(drawn)):
             hidden = self._sizes[above] - self._sizes[below] - 1
@@ -172,19 +177,26 @@ class Forest:
         while waiting:
             session, below, lines = waiting.pop()
             is_drawn = depth is None or below < depth
-            hidden = 0 if is_drawn else self._sizes[session]
+            hidden = 0
+            if not is_drawn:
+                hidden = self._sizes[session]
             if session == top:
                 yield self._row(session, lines, Standing.ASKED, skipped=skipped, hidden=hidden)
             else:
                 yield self._row(session, lines, Standing.BELOW, hidden=hidden)
-            children = self._children.get(session, []) if is_drawn else []
+            if is_drawn:
+                children = self._children.get(session, [])
+            else:
+                children = []
             beside = _shortened(lines.replace("├─ ", "│  ").replace("└─ ", "   "))
             for child in reversed(children):
                 waiting.append((child, below + 1, beside + ("└─ " if child == children[-1] else "├─ ")))
 
     def _row(self, session: str, lines: str, standing: Standing, *, skipped: int = 0, hidden: int) -> TreeRow:
         node = self._nodes[session]
-        wanted = node.parent if node.parent is not None else node.claimed_session
+        wanted = node.parent
+        if wanted is None:
+            wanted = node.claimed_session
         has_parent = self._parents[session] is not None or session in self._cut
         return TreeRow(
             session=session,
@@ -206,18 +218,24 @@ _MOST_LEVELS = 24
 
 def _last_of(level: int) -> str:
     """What is drawn before the only session shown at a level."""
-    return _shortened("   " * min(level - 1, _MOST_LEVELS + 1)) + "└─ " if level else ""
+    if level:
+        return _shortened("   " * min(level - 1, _MOST_LEVELS + 1)) + "└─ "
+    return ""
 
 
 def _shortened(lines: str) -> str:
     """What is drawn of the levels above, the farthest left out."""
     most = 3 * _MOST_LEVELS
-    return lines if len(lines) <= most else "…  " + lines[3 - most :]
+    if len(lines) <= most:
+        return lines
+    return "…  " + lines[3 - most :]
 
 
 def _ends_of(path: tuple[str, ...], nearest: int) -> tuple[str, ...]:
     """The root, and so many of the sessions at the other end."""
-    return path if len(path) <= nearest + 1 else (path[0], *path[-nearest:])
+    if len(path) <= nearest + 1:
+        return path
+    return (path[0], *path[-nearest:])
 
 
 def _age(node: Node) -> tuple[bool, str, str]:

@@ -107,7 +107,9 @@ def _described(agent: Agent, where: Surroundings) -> Agent:
     if agent.program is None:
         return agent
     version = program_version(agent.program, where.environment)
-    trusted = _trusted(agent, where) if agent.agent == "codex" and agent.hooked else None
+    trusted = None
+    if agent.agent == "codex" and agent.hooked:
+        trusted = _trusted(agent, where)
     return msgspec.structs.replace(agent, version=version, trusted=trusted)
 
 

@@ -138,7 +138,10 @@ def audit_config(names: tuple[str, ...], where: Surroundings, *, root: Path) -> 
         look.at_environment(name)
         if name in present:
             look.at_our_hook(name)
-    unknown = sorted(present - set(adapters)) if not names else []
+    if names:
+        unknown = []
+    else:
+        unknown = sorted(present - set(adapters))
     return Audit(
         agents=tuple(chosen),
         findings=tuple(sorted(look.findings, key=_order)),
@@ -224,7 +227,10 @@ class _Look:
                 problem=None if file.problem is None else _clean(file.problem),
             )
         )
-        hits = list(self._hits(wanted, file)) if file.data is not None else []
+        if file.data is not None:
+            hits = list(self._hits(wanted, file))
+        else:
+            hits = []
         seen = set()
         for hit in [*_file_hits(file, hits), *hits]:
             finding = _finding(hit, agents, _shown(file.path))
@@ -251,7 +257,10 @@ class _Look:
         if off is not None:
             yield Hit(rule=files.HOOKS_OFF, where=tuple(off.partition(" = ")[0].split(".")), said=off)
         for hit in settings_hits(self.adapters[agent], document, _scrub):
-            yield msgspec.structs.replace(hit, line=document.line(hit.where)) if hit.where else hit
+            if hit.where:
+                yield msgspec.structs.replace(hit, line=document.line(hit.where))
+            else:
+                yield hit
         yield from self._scripts(document)
 
     def _scripts(self, document: Document) -> Iterator[Hit]:
@@ -272,8 +281,12 @@ class _Look:
             if start in ("~", "$HOME", "${HOME}"):
                 return self.where.user / rest
             if start.startswith("$"):
-                return None if self.where.project is None else self.where.project / rest
-            return Path(named) if "\0" not in named else None
+                if self.where.project is None:
+                    return None
+                return self.where.project / rest
+            if "\0" not in named:
+                return Path(named)
+            return None
         except ValueError:
             return None
 
@@ -307,14 +320,21 @@ class _Look:
                 continue  # that the file is bad is a finding of its own
         missing = [event for event in adapter.EVENTS if event not in hooked]
         if missing and places:
-            rule, said = (files.SOME_HOOKS, ", ".join(missing)) if hooked else (files.NO_HOOK, "")
+            if hooked:
+                rule, said = files.SOME_HOOKS, ", ".join(missing)
+            else:
+                rule, said = files.NO_HOOK, ""
             self.findings.append(_finding(Hit(rule=rule, said=said), (agent,), _shown(places[0][1])))
 
     def _hook_files(self, found: tuple[SettingsFile, ...], base: Path) -> list[tuple[SettingsFile, Path, Path]]:
         files_of: list[tuple[SettingsFile, Path, Path]] = []
         for file in found:
-            named = self.where.environment.get(file.variable) if file.variable and base == self.where.user else None
-            start = named_folder(named, self.where.user) if named else base
+            named = None
+            if file.variable and base == self.where.user:
+                named = self.where.environment.get(file.variable)
+            start = base
+            if named:
+                start = named_folder(named, self.where.user)
             parts = PurePath(file.path).parts
             files_of.append((file, start.joinpath(*(parts[1:] if named else parts)), start))
         return files_of
@@ -364,7 +384,9 @@ def _scrub(value: Json) -> Json:
 def _clean(text: str) -> str:
     """A text without secrets, cut."""
     clean = _MARKER.sub(REDACTED, scrub_text(text[:_MOST_TEXT], Counter()))
-    return clean if len(clean) <= _MOST_SAID else f"{clean[: _MOST_SAID - 1]}…"
+    if len(clean) <= _MOST_SAID:
+        return clean
+    return f"{clean[: _MOST_SAID - 1]}…"
 
 
 def _shown(path: Path) -> str:

@@ -82,7 +82,9 @@ def forge(home: Home, call: Recorded) -> Forged:
         NotFoundError: the call is not there, or asked for nothing in words.
     """
     path = home.journal(call.session)
-    command = call.values["content.args"].get("command") if isinstance(call.values.get("content.args"), dict) else None
+    command = None
+    if isinstance(call.values.get("content.args"), dict):
+        command = call.values["content.args"].get("command")
     if path is None or not isinstance(command, str) or not command.isascii() or '"' in command or "\\" in command:
         raise NotFoundError(f"step {call.session}:{call.n} has no plain command to change")
     changed = command[:-1] + ("x" if command[-1] != "x" else "y")

@@ -128,7 +128,10 @@ def _disk(home: Home) -> Check:
     found = f"{free / 1e9:.1f} GB free"
     if free >= _LOW_BYTES:
         return _ok("disk", found)
-    state = State.BAD if free < _NO_BYTES else State.WARN
+    if free < _NO_BYTES:
+        state = State.BAD
+    else:
+        state = State.WARN
     return Check(name="disk", state=state, found=found, mend="make room: what cannot be written leaves a gap")
 
 
@@ -182,7 +185,10 @@ def _guard(home: Home, now: float) -> Iterator[Check]:
         at = write_time(datetime.fromtimestamp(now, UTC))
         said = signer.epochs.told(at)
         late = Check(name="epochs", state=State.WARN, found=said, mend="tally signer status")
-        yield late if signer.epochs.is_late(at) else _ok("epochs", said)
+        if signer.epochs.is_late(at):
+            yield late
+        else:
+            yield _ok("epochs", said)
     for target in targets(home):
         yield _ok("anchor", f"{target.name} was given a head over {target.size:,} ledger entries")
 
@@ -254,7 +260,10 @@ def _running(running: dict[str, Any]) -> Iterator[Check]:
         yield Check(name="signing", state=State.BAD, found=found, mend="tally signer status")
     if running.get("last_error"):
         found = f"its last error: {str(running['last_error'])[:300]}"
-        state = State.BAD if running.get("unrecorded") else State.WARN
+        if running.get("unrecorded"):
+            state = State.BAD
+        else:
+            state = State.WARN
         yield Check(name="recorder", state=state, found=found, mend="see run/recorder.log in the store")
 
 
@@ -341,17 +350,27 @@ def _lasting(name: str, called: Installation) -> Iterator[Check]:
         yield Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}")
     elif not called.is_stable:
         found = f"its hook calls a {called.kind}, {called.folder}: when that goes, nothing more is recorded"
-        state = State.NOTE if called.kind is Kind.VENV else State.WARN
+        if called.kind is Kind.VENV:
+            state = State.NOTE
+        else:
+            state = State.WARN
         own = own_installation()
-        mend = f"tally install {name}" if own.is_stable else called.daily_use
+        if own.is_stable:
+            mend = f"tally install {name}"
+        else:
+            mend = called.daily_use
         yield Check(name=name, state=state, found=found, mend=mend)
 
 
 def _probed(name: str, agent: Agent, answer: Probed) -> Check:
-    last = f"last event {agent.last_event[:19]}" if agent.last_event is not None else "no event so far"
+    last = "no event so far"
+    if agent.last_event is not None:
+        last = f"last event {agent.last_event[:19]}"
     if answer.reached:
         return _ok(name, f"its hook reaches the recorder in {answer.took_ms} ms; {last}")
-    said = f": {answer.said.strip()}" if answer.said.strip() else ""
+    said = ""
+    if answer.said.strip():
+        said = f": {answer.said.strip()}"
     found = f"its hook does not reach the recorder (exit code {answer.exit_code}){said}"
     return Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}, then tally service run")
 
@@ -380,4 +399,7 @@ def _strings_of_ours(content: bytes) -> Iterator[str]:
         if isinstance(value, str) and is_ours(value):
             yield value
         elif isinstance(value, dict | list):
-            waiting += list(value.values()) if isinstance(value, dict) else value
+            if isinstance(value, dict):
+                waiting += list(value.values())
+            else:
+                waiting += value

@@ -240,7 +240,10 @@ def _base(home: Home, adapter: HookAdapter, file: SettingsFile, change: FileRepo
     before = change.before
     if _at(change.path, lambda: adapter.hooked(file, before)):
         before = _at(change.path, lambda: adapter.remove(file, before))
-    folders = known.folders if known is not None else ()
+    if known is not None:
+        folders = known.folders
+    else:
+        folders = ()
     return before, msgspec.structs.replace(note, existed=bool(before) or before == change.before, folders=folders)
 
 
@@ -279,12 +282,16 @@ def _without(home: Home, adapter: HookAdapter, path: Path, file: SettingsFile, c
         return FileReport(path=path, before=None, after=None)
     backup = read_backup(home, adapter.NAME, path)
     if backup is not None and backup.is_untouched(content):
-        before = read_before(home, adapter.NAME, path) if backup.existed else None
+        before = None
+        if backup.existed:
+            before = read_before(home, adapter.NAME, path)
         if before is not None or not backup.existed:
             return FileReport(path=path, before=content, after=before, restored=True)
     after: bytes | None = _at(path, lambda: adapter.remove(file, content))
     if not after and after != content:
-        after = read_before(home, adapter.NAME, path) if backup is not None and backup.existed else None
+        after = None
+        if backup is not None and backup.existed:
+            after = read_before(home, adapter.NAME, path)
     return FileReport(path=path, before=content, after=after)
 
 
@@ -322,8 +329,10 @@ def calls_old_port(home: Home, agent: str, where: Surroundings) -> bool:
     contents = [read_settings(where.path(file)) or b"" for file in _files(adapter_of(agent), where)]
     calling = [content for content in contents if calls_by_http(content)]
     known = read_loopback(Place(home.folder))
-    marks = () if known is None else (f"{known.url}/hook/{agent}".encode(), known.token.encode())
-    return any(known is None or not all(mark in content for mark in marks) for content in calling)
+    if known is None:
+        return bool(calling)
+    marks = f"{known.url}/hook/{agent}".encode(), known.token.encode()
+    return any(not all(mark in content for mark in marks) for content in calling)
 
 
 def switched_off_by(agent: str, where: Surroundings) -> str | None:
@@ -345,7 +354,10 @@ def _events(
     found: set[str] = set()
     for file in files:
         path = where.path(file)
-        content = contents[path] if path in contents else read_settings(path)
+        if path in contents:
+            content = contents[path]
+        else:
+            content = read_settings(path)
         found.update(_at(path, partial(adapter.hooked, file, content or b"")))
     return tuple(event for event in adapter.EVENTS if event in found)
 

@@ -133,7 +133,9 @@ def _failed(part: str, error: TallystickError) -> Item:
 
 
 def _state(*, dry_run: bool) -> State:
-    return State.PLANNED if dry_run else State.DONE
+    if dry_run:
+        return State.PLANNED
+    return State.DONE
 
 
 # What is ended --------------------------------------------------------------------------------------------------------
@@ -152,7 +154,9 @@ def _hooks(home: Home, where: Surroundings, *, dry_run: bool) -> Iterator[Item]:
         for file in report.files:
             if file.is_changed:
                 found = True
-                as_before = " as it was before" if file.restored and file.after is not None else ""
+                as_before = ""
+                if file.restored and file.after is not None:
+                    as_before = " as it was before"
                 said = f"{agent}: {file.path}{' removed' if file.after is None else as_before or ' without our hook'}"
                 yield Item(part="hooks", state=_state(dry_run=dry_run), said=said)
     if not found:
@@ -212,7 +216,9 @@ def _store(home: Home, *, dry_run: bool) -> Item:
             _remove(home, ours)
         except JournalError as error:
             return _failed("store", error)
-    left = f", but the folder stays: it holds {', '.join(sorted(others)[:5])}" if others else ""
+    left = ""
+    if others:
+        left = f", but the folder stays: it holds {', '.join(sorted(others)[:5])}"
     return Item(part="store", state=_state(dry_run=dry_run), said=f"{home.folder} removed{left}")
 
 

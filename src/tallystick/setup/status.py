@@ -166,7 +166,9 @@ def _guard(home: Home, now: float) -> Guard:
     except JournalError as error:
         return Guard(signer=str(error))
     around = outlook(home, now=now)
-    epochs = around.signer.epochs if around.signer is not None else None
+    epochs = None
+    if around.signer is not None:
+        epochs = around.signer.epochs
     return Guard(
         signer=place.socket if place is not None else None,
         epochs=epochs.told(write_time(datetime.fromtimestamp(now, UTC))) if epochs is not None else None,
@@ -194,8 +196,12 @@ def _live(rows: tuple[SessionRow, ...], now: datetime) -> Iterator[LiveSession]:
 
 
 def _recorded(ledger: list[Recorded]) -> str | None:
-    found = ledger[0].meta.get("recorded") if ledger else None
-    return found if isinstance(found, str) else None
+    found = None
+    if ledger:
+        found = ledger[0].meta.get("recorded")
+    if isinstance(found, str):
+        return found
+    return None
 
 
 def _signed_size(home: Home) -> int | None:
@@ -203,7 +209,9 @@ def _signed_size(home: Home) -> int | None:
         note = read_note(home)
     except JournalError:
         return None
-    return note.size if note is not None else None
+    if note is None:
+        return None
+    return note.size
 
 
 def _indexed(home: Home) -> tuple[str, tuple[SessionRow, ...], MarkCounts]:

@@ -55,7 +55,10 @@ def bring_up(
     Raises:
         JournalError: the store cannot be made.
     """
-    made = not home.exists if dry_run else init_store(home)
+    if dry_run:
+        made = not home.exists
+    else:
+        made = init_store(home)
     connected = tuple(_connect(home, agent, where, dry_run=dry_run) for agent in find_agents(where) if agent.is_found)
     pid, error = None, None
     if not dry_run:
@@ -80,7 +83,9 @@ def _connect(home: Home, agent: Agent, where: Surroundings, *, dry_run: bool) ->
     try:
         done = install(home, agent.agent, where, dry_run=dry_run)
     except TallystickError as error:
-        hint = f"; {error.hint}" if error.hint else ""
+        hint = ""
+        if error.hint:
+            hint = f"; {error.hint}"
         return Connected(agent=agent.agent, can_be_hooked=True, error=f"{error}{hint}")
     return Connected(
         agent=agent.agent,

@@ -82,17 +82,23 @@ class EpochFile:
     @property
     def number(self) -> int:
         """Which epoch it is now."""
-        return 1 if self.last is None else self.last.epoch + 1
+        if self.last is None:
+            return 1
+        return self.last.epoch + 1
 
     @property
     def key(self) -> str:
         """The did:key of the epoch that it is now."""
-        return self.plan.key if self.last is None else self.last.key
+        if self.last is None:
+            return self.plan.key
+        return self.last.key
 
     @property
     def began(self) -> str:
         """When the epoch that it is now began."""
-        return self.plan.at if self.last is None else self.last.ended
+        if self.last is None:
+            return self.plan.at
+        return self.last.ended
 
     def is_over(self, now: str) -> bool:
         """Whether the epoch that it is now has lasted as long as it is to."""

@@ -93,7 +93,9 @@ def parse_status(data: bytes) -> dict[str, object]:
     """What a signer says of itself. Raises FormatError."""
     code, _, said = data.partition(b"\n")
     try:
-        found = msgspec.json.decode(said) if code == b"200" else None
+        found = None
+        if code == b"200":
+            found = msgspec.json.decode(said)
     except msgspec.MsgspecError:
         found = None
     if not isinstance(found, dict):

@@ -204,7 +204,9 @@ class Server(socketserver.UnixStreamServer):
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
         """Have a connection served. A user who has many open already is not let in, so that others are."""
-        user = user_of(request) if isinstance(request, socket.socket) else None
+        user = None
+        if isinstance(request, socket.socket):
+            user = user_of(request)
         with self._guard:
             may = self._served[user] < _MOST_OF_ONE_USER
             self._served[user] += may

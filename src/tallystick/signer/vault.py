@@ -122,7 +122,10 @@ class Vault:
         if torn:  # it was never answered for: what is answered for is durable
             os.ftruncate(self._file, len(whole) + 1)
         self.uids = frozenset(owner.uids)
-        self.signed_at = last.at if last is not None else None
+        if last is None:
+            self.signed_at = None
+        else:
+            self.signed_at = last.at
         self._first, self._before, self._lines = lines[0], before, len(lines)
 
     @property

@@ -64,7 +64,9 @@ def find_alert(index: Index, text: str) -> AlertEntry:
 def tell_alert(home: Home, index: Index, text: str, *, folder: str) -> Told:
     """Everything about one alert. Raises what `find_alert` raises."""
     alert = find_alert(index, text)
-    place = find_step(index, f"{alert.session}:{alert.n}") if alert.session is not None else None
+    place = None
+    if alert.session is not None:
+        place = find_step(index, f"{alert.session}:{alert.n}")
     if place is None:
         return Told(alert=alert, shown=None, reviews=(), lineage=None)
     shown = show_step(home, place.session, place.n, place.offset)

@@ -85,7 +85,9 @@ def _ask(
     for each in kept:
         note = _judged(each, target, store, keys, said)
         if note is not None:
-            at = each.at if each.at is not None and not _is_after(each.at, now) else None
+            at = None
+            if each.at is not None and not _is_after(each.at, now):
+                at = each.at
             said.undated += at is None
             heads.append(KnownHead(who=target.name, size=note.size, root=note.root, level=Level.A4, at=at))
     said.alarms += _missing(target, sizes, {head.size for head in heads}, said.doubtful)
@@ -128,7 +130,9 @@ def _missing(target: Target, sizes: Collection[int], found: Collection[int], dou
     """What a place was given and does not have. A later head in its place does not make that good."""
     gone = sorted(set(sizes).difference(found))
     if len(gone) > doubtful:
-        others = f", and {len(gone) - 1} more" if len(gone) > 1 else ""
+        others = ""
+        if len(gone) > 1:
+            others = f", and {len(gone) - 1} more"
         yield (
             f"{target.name} was given a head over {gone[-1]} ledger entries and does not have it{others}:"
             " an anchor went missing"

@@ -111,7 +111,10 @@ def anchor(home: Home, target: Target, *, clock: Callable[[], str]) -> Target:
         note = home.note.read_bytes()
         head = parse_note(note)
         is_new = not any(each.place == target.place for each in known)
-        guarded = place.guarded() if _wants_a_try(target, clock()) else Guarded(keeps=None, says="")
+        if _wants_a_try(target, clock()):
+            guarded = place.guarded()
+        else:
+            guarded = Guarded(keeps=None, says="")
         kept = place.put(note)
         _keep(home, note, head.size)
         keep_newest(home, target.kind, target.target, kept)
@@ -256,7 +259,9 @@ def keys_of(home: Home, pinned: bytes | None = None) -> tuple[bytes, ...]:
         except FormatError:
             break
         every.update(dict.fromkeys(view.keys))
-    return tuple(every) if pinned is None else (pinned, *(key for key in every if key != pinned))
+    if pinned is None:
+        return tuple(every)
+    return (pinned, *(key for key in every if key != pinned))
 
 
 def is_due(home: Home, target: Target, *, now: float, every_seconds: float) -> bool:
@@ -265,7 +270,10 @@ def is_due(home: Home, target: Target, *, now: float, every_seconds: float) -> b
 
     try:
         note = read_note(home)
-        then = datetime.fromisoformat(target.at).timestamp() if target.at else 0.0
+        if target.at:
+            then = datetime.fromisoformat(target.at).timestamp()
+        else:
+            then = 0.0
     except (JournalError, ValueError):
         return False
     if note is None:

@@ -65,7 +65,9 @@ def _clock_alarms(home: Home) -> Iterator[str]:
             back = f"{before[0] - at}".partition(".")[0]
             yield f"the clock went back by {back} between ledger entries {before[1]} and {entry.n}"
             return
-        theirs = _time(entry.meta.get("ts")) if entry.meta.get("kind") == "tsa" else None
+        theirs = None
+        if entry.meta.get("kind") == "tsa":
+            theirs = _time(entry.meta.get("ts"))
         if theirs is not None and theirs - at > _CLOCK_STEP:
             behind = f"{theirs - at}".partition(".")[0]
             yield f"the clock was {behind} behind that of {entry.text('content.target')} at ledger entry {entry.n}"
@@ -78,7 +80,9 @@ def _time(said: object) -> datetime | None:
         found = datetime.fromisoformat(str(said))
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    if found.tzinfo is None:
+        return None
+    return found
 
 
 def _stale(home: Home, places: Sequence[Target], now: float | None) -> tuple[str, ...]:
@@ -111,9 +115,14 @@ def outlook(
     except (NotFoundError, FormatError) as error:
         return _nameless(home, pins, error)
     head, beyond = signer.head, signed_beyond(home, signer)
-    key = named_key(signer.pin.key) if signer.pin is not None else None
+    key = None
+    if signer.pin is not None:
+        key = named_key(signer.pin.key)
     places = targets(home)
-    answers = ask(home, keys_of(home, key), places, further=further, now=now) if with_anchors else ()
+    if with_anchors:
+        answers = ask(home, keys_of(home, key), places, further=further, now=now)
+    else:
+        answers = ()
     return ExternalEvidence(
         signer=signer,
         anchors=answers,

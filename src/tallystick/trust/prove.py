@@ -76,7 +76,8 @@ def _session(path: Path, size: int, n: int) -> tuple[list[bytes], Line]:
     for text in LineFile(path):
         if len(entries) == size:
             break
-        step = text if len(entries) == n else step
+        if len(entries) == n:
+            step = text
         entries.append(_hash(path, text))
     if len(entries) < size:
         raise _broken(f"{path} is shorter than its head says")
@@ -112,5 +113,7 @@ def verify_proof(path: Path, *, pinned: str | None, require: Require | None) -> 
         raise UsageError(f"a proof reaches A1 or A2, never {require.value}", hint="verify the store for more")
     with path.open("rb") as file:
         text = file.read(MOST_BYTES + 1)
-    key = parse_did_key(pinned) if pinned is not None else None
+    key = None
+    if pinned is not None:
+        key = parse_did_key(pinned)
     return check_proof(text, pinned=key, require=require or Require.A2)

@@ -52,7 +52,12 @@ class SignerReport(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def keys(self) -> tuple[bytes, ...]:
         """The keys under which its heads count: the one written down, and those that follow by its epochs."""
-        names = self.epochs.keys if self.epochs is not None else () if self.pin is None else (self.pin.key,)
+        if self.epochs is not None:
+            names = self.epochs.keys
+        elif self.pin is None:
+            names = ()
+        else:
+            names = (self.pin.key,)
         return tuple(key for name in names if (key := named_key(name)) is not None)
 
     @property
@@ -97,7 +102,10 @@ def signer_report(home: Home, pins: Path = PINS) -> SignerReport:
         moved = [each for each in known if Path(each.home) == home.folder.absolute()]
         alarms = tuple(f"the store in this folder was {each.store}; another one is in its place" for each in moved)
         return SignerReport(store=store, is_configured=configured, alarms=alarms)
-    alarms = () if configured else ("the store says nothing of its signer any more: keys/signer.json is gone",)
+    if configured:
+        alarms = ()
+    else:
+        alarms = ("the store says nothing of its signer any more: keys/signer.json is gone",)
     return _asked(home, SignerReport(store=store, pin=pin, is_configured=configured, alarms=alarms), pin)
 
 
@@ -124,7 +132,8 @@ def _asked(home: Home, report: SignerReport, pin: Pin) -> SignerReport:
     problems, alarms = [], []
     if user != pin.signer:
         problems.append(f"user {user} listens at {pin.socket}, not the signer's user {pin.signer}")
-        alarms += problems if user is not None else []
+        if user is not None:
+            alarms += problems
     if pin.signer == pin.owner:
         problems.append("the signer runs as the user who records: it guards against accidents, not against that user")
     try:

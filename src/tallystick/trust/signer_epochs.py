@@ -44,9 +44,9 @@ class Followed(msgspec.Struct, frozen=True, kw_only=True):
         if self.newest is None:
             return "the first one; none has ended yet"
         ended = f"epoch {self.newest.epoch:,} ended {self.newest.ended}, its key is erased"
-        return (
-            ended if not self.is_late(now) else f"{ended}; the next was to end by {self.newest.due}: no signer did it"
-        )
+        if not self.is_late(now):
+            return ended
+        return f"{ended}; the next was to end by {self.newest.due}: no signer did it"
 
 
 def follow_epochs(home: Home, pin: Pin, key: str) -> Followed:

@@ -55,7 +55,10 @@ def _copy(source: Path, target: Path) -> None:
 def _only_root(folder: Path) -> None:
     for place in (folder, *folder.rglob("*")):
         os.chown(place, 0, 0)
-        place.chmod(0o755 if place.is_dir() else 0o644)
+        if place.is_dir():
+            place.chmod(0o755)
+        else:
+            place.chmod(0o644)
 
 
 def interpreter() -> Path:

@@ -51,4 +51,6 @@ def home_of_sudoer(environment: Mapping[str, str]) -> Home | None:
         home = Home(Path(pwd.getpwuid(int(uid)).pw_dir) / ".tally")
     except (KeyError, OverflowError):
         return None
-    return home if home.folder.is_dir() else None
+    if home.folder.is_dir():
+        return home
+    return None

@@ -65,7 +65,10 @@ def find_alarms(home: Home, around: ExternalEvidence) -> dict[str, By]:
     """The alarms around a store, and those who remember a head that the ledger contradicts."""
     told_by_places = {alarm for answer in around.anchors for alarm in answer.alarms}
     found = {alarm: By.PLACES if alarm in told_by_places else By.LOOK for alarm in around.alarms}
-    roots = roots_of(home.ledger, {head.size for head in around.heads}) if home.ledger.exists() else {}
+    if home.ledger.exists():
+        roots = roots_of(home.ledger, {head.size for head in around.heads})
+    else:
+        roots = {}
     contradicted = dict[str, KnownHead]()
     for head in sorted(around.heads, key=lambda head: head.size):
         if roots.get(head.size) != head.root:
@@ -88,7 +91,10 @@ def open_alarms(home: Home, around: ExternalEvidence) -> tuple[str, ...]:
 
 def open_before(home: Home, around: ExternalEvidence) -> tuple[str, ...]:
     """The alarms found before that this look cannot find again, and that nobody has found to be over."""
-    unseen = {By.RECORDER} if around.has_asked else {By.RECORDER, By.PLACES}
+    if around.has_asked:
+        unseen = {By.RECORDER}
+    else:
+        unseen = {By.RECORDER, By.PLACES}
     return tuple(kept.alarm for kept in kept_alarms(home) if kept.by in unseen and kept.over is None)
 
 

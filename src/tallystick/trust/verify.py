@@ -112,7 +112,9 @@ def verify_store(
 
 def _alarmed(ledger: LedgerCheck, alarms: Sequence[str]) -> LedgerCheck:
     found = tuple(Defect(ledger.store_id, None, Rule.HEAD, alarm) for alarm in alarms)
-    return msgspec.structs.replace(ledger, defects=(*ledger.defects, *found)) if found else ledger
+    if found:
+        return msgspec.structs.replace(ledger, defects=(*ledger.defects, *found))
+    return ledger
 
 
 def _job(home: Home, sid: str, paths: dict[str, list[Path]], ledger: LedgerCheck) -> _Job:
@@ -154,7 +156,9 @@ def _known_entries(
     """Which of the entries that others refer to are there. A session with two files speaks for none of them."""
     known: dict[str, frozenset[str]] = {}
     for sid, digests in wanted.items():
-        path = home.journal(sid) if sid not in twice else None
+        path = None
+        if sid not in twice:
+            path = home.journal(sid)
         if path is not None:
             known[sid] = contained(LineFile(path), digests)
     return known

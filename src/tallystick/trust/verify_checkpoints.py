@@ -138,7 +138,10 @@ def _marks_of(
     hashes: list[str] = []
     for text in LineFile(path):
         found = skim(text)
-        hashes.append(found.hash.hex() if found is not None else "")
+        if found is not None:
+            hashes.append(found.hash.hex())
+        else:
+            hashes.append("")
         if found is not None and (b'"checkpoint"' in text or len(hashes) - 1 in known):
             with suppress(FormatError):
                 step = read_line(home, text)
@@ -167,6 +170,8 @@ def _unnamed_fault(step: Recorded, known: str, defect: Defect | None) -> str | N
 def _unwhole(step: Recorded, defect: Defect | None) -> str | None:
     """What is not whole up to a checkpoint."""
     if defect is not None and (defect.n is None or defect.n <= step.n):
-        where = f"entry {defect.n}" if defect.n is not None else "the journal"
+        where = "the journal"
+        if defect.n is not None:
+            where = f"entry {defect.n}"
         return f"what it marks is not whole: {where} breaks rule {defect.rule.value}"
     return None

@@ -185,7 +185,9 @@ def note_broken_log(home: Home) -> str | None:
 def _sentence(verdict: LogVerdict) -> str:
     said = []
     if verdict.broken is not None:
-        where = "the tail" if verdict.broken.alert_id is None else f"alert_id {verdict.broken.alert_id}"
+        where = "the tail"
+        if verdict.broken.alert_id is not None:
+            where = f"alert_id {verdict.broken.alert_id}"
         said.append(f"the chain of alerts broke at {where}: {verdict.broken.reason}")
     if verdict.compared is not None and verdict.compared.defect is not None:
         steps = ", ".join((*verdict.compared.missing, *verdict.compared.unheld))

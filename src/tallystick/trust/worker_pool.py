@@ -20,7 +20,9 @@ from tallystick.errors import TallystickError
 
 def cores() -> int:
     """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def in_processes(function: str, jobs: Sequence[Any], weights: Sequence[int]) -> Iterator[tuple[int, Any]]:

@@ -28,7 +28,10 @@ class Browser(Finding):
 
     def status_pieces(self, width: int) -> list[Piece]:
         """Likewise, and whether what is recorded now is followed."""
-        following = [("  ⟳ following", GOOD)] if self.has_begun(FOLLOWING) and not self.said[0] else []
+        if self.has_begun(FOLLOWING) and not self.said[0]:
+            following = [("  ⟳ following", GOOD)]
+        else:
+            following = []
         return [*super().status_pieces(width), *following]
 
     # Following ------------------------------------------------------------------------------------------------------
@@ -86,7 +89,9 @@ class Browser(Finding):
 
     def action_copy(self) -> None:
         """The step's id to the clipboard of the terminal, and onto the screen for those that have none."""
-        row = self.timeline.get(self.timeline.row) if self.timeline.count else None
+        row = None
+        if self.timeline.count:
+            row = self.timeline.get(self.timeline.row)
         if row is not None:
             self.copy_to_clipboard(row.hash)
             self.say(f"copied {row.hash}", LINK)

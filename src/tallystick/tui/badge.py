@@ -21,14 +21,19 @@ def badge(verdict: Verdict | None, waiting: str, width: int) -> list[Piece]:
         return [(f"◌ {waiting}", DIM)]
     pieces: list[Piece] = []
     for name, (sign, style), word in zip(WORDS, _signs(verdict), _words(verdict), strict=True):
-        label = f"{name} " if width >= _SPELLED_FROM else ""
+        label = ""
+        if width >= _SPELLED_FROM:
+            label = f"{name} "
         pieces += [(label, DIM), (sign, style), (f" {word}  ", style)]
     return pieces
 
 
 def _words(verdict: Verdict) -> tuple[str, ...]:
     shown = verdict.disclosure
-    hidden = f"{shown.withheld:,} withheld" if shown.withheld else f"{shown.absent_blobs:,} absent"
+    if shown.withheld:
+        hidden = f"{shown.withheld:,} withheld"
+    else:
+        hidden = f"{shown.absent_blobs:,} absent"
     return (
         "intact" if not verdict.defects else f"broken: {verdict.integrity}",
         verdict.completeness.value,

@@ -54,7 +54,9 @@ class Text(Rows):
 
     def pieces(self, row: int, width: int) -> list[Piece]:
         """A line of the text."""
-        return self._drawn[row] if row < len(self._drawn) else []
+        if row < len(self._drawn):
+            return self._drawn[row]
+        return []
 
     def style_of(self, row: int) -> Style | None:
         """No line of a text is chosen."""
@@ -104,7 +106,9 @@ def _whole(whole: Whole) -> Iterator[list[Piece]]:
 def _beside(whole: Whole) -> Iterator[list[Piece]]:
     """What it was for, who decided on it, what came of it, which sessions it began."""
     if whole.cause is not None:
-        n = f":{whole.cause.n}" if whole.cause.n is not None else ""
+        n = ""
+        if whole.cause.n is not None:
+            n = f":{whole.cause.n}"
         yield [("cause    ", DIM), (f"{short(whole.cause.session)}{n}", LINK), ("  (c goes there)", DIM)]
     for line in whole.beside:
         yield [("beside   ", DIM), (f"{short(line.entry.session)}:{line.entry.n} ", LINK), *_short(line)]
@@ -123,7 +127,9 @@ def _value(shown: Shown, name: str) -> Iterator[list[Piece]]:
     step, size = shown.step, shown.blobs.get(name)
     if name in step.withheld:
         erased = [item for item in shown.erasures if name in item.names]
-        why = erased_text(erased[-1].recorded, erased[-1].basis, erased[-1].reason) if erased else WITHHELD
+        why = WITHHELD
+        if erased:
+            why = erased_text(erased[-1].recorded, erased[-1].basis, erased[-1].reason)
         yield [(one_line(name), BOLD), (f"  {why}", PLAIN)]
         return
     yield [(one_line(name), BOLD), (f"  (blob of {size:,} bytes)" if size is not None else "", DIM)]

@@ -40,7 +40,9 @@ class Finding(Jumping):
             return [(" ", PLAIN), self.said if self.said[0] else (_ASKS[self.prompt.purpose], DIM)]
         if self.said[0]:
             return [(" ", PLAIN), self.said]
-        where = f" step {step:,} · {timeline.row + 1:,} of {timeline.count:,}" if step is not None else " no step"
+        where = " no step"
+        if step is not None:
+            where = f" step {step:,} · {timeline.row + 1:,} of {timeline.count:,}"
         pieces: list[Piece] = [(where, PLAIN)]
         if not self.wanted.takes_all:
             pieces.append((f"  filter {filter_text(self.wanted)}", NOTE))
@@ -138,7 +140,10 @@ class Finding(Jumping):
         shown = [row for n in timeline.hits if (row := timeline.row_of(n)) is not None]
         after = [row for row in shown if timeline.number(row) >= start]
         if shown:
-            timeline.go(after[0] if after else shown[0])
+            if after:
+                timeline.go(after[0])
+            else:
+                timeline.go(shown[0])
         elif timeline.row != self._from:
             timeline.go(self._from)
 

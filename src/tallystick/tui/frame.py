@@ -194,7 +194,9 @@ class Frame(App[None]):
 
     def hint_pieces(self, width: int) -> list[Piece]:
         """The keys, or what to do next."""
-        return [(" → ", BOLD), (self.advice, PLAIN)] if self.advice else hint_pieces(width)
+        if self.advice:
+            return [(" → ", BOLD), (self.advice, PLAIN)]
+        return hint_pieces(width)
 
     def wants(self, block: int) -> None:
         """Rows are to be drawn that are not there."""
@@ -250,7 +252,10 @@ class Frame(App[None]):
         """An error, and what to do next."""
         text = str(error)
         if isinstance(error, OSError):
-            text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or text
+            if error.filename:
+                text = f"{error.filename}: {error.strerror}"
+            else:
+                text = error.strerror or text
         self.say(f"✕ {text}", BAD, advice=getattr(error, "hint", None) or "")
 
     def progress(self, lane: Lane, doing: str) -> Callable[[int], None]:

@@ -33,7 +33,9 @@ class Jumping(SessionModel):
     @property
     def here(self) -> Spot | None:
         """Where one is."""
-        return Spot(self.session, self.timeline.step) if self.session is not None else None
+        if self.session is None:
+            return None
+        return Spot(self.session, self.timeline.step)
 
     async def jump(self, spot: Spot | None, *, nowhere: str) -> None:
         """Go somewhere; it can be gone back from."""
@@ -86,7 +88,9 @@ class Jumping(SessionModel):
 
     def action_child(self) -> None:
         """The session that the step began."""
-        row = self.timeline.get(self.timeline.row) if self.timeline.count else None
+        row = None
+        if self.timeline.count:
+            row = self.timeline.get(self.timeline.row)
         if row is None or not row.sessions:
             self.say("no session began at this step; those that did are marked ↳", NOTE)
             return
@@ -107,9 +111,16 @@ class Jumping(SessionModel):
                 found = nearest(reader.graph, session, n, wanted, step=by)
             else:
                 shown = sorted(set(numbers) & set(matching(reader.graph, session, wanted)))
-                at = bisect_right(shown, n) if by > 0 else bisect_left(shown, n) - 1
-                found = shown[at] if 0 <= at < len(shown) else None
-            return None if found is None else Spot(session, found)
+                if by > 0:
+                    at = bisect_right(shown, n)
+                else:
+                    at = bisect_left(shown, n) - 1
+                found = None
+                if 0 <= at < len(shown):
+                    found = shown[at]
+            if found is None:
+                return None
+            return Spot(session, found)
 
         self._jump_from(find, f"no {_KIND_WORDS[kind]} {'after' if by > 0 else 'before'} this step")
 

@@ -36,7 +36,9 @@ def marks_of(reader: Reader, session: str) -> list[Marked]:
 def mark_pieces(mark: Marked) -> list[Piece]:
     """Whether it holds, where it is, what made it, its id, its label."""
     entry = mark.entry
-    label = "(dropped by retention)" if entry.is_pruned else one_line(entry.label or "")
+    label = "(dropped by retention)"
+    if not entry.is_pruned:
+        label = one_line(entry.label or "")
     return [
         (" ✔ " if mark.holds else " ✕ broken: another entry is there ", GOOD if mark.holds else BAD),
         (f"at {entry.position:>5}  ", PLAIN),

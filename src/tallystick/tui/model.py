@@ -61,7 +61,9 @@ class SessionModel(Frame):
         if line is None:
             return [(" tally", BOLD), (f"  {one_line(str(self.home.folder))}", DIM)]
         session = line.session
-        hangs = "" if line.row.kind == "root" else f" {line.row.kind}"
+        hangs = ""
+        if line.row.kind != "root":
+            hangs = f" {line.row.kind}"
         return [
             (f" {short(session.session)} ", BOLD),
             (one_line(f" {session.agent}{hangs}, {session.status}, {counted(session.steps, 'step')}"), PLAIN),
@@ -118,7 +120,8 @@ class SessionModel(Frame):
                     shown, is_first = state, self.session is None
                     await self.load_sessions()
                     await self.renew()
-                    self._early = self.session if is_first else self._early
+                    if is_first:
+                        self._early = self.session
             await asyncio.sleep(max(_GROWN_S, 4 * (time.monotonic() - began)))
 
     async def _open_first(self) -> None:
@@ -217,9 +220,10 @@ class SessionModel(Frame):
     def _title(self) -> None:
         timeline = self.timeline
         timeline.border_title = f"Steps {timeline.count:,}" + ("" if timeline.numbers is None else ", filtered")
-        timeline.empty = (
-            "no steps" if self.wanted.takes_all else "no step of this session is taken by the filter (x drops it)"
-        )
+        if self.wanted.takes_all:
+            timeline.empty = "no steps"
+        else:
+            timeline.empty = "no step of this session is taken by the filter (x drops it)"
         self.redraw()
 
     def wants(self, block: int) -> None:

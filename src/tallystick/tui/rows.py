@@ -88,7 +88,9 @@ class Rows(ScrollView, can_focus=True):
         """How a whole row looks; None: as its pieces say."""
         if row != self.row:
             return None
-        return CHOSEN if self.has_focus else KEPT
+        if self.has_focus:
+            return CHOSEN
+        return KEPT
 
     # Moving ---------------------------------------------------------------------------------------------------------
 

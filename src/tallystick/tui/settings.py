@@ -27,13 +27,20 @@ _MEANING_LINES = 3
 
 def value_text(value: Value) -> str:
     """A value as it is shown, and typed."""
-    return one_line(", ".join(value)) if isinstance(value, tuple) else one_line(str(value))
+    if isinstance(value, tuple):
+        return one_line(", ".join(value))
+    return one_line(str(value))
 
 
 def _typed(value: Value) -> str:
     """The value to begin typing with: none that would not be the same when it is typed."""
-    plain = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return plain if value_text(value) == plain else ""
+    if isinstance(value, tuple):
+        plain = ", ".join(value)
+    else:
+        plain = str(value)
+    if value_text(value) == plain:
+        return plain
+    return ""
 
 
 class SettingRows(Rows):
@@ -48,7 +55,9 @@ class SettingRows(Rows):
         item = self.found[row]
         widest = max(len(one.setting.key) for one in self.found)
         value = value_text(item.value) or "(none)"
-        note = "" if item.is_default else f"  set; the default is {value_text(item.setting.default) or '(none)'}"
+        note = ""
+        if not item.is_default:
+            note = f"  set; the default is {value_text(item.setting.default) or '(none)'}"
         return [
             (f" {item.setting.key:<{widest}}  ", PLAIN),
             (fitted(value, max(12, min(30, width - widest - 6))), DIM if item.is_default else BOLD),
@@ -94,7 +103,9 @@ class Settings(Screen[None]):
     @property
     def _chosen(self) -> Set | None:
         rows = self._rows
-        return rows.found[rows.row] if rows.row < len(rows.found) else None
+        if rows.row < len(rows.found):
+            return rows.found[rows.row]
+        return None
 
     def on_mount(self) -> None:
         """Read them."""
@@ -117,7 +128,9 @@ class Settings(Screen[None]):
         if item is None:
             return []
         lines = list(wrapped([(f" {item.setting.does} It may be {item.setting.takes}.", DIM)], width))
-        return lines[number] if number < len(lines) else []
+        if number < len(lines):
+            return lines[number]
+        return []
 
     def _say(self, text: str, *, bad: bool = False, advice: str = "") -> None:
         self._said = (f" {'✕' if bad else '✔'} {one_line(text)}", BAD if bad else GOOD)

@@ -48,8 +48,12 @@ def fitted(text: str, width: int) -> str:
     taken = cell_len(text)
     if taken <= width:
         return text + " " * (width - taken)
-    kept = chop_cells(text, max(width - 1, 1))[0] if width > 1 else ""
-    return fitted(f"{kept}…", width) if width > 0 else ""
+    kept = ""
+    if width > 1:
+        kept = chop_cells(text, max(width - 1, 1))[0]
+    if width > 0:
+        return fitted(f"{kept}…", width)
+    return ""
 
 
 def wrapped(pieces: list[Piece], width: int) -> Iterator[list[Piece]]:
@@ -68,7 +72,9 @@ def wrapped(pieces: list[Piece], width: int) -> Iterator[list[Piece]]:
     for text, style in pieces:
         rest = text
         while cell_len(rest) > room:
-            head = _head(rest, room) if room > 1 else ""
+            head = ""
+            if room > 1:
+                head = _head(rest, room)
             yield [*line, (head, style)]
             rest, line, room = rest[len(head) :], [(" " * indent, PLAIN)], max(width - indent, 2)
         line.append((rest, style))
@@ -80,4 +86,6 @@ def _head(text: str, room: int) -> str:
     """What of a text goes into the line: up to a blank, unless that would leave half of the line empty."""
     head = chop_cells(text, room)[0]
     blank = head.rfind(" ") + 1
-    return head[:blank] if blank > len(head) // 2 and text[len(head)] != " " else head
+    if blank > len(head) // 2 and text[len(head)] != " ":
+        return head[:blank]
+    return head

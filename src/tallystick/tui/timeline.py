@@ -74,7 +74,9 @@ def row_of(line: Line) -> Row:
 
 def _clock(when: str) -> str:
     """The time of day. `[03:04]` is when it was recorded, of steps whose source says no time."""
-    return f"[{when[12:17]}]" if when.startswith("[") else when[11:19]
+    if when.startswith("["):
+        return f"[{when[12:17]}]"
+    return when[11:19]
 
 
 class Timeline(Rows):
@@ -105,7 +107,10 @@ class Timeline(Rows):
     def grow(self, size: int, *, numbers: array[int] | None = None) -> None:
         """The session has more steps now. Who is at the end stays there."""
         at_end = self.row >= self.count - 1
-        count = size if numbers is None else len(numbers)
+        if numbers is None:
+            count = size
+        else:
+            count = len(numbers)
         self.numbers = numbers
         if count == self.count:
             return
@@ -119,25 +124,35 @@ class Timeline(Rows):
 
     def number(self, row: int) -> int:
         """The number of the step in a row."""
-        return self.numbers[row] if self.numbers is not None and row < len(self.numbers) else row
+        if self.numbers is not None and row < len(self.numbers):
+            return self.numbers[row]
+        return row
 
     def row_of(self, n: int) -> int | None:
         """The row of a step, by its number; None: it is not among those that are shown."""
         if self.numbers is None:
-            return n if 0 <= n < self.count else None
+            if 0 <= n < self.count:
+                return n
+            return None
         row = bisect_left(self.numbers, n)
-        return row if row < len(self.numbers) and self.numbers[row] == n else None
+        if row < len(self.numbers) and self.numbers[row] == n:
+            return row
+        return None
 
     @property
     def step(self) -> int | None:
         """The number of the chosen step."""
-        return self.number(self.row) if self.count else None
+        if self.count:
+            return self.number(self.row)
+        return None
 
     def numbers_of(self, block: int) -> Sequence[int]:
         """The numbers of the steps in a block."""
         last = min((block + 1) * BLOCK, self.count)
         rows = range(block * BLOCK, last)
-        return rows if self.numbers is None else self.numbers[block * BLOCK : last]
+        if self.numbers is None:
+            return rows
+        return self.numbers[block * BLOCK : last]
 
     def take(self, block: int, rows: Sequence[Row]) -> None:
         """Rows that were wanted."""
@@ -161,7 +176,9 @@ class Timeline(Rows):
                 self._wants(block)
             return None
         self._blocks.move_to_end(block)
-        return rows[place] if place < len(rows) else None
+        if place < len(rows):
+            return rows[place]
+        return None
 
     def look_ahead(self) -> None:
         """Ask for what comes before and after what is seen."""
@@ -189,8 +206,12 @@ class Timeline(Rows):
             return None
         after = [n for n in shown if (n > here if by > 0 else n < here)]
         if by > 0:
-            return after[0] if after else shown[0]
-        return after[-1] if after else shown[-1]
+            if after:
+                return after[0]
+            return shown[0]
+        if after:
+            return after[-1]
+        return shown[-1]
 
     # How it looks ---------------------------------------------------------------------------------------------------
 
@@ -203,9 +224,13 @@ class Timeline(Rows):
             return [(f"{n:>{digits}} ", DIM), ("…", DIM)]
         style = self._look(found)
         is_hit = n in self._hit_set
-        when = f"{found.when:<8} " if width >= _TIMES_FROM else ""
+        when = ""
+        if width >= _TIMES_FROM:
+            when = f"{found.when:<8} "
         kind = fitted(found.type, 13 if width < _NARROW else 14)
-        took = f" {found.took}" if found.took and width >= _NARROW else ""
+        took = ""
+        if found.took and width >= _NARROW:
+            took = f" {found.took}"
         before: list[Piece] = [
             (f"{n:>{digits}}", DIM),
             ("»" if is_hit else " ", HIT if is_hit else PLAIN),
@@ -219,7 +244,10 @@ class Timeline(Rows):
 
     def _said(self, row: Row, style: Style, room: int) -> list[Piece]:
         said = fitted(row.said, max(room, 4))
-        at = said.lower().find(self.words) if self.words else -1
+        if self.words:
+            at = said.lower().find(self.words)
+        else:
+            at = -1
         if at < 0 or len(said.lower()) != len(said):
             return [(said, style)]
         end = at + len(self.words)
@@ -231,7 +259,9 @@ class Timeline(Rows):
             return BAD
         if row.is_prompt:
             return BOLD
-        return DIM if row.is_quiet else PLAIN
+        if row.is_quiet:
+            return DIM
+        return PLAIN
 
 
 def _sign(row: Row) -> str:
@@ -242,4 +272,6 @@ def _sign(row: Row) -> str:
         return "✕"
     if row.sessions:
         return "↳"
-    return "›" if row.is_prompt else " "
+    if row.is_prompt:
+        return "›"
+    return " "

@@ -53,7 +53,9 @@ class Tree(Rows):
     @property
     def session(self) -> SessionLine | None:
         """The session that is chosen."""
-        return self._seen[self.row] if self.row < len(self._seen) else None
+        if self.row < len(self._seen):
+            return self._seen[self.row]
+        return None
 
     def find(self, session: str) -> bool:
         """Choose a session, unfolding what it hangs on; False if it is not there."""
@@ -76,14 +78,18 @@ class Tree(Rows):
     # Which lines are seen -------------------------------------------------------------------------------------------
 
     def _draw_anew(self) -> None:
-        chosen = self.session.session.session if self.session is not None else None
+        chosen = None
+        if self.session is not None:
+            chosen = self.session.session.session
         kept = _kept(self.all, self._agents)
         self._seen = []
         hidden_below: int | None = None
         for line in self.all:
             if hidden_below is not None and line.row.depth > hidden_below:
                 continue
-            hidden_below = line.row.depth if line.session.session in self._folded else None
+            hidden_below = None
+            if line.session.session in self._folded:
+                hidden_below = line.row.depth
             if kept is None or line.session.session in kept:
                 self._seen.append(line)
         row = next((n for n, line in enumerate(self._seen) if line.session.session == chosen), 0)
@@ -109,7 +115,9 @@ class Tree(Rows):
             self._draw_anew()
 
     def _has_below(self, line: SessionLine) -> bool:
-        below = self._seen[self.row + 1] if self.row + 1 < len(self._seen) else None
+        below = None
+        if self.row + 1 < len(self._seen):
+            below = self._seen[self.row + 1]
         return line.session.session in self._folded or (below is not None and below.row.depth > line.row.depth)
 
     # How they look --------------------------------------------------------------------------------------------------
@@ -120,9 +128,13 @@ class Tree(Rows):
         session = line.session
         lines = line.row.lines[-3 * _DEEPEST :]
         mark = STATUS_MARKS.get(session.status, "?")
-        folded = "▸" if session.session in self._folded else " "
+        folded = " "
+        if session.session in self._folded:
+            folded = "▸"
         title = first_line(session.goal or session.title or "", _TITLE)
-        claimed = "~" if line.row.claimed or line.row.missing_parent or line.row.in_circle else ""
+        claimed = ""
+        if line.row.claimed or line.row.missing_parent or line.row.in_circle:
+            claimed = "~"
         return [
             (folded + mark, BAD if session.status == "failed" else PLAIN),
             (f" {one_line(lines)}{claimed}", DIM),
@@ -140,7 +152,9 @@ def _kept(lines: Sequence[SessionLine], agents: tuple[str, ...]) -> set[str] | N
     parents = {line.session.session: line.session.parent for line in lines}
     kept: set[str] = set()
     for line in lines:
-        at: str | None = line.session.session if line.session.agent in agents else None
+        at: str | None = None
+        if line.session.agent in agents:
+            at = line.session.session
         while at is not None and at not in kept:
             kept.add(at)
             at = parents.get(at)

@@ -17,6 +17,8 @@ def take_alerts(home: Home, graph: Graph, *, seen: Seen = Seen.ALL) -> int:
 
     def read(session: str, offset: int) -> Recorded | None:
         path = home.journal(session)
-        return read_at(home, path, offset, load_blobs=True) if path is not None else None
+        if path is None:
+            return None
+        return read_at(home, path, offset, load_blobs=True)
 
     return project_alerts(graph, read, seen=seen)

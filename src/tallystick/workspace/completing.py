@@ -28,7 +28,9 @@ def session_ids(home: Home, typed: str) -> list[Named]:
 def step_names(home: Home, typed: str) -> list[Named]:
     """The steps that a text may begin; before its colon the sessions."""
     session, colon, digits = typed.partition(":")
-    return _step_names(home.graph, session, digits) if colon and session else _session_ids(home.graph, typed)
+    if colon and session:
+        return _step_names(home.graph, session, digits)
+    return _session_ids(home.graph, typed)
 
 
 def checkpoint_ids(home: Home, typed: str) -> list[Named]:

@@ -9,4 +9,6 @@ from difflib import get_close_matches
 def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'log'?` for a word that is nearly one that is known, else nothing."""
     close = get_close_matches(word, list(known), n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    if close:
+        return f"; did you mean {' or '.join(map(repr, close))}?"
+    return ""

@@ -29,7 +29,9 @@ def index_sessions(home: Home, sessions: Sequence[str]) -> int:
     try:
         with Graph(home.graph, Mode.WRITE) as graph:
             near = [sid for sid in sessions if _is_near(home, graph, sid)]
-            return bring_up_to_date(home, graph, sessions=near, depth=Depth.ROWS).steps if near else 0
+            if near:
+                return bring_up_to_date(home, graph, sessions=near, depth=Depth.ROWS).steps
+            return 0
     except TallystickError as error:
         _LOG.info("the index was not brought up to date: %s", error)
         return 0
@@ -53,5 +55,7 @@ def _is_near(home: Home, graph: Graph, session: str) -> bool:
     except OSError:
         return False
     at = read_positions(graph, [session]).get(session, Position())
-    read_to = at.read_to if at.rules == rules.current() else 0
+    read_to = 0
+    if at.rules == rules.current():
+        read_to = at.read_to
     return size - read_to <= _MOST_BEHIND_BYTES

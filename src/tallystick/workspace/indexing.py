@@ -103,7 +103,9 @@ def _current(home: Home, depth: Depth, remarks: list[str], progress: Callable[[i
         graph = _open(home, remarks)
         done = bring_up_to_date(home, graph, depth=depth, progress=progress)
         if done.outdated:
-            sessions = "1 session was" if done.outdated == 1 else f"{done.outdated:,} sessions were"
+            sessions = "1 session was"
+            if done.outdated != 1:
+                sessions = f"{done.outdated:,} sessions were"
             remarks.append(f"the rules of the index have changed: {sessions} projected again")
         remarks += [
             f"{failure.session[:8]}: cannot be read from step {failure.n} on: {failure.why}"

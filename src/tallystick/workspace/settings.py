@@ -43,7 +43,9 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
         """What it may be set to, in words."""
         if self.is_list:
             return f"{'paths that begin with / or ~/' if self.are_paths else 'texts'}, separated by commas"
-        return " or ".join(self.choices) if self.choices else f"a whole number from {self.least} on"
+        if self.choices:
+            return " or ".join(self.choices)
+        return f"a whole number from {self.least} on"
 
 
 SETTINGS = (
@@ -243,7 +245,8 @@ def _in_force(setting: Setting, found: dict[str, Any]) -> Set:
     if setting.key not in found:
         return Set(setting, setting.default, is_default=True)
     value = found[setting.key]
-    value = tuple(value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        value = tuple(value)
     if _is_switch(setting, value):
         value = _SWITCHED.get(value, value)
     if not _fits(setting, value):
@@ -319,11 +322,15 @@ def set_setting(home: Home, key: str, text: str) -> Set:
 def _typed(setting: Setting, text: str) -> Value:
     """What a person typed, as a value. Whether it is one that the setting can have is not looked at."""
     if setting.is_list:
-        return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
+        if text.strip():
+            return tuple(part.strip() for part in text.split(","))
+        return ()
     if _is_switch(setting, text):
         return _SWITCHED.get(text.lower(), text)
     is_number = not setting.choices and text.isascii() and text.isdigit() and len(text) < 12
-    return int(text) if is_number else text
+    if is_number:
+        return int(text)
+    return text
 
 
 def unset_setting(home: Home, key: str) -> Set:

@@ -114,7 +114,9 @@ def _facts(found: ThingHistory) -> Iterator[tuple[str, str]]:
     yield "known", ", ".join(words for name, words in _FLAGS.items() if facts.get(name))
     yield "last seen", _moment(facts.get("last_seen_at"))
     session = facts.get("last_modified_session_id")
-    by = f" in session {one_line(str(session)[:8])}" if session else ""
+    by = ""
+    if session:
+        by = f" in session {one_line(str(session)[:8])}"
     changed = _moment(facts.get("last_modified_at"))
     yield "changed", f"{changed} by {one_line(str(facts.get('last_modified_source')))}{by}" if changed else ""
     for name, words in (
@@ -128,7 +130,9 @@ def _facts(found: ThingHistory) -> Iterator[tuple[str, str]]:
 
 
 def _moment(value: object) -> str:
-    return moment(value) if isinstance(value, int) else ""
+    if isinstance(value, int):
+        return moment(value)
+    return ""
 
 
 def _version_cells(found: ThingHistory) -> Iterator[tuple[str, ...]]:

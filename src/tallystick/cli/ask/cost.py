@@ -57,7 +57,10 @@ def cost(
     with opened_index(run) as index:
         run.take(index.remarks)
         named = [find_session(index, name) for name in sessions]
-        every = named if no_children else [one for name in named for one in with_sub_agents(index.graph, name)]
+        if no_children:
+            every = named
+        else:
+            every = [one for name in named for one in with_sub_agents(index.graph, name)]
         wanted = UsedFilter(sessions=tuple(dict.fromkeys(every)) if sessions else None, since=since, until=until)
         found = costs(index, prices, By(by), wanted, limit=run.limit(limit))
     run.answer("cost", found, cost_text(found, run.width))

@@ -56,7 +56,9 @@ def coverage(
         else:
             wanted = SessionFilter(agents=agents, since=since, limit=run.limit(limit) + 1)
             named = [row.session for row in list_sessions(index, wanted)]
-    most = run.limit(limit) if name is None else 1
+    most = 1
+    if name is None:
+        most = run.limit(limit)
     found = [coverage_of(run.home, session) for session in named[:most]]
     if name is not None:
         run.answer("coverage", found[0], detail_text(found[0]))
@@ -118,7 +120,9 @@ def detail_text(found: Coverage) -> Iterator[str]:
 
 
 def _facts(found: Coverage) -> Iterator[tuple[str, str]]:
-    refused = f", {found.refused:,} refused" if found.refused else ""
+    refused = ""
+    if found.refused:
+        refused = f", {found.refused:,} refused"
     yield "calls", f"{counted(found.calls, 'call')}, {counted(found.results, 'result')}{refused}"
     yield "told by", ", ".join(f"{one_line(source)} ({count:,})" for source, count in found.sources.items())
     for source, counts in found.only.items():

@@ -100,7 +100,10 @@ def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
     from tallystick.cli.under import fingerprint_text
     from tallystick.sessions.configuration import AGENT, in_words
 
-    second = found.second.configuration if found.second is not None else found.now
+    if found.second is None:
+        second = found.now
+    else:
+        second = found.second.configuration
     names = [_name(found.first), _name(found.second) if found.second is not None else "now"]
     prints = [fingerprint_text(found.first.configuration), fingerprint_text(second) if second is not None else ""]
     yield from (f"{name}  {digits}" for name, digits in zip(_padded(names), prints, strict=True))

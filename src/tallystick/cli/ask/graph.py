@@ -55,7 +55,10 @@ def graph(
     from tallystick.workspace.indexing import open_index
 
     limits, folder = limits_of(depth, limit, fan_out, least), str(Path.cwd())
-    ways = [direction] if direction != "both" or form != "text" or run.json else ["up", "down"]
+    if direction != "both" or form != "text" or run.json:
+        ways = [direction]
+    else:
+        ways = ["up", "down"]
     with open_index(run.home) as index:
         run.take(index.remarks)
         answers = [graph_around(run.home, index, starts, Direction(way), folder=folder, limits=limits) for way in ways]
@@ -71,7 +74,9 @@ def _tell(run: Run, answers: list[Answer], form: str, output: Path | None) -> No
         run.answer("graph", answer_data(found) if run.json else None, _trees(answers, run.width))
         return
     drawn = _drawn(answers, form, run.width)
-    data: dict[str, object] = {**answer_data(found), "drawn": drawn} if run.json else {}
+    data: dict[str, object] = {}
+    if run.json:
+        data = {**answer_data(found), "drawn": drawn}
     if output is None:
         run.answer("graph", data, lines(drawn.rstrip("\n")))
     else:

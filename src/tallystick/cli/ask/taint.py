@@ -65,14 +65,19 @@ def _lines(node: TaintNode, before: str, below: str, width: int) -> Iterator[str
 
 
 def _line(node: TaintNode, before: str, width: int) -> str:
-    place = f"  {short(node.session)}:{node.n}" if node.session is not None else ""
+    place = ""
+    if node.session is not None:
+        place = f"  {short(node.session)}:{node.n}"
     after = (f"  {node.block}" if node.block is not None else "") + place
-    after += f"  {node.confidence:.2g}" if node.confidence < 1 else ""
-    after += "  (see above)" if node.is_repeat else ""
+    if node.confidence < 1:
+        after += f"  {node.confidence:.2g}"
+    if node.is_repeat:
+        after += "  (see above)"
     level = str(node.trust) + (", sensitive" if node.is_sensitive else "")
     words = before + (_VIA[node.via] if node.via is not None else "")
     room = max(width - width_of(words) - len(level) - len(after) - 2, _LEAST)
     what = one_line(node.source)
-    what = what if width_of(what) <= room else f"…{what[-room + 1 :]}"
+    if not (width_of(what) <= room):
+        what = f"…{what[-room + 1 :]}"
     shown = click.style(level, fg="red" if node.is_sensitive else _COLORS[node.trust])
     return f"{click.style(words, dim=True) if words else ''}{what}  {shown}{click.style(after, dim=True)}".rstrip()

@@ -91,7 +91,9 @@ def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float
         limits = limits_of(depth, limit, fan_out, least)
         found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
     more = {"line": found.line, "is_as_recorded": found.is_as_recorded}
-    data = {**answer_data(found.answer), **more} if run.json else None
+    data = None
+    if run.json:
+        data = {**answer_data(found.answer), **more}
     run.answer("why", data, _why_text(found, run.width))
 
 
@@ -111,7 +113,9 @@ def _line_text(line: LineOrigin, width: int) -> Iterator[str]:
         text += f": {first_line(line.text, max(width - 40, 20))}"
     yield click.style(text, bold=True)
     if line.step is not None:
-        since = f"; {counted(line.writes_since, 'later write')} left it" if line.writes_since else ""
+        since = ""
+        if line.writes_since:
+            since = f"; {counted(line.writes_since, 'later write')} left it"
         yield f"written by {step_ref(line.step)}, confidence {line.confidence:.2g}{since}"
     else:
         yield f"not traced to a write: {first_line(line.why_not or '', width)}; below is what changed the file last"

@@ -77,7 +77,9 @@ def _list_text(found: tuple[AlertEntry, ...], width: int) -> Iterator[str]:
     if not found:
         yield "no alerts"
     for entry in found:
-        said = f"  {entry.verdict}" if entry.verdict else ""
+        said = ""
+        if entry.verdict:
+            said = f"  {entry.verdict}"
         before = (
             f"{entry.alert_id:>5}  {moment(entry.created_at)}  {one_line(entry.severity):<8}  {_effect(entry):<5}  "
             f"{_step(entry):<14}  {one_line(entry.rule)}{said}  "
@@ -91,7 +93,9 @@ def _effect(entry: AlertEntry) -> str:
 
 
 def _step(entry: AlertEntry) -> str:
-    return f"{short(entry.session)}:{entry.n}" if entry.session is not None else "no step"
+    if entry.session is None:
+        return "no step"
+    return f"{short(entry.session)}:{entry.n}"
 
 
 # One alert ------------------------------------------------------------------------------------------------------------
@@ -111,8 +115,12 @@ def show(run: Run, alert_name: str) -> None:
     with open_index(run.home) as index:
         run.take(index.remarks)
         told = tell_alert(run.home, index, alert_name, folder=str(Path.cwd()))
-    lineage = answer_data(told.lineage.answer) if run.json and told.lineage is not None else None
-    data = {"alert": told.alert, "step": told.shown, "reviews": told.reviews, "lineage": lineage} if run.json else None
+    lineage = None
+    if run.json and told.lineage is not None:
+        lineage = answer_data(told.lineage.answer)
+    data = None
+    if run.json:
+        data = {"alert": told.alert, "step": told.shown, "reviews": told.reviews, "lineage": lineage}
     run.answer("alert", data, _told_text(told, run.width))
 
 
@@ -134,7 +142,9 @@ def _told_text(told: Told, width: int) -> Iterator[str]:
         indent="  ",
     )
     for review in told.reviews:
-        note = f": {one_line(review.note)}" if review.note else ""
+        note = ""
+        if review.note:
+            note = f": {one_line(review.note)}"
         yield f"  {moment(review.created_at)}  {one_line(review.verdict)}{note}"
     if told.lineage is not None:
         yield click.style("what led to it", bold=True)
@@ -149,15 +159,21 @@ def _evidence(evidence: str | None) -> Iterator[tuple[str, str]]:
         said = json.loads(evidence or "{}")
     except (ValueError, RecursionError):
         said = None
-    found = said.get("found") if isinstance(said, dict) else None
+    found = None
+    if isinstance(said, dict):
+        found = said.get("found")
     if not isinstance(said, dict) or not isinstance(found, list):
         yield "evidence", one_line(evidence or "")
         return
     for item in found:
         if isinstance(item, dict):
             because = item.get("because")
-            joint = "; " if item.get("action") == "call" else " "
-            words = ": " + joint.join(map(str, because)) if isinstance(because, list) and because else ""
+            joint = " "
+            if item.get("action") == "call":
+                joint = "; "
+            words = ""
+            if isinstance(because, list) and because:
+                words = ": " + joint.join(map(str, because))
             yield "found", one_line(f"{item.get('rule')}: {item.get('action')} {item.get('target')}{words}")
     yield "instead", one_line(str(said.get("remedy") or ""))
     yield "policies", one_line(str(said.get("policy") or ""))
@@ -231,7 +247,10 @@ def verify_log(run: Run, database: Path | None) -> None:
     """
     from tallystick.trust import verify_log as operation
 
-    verdict = operation.verify_log(run.home) if database is None else operation.verify_database(database)
+    if database is None:
+        verdict = operation.verify_log(run.home)
+    else:
+        verdict = operation.verify_database(database)
     data = {"outcome": "intact" if verdict.is_intact else "tampered", "verdict": verdict}
     run.answer("verify-log", data, _verdict_text(verdict))
     raise SystemExit(0 if verdict.is_intact else TAMPERED)
@@ -244,11 +263,10 @@ def _verdict_text(verdict: LogVerdict) -> Iterator[str]:
     else:
         yield click.style("TAMPERING DETECTED", fg="red", bold=True)
     if verdict.broken is not None:
-        where = (
-            f"alert_id {verdict.broken.alert_id}"
-            if verdict.broken.alert_id is not None
-            else f"the tail after {counted(verdict.chained, 'valid entry', 'valid entries')}"
-        )
+        if verdict.broken.alert_id is not None:
+            where = f"alert_id {verdict.broken.alert_id}"
+        else:
+            where = f"the tail after {counted(verdict.chained, 'valid entry', 'valid entries')}"
         yield f"  ✕ chain broke at {where}: {one_line(verdict.broken.reason)}"
     compared = verdict.compared
     if compared is not None and compared.defect is not None:

@@ -185,9 +185,16 @@ def _tested_text(judged: tuple[Judged, ...]) -> Iterator[str]:
     failed = 0
     for one in judged:
         failed += not one.is_met
-        mark = click.style("✓", fg="green") if one.is_met else click.style("✕", fg="red")
-        rules = f" ({', '.join(map(one_line, one.rules))})" if one.rules else ""
-        wanted = "" if one.is_met else f", wanted {one.wants.value}"
+        if one.is_met:
+            mark = click.style("✓", fg="green")
+        else:
+            mark = click.style("✕", fg="red")
+        rules = ""
+        if one.rules:
+            rules = f" ({', '.join(map(one_line, one.rules))})"
+        wanted = ""
+        if not one.is_met:
+            wanted = f", wanted {one.wants.value}"
         yield f"{mark} {one_line(one.id)}: {one.effect.value}{rules}{wanted}"
     yield f"{counted(len(judged), 'case')}, {failed} failed"
 
@@ -243,7 +250,9 @@ def _explained_text(found: Explained) -> Iterator[str]:
         indent="  ",
     )
     for act in found.acts:
-        rules = click.style(f"  ← {', '.join(map(one_line, act.rules))}", fg="yellow") if act.rules else ""
+        rules = ""
+        if act.rules:
+            rules = click.style(f"  ← {', '.join(map(one_line, act.rules))}", fg="yellow")
         yield f"{act.action} {one_line(act.target)}{rules}"
         for name, value in act.known.items():
             if name not in ("path", "name", "tool", "host"):
@@ -256,14 +265,18 @@ def _explained_text(found: Explained) -> Iterator[str]:
         yield from (f"    {name}: {_value(value)}" for name, value in told.items())
     if found.recorded is not None:
         said = found.recorded.get("rules")
-        named = f" ({', '.join(one_line(str(rule)) for rule in said)})" if isinstance(said, list) and said else ""
+        named = ""
+        if isinstance(said, list) and said:
+            named = f" ({', '.join(one_line(str(rule)) for rule in said)})"
         yield f"when it was made: {one_line(str(found.recorded.get('effect', 'allow')))}{named}"
 
 
 def _value(value: Json) -> str:
     if isinstance(value, list):
         return one_line(", ".join(map(str, value)))
-    return "yes" if value is True else one_line(str(value))
+    if value is True:
+        return "yes"
+    return one_line(str(value))
 
 
 # History --------------------------------------------------------------------------------------------------------------
@@ -313,12 +326,17 @@ def _backtest_text(found: Backtest) -> Iterator[str]:
 
 
 def _counts(name: str, counts: Counts) -> tuple[str, ...]:
-    rate = f"{counts.false_alarms} ({counts.false_alarms / counts.total:.1%})" if counts.total else "0"
+    rate = "0"
+    if counts.total:
+        rate = f"{counts.false_alarms} ({counts.false_alarms / counts.total:.1%})"
     return (name, str(counts.denied), str(counts.asked), str(counts.warned), str(counts.silent), rate)
 
 
 def _differing(one: Differing) -> str:
-    change = one.candidate.value if one.in_force is one.candidate else f"{one.in_force.value} → {one.candidate.value}"
+    if one.in_force is one.candidate:
+        change = one.candidate.value
+    else:
+        change = f"{one.in_force.value} → {one.candidate.value}"
     rules = ", ".join(map(one_line, one.rules))
     return f"  {one.step}  {click.style(change, fg=_COLORS[one.candidate.value])}  {rules}  {first_line(one.call, 90)}"
 
@@ -342,7 +360,9 @@ def _suggestions_text(found: tuple[Suggestion, ...], folder: str) -> Iterator[st
         return
     yield f"// Exceptions for what was accepted. Read them; a file with them in {folder} brings them into force."
     for one in found:
-        refused = f", refused {counted(one.refused, 'time')} for other targets" if one.refused else ""
+        refused = ""
+        if one.refused:
+            refused = f", refused {counted(one.refused, 'time')} for other targets"
         yield ""
         yield f"// {one_line(one.rule)}: accepted {counted(one.accepted, 'time')}{refused} ({', '.join(one.steps[-3:])})"
         yield from lines(one.policy)

@@ -186,14 +186,18 @@ def _label(row: CheckpointEntry) -> str:
     if row.is_pruned:
         return "(dropped by retention)"
     label = one_line(row.label or "")
-    return f"{label} (replaced)" if row.replaced_by is not None else label
+    if row.replaced_by is not None:
+        return f"{label} (replaced)"
+    return label
 
 
 def _short_git(git: Any) -> str:
     if not isinstance(git, dict):
         return ""
     head = one_line(str(git.get("head", ""))[:8])
-    return f"{head}+" if "dirty" in git else head
+    if "dirty" in git:
+        return f"{head}+"
+    return head
 
 
 def _git(git: Any) -> str:
@@ -202,7 +206,9 @@ def _git(git: Any) -> str:
         return ""
     ref = one_line(str(git.get("ref", "detached"))).removeprefix("refs/heads/")
     head = one_line(str(git.get("head", "no commit yet"))[:12])
-    changes = f", with changes ({one_line(str(git['dirty'])[:12])})" if "dirty" in git else ""
+    changes = ""
+    if "dirty" in git:
+        changes = f", with changes ({one_line(str(git['dirty'])[:12])})"
     return f"{ref} {head}{changes}{', not all of it looked at' if git.get('partial') else ''}"
 
 
@@ -297,11 +303,10 @@ def _diff_text(found: CheckpointDiff) -> Iterator[str]:
     else:
         types = ", ".join(f"{one_line(kind)} {count:,}" for kind, count in found.steps.items())
         yield f"{counted(sum(found.steps.values()), 'step')} in between{f': {types}' if types else ''}"
-        yield (
-            f"tokens: {one_line(tokens_text(found.tokens)) or 'none'}"
-            if found.tokens is not None
-            else "tokens: unknown"
-        )
+        if found.tokens is not None:
+            yield f"tokens: {one_line(tokens_text(found.tokens)) or 'none'}"
+        else:
+            yield "tokens: unknown"
     for name, differences in (("git", found.git), ("config", found.config)):
         for each in differences:
             yield f"{name} {one_line(each.name)}: {_side(each.before)} → {_side(each.after)}"
@@ -312,7 +317,9 @@ def _diff_text(found: CheckpointDiff) -> Iterator[str]:
 
 
 def _side(value: Any) -> str:
-    return "nothing" if value is None else one_line(str(value)[:40])
+    if value is None:
+        return "nothing"
+    return one_line(str(value)[:40])
 
 
 # Whether they hold ----------------------------------------------------------------------------------------------------
@@ -345,7 +352,10 @@ def _verdict_text(found: Checked) -> Iterator[str]:
     if len(found.gone) > _LISTED:
         yield f"… and {len(found.gone) - _LISTED:,} more; --json has them all"
     if not found.broken:
-        yield f"{counted(found.checkpoints, 'checkpoint')} checked: all hold" if found.checkpoints else "no checkpoints"
+        if found.checkpoints:
+            yield f"{counted(found.checkpoints, 'checkpoint')} checked: all hold"
+        else:
+            yield "no checkpoints"
         return
     yield click.style(
         f"BROKEN: {len(found.broken):,} of {counted(found.checkpoints, 'checkpoint')}", fg="red", bold=True

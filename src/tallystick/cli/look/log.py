@@ -46,7 +46,9 @@ def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **f
 
     with opened_index(run) as index:
         run.take(index.remarks)
-        found = find_session(index, session) if session is not None else None
+        found = None
+        if session is not None:
+            found = find_session(index, session)
         if as_graph:
             _graph(run, read_graph(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit)))
             return
@@ -78,7 +80,9 @@ def step_of(row: LogRow) -> Recorded:
     """The step of a row; if it is not in the journal, what the index knows of it."""
     from tallystick.graph.steps import from_index
 
-    return row.step if row.step is not None else from_index(row.entry)
+    if row.step is not None:
+        return row.step
+    return from_index(row.entry)
 
 
 def _text(rows: LogRows, width: int) -> Iterator[str]:

@@ -166,7 +166,9 @@ class _Options(msgspec.Struct, frozen=True, kw_only=True):
 
 def _reading(run: Run, names: tuple[str, ...]) -> AbstractContextManager[Callable[[str, int], None]]:
     """A progress bar, if there may be files to read; else a line, if the index has to be made first."""
-    return progress_bar(run, None) if any(Path(name).exists() for name in names) else _reading_index(run)
+    if any(Path(name).exists() for name in names):
+        return progress_bar(run, None)
+    return _reading_index(run)
 
 
 @contextmanager
@@ -180,8 +182,13 @@ def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
     from tallystick.review.replay import replay as replay_sessions
     from tallystick.sessions.timeline import Below
 
-    is_styled = run.uses_color if run.uses_color is not None else sys.stdout.isatty()
-    taints = _taints(run, cast) if given.taint else {}
+    is_styled = run.uses_color
+    if is_styled is None:
+        is_styled = sys.stdout.isatty()
+    if given.taint:
+        taints = _taints(run, cast)
+    else:
+        taints = {}
     is_mixed = given.merge or (given.follow and asked.below is Below.INLINE)
     view = View(run.width, given.verbose, cast, is_mixed=is_mixed, is_styled=is_styled, taints=taints)
     if given.follow:

@@ -110,7 +110,10 @@ def _snippet(hit: Hit) -> str:
     for part in hit.snippet:
         text = cut(one_line(_SPACES.sub(" ", part.text)), max(left, 1))
         left -= width_of(text)
-        shown.append(click.style(text, bold=True, underline=True) if part.hit else text)
+        if part.hit:
+            shown.append(click.style(text, bold=True, underline=True))
+        else:
+            shown.append(text)
         if left <= 0:
             break
     return "".join(shown)

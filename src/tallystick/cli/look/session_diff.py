@@ -93,7 +93,9 @@ def _ran_under(found: SessionDiff, width: int) -> Iterator[str]:
 
 
 def _divergence(found: SessionDiff, first: Divergence, width: int) -> Iterator[str]:
-    after = f"after {counted(first.after, 'move')} that are the same" if first.after else "at the first move"
+    after = "at the first move"
+    if first.after:
+        after = f"after {counted(first.after, 'move')} that are the same"
     yield click.style(f"they part {after}: {_words(first.differs)}", bold=True)
     for name, side, move in (("A", found.left, first.left), ("B", found.right, first.right)):
         yield f"  {name}  {_move(side, move, width - 5)}"
@@ -124,7 +126,10 @@ def _moves(found: SessionDiff, width: int, most: int) -> Iterator[str]:
 
 def _pair(found: SessionDiff, pair: Aligned, width: int) -> Iterator[str]:
     if pair.left is None or pair.right is None:
-        side, move, name = (found.right, pair.right, "B") if pair.left is None else (found.left, pair.left, "A")
+        if pair.left is None:
+            side, move, name = found.right, pair.right, "B"
+        else:
+            side, move, name = found.left, pair.left, "A"
         yield click.style(f"  {name} {_move(side, move, width - 4)}", fg="green" if name == "B" else "red")
         return
     yield click.style(f"  ≠ {_words(pair.differs)}", fg="yellow")
@@ -141,7 +146,9 @@ def _move(side: Side, move: Move | None, width: int) -> str:
     if move is None:
         return "(no more)"
     words = f"{short(side.session.session)}:{move.n} {cut(one_line(move.name) or 'prompt', 16)} "
-    failed = " [failed]" if move.success is False else ""
+    failed = ""
+    if move.success is False:
+        failed = " [failed]"
     return cut(f"{words}{first_line(move.shown, max(width - width_of(words) - len(failed), 12))}{failed}", width)
 
 
@@ -161,9 +168,13 @@ def _files(files: tuple[FileDifference, ...], width: int, most: int) -> Iterator
 
 def _content(text: str) -> str:
     kind, _, digest = text.partition(":")
-    return "not seen" if kind == "unseen" else one_line(digest or text)[:8]
+    if kind == "unseen":
+        return "not seen"
+    return one_line(digest or text)[:8]
 
 
 def _words(differs: tuple[str, ...]) -> str:
-    more = f", … {len(differs) - _MOST_WORDS} more" if len(differs) > _MOST_WORDS else ""
+    more = ""
+    if len(differs) > _MOST_WORDS:
+        more = f", … {len(differs) - _MOST_WORDS} more"
     return ", ".join(cut(one_line(word), 60) for word in differs[:_MOST_WORDS]) + more

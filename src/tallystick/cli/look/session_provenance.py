@@ -99,20 +99,29 @@ def _facts(account: Account) -> Iterator[tuple[str, str]]:
 
 
 def _why(said: Mapping[str, Any]) -> str:
-    words = [one_line(str(said["reason"]))] if said.get("reason", said["kind"]) != said["kind"] else []
+    if said.get("reason", said["kind"]) != said["kind"]:
+        words = [one_line(str(said["reason"]))]
+    else:
+        words = []
     if "toolCallId" in said:
-        task = f", task {said['taskIndex']}" if "taskIndex" in said else ""
+        task = ""
+        if "taskIndex" in said:
+            task = f", task {said['taskIndex']}"
         words.append(f"by call {one_line(str(said['toolCallId']))[:60]}{task}")
     if said.get("claimed"):
         words.append("claimed by the agent, not sealed")
-    return f" ({'; '.join(words)})" if words else ""
+    if words:
+        return f" ({'; '.join(words)})"
+    return ""
 
 
 def _compactions(account: Account) -> str:
     if not account.compactions:
         return "none"
     last, said = account.compactions[-1], account.said["compactions"]
-    places = f", {said['inPlace']} in place" if said["inPlace"] else ""
+    places = ""
+    if said["inPlace"]:
+        places = f", {said['inPlace']} in place"
     return f"{len(account.compactions)}{places}; the last: {', '.join(_compaction(last))}"
 
 
@@ -123,7 +132,9 @@ def _compaction(last: Compaction) -> Iterator[str]:
     if last.summarized is not None or last.kept is not None:
         yield f"{last.summarized or 0} messages summarized, {last.kept or 0} kept"
     if last.tokens_before is not None:
-        after = f" to {last.tokens_after:,}" if last.tokens_after is not None else ""
+        after = ""
+        if last.tokens_after is not None:
+            after = f" to {last.tokens_after:,}"
         yield f"{last.tokens_before:,}{after} tokens"
     if last.model is not None:
         yield f"by {one_line(last.model)[:60]}"
@@ -145,7 +156,10 @@ def _hops(account: Account) -> Iterator[tuple[str, ...]]:
 def _began(link: Link) -> str:
     if link.began is None:
         return ""
-    place = f":{link.began.n}" if link.began.n is not None else f"#{link.began.hash[:8]}"
+    if link.began.n is not None:
+        place = f":{link.began.n}"
+    else:
+        place = f"#{link.began.hash[:8]}"
     return f"{short(link.began.journal)}{place} {one_line(link.began.type or '')}".rstrip()
 
 

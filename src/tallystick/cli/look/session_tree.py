@@ -145,18 +145,25 @@ def tree_text(found: Tree, width: int) -> Iterator[str]:
     for branch, line in zip(branches, lines, strict=True):
         if branch.row.skipped:
             yield click.style(f"   ⋮  {branch.row.skipped:,} more on the way are not drawn", dim=True)
-        yield click.style(line, bold=True) if branch.row.standing.value == "asked" and branch.row.depth else line
+        if branch.row.standing.value == "asked" and branch.row.depth:
+            yield click.style(line, bold=True)
+        else:
+            yield line
     if found.left_out:
         yield click.style(f"   ⋮  {found.left_out:,} more are not drawn; --limit N draws N", dim=True)
     roots = [branch.row.session for branch in branches if branch.row.standing.value == "asked"]
     asked = found.asked or (roots[0] if len(roots) == 1 and not found.left_out else None)
-    whose = f"{short(asked)} and what hangs on it" if asked is not None else "all of them"
+    whose = "all of them"
+    if asked is not None:
+        whose = f"{short(asked)} and what hangs on it"
     yield f"{click.style(f'{whose}:', dim=True)} {total_text(found.total)}"
 
 
 def _cells(branch: Branch) -> Mapping[str, str]:
     row, session, about = branch.row, branch.session, branch.about
-    kind = "" if row.kind == "root" else f" {cut(one_line(row.kind), 12)}"
+    kind = ""
+    if row.kind != "root":
+        kind = f" {cut(one_line(row.kind), 12)}"
     return {
         "SESSION": f"{row.lines}{short(row.session)}{kind}",
         "STATUS": cut(one_line(session.status), 10),
@@ -195,7 +202,9 @@ def _odd(branch: Branch) -> str:
         odd.append("left open")
     if row.hidden:
         odd.append(f"{row.hidden:,} more not drawn")
-    return f"[{'; '.join(odd)}] " if odd else ""
+    if odd:
+        return f"[{'; '.join(odd)}] "
+    return ""
 
 
 def total_text(total: Total) -> str:

@@ -126,7 +126,9 @@ def _cells(row: SessionRow, about: About) -> tuple[str, ...]:
 
 
 def _time(text: str | None) -> str:
-    return one_line(text[:16].replace("T", " ")) if text else ""
+    if text:
+        return one_line(text[:16].replace("T", " "))
+    return ""
 
 
 # One session ---------------------------------------------------------------------------------------------------------
@@ -172,13 +174,17 @@ def _below(found: SessionDetail) -> Iterator[str]:
     if found.children:
         yield click.style("  sessions that hang on it", bold=True)
         for child in found.children[:_CHILDREN_SHOWN]:
-            is_open = " (left open: it did not end, though this session has)" if child.left_open else ""
+            is_open = ""
+            if child.left_open:
+                is_open = " (left open: it did not end, though this session has)"
             yield f"    {short(child.session)}  {one_line(child.kind)}, {child.status}{is_open}"
         if len(found.children) > _CHILDREN_SHOWN:
             yield f"    … and {len(found.children) - _CHILDREN_SHOWN} more; `tally session tree` draws them"
         yield f"    with all below it: {total_text(found.total)}"
     for refused in found.life.refused[:_REFUSED_SHOWN]:
-        word = f" ({one_line(refused.word)[:40]})" if refused.word and refused.word != refused.then else ""
+        word = ""
+        if refused.word and refused.word != refused.then:
+            word = f" ({one_line(refused.word)[:40]})"
         said = f"step {refused.n} says {refused.then.value}{word}, which does not follow from {refused.now.value}"
         yield click.style(f"  {said}: passed over", fg="yellow")
 
@@ -215,7 +221,9 @@ def _after(found: SessionDetail) -> str:
     """The word from outside that its first entry names."""
     words = (str(found.after.get(name) or "") for name in ("kind", "target", "receipt"))
     at = _moment(str(found.after.get("at") or ""))
-    return cut(one_line(f"{at}, which {' '.join(filter(None, words))} says"), 200) if found.after else ""
+    if found.after:
+        return cut(one_line(f"{at}, which {' '.join(filter(None, words))} says"), 200)
+    return ""
 
 
 def _moment(text: str | None) -> str:
@@ -226,7 +234,9 @@ def _status(found: SessionDetail) -> str:
     status, word = one_line(found.session.status), found.life.word
     if found.session.status_by_parent:
         return f"{status} (says the session that it hangs on)"
-    return f"{status} (it says {one_line(word)[:40]!r})" if word else status
+    if word:
+        return f"{status} (it says {one_line(word)[:40]!r})"
+    return status
 
 
 def _parent_text(row: SessionRow) -> str:
@@ -238,7 +248,9 @@ def _parent_text(row: SessionRow) -> str:
 
 
 def _calls(row: SessionRow) -> str:
-    failed = f", {row.failures:,} failed" if row.failures else ""
+    failed = ""
+    if row.failures:
+        failed = f", {row.failures:,} failed"
     return f"{counted(row.requests, 'prompt')}, {counted(row.tool_calls, 'tool call')}{failed}"
 
 

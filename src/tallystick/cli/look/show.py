@@ -65,8 +65,12 @@ def _proof(shown: Shown) -> str:
     """What stands behind the step, and what does not."""
     if shown.defect is not None:
         return click.style(f"✕ the values are not those of the hash ({one_line(shown.defect)})", fg="red")
-    covered = f"a head of the session's first {counted(shown.head_size, 'entry', 'entries')}" if shown.head_size else ""
-    sealed = f"{covered} is in the ledger" if covered else "no head covers it yet"
+    covered = ""
+    if shown.head_size:
+        covered = f"a head of the session's first {counted(shown.head_size, 'entry', 'entries')}"
+    sealed = "no head covers it yet"
+    if covered:
+        sealed = f"{covered} is in the ledger"
     more = f"`tally verify {short(shown.step.session)}` checks chain and signature"
     return f"the values are those of the hash; {sealed}; {more}"
 
@@ -80,7 +84,9 @@ def _value_text(shown: Shown, name: str) -> Iterator[str]:
     if name in step.withheld:
         yield from _section(one_line(name), _gone_text([item for item in shown.erasures if name in item.names]))
         return
-    note = f"(blob of {size:,} bytes)" if size is not None else ""
+    note = ""
+    if size is not None:
+        note = f"(blob of {size:,} bytes)"
     yield from _section(one_line(name), note)
     if name in step.values:
         yield from (f"    {line}" for line in value_lines(step.values[name]))

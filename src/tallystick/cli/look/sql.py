@@ -98,7 +98,9 @@ def _text(answer: Answer) -> Iterator[str]:
     if not answer.rows:
         yield "no rows"
         return
-    width = _CELL_COLUMNS if len(answer.columns) > 1 else _ONLY_CELL_COLUMNS
+    width = _ONLY_CELL_COLUMNS
+    if len(answer.columns) > 1:
+        width = _CELL_COLUMNS
     rows = (tuple(_cell(value, width) for value in row) for row in answer.rows)
     head = tuple(cut(one_line(name), width) for name in answer.columns)
     numbers = {
@@ -114,12 +116,13 @@ def _cell(value: Value, width: int) -> str:
         return ""
     if isinstance(value, bytes):
         return f"({counted(len(value), 'byte')})"
-    text = value if isinstance(value, str) else str(value)
-    return (
-        cut(one_line(text[: 4 * width]), width)
-        if len(text) <= 4 * width
-        else cut(one_line(text[: 4 * width]) + " …", width)
-    )
+    if isinstance(value, str):
+        text = value
+    else:
+        text = str(value)
+    if len(text) <= 4 * width:
+        return cut(one_line(text[: 4 * width]), width)
+    return cut(one_line(text[: 4 * width]) + " …", width)
 
 
 def _print_csv(run: Run, answer: Answer) -> None:

@@ -144,7 +144,9 @@ def _cut_off(total: int) -> Iterator[str]:
 
 
 def _time(duration_ms: int) -> str:
-    return duration_text(duration_ms) if duration_ms else ""
+    if duration_ms:
+        return duration_text(duration_ms)
+    return ""
 
 
 def _tools(figures: Statistics) -> Iterator[str]:
@@ -223,16 +225,24 @@ def _funnel(funnel: Funnel) -> Iterator[tuple[str, str]]:
 
 def _stage(stage: Stage, whole: int) -> str:
     """`3  █████▌       2 pass, 1 escalate (2 triage_benign), 342 ms on average`."""
-    skipped = f" ({_words(stage.skipped)})" if stage.skipped else ""
-    took = f", {duration_text(stage.time.average_ms)} on average" if stage.time.count else ""
+    skipped = ""
+    if stage.skipped:
+        skipped = f" ({_words(stage.skipped)})"
+    took = ""
+    if stage.time.count:
+        took = f", {duration_text(stage.time.average_ms)} on average"
     return f"{stage.checked:>5,}  {bar(stage.checked, whole):<12}  {_words(stage.answers)}{skipped}{took}"
 
 
 def _phases(phases: Phases) -> Iterator[tuple[str, str]]:
     named = (("commit", phases.commit), ("execute", phases.execute), ("reconcile", phases.reconcile))
     for name, stage in (*named, ("supervise", phases.supervise)):
-        took = f", {duration_text(stage.time.total_ms)} in all" if stage.time.count else ""
-        triggers = f" ({_words(phases.triggers)})" if name == "reconcile" and phases.triggers else ""
+        took = ""
+        if stage.time.count:
+            took = f", {duration_text(stage.time.total_ms)} in all"
+        triggers = ""
+        if name == "reconcile" and phases.triggers:
+            triggers = f" ({_words(phases.triggers)})"
         yield name, f"{stage.checked:>5,}  {_words(stage.answers)}{triggers}{took}" if stage.checked else ""
 
 
@@ -260,7 +270,9 @@ def _reported(figures: Statistics) -> Iterator[str]:
     if found.bash_deterministic:
         yield f"bash deterministic: {found.bash_deterministic}"
     for model, tokens in (*found.tokens.items(), ("total", found.all_tokens)):
-        calls = f"{tokens.calls} calls, " if model != "total" else ""
+        calls = ""
+        if model != "total":
+            calls = f"{tokens.calls} calls, "
         yield f"tokens, {cut(one_line(model), _NAME)}: {calls}{tokens.input:,} in, {tokens.output:,} out"
 
 
@@ -268,4 +280,6 @@ def _replay_time(took_ms: int) -> str:
     """A time as that replay writes it."""
     if took_ms < 1000:
         return f"{took_ms}ms"
-    return f"{took_ms / 1000:.2f}s" if took_ms < 60_000 else f"{took_ms // 60_000}m{took_ms // 1000 % 60}s"
+    if took_ms < 60_000:
+        return f"{took_ms / 1000:.2f}s"
+    return f"{took_ms // 60_000}m{took_ms // 1000 % 60}s"

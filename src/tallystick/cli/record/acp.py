@@ -44,8 +44,12 @@ def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, herme
     from tallystick.ingest.acp import policy, tap
     from tallystick.sessions.hermes_provenance import Rule
 
-    decider = policy(run.home, Path.home(), os.environ) if decide else None
-    rule = Rule(hermes_meta) if hermes_meta is not None else None
+    decider = None
+    if decide:
+        decider = policy(run.home, Path.home(), os.environ)
+    rule = None
+    if hermes_meta is not None:
+        rule = Rule(hermes_meta)
     tapped = tap(
         run.home,
         command,

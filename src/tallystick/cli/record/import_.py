@@ -88,7 +88,10 @@ def import_text(done: Imported, searched: str | None, passed_over: int) -> Itera
     if passed_over:
         yield f"passed over {counted(passed_over, 'file')} in those folders: no agent's history"
     if not report.files and not report.refused:
-        yield f"no history found below {path_text(searched)}" if searched else "no history found there"
+        if searched:
+            yield f"no history found below {path_text(searched)}"
+        else:
+            yield "no history found there"
         return
     yield f"recorded {counted(report.recorded, 'new step')} from {counted(len(report.files), 'file')}"
     if report.files:
@@ -153,7 +156,9 @@ def _loss_text(files: list[FileReport]) -> Iterator[str]:
 
 
 def _example(loss: LossCount) -> str:
-    return first_line(loss.examples[0], 80) if loss.examples else ""
+    if loss.examples:
+        return first_line(loss.examples[0], 80)
+    return ""
 
 
 def _faults(done: Imported) -> Iterator[str]:
@@ -174,7 +179,9 @@ def _faults(done: Imported) -> Iterator[str]:
 
 def _named(path: Path, why: str) -> str:
     """A reason with the file's name before it, unless the reason says it already."""
-    return first_line(why, 300) if why.startswith(str(path)) else f"{path_text(path)}: {first_line(why, 300)}"
+    if why.startswith(str(path)):
+        return first_line(why, 300)
+    return f"{path_text(path)}: {first_line(why, 300)}"
 
 
 def _variant(variant: Variant) -> str:

@@ -55,7 +55,9 @@ def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_ru
     )
 
     def do(name: str) -> Report:
-        wanted = None if http and all_agents and not can_http(name) else http
+        wanted = http
+        if http and all_agents and not can_http(name):
+            wanted = None
         return do_install(run.home, name, where, dry_run=dry_run, http=wanted)
 
     if names and (remark := passing_installation(own_installation())) is not None:
@@ -132,7 +134,9 @@ def _nothing(schema: str, names: list[str], failures: list[str]) -> str:
         return "nothing was done"
     if schema == "uninstall":
         return "nothing of ours is there"
-    return "nothing would change" if names else "no agent is found"
+    if names:
+        return "nothing would change"
+    return "no agent is found"
 
 
 def _data(report: Report) -> dict[str, Any]:
@@ -153,12 +157,20 @@ def _lines(report: Report, schema: str, *, dry_run: bool) -> Iterator[str]:
 
 def _what_happened(file: FileReport, schema: str) -> str:
     if not file.is_changed:
-        return "calls our hook already" if schema == "install" else "holds nothing of ours"
+        if schema == "install":
+            return "calls our hook already"
+        return "holds nothing of ours"
     if schema == "install":
-        return "calls our hook now" if file.before is not None else "made; it calls our hook"
+        if file.before is not None:
+            return "calls our hook now"
+        return "made; it calls our hook"
     if file.after is None:
-        return "removed, as it was not there before" if file.restored else "removed"
-    return "is as it was before" if file.restored else "does not call our hook any more"
+        if file.restored:
+            return "removed, as it was not there before"
+        return "removed"
+    if file.restored:
+        return "is as it was before"
+    return "does not call our hook any more"
 
 
 def _remarks(report: Report) -> Iterator[str]:
@@ -222,7 +234,11 @@ def _hooked(agent: Agent) -> str:
     if not agent.can_be_hooked:
         return "cannot be: its history is read"
     if not agent.hooked:
-        return f"no: `tally install {agent.agent}`" if agent.is_found else "no"
-    missing = f", not for {', '.join(agent.unhooked)}" if agent.unhooked else ""
+        if agent.is_found:
+            return f"no: `tally install {agent.agent}`"
+        return "no"
+    missing = ""
+    if agent.unhooked:
+        missing = f", not for {', '.join(agent.unhooked)}"
     trust = {False: "; untrusted, so it calls none: type /hooks in codex", True: "; trusted", None: ""}[agent.trusted]
     return f"{counted(len(agent.hooked), 'event')}{missing}{trust}"

@@ -36,7 +36,10 @@ def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_s
     from tallystick.ingest.watch import watched_roots
 
     is_watched = not (no_files or no_watch)
-    roots = watched_roots([Path.cwd()], Path.home(), sensitive=not no_sensitive_roots) if is_watched else []
+    if is_watched:
+        roots = watched_roots([Path.cwd()], Path.home(), sensitive=not no_sensitive_roots)
+    else:
+        roots = []
     done = run_command(run.home, command, cwd=Path.cwd(), environment=os.environ, files=not no_files, roots=roots)
     run.take(done.remarks)
     if run.json:

@@ -50,7 +50,9 @@ def stop(call: Run) -> None:
     from tallystick.capture import recorder
 
     stopped = recorder.stop(call.home.folder)
-    text = "the recorder has ended" if stopped else "no recorder runs"
+    text = "no recorder runs"
+    if stopped:
+        text = "the recorder has ended"
     call.answer("service", {"running": False, "stopped": stopped}, [text])
 
 
@@ -71,7 +73,9 @@ def status(call: Run) -> None:
 def _shown(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_shown(item)}" for name, item in value.items())
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 @click.command("run", cls=Command, example="tally service run --idle 0")
@@ -83,7 +87,9 @@ def run(call: Run, idle: int | None) -> None:
     from tallystick.service.start import run as run_recorder
 
     bear_much()
-    seconds = None if idle is None else float(idle * 60 or 10**12)
+    seconds = None
+    if idle is not None:
+        seconds = float(idle * 60 or 10**12)
     raise SystemExit(run_recorder(call.home.folder, idle_seconds=seconds))
 
 
@@ -94,5 +100,8 @@ def unit(call: Run, kind: str) -> None:
     """Print a systemd user unit or a launchd property list."""
     from tallystick.service import units
 
-    text = units.systemd(call.home) if kind == "systemd" else units.launchd(call.home)
+    if kind == "systemd":
+        text = units.systemd(call.home)
+    else:
+        text = units.launchd(call.home)
     call.answer("service-unit", {"kind": kind, "text": text}, text.splitlines())

@@ -89,7 +89,9 @@ def _line(effect: FileEffect) -> str:
     path = path_text(effect.path)
     if effect.old_path is not None:
         path = f"{path_text(effect.old_path)} -> {path}"
-    by = f"  by {one_line(effect.holder.name)} ({effect.holder.pid})" if effect.holder is not None else ""
+    by = ""
+    if effect.holder is not None:
+        by = f"  by {one_line(effect.holder.name)} ({effect.holder.pid})"
     return f"{at}  {effect.kind.value:<6}  {path}{'/' if effect.is_folder else ''}{by}"
 
 

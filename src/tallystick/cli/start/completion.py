@@ -49,4 +49,6 @@ def script(shell: str) -> str:
     source = kind(main, {}, "tally", "_TALLY_COMPLETE").source().strip("\n") + "\n"
     head, _, rest = source.partition("\n")
     mark = f"# {MARK} {shell}`.\n"
-    return f"{head}\n{mark}{rest}" if head.startswith("#compdef") else f"{mark}{source}"
+    if head.startswith("#compdef"):
+        return f"{head}\n{mark}{rest}"
+    return f"{mark}{source}"

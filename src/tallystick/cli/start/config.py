@@ -25,7 +25,9 @@ config = Group(
 
 
 def _text(value: Value) -> str:
-    return one_line(", ".join(value)) if isinstance(value, tuple) else one_line(str(value))
+    if isinstance(value, tuple):
+        return one_line(", ".join(value))
+    return one_line(str(value))
 
 
 def _data(item: Set) -> dict[str, object]:

@@ -97,7 +97,9 @@ def _own_name(folder: Path, session: str) -> str:
     from tallystick.journal.read import read_session
 
     own = next(read_session(Home(folder / ".tally"), session)).member("source_session")
-    return str(own)[:8] if own is not None else session[:8]
+    if own is not None:
+        return str(own)[:8]
+    return session[:8]
 
 
 class _Stage:
@@ -121,9 +123,14 @@ class _Stage:
             try:
                 main.main(words, "tally", standalone_mode=False, obj=inner)
             except SystemExit as end:
-                code = end.code if isinstance(end.code, int) else 1
+                code = 1
+                if isinstance(end.code, int):
+                    code = end.code
         lines = printed.getvalue().splitlines()
-        left_out = [f"… {len(lines) - most} more lines"] if len(lines) > most else []
+        if len(lines) > most:
+            left_out = [f"… {len(lines) - most} more lines"]
+        else:
+            left_out = []
         return Scene(before=before, command=f"tally {command}", output=lines[:most] + left_out, exit_code=code)
 
 

@@ -47,7 +47,10 @@ def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
 
     where = path_text(run.home.folder)
     signer = one_line(as_root("signer init", run.home))
-    yield f"made a store at {where}" if made else f"there is a store at {where} already; it stays as it is"
+    if made:
+        yield f"made a store at {where}"
+    else:
+        yield f"there is a store at {where} already; it stays as it is"
     yield from labelled(
         [
             ("key", one_line(key or "")),
@@ -123,7 +126,9 @@ def _checkpoints(found: Status) -> str:
     """`12 (manual 2, step_complete 10), 3 replaced, 1 dropped`."""
     said = found.checkpoints
     gone = [f"{number:,} {word}" for number, word in ((said.replaced, "replaced"), (said.pruned, "dropped")) if number]
-    by_trigger = f" ({_counts(said.by_trigger)})" if said.by_trigger else ""
+    by_trigger = ""
+    if said.by_trigger:
+        by_trigger = f" ({_counts(said.by_trigger)})"
     return ", ".join([f"{sum(said.by_trigger.values()):,}{by_trigger}", *gone])
 
 
@@ -134,8 +139,12 @@ def _limits(found: Status) -> str:
         return "config.toml is damaged: `tally config show` says where"
     automatic = (("step_complete", rules.on_step_complete), ("policy", rules.on_policy))
     made = ", ".join(f"auto_on_{name} {'on' if is_on else 'off'}" for name, is_on in automatic)
-    most = f"at most {rules.max_per_session:,} a session, then {rules.when_full.value}" if rules.max_per_session else ""
-    kept = f"kept {counted(rules.retention_days, 'day')}" if rules.retention_days else "kept whatever their age"
+    most = ""
+    if rules.max_per_session:
+        most = f"at most {rules.max_per_session:,} a session, then {rules.when_full.value}"
+    kept = "kept whatever their age"
+    if rules.retention_days:
+        kept = f"kept {counted(rules.retention_days, 'day')}"
     enabled = f"checkpoints are {'on' if rules.is_enabled else 'off'}"
     return ", ".join((enabled, made, most or "any number a session", kept))
 
@@ -145,9 +154,15 @@ def _recorder(found: Status) -> str:
     if said is None:
         return "none runs; the next hook starts one"
     marks, problem = said.get("checkpoints"), said.get("signing_problem")
-    refused = int(marks["refused"]) if isinstance(marks, dict) else 0
-    full = f", {counted(refused, 'checkpoint')} refused: sessions were full" if refused else ""
-    unsigned = f"; signs nothing: {one_line(str(problem))}" if problem else ""
+    refused = 0
+    if isinstance(marks, dict):
+        refused = int(marks["refused"])
+    full = ""
+    if refused:
+        full = f", {counted(refused, 'checkpoint')} refused: sessions were full"
+    unsigned = ""
+    if problem:
+        unsigned = f"; signs nothing: {one_line(str(problem))}"
     return f"runs, pid {int(said['pid'])}, {counted(int(said['deliveries']), 'delivery', 'deliveries')}{full}{unsigned}"
 
 
@@ -166,7 +181,9 @@ def _head(found: Status) -> str:
 
 
 def _by_agent(counts: dict[str, int]) -> str:
-    return f" ({', '.join(f'{one_line(agent)} {number:,}' for agent, number in counts.items())})" if counts else ""
+    if counts:
+        return f" ({', '.join(f'{one_line(agent)} {number:,}' for agent, number in counts.items())})"
+    return ""
 
 
 def _bytes(size: int) -> str:

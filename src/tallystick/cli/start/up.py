@@ -71,6 +71,13 @@ def _said(agent: Connected, *, dry_run: bool) -> str:
         return agent.error
     if not agent.can_be_hooked:
         return "has no hooks; `tally import` reads its history"
-    verb = "would be connected" if dry_run and agent.is_changed else "connected" if agent.is_changed else "is connected"
+    if dry_run and agent.is_changed:
+        verb = "would be connected"
+    elif agent.is_changed:
+        verb = "connected"
+    else:
+        verb = "is connected"
     said = f"{verb}, {counted(agent.events, 'event')}"
-    return f"{said}; {agent.afterwards}" if agent.afterwards and agent.is_changed else said
+    if agent.afterwards and agent.is_changed:
+        return f"{said}; {agent.afterwards}"
+    return said

@@ -82,7 +82,9 @@ def _known_ref(run: Run, kind: str, target: str) -> str | None:
     from tallystick.trust.anchors import targets
 
     known = [each.ref for each in targets(run.home) if (each.kind, each.target) == (kind, target)]
-    return known[0] if len(known) == 1 else None
+    if len(known) == 1:
+        return known[0]
+    return None
 
 
 def _put(run: Run, target: Target) -> None:
@@ -93,7 +95,9 @@ def _put(run: Run, target: Target) -> None:
     if found.guarded is False:
         run.warn(f"it does not count as an anchor: {one_line(found.says)}")
     entries = counted(found.size, "entry", "entries")
-    said = f" ({one_line(found.says)})" if found.says else ""
+    said = ""
+    if found.says:
+        said = f" ({one_line(found.says)})"
     run.answer("anchor", found, [f"{one_line(found.name)} keeps a head over {entries}{said}"])
 
 
@@ -171,8 +175,13 @@ def verify(run: Run) -> None:
 
 def _answers_text(found: tuple[Answer, ...]) -> Iterator[str]:
     for each in found:
-        said = one_line(each.problem) if each.problem is not None else counted(len(each.heads), "head")
-        newest = f", the newest of {one_line(each.newest_at[:19])} UTC" if each.newest_at else ""
+        if each.problem is not None:
+            said = one_line(each.problem)
+        else:
+            said = counted(len(each.heads), "head")
+        newest = ""
+        if each.newest_at:
+            newest = f", the newest of {one_line(each.newest_at[:19])} UTC"
         yield f"{one_line(each.target.name)}: {said}{newest}"
 
 

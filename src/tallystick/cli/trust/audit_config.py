@@ -54,7 +54,9 @@ def audit_config(run: Run, agents: tuple[str, ...], project: Path | None, fail_o
     from tallystick.capture.surroundings import Surroundings
     from tallystick.setup.audit_config import audit_config as do_audit
 
-    folder = None if project is None else Path.cwd() / project
+    folder = None
+    if project is not None:
+        folder = Path.cwd() / project
     where = Surroundings(user=Path.home(), environment=os.environ, project=folder)
     found = do_audit(agents, where, root=ROOT)
     run.answer("audit-config", found, _text(found))
@@ -73,9 +75,13 @@ def _text(found: Audit) -> Iterator[str]:
 
 
 def _finding_text(finding: Finding) -> Iterator[str]:
-    line = f":{finding.line}" if finding.line is not None else ""
+    line = ""
+    if finding.line is not None:
+        line = f":{finding.line}"
     severity = click.style(f"{finding.severity.value:<8}", fg=_COLORS[finding.severity.value])
-    unsure = " (potential)" if finding.confidence.value == "potential" else ""
+    unsure = ""
+    if finding.confidence.value == "potential":
+        unsure = " (potential)"
     yield f"{severity}  {click.style(finding.rule, bold=True)}{unsure}  {one_line(finding.file)}{line}"
     what = ": ".join(one_line(part) for part in (finding.key or "", finding.found) if part)
     if what:

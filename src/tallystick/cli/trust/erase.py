@@ -51,6 +51,8 @@ def _text(erased: Erased) -> Iterator[str]:
     if not erased.names:
         yield f"nothing to do: that is erased from {where} already"
         return
-    blobs = f", {erased.blob_bytes:,} bytes of blobs with it" if erased.blob_bytes else ""
+    blobs = ""
+    if erased.blob_bytes:
+        blobs = f", {erased.blob_bytes:,} bytes of blobs with it"
     yield f"erased {names_text(erased.names)} from {where}{blobs}"
     yield "the erasure is sealed in the ledger; `tally verify` says erased, not tampered"

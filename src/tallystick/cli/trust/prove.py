@@ -43,9 +43,8 @@ def prove(run: Run, step: str, redaction: str, output: Path | None) -> None:
     if output is not None:
         output.write_text(proof, "utf-8")
     data = {"session": found.session, "n": found.n, "redaction": redaction, "proof": proof}
-    text = (
-        [f"wrote the proof of {short(found.session)}:{found.n} to {output}"]
-        if output is not None
-        else proof.splitlines()
-    )
+    if output is not None:
+        text = [f"wrote the proof of {short(found.session)}:{found.n} to {output}"]
+    else:
+        text = proof.splitlines()
     run.answer("proof", data, text)

@@ -36,7 +36,9 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     """How long an epoch is to be."""
     from tallystick.signer.epochs import LONGEST, SHORTEST
 
-    found = None if value is None else read_seconds(value.strip())
+    found = None
+    if value is not None:
+        found = read_seconds(value.strip())
     if value is not None and (found is None or not SHORTEST <= found <= LONGEST):
         raise click.BadParameter(f"{value!r} is no time from 1min to 31d; write 1h, 24h or 7d", context, parameter)
     return found
@@ -63,7 +65,9 @@ def init(call: Run, user: str, epochs: int | None, dry_run: bool) -> None:
     from tallystick.trust.signer_setup import plan, set_up
     from tallystick.trust.sudo_command import home_of_sudoer
 
-    own = home_of_sudoer(os.environ) if call.folder is None else None
+    own = None
+    if call.folder is None:
+        own = home_of_sudoer(os.environ)
     found = plan(own or call.home, user=user, epochs=epochs)
     if dry_run:
         call.answer("signer-plan", found, _plan_text(found))

@@ -30,7 +30,9 @@ _LISTED = 20
 def _age(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """So long ago, as the record writes it."""
     try:
-        found = None if value is None else read_ago(value.strip(), datetime.now(UTC))
+        found = None
+        if value is not None:
+            found = read_ago(value.strip(), datetime.now(UTC))
     except ValueError as error:
         raise click.BadParameter(str(error), context, parameter) from error
     if value is not None and found is None:
@@ -170,7 +172,9 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
         yield f"  … and {len(verdict.defects) - _LISTED} more; --json has them all"
     yield from labelled(axes(verdict), indent="  ")
     if verdict.too_old is not None:
-        what = "too old" if verdict.require is not Require.A3F else "lacking"
+        what = "lacking"
+        if verdict.require is not Require.A3F:
+            what = "too old"
         yield click.style(f"  {what}: {one_line(verdict.too_old)}", fg="yellow")
     for remark in verdict.remarks[:_LISTED]:
         yield f"  remark: {one_line(remark)}"

@@ -70,7 +70,10 @@ class Marks:
         here = self._marked
         session_writer = here.recorder.session_writer
         is_begin = here.configuration is None
-        git = self._git() if is_begin and not owner().task else None  # an event loop waits for nothing
+        # an event loop waits for nothing
+        git = None
+        if is_begin and not owner().task:
+            git = self._git()
         with session_writer.lock:
             here.configuration = tell(
                 session_writer, here.record(), configuration, source=here.source, before=here.configuration, git=git
@@ -78,7 +81,9 @@ class Marks:
 
     def _git(self) -> Mapping[str, Json] | None:
         folder = folder_of(self._marked.record())
-        return git_of(folder) if folder is not None else None
+        if folder is None:
+            return None
+        return git_of(folder)
 
     def _mark_before(self, step: Step) -> None:
         """Make the automatic checkpoints that are ready; all of them before the session ends."""

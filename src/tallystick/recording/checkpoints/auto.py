@@ -38,13 +38,19 @@ def git_of(folder: str) -> Mapping[str, Json] | None:
     from tallystick.capture.head import git_state
 
     state = git_state(folder)
-    return state.members() if state is not None else None
+    if state is None:
+        return None
+    return state.members()
 
 
 def folder_of(record: SessionRecord) -> str | None:
     """The folder that a session works in, as it said when it began."""
-    first = record.read(0) if record.journal.size else None
-    return first.text("personal.cwd") if first is not None else None
+    first = None
+    if record.journal.size:
+        first = record.read(0)
+    if first is None:
+        return None
+    return first.text("personal.cwd")
 
 
 class MarkCounts(msgspec.Struct):
@@ -91,7 +97,11 @@ class Checkpointing:
             if len(self._waiting) >= _MOST_WAITING:
                 self._note_failure(CheckpointError("too many checkpoints wait for what git says of their folders"))
                 return
-            folder = None if step.meta.get("spooled") else folder_of(record)  # git would speak of another moment
+            # git would speak of another moment
+            if step.meta.get("spooled"):
+                folder = None
+            else:
+                folder = folder_of(record)
             self._waiting.append(_Waiting(taken.session, record.agent, wanted, folder))
             if self._worker is None:
                 self._worker = threading.Thread(target=self._look, name="tallystick-marks", daemon=True)
@@ -107,7 +117,9 @@ class Checkpointing:
                     return
             git = None
             try:
-                git = self._git(now.folder) if now.folder is not None else None
+                git = None
+                if now.folder is not None:
+                    git = self._git(now.folder)
             except Exception:  # it marks all the same
                 _LOG.exception("what git says of a folder could not be read")
             with self._changed:
@@ -127,7 +139,10 @@ class Checkpointing:
     def _make(self, now: _Waiting) -> None:
         try:
             rules = read_rules(self._session_writer.home)
-            is_wanted = rules.on_policy if now.mark.trigger is Trigger.POLICY_APPLIED else rules.on_step_complete
+            if now.mark.trigger is Trigger.POLICY_APPLIED:
+                is_wanted = rules.on_policy
+            else:
+                is_wanted = rules.on_step_complete
             if not (rules.is_enabled and is_wanted):
                 return
             with self._session_writer.lock:  # or the session might be let go of in between
@@ -168,7 +183,12 @@ def _mark_of(record: SessionRecord, taken: Taken, step: Step, trigger: Trigger) 
 def _label(step: Step, n: int) -> str:
     """`deny Bash: it would remove…`, `goal_end 17: the tests pass`."""
     effect, tool = step.meta.get("effect"), step.meta.get("tool")
-    word = f"{effect[:_MOST_SAID]} {str(tool or '')[:_MOST_SAID]}" if isinstance(effect, str) else f"{step.type} {n}"
+    if isinstance(effect, str):
+        word = f"{effect[:_MOST_SAID]} {str(tool or '')[:_MOST_SAID]}"
+    else:
+        word = f"{step.type} {n}"
     texts = (step.values.get(name) for name in ("content.label", "content.goal", "content.text"))
     said = next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
-    return f"{word.strip()}: {said.splitlines()[0][:_MOST_SAID]}" if said else word.strip()
+    if said:
+        return f"{word.strip()}: {said.splitlines()[0][:_MOST_SAID]}"
+    return word.strip()

@@ -44,7 +44,10 @@ class LangoInputs(msgspec.Struct, frozen=True, kw_only=True):
 
     def inputs(self) -> dict[str, dict[str, Json]]:
         """The same as sections of ours. Without a map of keys there is no section of them."""
-        explicit = {} if self.explicit is None else {"explicit": dict.fromkeys(self.explicit, True)}
+        if self.explicit is None:
+            explicit = {}
+        else:
+            explicit = {"explicit": dict.fromkeys(self.explicit, True)}
         auto = {name: True for name, is_on in self.auto_enabled.items() if is_on}
         return {**explicit, "auto_enabled": auto, "hooks": dict(self.hooks)}
 
@@ -102,7 +105,10 @@ def _mark(
     git: Mapping[str, Json] | None = None,
 ) -> None:
     meta, values = now.told()
-    metadata = {} if under.lango is None else lango_metadata(under.lango.fingerprint, now.registry)
+    if under.lango is None:
+        metadata = {}
+    else:
+        metadata = lango_metadata(under.lango.fingerprint, now.registry)
     made = Mark(
         trigger=Trigger.SESSION_START,
         label=label,

@@ -143,7 +143,9 @@ class _Look:
             return  # of one folder by two names
         self._seen.add((path, place.kind))
         self._look_at(path)
-        most = _MOST_SETTINGS if place.kind is Kind.SETTINGS else _MOST_TEXT
+        most = _MOST_TEXT
+        if place.kind is Kind.SETTINGS:
+            most = _MOST_SETTINGS
         file = read_bounded(path, most=min(most, _MOST_BYTES - self._bytes))
         if file is None:
             return

@@ -57,7 +57,10 @@ def session_under(home: Home, graph: Graph, row: SessionRow, *, until: int | Non
             changes.append(_changed(step))
         if not changes:
             began = last
-    found = last if until is not None else began or last
+    if until is not None:
+        found = last
+    else:
+        found = began or last
     if found is None:
         return None
     step, told = found
@@ -73,7 +76,10 @@ def session_under(home: Home, graph: Graph, row: SessionRow, *, until: int | Non
 
 def _telling(home: Home, graph: Graph, session: str, until: int | None) -> list[Recorded]:
     path = home.journal(session)
-    places = telling_steps(graph, session, until=until) if path is not None else []
+    if path is not None:
+        places = telling_steps(graph, session, until=until)
+    else:
+        places = []
     found = (read_at(home, path, offset, load_blobs=True) for _, _, offset in places if path is not None)
     return [step for step in found if step is not None]
 
@@ -89,7 +95,9 @@ def _changed(step: Recorded) -> Changed:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 def known_configuration(record: SessionRecord) -> Configuration | None:
@@ -97,7 +105,12 @@ def known_configuration(record: SessionRecord) -> Configuration | None:
     found: Configuration | None = None
     for n in record.configured:
         step = record.read(n)
-        said = told_by(step) if step is not None else None
+        said = None
+        if step is not None:
+            said = told_by(step)
         if said is not None:
-            found = said if found is None else then(found, said)
+            if found is None:
+                found = said
+            else:
+                found = then(found, said)
     return found

@@ -57,7 +57,9 @@ def _say(hook: str, logdir: Path | None, workspace: Any = None, **more: Any) -> 
     said: dict[str, Any] = {"hook": hook, "at": time.time_ns(), **more}
     if logdir is None:
         manager = LogManager.get_current_log()
-        logdir = Path(manager.logdir) if manager is not None else None
+        logdir = None
+        if manager is not None:
+            logdir = Path(manager.logdir)
     if logdir is not None:
         said |= {"session": logdir.name, "transcript": str(logdir / "conversation.jsonl")}
     if workspace is not None:
@@ -113,7 +115,9 @@ def _pre(data: Any, **_: Any) -> Iterator[Any]:
 def _confirm(tool_use: Any, preview: Any = None, workspace: Any = None, **_: Any) -> Any:
     # An equal call of another thread counts too: gptme may have made the call anew for the question.
     found = _refused.get(id(tool_use)) or next((item for item in list(_refused.values()) if item[0] == tool_use), None)
-    return None if found is None else ConfirmationResult.skip(found[1])
+    if found is None:
+        return None
+    return ConfirmationResult.skip(found[1])
 
 
 def _post(data: Any, **_: Any) -> Iterator[Any]:
