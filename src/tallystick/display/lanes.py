@@ -104,7 +104,6 @@ class _Lanes:
                 target = known[0]
             else:
                 target = self._free()
-            if not known:
                 self._put(target, parent)
                 begun.append(target)
             targets.append(target)

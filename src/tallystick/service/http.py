@@ -16,17 +16,18 @@ import asyncio
 import json
 import secrets
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
 
+from tallystick.agents.hooks import Reply
 from tallystick.capture.http import Listener, Request, Response, serve
 from tallystick.capture.loopback import Loopback, read_loopback
+from tallystick.capture.place import Place
 from tallystick.errors import SourceError
 from tallystick.journal.durable import replace_file
 from tallystick.live.delivery import Delivery
+from tallystick.recording.session_writer import SessionWriter
 from tallystick.service.wire import moment
-
-if TYPE_CHECKING:
-    from tallystick.service.server import Server
 
 _HOST = "127.0.0.1"
 _MONITOR = "x-tally-session"
@@ -35,25 +36,34 @@ _JSON = {"content-type": "application/json"}
 _TEXT = {"content-type": "text/plain; version=0.0.4; charset=utf-8"}
 
 
-async def listen(server: Server) -> Listener:
+class Served(NamedTuple):
+    """What of the recorder the port's routes reach."""
+
+    status: Callable[[], dict[str, Any]]
+    take: Callable[[Delivery], Awaitable[Reply | None]]
+    used: Callable[[], None]
+    session_writer: SessionWriter
+
+
+async def listen(place: Place, served: Served) -> Listener:
     """Open the port that was open before, or another one if it is taken, and write down which.
 
     Raises:
         SourceError: there is no port to be had. JournalError: it cannot be written down.
     """
-    known = read_loopback(server.place) or Loopback(0, secrets.token_urlsafe(24))
-    routes = _Routes(server)
+    known = read_loopback(place) or Loopback(0, secrets.token_urlsafe(24))
+    routes = _Routes(served)
     try:
         listener = await serve(_HOST, known.port, routes.answer, token=known.token)
     except SourceError:
         listener = await serve(_HOST, 0, routes.answer, token=known.token)
-    replace_file(server.place.http, [Loopback(listener.port, known.token).encode()])
+    replace_file(place.http, [Loopback(listener.port, known.token).encode()])
     return listener
 
 
 class _Routes:
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, served: Served) -> None:
+        self._served = served
         self._number = 0
 
     async def answer(self, request: Request) -> Response:
@@ -64,7 +74,7 @@ class _Routes:
         if request.method == "POST" and words[0] == "v1":
             return await asyncio.to_thread(self._otlp, request)  # megabytes of it keep no hook waiting
         if request.method in ("GET", "HEAD") and request.path in _PAGES:
-            return _PAGES[request.path](self._server.status())
+            return _PAGES[request.path](self._served.status())
         return Response(status=404, body=b"no such page\n")
 
     async def _hook(self, agent: str, event: str | None, request: Request) -> Response:
@@ -78,7 +88,7 @@ class _Routes:
             received=moment(now),
             monitor=_monitor(request),
         )
-        reply = await self._server.take(delivery)
+        reply = await self._served.take(delivery)
         if reply is None:
             return Response(status=500, body=b"this could not be decided: run/recorder.log has why\n")
         return Response(headers=_JSON, body=reply.stdout)
@@ -87,8 +97,8 @@ class _Routes:
         from tallystick.ingest.otlp import receiver_of
 
         kind, encoding = request.headers.get("content-type", ""), request.headers.get("content-encoding", "")
-        self._server.used()
-        answer = receiver_of(self._server.live.session_writer).take(request.path, kind, encoding, request.body)
+        self._served.used()
+        answer = receiver_of(self._served.session_writer).take(request.path, kind, encoding, request.body)
         return Response(status=answer.status, headers={"content-type": answer.content_type}, body=answer.body)
 
 

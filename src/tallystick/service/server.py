@@ -148,10 +148,12 @@ class Server:
         gc.freeze()  # what was loaded stays: it is not looked through again and again while somebody waits
         if not self._http:
             return
-        from tallystick.service.http import listen
+        from tallystick.service.http import Served, listen
 
         try:
-            self._listener = await listen(self)
+            self._listener = await listen(
+                self.place, Served(self.status, self.take, self.used, self.live.session_writer)
+            )
         except TallystickError as error:
             self.live.counts.last_error = str(error)
 
