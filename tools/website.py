@@ -102,14 +102,16 @@ def place(page: Path) -> str:
 
 
 def listing(root: Path = ROOT) -> str:
-    """All doors with their pages, for docs/README.md."""
+    """All doors with their pages, for docs/README.md. The pages beside a README of their folder are left to that."""
     return "\n".join(line for door in doors(root) for line in _listed(door, root))
 
 
 def _listed(door: Door, root: Path) -> Iterator[str]:
     yield f"## {door.name}\n\n{door.lead}\n"
     for part in door.parts:
-        yield f"- **{part.title}**: {', '.join(f'[{title_of(page, root)}]({_beside(page)})' for page in part.pages)}"
+        indexes = {page.parent for page in part.pages if page.name == "README.md"} - {Path("docs/commands")}
+        shown = [page for page in part.pages if page.parent not in indexes or page.name == "README.md"]
+        yield f"- **{part.title}**: {', '.join(f'[{title_of(page, root)}]({_beside(page)})' for page in shown)}"
     yield ""
 
 
