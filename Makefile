@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check same metrics bench bench-against soak agents test-agents mutate mutate-seal docs man dist site lock clean
+.PHONY: all demo test check same metrics bench bench-against soak agents test-agents mutate mutate-seal docs man dist site voice lock clean
 
 all: check test
 
@@ -33,6 +33,7 @@ check: .venv/ready
 	@echo "ruff:" && $(BIN)/ruff check $(CODE) && $(BIN)/ruff format --check $(CODE)
 	@echo "mypy --strict:" && $(BIN)/mypy $(CODE)
 	@echo "layers:" && $(BIN)/lint-imports --no-logo
+	@echo "voice:" && $(BIN)/python -m tools.voice.check
 	@echo "generated docs:" && $(IN_A_CLEAN_HOME) $(FOR_THE_DOCS) cog --check --diff --verbosity=1 \
 		--check-fail-msg="run 'make docs' and look at what changed" $(PAGES)
 
@@ -98,6 +99,10 @@ site: .venv/ready
 	@$(BIN)/python -c 'import sphinx' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--require-hashes -r requirements/site.lock
 	@$(BIN)/python tools/website.py site
+
+# Lowers the number of words of tools/voice/words.toml that each place may still have, to what is there.
+voice: .venv/ready
+	@$(BIN)/python -m tools.voice.check --update
 
 # The only target that asks for newer packages, and only with UPGRADE=--upgrade (or UPGRADE="--upgrade-package NAME").
 # uv is a large tool that nobody else needs, so it has a lock of its own.
