@@ -146,7 +146,8 @@ def _play_acp(path: Path, store: Path, name: str, emit: Emit) -> int:
                 process.stdin.write(json.dumps(entry["line"]).encode() + b"\n")
                 process.stdin.flush()
             else:
-                emit(f"relayed {name} {number}", _hidden(json.loads(process.stdout.readline() or b"null"), {}))
+                relayed = json.loads(process.stdout.readline() or b"null")
+                emit(f"relayed {name} {number}", _without_sizes(_hidden(relayed, {})))
         process.stdin.close()
         process.stdout.read()
         process.wait(_SECONDS)
@@ -212,10 +213,17 @@ def _renumbered(fields: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[s
     if isinstance(meta.get("request"), int):
         meta["request"] = numbers.get(meta["request"])
     for name in ("source_id", "corr"):
-        found = re.fullmatch(r"hook/(\d+)", str(meta.get(name)))
+        found = re.fullmatch(r"hook/(\d+)(/.*)?", str(meta.get(name)))
         if found is not None:
-            meta[name] = f"hook/{numbers.get(int(found[1]))}"
+            meta[name] = f"hook/{numbers.get(int(found[1]))}{found[2] or ''}"
     return {**fields, "meta": meta}
+
+
+def _without_sizes(message: Any) -> Any:
+    """A message without how much of a session is sealed yet."""
+    if isinstance(message, dict):
+        return {name: _without_sizes(item) for name, item in message.items() if name != "sealed"}
+    return [_without_sizes(item) for item in message] if isinstance(message, list) else message
 
 
 def _identity(fields: Mapping[str, Any]) -> str:
