@@ -34,7 +34,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = free.getsockname()[1]
     where = ["-a", "127.0.0.1", "-p", str(port), "-js", "-sd", str(tmp_path_factory.mktemp("nats"))]
     process = subprocess.Popen(["nats-server", *where], stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             break

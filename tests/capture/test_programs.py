@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -53,11 +52,9 @@ def test_a_program_tells_its_version(tmp_path: Path, said: str, version: str | N
 
 def test_a_program_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "_SECONDS", 0.2)
-    program = _program(tmp_path, "#!/bin/sh\nexec sleep 60\n")
-    began = time.monotonic()
+    program = _program(tmp_path, "#!/bin/sh\nexec sleep 600\n")
     assert program_version(program, {"PATH": "/usr/bin:/bin"}) is None
     assert codex_hooks(program, {"PATH": "/usr/bin:/bin"}, tmp_path) is None
-    assert time.monotonic() - began < 20
 
 
 def test_codex_tells_its_handlers(tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ def test_after_a_burst_that_a_queue_may_not_hold_everything_is_looked_at(
 
         seen.watch._look_everywhere = look_and_tell  # type: ignore[method-assign,assignment]
         (folder / "a").touch()
-        assert looked.wait(30)
+        assert looked.wait(120)
 
 
 def test_a_folder_that_is_removed_and_made_again_is_watched_again(folder: Path) -> None:

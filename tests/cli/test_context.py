@@ -40,7 +40,7 @@ def on_a_terminal(user: Path, *words: str, rows: int = 10, program: tuple[str, .
             break
         received += chunk
     os.close(leader)
-    process.wait(timeout=10)
+    process.wait(timeout=120)
     return received.decode().replace("\r\n", "\n")
 
 

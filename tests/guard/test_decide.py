@@ -1,6 +1,5 @@
 """What is refused, asked about and let through, on a machine with a store and agents' settings."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -192,12 +191,11 @@ HOSTILE = {
 """What is repeated, and how often: each took seconds, memory or the stack at some time, or might."""
 
 
+@pytest.mark.timeout(60)  # on a busy machine: each takes less than half a second
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_command_is_answered_all_the_same(machine: Machine, piece: str) -> None:
-    began = time.monotonic()
     assert machine.shell(piece * HOSTILE[piece]).policy is not None
     assert machine.shell("A=aaaaaaaa;" + "A=$A$A$A$A;" * 30 + piece * 30 + "rm $A").policy is not None
-    assert time.monotonic() - began < 5  # a bound for a busy machine: each takes less than half a second
 
 
 @each("command", ["(" * 5000 + "rm -rf ~/.tally", "rm -rf ~/.tally " + "x " * 50_000])

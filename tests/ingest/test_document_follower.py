@@ -71,7 +71,7 @@ def test_a_session_that_ends_while_its_document_is_read_waits_for_what_is_read(
     monkeypatch.setattr(file._file, "read", slowly)
     reading = threading.Thread(target=file.prepare)
     reading.start()
-    assert begun.wait(5)
+    assert begun.wait(120)
     file.finish()
     reading.join()
     assert len(cline_steps(home, session_writer)) > 3

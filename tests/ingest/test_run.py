@@ -235,11 +235,11 @@ def test_signals_reach_the_command(home: Home, work: Path, name: str) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not (work / "ready").exists() and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(getattr(signal, f"SIG{name}"))
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 7, said
     assert (work / "got").exists()
 

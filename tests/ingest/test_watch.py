@@ -101,7 +101,7 @@ def running(home: Home, work: Path, ask: Callable[[], list[Working]] = list) -> 
     thread = threading.Thread(target=run.run)
     thread.start()
     try:
-        assert run.ready.wait(30)
+        assert run.ready.wait(120)
         yield run
     finally:
         run.stop.set()

@@ -81,7 +81,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged_200_times(tmp_path: Path,
 
 def test_a_full_disk_stops_the_recording_and_harms_nothing(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    result = subprocess.run(command(store, "full", 400, "small-disk"), capture_output=True, timeout=60, check=False)
+    result = subprocess.run(command(store, "full", 400, "small-disk"), capture_output=True, timeout=120, check=False)
     assert result.returncode == 1
     assert b"cannot append" in result.stderr or b"cannot write" in result.stderr
     assert_survived(store, result.stdout)

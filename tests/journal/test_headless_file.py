@@ -158,11 +158,11 @@ def test_a_lock_that_another_thread_held_at_a_fork_does_not_hold_the_child(file:
     def hold() -> None:
         with file.locked():
             held.set()
-            leave.wait(30)
+            leave.wait(120)
 
     holder = threading.Thread(target=hold)
     holder.start()
-    held.wait(30)
+    held.wait(120)
     child = os.fork()
     if child == 0:
         signal.alarm(20)

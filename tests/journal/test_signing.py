@@ -241,7 +241,7 @@ def test_a_signer_that_is_killed_while_it_signs_goes_on_when_it_is_back(home: Ho
         process.kill()
         process.wait()
         process = subprocess.Popen(words)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             with contextlib.suppress(SigningError):
                 session_writer.seal()

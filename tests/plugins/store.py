@@ -40,7 +40,7 @@ def steps(home: Home, agent: str, type_: str | None = None) -> list[Recorded]:
     return found
 
 
-def until(true: Callable[[], object], seconds: float = 20.0) -> None:
+def until(true: Callable[[], object], seconds: float = 120.0) -> None:
     """Wait for something that another process does."""
     end = time.monotonic() + seconds
     while not true():

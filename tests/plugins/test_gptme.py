@@ -64,7 +64,7 @@ def run(home: Home, tmp_path: Path) -> Run:
         words = [str(_PROGRAM.parent / "python"), "-c", program, str(PLUGINS), sys.executable, str(home.folder)]
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path / "user"), "GPTME_TIKTOKEN_TIMEOUT": "0"}
         done = subprocess.run(
-            [*words, str(work)], cwd=work, env=environment, capture_output=True, text=True, timeout=60, check=False
+            [*words, str(work)], cwd=work, env=environment, capture_output=True, text=True, timeout=120, check=False
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.rpartition("SHOWN ")[2])

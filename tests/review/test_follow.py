@@ -21,7 +21,7 @@ def test_a_session_is_followed_while_another_thread_records_it(tmp_path: Path) -
 
     thread = threading.Thread(target=record)
     thread.start()
-    assert begun.wait(10)
+    assert begun.wait(120)
     seen = [step.type for step in follow("one", home=tmp_path / "store")]
     thread.join()
     assert seen == ["session_start", "user", *["assistant"] * 20, "session_end"]

@@ -1711,7 +1711,7 @@ def test_roots_are_those_of_the_recursive_definition(leaves: list[bytes]) -> Non
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """The file itself, without site-packages: it needs nothing but the standard library."""
     command = [sys.executable, "-I", "-S", "-W", "error", standalone.__file__, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_the_file_runs_alone_and_prints_what_verify_returns(home: Home) -> None:

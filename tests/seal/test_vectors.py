@@ -60,7 +60,7 @@ def run_alone(folder: Path) -> dict[str, Any]:
         command += [f"--{name}", value]
     if vector["remembered"]:
         command += ["--remembered", str(folder / vector["remembered"])]
-    run = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    run = subprocess.run(command, capture_output=True, check=False, timeout=120)
     found: dict[str, Any] = json.loads(run.stdout)
     assert found["exit"] == run.returncode
     return found

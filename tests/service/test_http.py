@@ -34,7 +34,7 @@ def ask(port: tuple[int, str], path: str, body: Any = None, **headers: str) -> t
     allowed = {"authorization": f"Bearer {port[1]}", **headers}
     request = urllib.request.Request(f"http://127.0.0.1:{port[0]}{path}", data, allowed)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         with error:

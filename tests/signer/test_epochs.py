@@ -362,7 +362,7 @@ def test_epochs_end_though_nobody_asks(signer: Signer, clock: Clock, tmp_path: P
     with Server(tmp_path / "socket", signer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        assert ended.wait(20)
+        assert ended.wait(120)
         server.shutdown()
         thread.join()
 

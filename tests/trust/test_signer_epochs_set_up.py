@@ -46,7 +46,7 @@ def end_epoch(machine: Machine) -> None:
         vault.close()
         return ""
 
-    for _ in range(500):  # the one that was killed may hold it for a moment
+    for _ in range(6_000):  # the one that was killed may hold it for a moment
         with contextlib.suppress(JournalError):
             as_user(SIGNER, work)
             break

@@ -46,7 +46,7 @@ def test_a_question_that_nobody_waits_for_any_more_is_not_begun(lane: Lane) -> N
 
     def slow(_: Reader) -> None:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(120)
 
     async def ask() -> None:
         first = asyncio.create_task(lane.ask(slow))

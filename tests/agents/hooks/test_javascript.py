@@ -69,7 +69,7 @@ def run(home: Home, tmp_path: Path) -> Run:
         assert NODE is not None
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
         done = subprocess.run(
-            [NODE, str(tmp_path / "run.mjs")], capture_output=True, env=environment, timeout=60, check=False
+            [NODE, str(tmp_path / "run.mjs")], capture_output=True, env=environment, timeout=120, check=False
         )
         assert (done.returncode, done.stderr) == (0, b"")
         outcomes: list[dict[str, Any]] = json.loads(done.stdout)

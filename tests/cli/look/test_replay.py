@@ -182,7 +182,7 @@ def test_following_prints_steps_as_they_come_and_ends_with_the_session(user: Pat
         session.prompt("hello")
         kinds.append(json.loads(process.stdout.readline())["data"]["meta"]["type"])
         session.close()
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=120)
         kinds += [json.loads(line)["data"]["meta"]["type"] for line in rest.splitlines()]
     assert kinds == ["session_start", "user", "session_end"]
     assert process.returncode == 0
@@ -200,7 +200,7 @@ def on_a_terminal(home: Path, *words: str) -> str:
         stderr=follower,
     )
     os.close(follower)
-    found, deadline = b"", time.monotonic() + 30
+    found, deadline = b"", time.monotonic() + 120
     while time.monotonic() < deadline:
         if not select.select([leader], [], [], 0.1)[0]:
             continue
@@ -211,7 +211,7 @@ def on_a_terminal(home: Path, *words: str) -> str:
         if not some:
             break
         found += some
-    process.wait(timeout=10)
+    process.wait(timeout=120)
     os.close(leader)
     return found.decode()
 

@@ -102,7 +102,7 @@ def test_a_person_can_stop_a_question(user: Path, full: Path) -> None:
     ) as process:
         time.sleep(1.5)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=120)
     assert (process.returncode, told.strip()) == (130, "tally: interrupted")
 
 

@@ -43,7 +43,7 @@ def test_it_stands_between_an_editor_and_an_agent_and_records(tmp_path: Path) ->
             process.stdin.flush()
             said.append(json.loads(process.stdout.readline()))
         last = process.stdout.readline()  # `communicate` would not see what was read ahead
-        rest, error = process.communicate(timeout=30)
+        rest, error = process.communicate(timeout=120)
     assert process.returncode == 0
     assert (rest, error) == (b"", b"")
     (_, new, chunk), end = said, json.loads(last)
@@ -63,13 +63,13 @@ def test_untouched_adds_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", [0, 1, 3, 64])
 def test_the_exit_code_is_the_agents(tmp_path: Path, code: int) -> None:
     with start(tmp_path / "store", "--", "sh", "-c", f"exit {code}") as process:
-        assert process.communicate(timeout=30) == (b"", b"")
+        assert process.communicate(timeout=120) == (b"", b"")
     assert process.returncode == code
 
 
 def test_the_agents_options_are_the_agents(tmp_path: Path) -> None:
     with start(tmp_path / "store", "--", "printf", "%s,", "--json", "--home", "x", "-q") as process:
-        assert process.communicate(timeout=30)[0] == b"--json,--home,x,-q,"
+        assert process.communicate(timeout=120)[0] == b"--json,--home,x,-q,"
 
 
 def test_a_signal_reaches_the_agent_and_its_end_is_ours(tmp_path: Path) -> None:
@@ -77,19 +77,19 @@ def test_a_signal_reaches_the_agent_and_its_end_is_ours(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == -signal.SIGTERM
+        assert process.wait(120) == -signal.SIGTERM
 
 
 def test_an_agent_that_cannot_be_started_is_said_on_stderr_alone(tmp_path: Path) -> None:
     with start(tmp_path / "store", "--", "no-such-agent") as process:
-        said, error = process.communicate(timeout=30)
+        said, error = process.communicate(timeout=120)
     assert (process.returncode, said) == (1, b"")
     assert error == b"tally: no-such-agent: cannot be started: No such file or directory\n"
 
 
 def test_no_agent_is_a_usage_error(tmp_path: Path) -> None:
     with start(tmp_path / "store") as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     assert process.returncode == 64
 
 
@@ -97,6 +97,6 @@ def test_a_store_that_cannot_be_written_is_said_and_the_agent_works(tmp_path: Pa
     (tmp_path / "store").write_text("no folder")
     command = [sys.executable, "-m", "tallystick", "acp", "--", "cat"]
     environment = {"HOME": str(tmp_path), "TALLY_HOME": str(tmp_path / "store"), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(command, input=b"{}\n", capture_output=True, timeout=30, check=False, env=environment)
+    done = subprocess.run(command, input=b"{}\n", capture_output=True, timeout=120, check=False, env=environment)
     assert (done.returncode, done.stdout) == (0, b"{}\n")
     assert done.stderr.startswith(b"tally: acp: nothing is recorded: ")

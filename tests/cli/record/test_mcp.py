@@ -21,7 +21,7 @@ def talk(user: Path, mode: str, command: list[str]) -> list[str]:
     """What the client is told by a server. It gives servers no environment but HOME and PATH."""
     client = [sys.executable, str(HERE / "mcp_client.py"), mode, *command]
     done = subprocess.run(
-        client, env={"HOME": str(user), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False
+        client, env={"HOME": str(user), "PATH": ""}, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
     found: list[str] = json.loads(done.stdout)
@@ -58,7 +58,7 @@ def test_a_client_is_told_the_same_and_all_of_it_is_recorded(
 def test_the_name_that_the_agent_uses_goes_before_the_server_s_own(user: Path, tally: Tally) -> None:
     said = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search"}}\n'
     command = [*PROXY, "--name", "github", "--", sys.executable, "-c", "input()"]
-    subprocess.run(command, input=said, env={"HOME": str(user)}, timeout=60, check=True)
+    subprocess.run(command, input=said, env={"HOME": str(user)}, timeout=120, check=True)
     assert "mcp__github__search" in {row["tool"] for row in steps_of(tally)}
 
 
@@ -70,7 +70,7 @@ def test_bytes_pass_as_they_are_and_the_exit_code_is_the_server_s(user: Path) ->
         input=said,
         env={"HOME": str(user)},
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert (done.stdout, done.returncode) == (said, 3)
@@ -83,7 +83,7 @@ def test_a_store_that_cannot_be_opened_takes_no_tools_away(user: Path) -> None:
         input=b"hello\n",
         env={"HOME": str(user)},
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert (done.stdout, done.returncode) == (b"hello\n", 0)

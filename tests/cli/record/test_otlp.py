@@ -31,7 +31,7 @@ class Server:
         named = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
         request = urllib.request.Request(self.url + path, data=body, headers=named, method="POST")
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             with error:
@@ -39,7 +39,7 @@ class Server:
 
     def end(self) -> Any:
         self.process.send_signal(signal.SIGTERM)
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=120)
         assert self.process.returncode == 0, err
         return json.loads(out)["data"]
 

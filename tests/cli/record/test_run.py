@@ -84,6 +84,6 @@ def test_the_command_has_the_terminal_and_ctrl_c_is_its_own(user: Path, work: Pa
         process.stdin.write(b"\x03")
         process.stdin.flush()
         said += process.stdout.read()
-        assert process.wait(timeout=60) == 4, said
+        assert process.wait(timeout=120) == 4, said
     assert said.count(b"caught") == 1
     assert b"recorded as session" in said

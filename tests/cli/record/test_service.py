@@ -19,6 +19,6 @@ def test_a_recorder_under_a_supervisor_keeps_its_files_to_itself(tmp_path: Path)
         wait_for(lambda: (recorder.status(store) or {}).get("port"))
     finally:
         recorder.stop(store)
-        running.wait(10)
+        running.wait(120)
     kept = [path for path in (store, *store.rglob("*")) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
     assert kept == []

@@ -65,7 +65,7 @@ def ended(process: subprocess.Popen[str], number: int) -> dict[str, Any]:
     """The report of a watch that a signal ends."""
     process.send_signal(number)
     *_, last = lines(process).read().splitlines()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=120) == 0
     report: dict[str, Any] = json.loads(last)
     assert report["schema"] == "tally.watch"
     return report["data"]  # type: ignore[no-any-return]
@@ -166,7 +166,7 @@ def test_names_are_shown_and_not_obeyed(user: Path, work: Path) -> None:
         shown = process.stdout.readline()
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=120) == 0
     assert b"create" in shown
     assert b"\x1b" not in shown
     assert rest.decode().splitlines() == [
