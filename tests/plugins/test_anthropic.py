@@ -3,15 +3,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anthropic
 import pytest
 
 from tallystick.plugins.anthropic import record_anthropic
 from tallystick.recording.recorder import Session
 from tests.plugins.clients import a_session, given, of_type
 from tests.plugins.conftest import ModelServer, Turn
+
+if TYPE_CHECKING:
+    import anthropic
 
 KEY = "sk-ant-test-0123456789"
 TOOLS: Any = [{"name": "ls", "description": "Lists.", "input_schema": {"type": "object", "properties": {}}}]
@@ -28,6 +30,8 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 @pytest.fixture
 def client(server: ModelServer, session: Session) -> Iterator[anthropic.Anthropic]:
+    import anthropic
+
     original = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0)
     yield record_anthropic(original, session)
     original.close()
@@ -102,6 +106,8 @@ def test_a_stream_that_is_left_early_is_recorded_as_far_as_it_came(
 
 
 def test_a_refused_call_is_recorded_without_the_key(server: ModelServer, session: Session, client: Any) -> None:
+    import anthropic
+
     server.say(Turn(status=401))
     with pytest.raises(anthropic.AuthenticationError, match=KEY):
         client.messages.create(**ASKED, messages=GO, extra_headers={"X-Other": KEY})
@@ -111,12 +117,16 @@ def test_a_refused_call_is_recorded_without_the_key(server: ModelServer, session
 
 
 def test_counting_tokens_is_no_model_call(server: ModelServer, session: Session, client: Any) -> None:
+    import anthropic
+
     with pytest.raises(anthropic.NotFoundError):
         client.messages.count_tokens(model="claude-test", messages=GO)
     assert len(list(session)) == 1
 
 
 def test_an_asynchronous_client_is_recorded_streams_and_raw_answers_too(server: ModelServer, session: Session) -> None:
+    import anthropic
+
     async def run() -> None:
         async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=0) as original:
             client = record_anthropic(original, session)

@@ -29,6 +29,7 @@ from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tests.plugins.store import a_store, no_recorder_can_start, spooled, steps, stopped, until
+from tests.support import hooks
 from tests.support.cases import each
 
 PATH = Path(tallystick.plugins.deliver.__file__)
@@ -42,9 +43,18 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 @pytest.fixture
 def deliver(home: Home, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module as a plugin loads it: by its place, with a state of its own."""
+    """The module as a plugin loads it: by its place, with a state of its own; and with time for a busy machine."""
     monkeypatch.setenv("TALLY_HOME", str(home.folder))
-    return loaded()
+    module = loaded()
+    monkeypatch.setattr(module, "_HOOK_SECONDS", 120.0)
+    monkeypatch.setattr(module, "_HOOK", hooks.hook())
+    return module
+
+
+@pytest.fixture
+def in_haste(deliver: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hook's own limits, where the recorder will not answer."""
+    monkeypatch.setattr(deliver, "_HOOK", hooks.hook(**hooks.HASTY))
 
 
 def loaded() -> ModuleType:
@@ -98,6 +108,7 @@ def test_the_first_delivery_starts_the_recorder(home: Home, deliver: ModuleType)
     until(lambda: calls(home) == {"c1"})
 
 
+@pytest.mark.usefixtures("in_haste")
 def test_without_a_recorder_the_hook_keeps_it_and_decides(home: Home, deliver: ModuleType) -> None:
     with no_recorder_can_start(home):
         verdict = deliver.verdict("hermes", call(1, f"rm -rf {home.folder}"))
@@ -108,6 +119,7 @@ def test_without_a_recorder_the_hook_keeps_it_and_decides(home: Home, deliver: M
     until(lambda: calls(home) == {"c1"})
 
 
+@pytest.mark.usefixtures("in_haste")
 def test_a_hanging_recorder_is_not_waited_for_and_loses_nothing(home: Home, deliver: ModuleType) -> None:
     pid = recorder.start(home.folder)
     with stopped(pid):
@@ -118,6 +130,7 @@ def test_a_hanging_recorder_is_not_waited_for_and_loses_nothing(home: Home, deli
     until(lambda: len(steps(home, "hermes", "tool_result")) == 1)
 
 
+@pytest.mark.usefixtures("in_haste")
 def test_an_answer_that_comes_in_drops_is_not_waited_for_without_end(home: Home, deliver: ModuleType) -> None:
     run = Place(home.folder).run
     run.mkdir(parents=True)

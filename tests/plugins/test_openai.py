@@ -5,15 +5,17 @@ import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
 
 from tallystick.plugins.openai import record_openai
 from tallystick.recording.recorder import Session
 from tests.plugins.clients import a_session, given, of_type
 from tests.plugins.conftest import ModelServer, Turn
+
+if TYPE_CHECKING:
+    import openai
 
 KEY = "sk-test-0123456789abcdef"
 TOOLS: Any = [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}]
@@ -28,6 +30,8 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 @pytest.fixture
 def client(server: ModelServer, session: Session) -> Iterator[openai.OpenAI]:
+    import openai
+
     original = openai.OpenAI(api_key=KEY, base_url=server.url, max_retries=0)
     yield record_openai(original, session)
     original.close()
@@ -91,6 +95,8 @@ def test_an_old_message_may_come_after_a_new_one(server: ModelServer, session: S
 
 
 def test_a_streamed_chat_is_recorded_as_one_that_came_whole(server: ModelServer, session: Session, client: Any) -> None:
+    import openai
+
     server.say(LOOK, LOOK)
     asked: dict[str, Any] = {"model": "gpt-test", "messages": [{"role": "user", "content": "go"}]}
     stream = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
@@ -109,6 +115,8 @@ def test_a_streamed_chat_is_recorded_as_one_that_came_whole(server: ModelServer,
 def test_a_stream_that_is_closed_dropped_or_cut_is_recorded_as_far_as_it_came(
     server: ModelServer, session: Session, client: Any
 ) -> None:
+    import openai
+
     server.say(Turn(text="a long answer"), Turn(text="b long answer"), Turn(text="c long answer", cut=True))
     asked: dict[str, Any] = {"model": "gpt-test", "messages": [{"role": "user", "content": "go"}], "stream": True}
     with client.chat.completions.create(**asked) as stream:
@@ -130,6 +138,8 @@ def test_a_stream_that_is_closed_dropped_or_cut_is_recorded_as_far_as_it_came(
 def test_a_refused_call_is_recorded_without_the_key_that_the_server_sent_back(
     server: ModelServer, session: Session, client: Any
 ) -> None:
+    import openai
+
     server.say(Turn(status=401))
     with pytest.raises(openai.AuthenticationError, match=KEY):
         client.chat.completions.create(
@@ -217,6 +227,8 @@ def test_raw_responses_and_copies_of_the_client_are_recorded_too(
 
 
 def test_the_client_that_was_handed_in_is_left_as_it_is(server: ModelServer, session: Session) -> None:
+    import openai
+
     with openai.OpenAI(api_key=KEY, base_url=server.url, max_retries=0) as original:
         record_openai(original, session)
         server.say(Turn(text="ok"))
@@ -227,6 +239,8 @@ def test_the_client_that_was_handed_in_is_left_as_it_is(server: ModelServer, ses
 
 
 def test_calls_are_recorded_in_the_session_that_is_current(server: ModelServer, session: Session) -> None:
+    import openai
+
     with openai.OpenAI(api_key=KEY, base_url=server.url, max_retries=0) as original:
         client: Any = record_openai(original)
         asked: dict[str, Any] = {"model": "gpt-test", "messages": [{"role": "user", "content": "go"}]}
@@ -242,6 +256,8 @@ def test_calls_are_recorded_in_the_session_that_is_current(server: ModelServer, 
 
 
 def test_an_asynchronous_client_serves_many_at_once(server: ModelServer, session: Session) -> None:
+    import openai
+
     async def ask(client: openai.AsyncOpenAI, number: int) -> None:
         messages: Any = [{"role": "user", "content": f"question {number}"}]
         if number % 2:
