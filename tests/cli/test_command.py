@@ -60,6 +60,7 @@ def test_the_commands_are_those_of_this_version() -> None:
         ),
         *(f"tally signer {word}" for word in ("init", "run", "status", "verify", "leave")),
         *(f"tally anchor {word}" for word in ("status", "git", "tsa", "nats", "list", "verify", "stop")),
+        "tally new agent",
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
     }
 
@@ -146,6 +147,7 @@ MAKES_A_STORE = (
     "service run",
 )
 WORKS_WITHOUT = (
+    "new agent",
     "completion",
     "version",
     "demo",

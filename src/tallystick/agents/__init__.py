@@ -15,7 +15,7 @@ import msgspec
 
 from tallystick.model.step import Event
 
-__all__ = ["blind_spots", "definition", "headless", "hooks", "kit", "protocols", "settings"]
+__all__ = ["blind_spots", "definition", "headless", "hooks", "kit", "protocols", "recognition", "settings"]
 
 
 class Shape(enum.StrEnum):

@@ -62,6 +62,7 @@ _COMMANDS = {
     "signer": ("trust.signer:signer", "A process of another user that holds the key"),
     "anchor": ("trust.anchor:anchor", "Have heads of the store kept off this machine"),
     "erase": ("trust.erase:erase", "Remove a value for good; the record still verifies."),
+    "new": ("extend.new:new", "Draft what Tallystick can be extended by."),
     "rebuild": ("trust.rebuild:rebuild", "Make the index anew from the journals."),
 }
 _AREAS = {
@@ -84,6 +85,7 @@ _AREAS = {
     "Ask": ("why", "impact", "graph", "taint", "artifact", "coverage", "drift", "cost"),
     "Decide": ("policy", "alerts", "alert", "verify-log"),
     "Trust": ("audit-config", "verify", "prove", "signer", "anchor", "erase", "rebuild"),
+    "Extend": ("new",),
 }
 
 main = Main(

@@ -1,3 +1,14 @@
 """Installation on a machine: agents, hooks, settings, checks, demonstration."""
 
-__all__ = ["agents", "audit_config", "change_setting", "demo", "doctor", "install", "purge", "status", "up"]
+__all__ = [
+    "agents",
+    "audit_config",
+    "change_setting",
+    "demo",
+    "doctor",
+    "install",
+    "new_agent",
+    "purge",
+    "status",
+    "up",
+]
