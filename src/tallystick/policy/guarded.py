@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs import actions_of
 from tallystick.intent.programs.files import Finding, finding_of
 from tallystick.intent.shell.actions import Action, Actions
@@ -51,7 +52,7 @@ _OPENS_FILES = re.compile(
 )
 _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
 _SETTINGS = frozenset((Kind.HOOK_SETTINGS, Kind.OTHER_SETTINGS))
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
+_SHELLS = programs_with("posix-shell")
 _MOST_WORDS = 50
 _EDITS = frozenset((Operation.EDIT, Operation.METADATA, Operation.CREATE))
 _OF_HOOKS = re.compile(r"(?i)tally|hook|setting|\.claude|\.codex|\.gemini|\.cursor|\.copilot|permission")

@@ -86,7 +86,7 @@ def _named_tests(name: str, words: Sequence[str]) -> list[str]:
     return found
 
 
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "source", "."))
+_SHELLS = programs_with("shell-of-hooks")
 _RUN_AS_WHOLE = fact_of_programs("loads-whole")
 _VERBS = fact_of_programs("loads-whole-with")
 _NOTEBOOKS = programs_with("runs-notebooks")

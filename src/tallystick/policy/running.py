@@ -40,7 +40,7 @@ _RUNS = frozenset(("run", "exec", "execute", "--execute", "launch", "eval", "sou
 _TOOL_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MOST_WORDS = 200
 _LONGEST = 400
-_FINDERS = frozenset(("find", "gfind", "fd", "fdfind", "bfs"))
+_FINDERS = programs_with("finder")
 _NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename"))
 
 

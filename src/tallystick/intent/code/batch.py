@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.code.found import Found
 
 _MOST_LINES = 2000
@@ -30,9 +31,7 @@ _FOLDERS = {
     "programfiles": "/mnt/c/Program Files", "programdata": "/mnt/c/ProgramData", "public": "/mnt/c/Users/Public",
     "cd": "$PWD", "allusersprofile": "/mnt/c/ProgramData",
 }  # fmt: skip
-_INSTALLED = frozenset(
-    ("npm", "npx", "yarn", "pnpm", "pnpx", "code", "mvn", "az", "gcloud", "firebase", "tsc", "ng", "vercel")
-)
+_INSTALLED = programs_with("script-of-cmd")
 _VARIABLE = re.compile(r"%([A-Za-z_]\w{0,80})%")
 _DRIVE = re.compile(r"(?<![\w/\\])([A-Za-z]):(?=[\\/])")
 _JOINTS = re.compile(r"(\"[^\"\n]*\"?|&&|\|\||[&|()])")

@@ -12,7 +12,14 @@ from functools import cache
 
 import msgspec
 
-from tallystick.catalog.programs import Program, known_arguments, modules_of_python, programs, programs_in
+from tallystick.catalog.programs import (
+    Program,
+    known_arguments,
+    modules_of_python,
+    programs,
+    programs_in,
+    programs_with,
+)
 from tallystick.intent.programs import (
     archives,
     builds,
@@ -79,7 +86,7 @@ _PROGRAM_FOLDERS = names("bin sbin .bin Scripts shims")
 """Folders below which a name means the program that is usually called so."""
 _LONGEST_NAME = 64
 
-_AS_MODULES = names("pip pytest black ruff mypy isort flake8 pylint bandit uv poetry coverage")
+_AS_MODULES = programs_with("runs-as-module")
 
 
 def known_programs() -> frozenset[str]:

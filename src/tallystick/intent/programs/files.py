@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import msgspec
 
-from tallystick.catalog.programs import names_of
+from tallystick.catalog.programs import names_of, programs_with
 from tallystick.intent.programs.arguments import Line, below, last_part, names, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
@@ -296,7 +296,7 @@ def _removed(built: Builder, line: Line, paths: list[Word]) -> None:
         built.add(Operation.DELETE, renamed(path, f"{path.text.rstrip('/')}/{STAR}{STAR}/{last}"), words=(path,))
 
 
-_REMOVING = frozenset({"rm", "unlink", "shred", "trash", "rmdir"})
+_REMOVING = programs_with("removes-files")
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _HARMLESS = names_of("fd", "harmless")
 

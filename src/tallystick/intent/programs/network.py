@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from tallystick.catalog.programs import Program, arguments_of, names_of
-from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, names, renamed, taken
+from tallystick.catalog.programs import Program, arguments_of, names_of, programs_with
+from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, filtering, grammar_of, plain
 from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
@@ -128,7 +128,7 @@ def program_given(command: Command) -> Word | None:
     return taken(command.arguments, _NC).value(*_GIVEN)
 
 
-NETCATS = names("nc ncat netcat nc.traditional nc.openbsd pnetcat nc6 nc110 gnetcat")
+NETCATS = programs_with("netcat")
 
 
 def _netcat(command: Command) -> Actions:

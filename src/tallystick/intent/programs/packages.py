@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from tallystick.catalog.programs import Program, arguments_of, names_of
+from tallystick.catalog.programs import Program, arguments_of, names_of, programs_with
 from tallystick.intent.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.intent.shell.actions import Actions
@@ -295,7 +295,7 @@ def _runs_package(command: Command) -> Actions:
     return built.build()
 
 
-RUNNERS = frozenset({"npx", "bunx", "uvx", "pipx"})
+RUNNERS = programs_with("runs-packages")
 _RUNNER = grammar_of("npx", "runner")
 _PIPX = grammar_of("npx", "pipx")
 

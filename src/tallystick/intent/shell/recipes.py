@@ -24,7 +24,7 @@ _VARIABLE = re.compile(r"(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=\s
 _INCLUDE = re.compile(r"^[ ]*[-s]?include[ \t]+([^\n#]{1,1000})", re.MULTILINE)
 _REFERENCE = re.compile(r"\$(?:\$|[({]([^(){}]*)[)}]|(.))")
 _RUNNERS = {"npm": ("run", "run-script", "rum"), "pnpm": ("run",), "yarn": ("run",), "bun": ("run",)}
-_MAKES = frozenset({"make", "gmake", "bmake", "pmake"})
+_MAKES = programs_with("make")
 BUILD_TOOLS = programs_with("build-tool")
 _OWN = frozenset({"test", "start", "stop", "restart", "t", "tst"})
 _UNTOLD = "${MAKE_DOES_NOT_TELL}"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.carrying import decoded
 from tallystick.intent.shell.quotes import ansi
 from tallystick.model.intent import Chance
@@ -22,9 +23,9 @@ _DIRECTIVE = re.compile(r"%(?:%|(-?\d*)([sdibq]))")
 _NUL = re.compile(r"(?<!\\)\\(?:0(?![0-7])|x00)")
 """It ends a piece as a line end does: `printf '%s\\0' A | xargs -0`."""
 _ECHO_FLAG = re.compile(r"-[neE]+")
-_SILENT = frozenset({"cd", "pushd", "true", ":"})
-_PASSING = frozenset({"cat", "tee", "sponge", "pv"})
-_NAMES = frozenset({"dirname", "basename", "realpath", "readlink"})
+_SILENT = programs_with("no-output")
+_PASSING = programs_with("passes-exactly")
+_NAMES = programs_with("prints-path")
 
 
 class Feed(msgspec.Struct):

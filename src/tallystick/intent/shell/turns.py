@@ -27,7 +27,7 @@ _FAILING = frozenset(("false", "/bin/false", "/usr/bin/false"))
 _STARTERS = programs_with("starts-words")
 _OF_FUNCTIONS = frozenset(("coproc", "eval", "time"))
 """Of these, the ones that run functions; to the others a function's name is that of a program."""
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."))
+_SHELLS = programs_with("shell-of-text")
 _ENDS = frozenset(("return", "exit"))
 _RANGE = re.compile(r"\{(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.-?\d{1,9})?\}")
 _SEQUENCE = re.compile(r"[$`(]+\s*(?:g?seq|jot)\s+([-\d\s]{1,40})[)`]")

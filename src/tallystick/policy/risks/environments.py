@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.catalog.programs import programs_with
 from tallystick.model.script import Command, Script
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
@@ -143,7 +144,7 @@ _RULES: dict[str, Callable[[Started], bool]] = rules_of(
 
 # What is shown of it -------------------------------------------------------------------------------------------------
 
-_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack"))
+_SEARCHERS = programs_with("greps")
 _INVERTED = re.compile(r"--invert-match|-[a-zA-Z]*v[a-zA-Z]*")
 _NAME = re.compile(r"[A-Za-z_]{3,}")
 _ANY = re.compile(r"[.*\[]{2}|\A\.\Z")

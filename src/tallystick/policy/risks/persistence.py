@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import RiskRule
+from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.model.intent import Operation
 from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.entries import Rule, has, rules_of
@@ -223,7 +223,7 @@ _CHANGES_KEYS = re.compile(
     re.IGNORECASE,
 )
 _OF_WINDOWS = {"schedules": "schedules", "service": "adds-service", "account": "adds-account"}
-_SHELLS_OF_WINDOWS = ("powershell", "pwsh", "cmd", "reg")
+_SHELLS_OF_WINDOWS = programs_with("registry-shell")
 
 
 def _of_windows(reading: CallReading) -> Iterator[Risk]:
