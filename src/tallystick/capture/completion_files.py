@@ -47,7 +47,7 @@ def write_completion(path: Path, text: str) -> bool:
     """Put a completion in place; False if it is there as it is.
 
     Raises:
-        SourceError: the file is somebody else's, or cannot be written.
+        SourceError: the file is someone else's, or cannot be written.
     """
     before = read_settings(path)
     if before is not None and not is_ours(before):

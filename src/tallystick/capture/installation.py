@@ -43,7 +43,7 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_stable(self) -> bool:
-        """Whether it stays until somebody removes Tallystick itself."""
+        """Whether it stays until someone removes Tallystick itself."""
         return self.kind in _STABLE
 
     @property

@@ -47,7 +47,7 @@ _OF_THE_STORE = frozenset(
         "trust",
     )
 )
-"""What a store's folder holds besides `graph.db…` and the ledger. Anything else in it is somebody else's, and stays."""
+"""What a store's folder holds besides `graph.db…` and the ledger. Anything else in it is someone else's, and stays."""
 
 
 class State(enum.StrEnum):
@@ -86,7 +86,7 @@ class Losses(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def losses(home: Home) -> Losses | None:
-    """What goes with the store; None if there is none."""
+    """What goes with the store; None without a store."""
     if not home.exists:
         return None
     files = home.files()

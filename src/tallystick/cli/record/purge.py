@@ -27,7 +27,7 @@ def purge_all(run: Run, where: Surroundings, *, dry_run: bool, yes: bool) -> Non
     """Remove everything, or say what would be. Exit code 1 if a step failed.
 
     Raises:
-        UsageError: nobody said yes, and nobody can be asked.
+        UsageError: the removal was not confirmed, and no one can be asked.
     """
     lost = losses(run.home)
     if not (dry_run or yes):
@@ -48,7 +48,7 @@ def purge_all(run: Run, where: Surroundings, *, dry_run: bool, yes: bool) -> Non
 def _confirm(run: Run, lost: Losses | None) -> None:
     if run.json or not sys.stdin.isatty():
         raise UsageError(
-            "--purge removes the record for good, and nobody can be asked here",
+            "--purge removes the record for good, and no one can be asked here",
             hint="look at it with --dry-run, then add --yes",
         )
     for line in _lost(lost):
@@ -66,7 +66,7 @@ def _lost(lost: Losses | None) -> Iterator[str]:
     if lost.own_policies:
         yield f"  {counted(lost.own_policies, 'policy file')} that you wrote"
     if lost.has_key:
-        yield "  the key that signs its heads: nobody can extend this record any more, copies of it still verify"
+        yield "  the key that signs its heads: no one can extend this record any more, copies of it still verify"
     yield "keep a copy first: `cp -a` of that folder, or `tally export`"
 
 
