@@ -28,6 +28,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tests.service import faults
 from tests.service.faults import AGENTS, SmallDisk, before, event_word, needs_mount, prompt, run_hook, steps, wait_for
 from tests.support import hooks
+from tests.support.cases import each
 
 small_disk = faults.small_disk
 
@@ -265,8 +266,8 @@ def test_claude_code_is_not_asked_in_the_mode_in_which_it_asks_nobody(tmp_path: 
     assert hook_alone.on_error(str(tmp_path), "claude-code", said)[0] == "deny"
 
 
-@pytest.mark.parametrize(
-    ("said", "deciding"),
+@each(
+    "said, deciding",
     [
         ({"hook_event_name": "PreToolUse", "tool_name": "Bash"}, True),
         ({"hook_event_name": "PreToolUse", "tool_name": "Read"}, True),

@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
-import pytest
-
 from tallystick.agents.settings import managed, project, user
 from tallystick.capture.agent_files import named_folder, path_of
 from tallystick.capture.surroundings import Surroundings
+from tests.support.cases import each
 
 WHERE = Surroundings(user=Path("/home/dev"), environment={"CODEX_HOME": "~/x", "EMPTY": ""}, project=Path("/w/p"))
 
 
-@pytest.mark.parametrize(
-    ("place", "path", "base"),
+@each(
+    "place, path, base",
     [
         (user(".codex/config.toml"), "/home/dev/.codex/config.toml", "/home/dev"),
         (user(".codex/config.toml", variable="CODEX_HOME"), "/home/dev/x/config.toml", "/home/dev/x"),

@@ -16,6 +16,7 @@ import pytest
 from tallystick.cli import main
 from tallystick.cli.version import VERSION
 from tests.cli.conftest import Tally
+from tests.support.cases import cases
 
 
 def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
@@ -132,20 +133,7 @@ def test_a_mistyped_command_brings_the_nearest_ones(tally: Tally) -> None:
     assert "did you mean 'unset'" in tally("config", "unst").stderr
 
 
-MAKES_A_STORE = (
-    "init",
-    "up",
-    "run",
-    "watch",
-    "import",
-    "ingest",
-    "otlp",
-    "acp",
-    "mcp",
-    "hook",
-    "service start",
-    "service run",
-)
+MAKES_A_STORE = cases(__file__, "makes_a_store", tuple[str, ...])
 WORKS_WITHOUT = (
     "new agent",
     "completion",
@@ -329,16 +317,7 @@ def modules_of(user: Path, *words: str) -> set[str]:
 
 
 # Each costs milliseconds that a person waits for.
-COSTLY = {
-    "asyncio",
-    "concurrent.futures",
-    "cryptography",
-    "importlib.metadata",
-    "multiprocessing",
-    "rich",
-    "tomlkit",
-    "subprocess",
-}
+COSTLY = cases(__file__, "costly", set[str])
 
 
 def test_version_imports_next_to_nothing(user: Path) -> None:

@@ -17,6 +17,7 @@ from tallystick.journal.home import Home
 from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind
 from tallystick.workspace.indexing import Index
 from tests.graph.weaving import Weave
+from tests.support.cases import each
 
 NODE = NodeId(NodeKind.STEP, 1)
 
@@ -134,6 +135,6 @@ def test_the_least_sure_of_several_edges_counts() -> None:
     assert surety([Edge(source=NODE, target=NODE, relation="a", evidence={"via": 7})]) == ""
 
 
-@pytest.mark.parametrize("at_ms", [None, 0, -5, 10**18])
+@each("at_ms", [None, 0, -5, 10**18])
 def test_a_time_that_is_none_is_left_out(at_ms: int | None) -> None:
     assert moment(at_ms) == ""

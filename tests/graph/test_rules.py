@@ -9,23 +9,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.graph import rules
+from tests.support.cases import cases
 
-TEXTS = {
-    "__init__.py": "",
-    "workspace/__init__.py": "",
-    "workspace/indexing.py": "from tallystick.graph import (\n    a as b,  # and not c\n)\n",
-    "graph/__init__.py": "",
-    "graph/a.py": "def f():\n    import tallystick.intent.deep\n",
-    "graph/tables.sql": "CREATE TABLE t (x);",
-    "graph/notes.txt": "no rule",
-    "intent/__init__.py": "from __future__ import annotations\nif TYPE_CHECKING:\n    from tallystick.cli import shown\n",
-    "intent/deep.py": "",
-    "intent/facts/one.toml": "a = 1",
-    "intent/other/__init__.py": "",
-    "intent/other/two.toml": "b = 1",
-    "cli/__init__.py": "",
-    "cli/shown.py": "",
-}
+TEXTS = cases(__file__, "texts", dict[str, str])
 REACHED = {
     name for name in TEXTS if name not in ("graph/notes.txt", "intent/other/two.toml", "intent/other/__init__.py")
 }

@@ -13,8 +13,7 @@ from tallystick.guard.decide import Decider
 from tallystick.guard.fallback_decision import UNDECIDED, undecided
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
-from tests.support.cases import cases, each
-from tests.support.decide_cases import (
+from tests.guard.decide_cases import (
     ALLOWED_CALLS,
     ALLOWED_COMMANDS,
     ASKED,
@@ -24,6 +23,7 @@ from tests.support.decide_cases import (
     RECORDER_PID,
     STORE,
 )
+from tests.support.cases import cases, each
 
 
 def write(path: Path, text: str = "") -> Path:
@@ -192,7 +192,7 @@ HOSTILE = {
 
 
 @pytest.mark.timeout(60)  # on a busy machine: each takes less than half a second
-@pytest.mark.parametrize("piece", HOSTILE)
+@each("piece", HOSTILE)
 def test_a_hostile_command_is_answered_all_the_same(machine: Machine, piece: str) -> None:
     assert machine.shell(piece * HOSTILE[piece]).policy is not None
     assert machine.shell("A=aaaaaaaa;" + "A=$A$A$A$A;" * 30 + piece * 30 + "rm $A").policy is not None

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from tallystick.seal import standalone
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.proof import check_proof, parse_proof, proof_text
 from tallystick.seal.redact import Redaction
+from tests.support.cases import each
 from tools.vectors.maker import Journal, session_id
 from tools.vectors.step_proofs import PINNED, proof
 
@@ -38,7 +38,7 @@ def both(text: bytes, pinned: str | None = PINNED, require: str | None = None) -
     return found[0]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["why"])
+@each("case", CASES, ids=lambda case: case["why"])
 def test_both_verifiers_say_what_is_expected(case: Mapping[str, Any]) -> None:
     found = both(case["proof"].encode("latin-1"), case["pinned"], case["require"])
     rule = found["first_bad"]["rule"] if found["first_bad"] is not None else None

@@ -17,22 +17,9 @@ from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import UsageError
 from tallystick.setup.audit_config import ENVIRONMENT, Audit, Finding, audit_config
 from tests.agents.settings.cases import TOKEN
+from tests.support.cases import cases
 
-RULES_TRIED = {
-    "files.writable-by-others",
-    "files.folder-writable-by-others",
-    "files.other-owner",
-    "files.link-elsewhere",
-    "files.linked-folder",
-    "files.invalid",
-    "files.secret-readable",
-    "hooks.script-writable",
-    "hook.missing",
-    "hook.partial",
-    "hook.switched-off",
-    "skills.duplicate-name",
-    "copilot.allow-all",
-}
+RULES_TRIED = cases(__file__, "rules_tried", set[str])
 """The rules that have their risky case and its neighbour here."""
 
 

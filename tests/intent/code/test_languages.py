@@ -28,10 +28,11 @@ def test_no_text_is_too_odd(language: str, text: str) -> None:
     assert all(action.target.text for action in read.actions)
 
 
+@pytest.mark.parametrize("length", [4_000, pytest.param(30_000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_long_text_of_one_piece_is_read_in_part(language: str) -> None:
+def test_a_long_text_of_one_piece_is_read_in_part(language: str, length: int) -> None:
     for piece in _PIECES:
-        read = read_code(language, piece * (30_000 // len(piece)))
+        read = read_code(language, piece * (length // len(piece)))
         assert len(read.actions) + len(read.codes) <= 400
 
 

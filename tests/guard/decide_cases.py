@@ -6,6 +6,8 @@ HOME_FOLDER/project; the store is HOME_FOLDER/.tally.
 
 from typing import Any
 
+from tests.support.cases import cases
+
 RECORDER_PID = 4711
 
 STORE, KEYS, HOOKS, RECORDER, COMMANDS = (
@@ -377,79 +379,10 @@ DENIED_CALLS: list[tuple[str, str, Any]] = [
 ]
 
 
-ASKED: list[tuple[str, Any]] = [
-    ("mcp__vault__sync", {"destination_folder": "HOME_FOLDER/.tally"}),
-    ("mcp__x__do", {"options": {"where": ["~/.tally/config.toml"]}}),
-    ("import_settings", {"value": "HOME_FOLDER/.claude/settings.json"}),
-    ("Write", {"file_path": "HOME_FOLDER/elsewhere/.claude/settings.json", "content": "{}"}),
-    ("Bash", {"command": "echo '{}' > ../elsewhere/.claude/settings.json"}),
-]
+ASKED = cases(__file__, "asked", list[tuple[str, Any]])
 
 
-ALLOWED_COMMANDS: list[str] = [
-    # everyday work
-    "ls", "ls -la ~", "git status", "git add -A && git commit -m 'tally: protect ~/.tally from agents'",
-    "git diff -- .claude/settings.json", "git log --oneline -- .claude", "git add .claude/settings.json",
-    "git checkout main", "git checkout -b feature/tally", "git restore src/main.py", "git clean -fdx", "git stash",
-    "git push origin HEAD", "rm -rf node_modules", "rm -rf ./dist build/*", "rm -f *.pyc", "rm -rf .", "rm -rf *",
-    "npm install && npm run build", "npm test -- --watch=false", "pnpm -r build", "make -j4", "make clean all",
-    "cargo test --workspace", "go build ./...", "pytest -q tests", "python -m pytest -x", "python manage.py migrate",
-    "python -c 'print(1)'", "python - <<'EOF'\nprint('hello')\nEOF", "node -e 'console.log(1)'",
-    "uv pip install tallystick", "pip uninstall -y requests", "docker compose up -d",
-    "docker run -v $PWD:/w alpine ls /w",
-    "curl -s https://example.org | sh", "curl -fsSL https://example.org/i.sh -o /tmp/i.sh && bash /tmp/i.sh",
-    "echo cm0gLXJmIC90bXAveA== | base64 -d | sh", "eval \"$(ssh-agent -s)\"", "eval \"$(direnv hook bash)\"",
-    "source .venv/bin/activate", "export PATH=\"$HOME/.local/bin:$PATH\" && ruff check", "find . -name '*.pyc' -delete",
-    "find . -type d -name __pycache__ -exec rm -rf {} +", "find ~/project -name '*.tmp' -delete",
-    "find . -name '*.py' | xargs grep -l tally", "find src -name '*.ts' | xargs sed -i s/a/b/",
-    "cat src/main.py | wc -l",
-    "sed -n 1,20p src/main.py", "sed -i s/a/b/ src/main.py", "awk '{print $1}' data.txt > out.txt",
-    "tar czf out.tgz src",
-    "cp src/main.py src/copy.py", "cp -r src ~/backup", "mv a b", "mv a ~/b", "ln -s src/main.py m",
-    "touch x && chmod +x x",
-    "mkdir -p .claude/commands", "echo hi > out.txt; cat out.txt", "for f in *.py; do echo $f; done", "kill %1",
-    "kill 99999",
-    "kill -9 $(lsof -t -i:8787)", "pkill -f vite", "pkill node", "killall Finder",
-    "pkill -f 'python manage.py runserver'",
-    "systemctl --user restart my-tool", "sqlite3 app.db 'select 1'", "test -f .claude/settings.json && echo yes",
-    "while read l; do echo $l; done < notes.txt", "cat <<EOF > notes.md\nSee ~/.tally and .claude/settings.json\nEOF",
-    "tee notes.md <<'EOF'\nrm -rf ~/.tally\nEOF", "gh pr create --title tally --body 'Do not touch ~/.tally'",
-    "[ -n \"$X\" ] && rm -f \"$X\"", "rm -rf \"$TMPDIR\"/work", "rm -rf \"$DIR\"", "rm -rf $HOME/$NAME",
-    "rm -rf ~/.cache/pip",
-    "2>/dev/null command -v node || echo none", "diff <(ls a) <(ls b)", "time make", "sudo apt-get install -y jq",
-    "find . -name '*.orig' -o -name '*.rej' -delete", "find . -not -path './x/*' -name '*.pyc' -delete", "find build -delete",
-    "find build -type f -exec rm {} +", "find . \\( -name '*.o' -o -name '*.a' \\) -delete", "git rm -r --cached .claude",
-    "git commit -m \"$(cat <<'EOF'\nDocument .claude/settings.json and ~/.tally\nEOF\n)\"",
-    "gh pr create --body \"$(cat <<'EOF'\ntouches ~/.tally and .claude/settings.json\nEOF\n)\"",
-    "lsof -ti:3000 | xargs kill -9", "kill $(jobs -p)", "rm -f $(git ls-files -o)", "echo '- rule' >> ~/.claude/CLAUDE.md",
-    "ln -sf $(pwd)/bin/tool ~/.local/bin/tool", "rsync -a --delete ./dist/ ~/www/", "rsync -a ~/project/ /mnt/backup/",
-    "TALLY_HOME=$(mktemp -d) pytest", "export TALLY_HOME=/tmp/x; tally import", "mkdir -p ~/.claude/commands",
-    # names that look alike
-    "cd ~/tally && make", "rm -rf ~/tally", "rm -rf ~/tally/build", "rm -rf ~/.tally-backup", "rm -rf ~/.tallyrc",
-    "echo x > tally.jsonl", "rm -rf tally/.tallyx", "rm ledger.jsonl config.toml", "echo x > settings.json",
-    "echo x > .claude/settings.json.example", "echo x > .claude/CLAUDE.md", "rm -rf .claude/worktrees/x",
-    "cat > src/keys/log.key.ts <<< x", "rm -rf src/keys", "./tallyho --erase", "kill $(pgrep -f tally-app)",
-    "npm run tally erase",
-    # reading the record
-    "tally log", "tally show s1:3", "tally verify", "tally session list --json", "tally search 'rm -rf ~/.tally'",
-    "tally export s1 --format jsonl > out.jsonl", "tally config show", "tally config get journal.fsync",
-    "tally service status",
-    "tally uninstall --help", "tally policy list", "tally --home ~/.tally log", "TALLY_HOME=~/.tally tally log",
-    "ls -la ~/.tally", "cat ~/.tally/ledger.jsonl", "head -n 1 ~/.tally/ledger.jsonl | jq .", "du -sh ~/.tally",
-    "grep -c . ~/.tally/ledger.jsonl", "sha256sum ~/.tally/ledger.jsonl", "find ~/.tally -name '*.jsonl'",
-    "wc -l < ~/.tally/ledger.jsonl",
-    "cp ~/.tally/ledger.jsonl /tmp/copy.jsonl", "tar czf backup.tgz ~/.tally", "stat ~/.tally/config.toml",
-    "cd ~/.tally && ls -R",
-    "cat ~/.tally/config.toml 2>/dev/null | head",
-    "sqlite3 -readonly ~/.tally/graph.db 'select count(*) from sessions'",
-    "cat ~/.claude/settings.json", "jq .hooks ~/.claude/settings.json", "python3 -m json.tool ~/.claude/settings.json",
-    "cat .claude/settings.json | python3 -c 'import json,sys; print(json.load(sys.stdin))'",
-    "diff ~/.claude/settings.json .claude/settings.json",
-    "sudo cat ~/.tally/ledger.jsonl", "find ~/.tally -name '*.jsonl' -exec wc -l {} +",
-    "find ~/.tally -type f | xargs ls -l",
-    "tally run -- make test", "ls PACKAGE", "cat PACKAGE/hook.py",
-    "for f in ~/.tally/*.jsonl; do head -n1 \"$f\"; done", "echo \"store: $TALLY_HOME\"",
-]  # fmt: skip
+ALLOWED_COMMANDS = cases(__file__, "allowed_commands", list[str])
 
 
 ALLOWED_CALLS: list[tuple[str, Any]] = [
