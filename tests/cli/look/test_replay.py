@@ -213,7 +213,7 @@ def on_a_terminal(home: Path, *words: str) -> str:
         found += some
     process.wait(timeout=120)
     os.close(leader)
-    return found.decode()
+    return re.sub(r"\r\x1b\[K(?:bringing[^\r]*\r\x1b\[K)?", "", found.decode())  # shown where the machine is slow
 
 
 def test_a_terminal_gets_colours_by_kind_and_warnings_in_yellow(full: Path) -> None:
