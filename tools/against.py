@@ -14,8 +14,10 @@ import signal
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
+import venv
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +33,7 @@ _DECIDE = """
 import statistics, sys
 from pathlib import Path
 from bench import decide
+decide._ROUNDS, decide._WARMING = 40, 10
 folder = Path(sys.argv[1])
 decider = decide._loaded(folder)
 print(sum(statistics.median(decide._timed(decider, folder, *call)) for call in decide.CALLS.values()) / 1000)
@@ -63,10 +66,10 @@ class Side:
             "HOME": str(folder),
             "TALLY_HOME": str(folder / "store"),
             "PATH": os.environ.get("PATH", os.defpath),
-            "PYTHONPATH": os.pathsep.join((str(tree / "src"), str(tree))),
             "LANG": "C.UTF-8",
         }
         folder.mkdir()
+        self.python = _interpreter(tree, folder / "python")
         self.tally("import", str(ROOT / _SAMPLES))
 
     def tally(self, *words: str) -> float:
@@ -114,11 +117,20 @@ class Side:
 
     def _run(self, *words: str) -> str:
         done = subprocess.run(
-            [sys.executable, *words], env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False
+            [self.python, *words], env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise SystemExit(f"against: {' '.join(words)[:60]} failed in {self.tree}:\n{done.stderr[-2000:]}")
         return done.stdout
+
+
+def _interpreter(tree: Path, folder: Path) -> str:
+    """A Python of its own for a tree, with what is installed beside this one: a recorder is started without PYTHONPATH."""
+    venv.create(folder, symlinks=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
+    lines = (str(tree / "src"), str(tree), sysconfig.get_path("purelib"))
+    (packages / "tree.pth").write_text("\n".join(lines) + "\n", "utf-8")
+    return str(folder / "bin" / "python")
 
 
 _TIMED: Mapping[str, tuple[int, Callable[[Side, int], float]]] = {

@@ -24,7 +24,12 @@ _SAMPLES = Path("src/tallystick/samples/home")
 _RECORDINGS = Path("tests/recordings")
 _NOT_HISTORIES = ("hooks", "otlp", "acp", "__pycache__")
 _DATA = ("transcripts", "sessions", "public/small", "public/large")
-_ALONE = ("data/transcripts/cline_transcript.jsonl", "data/transcripts/mini_transcript.jsonl")
+_ALONE = (
+    "data/transcripts/cline_transcript.jsonl",
+    "data/transcripts/mini_transcript.jsonl",
+    "data/public/small/droid-session.jsonl",
+    "data/public/small/windsurf-session-simple.jsonl",
+)
 """Not in the store of all data: only some commits have a reader for them, and the ids of all others stay the same."""
 _DIFFER_EACH_RUN = {"inode"}
 
