@@ -21,7 +21,11 @@ def session_isolation(text: str) -> bool | None:
     if said is None:
         return None
     word = said.strip("'\"").lower()
-    return True if word in _YES else False if word in _NO else None
+    if word in _YES:
+        return True
+    if word in _NO:
+        return False
+    return None
 
 
 def _front_matter(text: str) -> dict[str, str]:

@@ -76,6 +76,10 @@ def _closed(text: bytes) -> bytes:
             end = token.end()
         if end and not open_:
             break
-    member = _MEMBER.match(text, end) if open_ and open_[-1] == b"{" else None
-    cut = b"%s%s:null" % (b"" if text[:end].endswith(b"{") else b",", member[1]) if member else b""
+    member = None
+    if open_ and open_[-1] == b"{":
+        member = _MEMBER.match(text, end)
+    cut = b""
+    if member:
+        cut = b"%s%s:null" % (b"" if text[:end].endswith(b"{") else b",", member[1])
     return text[:end] + cut + b"".join(_CLOSING[each] for each in reversed(open_))

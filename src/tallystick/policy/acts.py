@@ -114,7 +114,9 @@ def _as_meant(intent: Intent, reading: CallReading, is_search: bool) -> Intent:
     if intent.domain is Domain.NETWORK and intent.target[:5].lower() == "file:":
         path, is_known = absolute(f"file:///{intent.target[5:].lstrip('/')}", None, None)
         return replace(intent, domain=Domain.FILE, operation=Operation.READ, target=path, is_known=is_known)
-    return replace(intent, is_deep=False) if is_shallow(intent, reading) else intent
+    if is_shallow(intent, reading):
+        return replace(intent, is_deep=False)
+    return intent
 
 
 class _Finder:
@@ -167,13 +169,17 @@ class _Finder:
             return intent.words
         if intent.script not in self._said_in:
             content = self._world.content(intent.script)
-            digest = f" ({content.digest})" if isinstance(content, Content) else ""
+            digest = ""
+            if isinstance(content, Content):
+                digest = f" ({content.digest})"
             self._said_in[intent.script] = f"in {intent.script}{digest}"
         return (*intent.words, self._said_in[intent.script])
 
     def _file(self, action: Action, intent: Intent) -> FileFacts:
         path = intent.target
-        real = self._without_links(path) if intent.is_known and path.startswith("/") else path
+        real = path
+        if intent.is_known and path.startswith("/"):
+            real = self._without_links(path)
         if real != path and (action in _OF_NAMES or self._so_far.links(intent)):  # a link itself, not what it leads to
             real = posixpath.join(self._without_links(posixpath.dirname(path)), posixpath.basename(path))
         named = Named(
@@ -192,11 +198,21 @@ class _Finder:
         place = self._place(named)
         is_asked = is_one and action in _CHANGES and self._asked < _MOST_ASKED
         self._asked += is_asked
-        state = self._world.state(real) if is_one else _NOT_LOOKED_AT
+        state = _NOT_LOOKED_AT
+        if is_one:
+            state = self._world.state(real)
         exists = is_one and state.kind is not FileKind.NOTHING
-        past = self._past(real) if is_asked else Provenance()
-        tracking = self._tracking(action, intent, real, state, place) if is_asked else Tracking()
-        lost = self._loss(action, real, tracking, past) if exists and action in _LOSING else NOTHING
+        if is_asked:
+            past = self._past(real)
+        else:
+            past = Provenance()
+        if is_asked:
+            tracking = self._tracking(action, intent, real, state, place)
+        else:
+            tracking = Tracking()
+        lost = NOTHING
+        if exists and action in _LOSING:
+            lost = self._loss(action, real, tracking, past)
         if action is Action.DELETE and intent.is_pattern and intent.is_known:
             lost = self._loss_by_pattern(path)
         if action is Action.WRITE and is_one and not exists:
@@ -233,12 +249,17 @@ class _Finder:
         """What text that agents read as orders tells them: what is new of what is written, or what is read."""
         if action is Action.WRITE:
             return news(intent, self._reading, self._world, tags_of)
-        return told(self._world, path, tags_of) if action in (Action.READ, Action.EXECUTE) else frozenset()
+        if action in (Action.READ, Action.EXECUTE):
+            return told(self._world, path, tags_of)
+        return frozenset()
 
     def _tags(
         self, action: Action, intent: Intent, path: str, state: FileState, kinds: frozenset[str]
     ) -> frozenset[str]:
-        found = self._orders(action, intent, path) if "orders" in kinds else frozenset()
+        if "orders" in kinds:
+            found = self._orders(action, intent, path)
+        else:
+            found = frozenset()
         if action is Action.WRITE and may_run(intent.target):
             found |= news(intent, self._reading, self._world, partial(runs_of, intent.target))
         if "editor-settings" in kinds and action is Action.WRITE:
@@ -251,7 +272,9 @@ class _Finder:
             found |= written_tags(intent, self._reading.home)
         if action is Action.WRITE and is_notebook(intent.target):
             found |= cell_tags(intent, self._reading)
-        return found | self._so_far.data_tags() if action is Action.WRITE else found
+        if action is Action.WRITE:
+            return found | self._so_far.data_tags()
+        return found
 
     def _credentials(self, intent: Intent, path: str, state: FileState) -> frozenset[str]:
         """What the content of a file that is read tells. Of many files only the first are opened."""
@@ -269,7 +292,9 @@ class _Finder:
         if self._so_far.is_made(path):
             return replace(past, maker=Maker.REQUEST, is_new=True)
         above = self._maker_above(path)
-        return past if above is None else replace(past, maker=above, is_new=True)
+        if above is None:
+            return past
+        return replace(past, maker=above, is_new=True)
 
     def _maker_above(self, path: str) -> Maker | None:
         """Who made a folder that a file of unknown past lies in: nobody else was there before."""
@@ -295,7 +320,9 @@ class _Finder:
 
     def _loss(self, action: Action, path: str, tracking: Tracking, past: Provenance) -> Loss:
         def past_of(one: str) -> Provenance:
-            return past if one == path else self._past(one)
+            if one == path:
+                return past
+            return self._past(one)
 
         return loss(path, tracking, past_of, is_removed=action is Action.DELETE)
 
@@ -347,11 +374,15 @@ class _Finder:
         if is_below(path, (home,)):
             if is_below(path, self._own_temporary):
                 return Place.TEMPORARY
-            return Place.HOME if workspace is not None else Place.UNKNOWN
+            if workspace is not None:
+                return Place.HOME
+            return Place.UNKNOWN
         if is_below(path, self._temporary):
             return Place.TEMPORARY
         # Where it is not told in which folder the agent works, it is not known what lies outside of that.
-        return Place.OUTSIDE if workspace is not None else Place.UNKNOWN
+        if workspace is not None:
+            return Place.OUTSIDE
+        return Place.UNKNOWN
 
 
 _ORDER = tuple(Place)

@@ -85,7 +85,10 @@ def alert_of_decision(decision: Step, call: Step, place: CallPlace, *, created_a
     if effect is None or effect is Effect.ALLOW:
         return None
     said = decision.meta.get("rules")
-    rules = [rule for rule in said if isinstance(rule, str)][:_MOST_RULES] if isinstance(said, list) else []
+    if isinstance(said, list):
+        rules = [rule for rule in said if isinstance(rule, str)][:_MOST_RULES]
+    else:
+        rules = []
     evidence = {
         "call": place.name,
         "policy": decision.meta.get("policy"),
@@ -162,7 +165,9 @@ def _effect(value: Json) -> Effect | None:
 
 
 def _text_or_none(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 # As a step ------------------------------------------------------------------------------------------------------------
@@ -218,7 +223,10 @@ def sealed_alert(step: Recorded) -> Sealed | None:
     chain = step.values.get(_CHAIN)
     if step.type != ALERT or not (isinstance(chain, dict) or _CHAIN in step.withheld):
         return None
-    said = chain if isinstance(chain, dict) else {}
+    if isinstance(chain, dict):
+        said = chain
+    else:
+        said = {}
     rest = step.values.get("content.meta")
     members = {**rest, **step.meta} if isinstance(rest, dict) else step.meta
     return Sealed(
@@ -252,7 +260,9 @@ def _finding(meta: Mapping[str, Json], values: Mapping[str, Json]) -> Finding:
 
 def _id(value: Json) -> int | None:
     is_number = isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit() and len(value) <= 19
-    return int(value) if is_number and abs(int(value)) < 1 << 63 else None
+    if is_number and abs(int(value)) < 1 << 63:
+        return int(value)
+    return None
 
 
 def _plain(text: str, most: int) -> str:

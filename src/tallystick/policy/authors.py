@@ -34,7 +34,10 @@ def flat_digest(path: str, text: str) -> str:
     Spaces, quotation marks and semicolons of a shell script are no layout.
     """
     is_program = posixpath.splitext(path)[1].lower() in _FORMATTED
-    flat = _LAYOUT.sub("", text) if is_program else text.replace("\r\n", "\n").strip("\ufeff\n")
+    if is_program:
+        flat = _LAYOUT.sub("", text)
+    else:
+        flat = text.replace("\r\n", "\n").strip("\ufeff\n")
     return sha256(flat.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -54,11 +57,14 @@ class Authors:
         author, evidence = self._author(intent.target)
         if author not in FOREIGN:
             position = self._position(intent)
-            author, evidence = self._of_origins(position) if position is not None else (author, evidence)
+            if position is not None:
+                author, evidence = self._of_origins(position)
         if author not in FOREIGN:
             return msgspec.structs.replace(file, author=author)
         content = self._world.content(self._world.real(intent.target))
-        digest = content.digest if isinstance(content, Content) else None
+        digest = None
+        if isinstance(content, Content):
+            digest = content.digest
         position = self._position(intent)
         return msgspec.structs.replace(
             file,

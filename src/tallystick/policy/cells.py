@@ -30,7 +30,9 @@ def commands_in(cell: str) -> tuple[tuple[str, ...], str]:
     first, _, rest = cell.lstrip().partition("\n")
     if first.startswith("%%"):
         name = first[2:].strip()
-        return ((rest,), "") if name.partition(" ")[0] in _SHELLS or name in _SHELLS else ((), rest)
+        if name.partition(" ")[0] in _SHELLS or name in _SHELLS:
+            return (rest,), ""
+        return (), rest
     commands: list[str] = []
     left: list[str] = []
     for line in cell.split("\n")[:_MOST_LINES]:
@@ -51,4 +53,6 @@ def _command(line: str) -> str | None:
         return found[2]
     name, _, rest = found[2].lstrip("%").partition(" ")
     begin = _AS_COMMANDS.get(name)
-    return None if begin is None else f"{begin}{rest}".strip()
+    if begin is None:
+        return None
+    return f"{begin}{rest}".strip()

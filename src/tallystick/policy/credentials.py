@@ -40,7 +40,9 @@ def credentials_in(path: str, state: FileState, world: World) -> frozenset[str]:
         return frozenset()
     found = world.content(path)
     is_found = isinstance(found, Content) and world.has_secret(found.text) and _is_grave(found.text, world)
-    return frozenset(TAGS) if is_found else frozenset()
+    if is_found:
+        return frozenset(TAGS)
+    return frozenset()
 
 
 def _is_grave(text: str, world: World) -> bool:

@@ -123,7 +123,10 @@ class Egress:
             past = self._world.provenance(self._real(path))
             if past.is_sensitive:
                 heard = self._world.past().heard
-                way = heard.taint(self._real(path)).sources if heard is not None else past.evidence
+                if heard is not None:
+                    way = heard.taint(self._real(path)).sources
+                else:
+                    way = past.evidence
                 steps = [step for step in past.evidence if step not in way]
                 yield "sensitive", " ".join((path, *steps))
                 yield from (("sensitive", f"< {source}") for source in way)
@@ -162,7 +165,10 @@ class Egress:
             self._values = ()
             if may_betray(text):
                 root, past = self._reading.workspace, self._world.past()
-                own = secrets_below(root, self._reading, self._world, self._settings) if root else iter(())
+                if root:
+                    own = secrets_below(root, self._reading, self._world, self._settings)
+                else:
+                    own = iter(())
                 self._values = tuple(betrayed(text, past, own, self._world))
         return self._values
 

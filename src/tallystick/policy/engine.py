@@ -84,7 +84,9 @@ class PolicySet:
         kind = type_of(act.resource)
         entity = mentions.seen(attributes(act.resource))
         seen = mentions.seen(context)
-        name = name_of(act.resource) if mentions.names else ""
+        name = ""
+        if mentions.names:
+            name = name_of(act.resource)
         key = orjson.dumps((agent, act.action, kind, name, entity, seen))
         known = self._known.get(key)
         if known is None:
@@ -190,7 +192,9 @@ def load(files: Iterable[tuple[str, str]], schema: str) -> PolicySet:
 
 
 def _rank(rule: Rule) -> int:
-    return _SEVERITIES.index(rule.severity) if rule.severity in _SEVERITIES else len(_SEVERITIES)
+    if rule.severity in _SEVERITIES:
+        return _SEVERITIES.index(rule.severity)
+    return len(_SEVERITIES)
 
 
 def _some(texts: Iterable[str]) -> str:
@@ -218,4 +222,6 @@ def _evidence(rule: Rule, act: Act, facts: Facts) -> Evidence:
 def shown(text: str) -> str:
     """Text of an agent's as a reason may have it: in one line, nothing that a terminal obeys, cut."""
     safe = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[: _MOST_TARGET + 1])
-    return safe if len(safe) <= _MOST_TARGET else f"{safe[:_MOST_TARGET]}…"
+    if len(safe) <= _MOST_TARGET:
+        return safe
+    return f"{safe[:_MOST_TARGET]}…"

@@ -199,9 +199,13 @@ def attributes(value: Resource | Context) -> dict[str, Plain]:
 
 
 def _plain(member: str | bool | int) -> Plain:
-    return _encodable(str(member)) if isinstance(member, str) else member
+    if isinstance(member, str):
+        return _encodable(str(member))
+    return member
 
 
 def _encodable(text: str) -> str:
     """The text with `?` for halves of surrogate pairs, which the engine cannot hold."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")

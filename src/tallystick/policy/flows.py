@@ -24,7 +24,9 @@ _LONGEST = 200
 
 def findings(reading: CallReading, record: Record, heard: Hearing | None) -> Iterator[Risk]:
     """What is found about a call, of RISKS, the surest evidence first."""
-    hearing = heard if heard is not None else Hearing()
+    hearing = heard
+    if hearing is None:
+        hearing = Hearing()
     sources = Sources(reading, record, hearing)
     found: dict[Risk, None] = {}
     if hearing.texts:
@@ -37,7 +39,9 @@ def findings(reading: CallReading, record: Record, heard: Hearing | None) -> Ite
     if hearing.sensitive:
         found |= dict.fromkeys(tainted.rewritten(reading, hearing))
     counts: dict[str, int] = {}
-    here = f"{reading.workspace}/" if reading.workspace else "\0"
+    here = "\0"
+    if reading.workspace:
+        here = f"{reading.workspace}/"
     for risk in found:
         counts[risk.name] = counts.get(risk.name, 0) + 1
         if counts[risk.name] <= _MOST_OF_A_KIND:

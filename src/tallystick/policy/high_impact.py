@@ -42,7 +42,9 @@ def grave(intent: Intent, settings: Settings, *, home: str, workspace: str) -> s
     if not intent.is_known:
         return None
     if intent.domain is Domain.NETWORK:
-        return "reaches-metadata" if "metadata" in host_of(intent.target, settings).kinds else None
+        if "metadata" in host_of(intent.target, settings).kinds:
+            return "reaches-metadata"
+        return None
     if intent.domain is not Domain.FILE or intent.is_pattern or not intent.target.startswith("/"):
         return None
     named = Named(path=intent.target, real=intent.target, home=home, workspace=workspace, is_deep=intent.is_deep)
@@ -51,4 +53,6 @@ def grave(intent: Intent, settings: Settings, *, home: str, workspace: str) -> s
         return "reads-secret"
     if intent.operation is Operation.DELETE and not _DELETED.isdisjoint(kinds):
         return "deletes-home"
-    return "writes-start" if intent.operation in _WRITES and not _STARTS.isdisjoint(kinds) else None
+    if intent.operation in _WRITES and not _STARTS.isdisjoint(kinds):
+        return "writes-start"
+    return None

@@ -77,7 +77,9 @@ def _host_of(target: str, allowed: tuple[str, ...], registries: tuple[str, ...])
     if scheme in ("pkg", "service"):
         return HostFacts(host=host, scheme=scheme, kinds=frozenset(("registry" if scheme == "pkg" else "service",)))
     found = _address(host)
-    name = _shown(found) if found is not None else host
+    name = host
+    if found is not None:
+        name = _shown(found)
     kinds = set(_kinds(host, name, allowed, registries))
     if "metadata" not in kinds and any("metadata" in _metadata(other) for other in others):
         kinds.add("metadata")
@@ -100,8 +102,12 @@ def _taken_apart(target: str) -> tuple[str, str, int, tuple[str, ...]]:
     if lower.startswith("mailto:"):
         return "mailto", clear(text.rpartition("@")[2]), 0, ()
     begin = _WEB.match(lower) or _SCHEME.match(lower)
-    scheme = begin[1] if begin is not None else ""
-    rest = text[begin.end() :] if begin is not None else text
+    scheme = ""
+    if begin is not None:
+        scheme = begin[1]
+    rest = text
+    if begin is not None:
+        rest = text[begin.end() :]
     if (
         begin is not None
         and begin[0].endswith("///")
@@ -133,7 +139,9 @@ def _host_and_port(text: str, *, is_url: bool) -> tuple[str, int]:
 
 
 def _as_port(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
+    if text.isascii() and text.isdecimal() and len(text) < 6:
+        return int(text)
+    return 0
 
 
 # Kinds ----------------------------------------------------------------------------------------------------------------
@@ -141,7 +149,9 @@ def _as_port(text: str) -> int:
 
 def _address(host: str) -> Address | None:
     found = addresses_of(host)
-    return found[-1 if len(found) == 1 else _first(found)] if found else None
+    if found:
+        return found[-1 if len(found) == 1 else _first(found)]
+    return None
 
 
 def _first(found: tuple[Address, ...]) -> int:
@@ -150,7 +160,9 @@ def _first(found: tuple[Address, ...]) -> int:
 
 
 def _shown(address: Address) -> str:
-    return str(inner(address)) if is_mapped(address) else str(address)
+    if is_mapped(address):
+        return str(inner(address))
+    return str(address)
 
 
 def _is_metadata(address: Address) -> bool:
@@ -212,7 +224,10 @@ def _globbed(host: str) -> list[str]:
     found = [""]
     at = 0
     for mark in _GLOBBED.finditer(host):
-        texts = mark[1].split(",") if mark[1] else _range(mark[2], mark[3])
+        if mark[1]:
+            texts = mark[1].split(",")
+        else:
+            texts = _range(mark[2], mark[3])
         if len(texts) * len(found) > _MOST_GLOBBED:
             return []
         found = [f"{before}{host[at : mark.start()]}{text}" for before in found for text in texts]

@@ -80,7 +80,12 @@ def _of_python(text: str, folders: tuple[str, ...], package: str | None) -> Iter
             continue
         seen.add(name)
         dots = len(name) - len(name.lstrip("."))
-        places = folders if not dots else (_above(package, dots - 1),) if package is not None else ()
+        if not dots:
+            places = folders
+        elif package is not None:
+            places = (_above(package, dots - 1),)
+        else:
+            places = ()
         inner = name[dots:].replace(".", "/")
         yield tuple(
             candidate

@@ -76,14 +76,22 @@ def followed(reading: CallReading, hearing: Hearing, sources: Sources) -> Iterat
     reach = _reach_of(reading.effects.intents)
     told = ""
     for piece in _pieces(reading):
-        is_looked_at = piece.is_code or reach > _Reach.LOOKS if piece.is_own else sources.runs_doubtful
+        if piece.is_own:
+            is_looked_at = piece.is_code or reach > _Reach.LOOKS
+        else:
+            is_looked_at = sources.runs_doubtful
         if not is_looked_at or piece.text in told:
             continue
         marks = [(word, much, words_of(word)) for word, much in telling_words(piece.text).items()]
         for heard in hearing.texts:
             followed = _in_text(piece, marks, heard, hearing, reach)
             if followed:
-                name = RUNS if piece.is_code or not piece.is_own else RELAYS if heard.is_relayed else FOLLOWS
+                if piece.is_code or not piece.is_own:
+                    name = RUNS
+                elif heard.is_relayed:
+                    name = RELAYS
+                else:
+                    name = FOLLOWS
                 told += f"\n{followed}"
                 yield _risk(name, followed, heard)
                 break
@@ -103,7 +111,9 @@ def _reach(intent: Intent) -> _Reach:
         return _Reach.REACHES
     is_deed = intent.operation in DEEDS or intent.operation in _CHANGES or intent.operation is Operation.UNKNOWN
     is_run = intent.operation is Operation.RUN and intent.target not in _LOOKS
-    return _Reach.DOES if is_deed or is_run else _Reach.LOOKS
+    if is_deed or is_run:
+        return _Reach.DOES
+    return _Reach.LOOKS
 
 
 def _pieces(reading: CallReading) -> Iterator[_Piece]:
@@ -144,7 +154,9 @@ def _in_text(piece: _Piece, marks: _Marks, heard: UntrustedInput, hearing: Heari
     words = piece.text.split()
     if not marks:
         is_plain_deed = heard.is_relayed and reach is _Reach.GRAVE and len(words) > 1
-        return piece.text if is_plain_deed and heard.holds(piece.text) else ""
+        if is_plain_deed and heard.holds(piece.text):
+            return piece.text
+        return ""
     if not any(parts <= there for _, _, parts in marks):
         return ""
     known = hearing.known_before(heard)
@@ -181,7 +193,10 @@ def relayed(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
     relays = [heard for heard in hearing.texts if heard.is_relayed]
     if not relays:
         return
-    commands = reading.texts if _reach_of(reading.effects.intents) > _Reach.LOOKS else ()
+    if _reach_of(reading.effects.intents) > _Reach.LOOKS:
+        commands = reading.texts
+    else:
+        commands = ()
     for content in (*written(reading), *(text[:MOST_TEXT] for text in commands)):
         tokens = dict.fromkeys(token.strip(".,:-/") for token in _ADDRESS.findall(flat(content)))
         for heard in relays:
@@ -194,5 +209,8 @@ def relayed(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
 
 def _risk(name: str, piece: str, heard: UntrustedInput) -> Risk:
     way = BEFORE.join(heard.taint.sources) or heard.source
-    source = way if heard.step in way else f"{heard.source} ({heard.step}){BEFORE}{way}"
+    if heard.step in way:
+        source = way
+    else:
+        source = f"{heard.source} ({heard.step}){BEFORE}{way}"
     return Risk(name, f"“{piece[:80]}” stands in {source}")

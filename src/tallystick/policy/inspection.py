@@ -115,8 +115,12 @@ def run_tags(path: str, world: World) -> frozenset[str]:
         return frozenset()
     found = world.content(path)
     if isinstance(found, Content):
-        return frozenset(("binary",)) if "\0" in found.text else frozenset()
-    return frozenset() if found is Unread.MISSING else frozenset((str(found),))
+        if "\0" in found.text:
+            return frozenset(("binary",))
+        return frozenset()
+    if found is Unread.MISSING:
+        return frozenset()
+    return frozenset((str(found),))
 
 
 def written_tags(intent: Intent, home: str) -> frozenset[str]:

@@ -67,16 +67,29 @@ def _exists(world: World) -> Callable[[str], bool]:
 
 def _root(folder: str | None, world: World, home: str) -> str | None:
     """The top of the repository that a folder is in. One that holds the home folder is nobody's workspace."""
-    root = world.repository(folder) if folder is not None else None
-    return None if root is None or is_below(home, (root,)) else root
+    root = None
+    if folder is not None:
+        root = world.repository(folder)
+    if root is None or is_below(home, (root,)):
+        return None
+    return root
 
 
 def _whole(reading: CallReading, own: Guarded, found: Sequence[Risk]) -> Act:
     """The call as a whole."""
     names = {risk.name for risk in found}
-    names |= {"reads-signing-key"} if own.reads_keys else set()
-    names |= {"stops-recorder"} if own.stops_recorder else set()
-    names |= {"weakens-record"} if own.weakens_record else set()
+    if own.reads_keys:
+        names |= {"reads-signing-key"}
+    else:
+        names |= set()
+    if own.stops_recorder:
+        names |= {"stops-recorder"}
+    else:
+        names |= set()
+    if own.weakens_record:
+        names |= {"weakens-record"}
+    else:
+        names |= set()
     whole = CallFacts(
         tool=reading.call.tool[:200],
         kind=own.kind,

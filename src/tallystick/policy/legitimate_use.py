@@ -42,12 +42,17 @@ def in_use(reading: CallReading) -> frozenset[str]:
     targets = Counter(intent.target for _, intent in taken)
     # Whatever else reads the same file, also by another spelling, reads one more time than is accounted for.
     for program, intent in taken:
-        word = intent.words[-1] if intent.words else ""
+        word = ""
+        if intent.words:
+            word = intent.words[-1]
         is_given = by_program[program, word] <= given[program, word] or by_word[word] <= around[word]
         if intent.words and (is_given or _is_implied(intent)) and "<" not in intent.words[0]:
             targets[intent.target] -= 1
     own = memory_file(reading.call.tool, reading.call.agent)
-    kept = {f"{reading.home}{own[1:]}"} if own is not None else set()
+    if own is not None:
+        kept = {f"{reading.home}{own[1:]}"}
+    else:
+        kept = set()
     return frozenset((*(target for target, left in targets.items() if left <= 0), *kept))
 
 
@@ -96,13 +101,21 @@ _RUNNERS = frozenset(
 
 
 def _name_of(command: Command) -> str:
-    words = command.words if command.role is Role.PROGRAM else command.spelled
-    return canonical(Command(words=words, trusted=command.trusted).program.rpartition("/")[2].lower()) if words else ""
+    if command.role is Role.PROGRAM:
+        words = command.words
+    else:
+        words = command.spelled
+    if words:
+        return canonical(Command(words=words, trusted=command.trusted).program.rpartition("/")[2].lower())
+    return ""
 
 
 def _given(command: Command) -> Iterator[str]:
     """The words of a command that name a file to use."""
-    words = command.words if command.role is Role.PROGRAM else command.spelled
+    if command.role is Role.PROGRAM:
+        words = command.words
+    else:
+        words = command.spelled
     if not words:
         return
     name = _name_of(command)

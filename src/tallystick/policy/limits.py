@@ -160,7 +160,12 @@ def _listed_by_seq(reading: CallReading) -> int:
 
 def _of_loop(loop: Loop, far: frozenset[str], limits: Limits) -> Iterator[str]:
     run = {canonical(name.rpartition("/")[2]) for name in (*loop.waits, *loop.behind)}
-    rounds = loop.rounds if loop.rounds is not None else limits.calls_in_session + 1 if loop.is_endless else 0
+    if loop.rounds is not None:
+        rounds = loop.rounds
+    elif loop.is_endless:
+        rounds = limits.calls_in_session + 1
+    else:
+        rounds = 0
     if loop.is_endless and "sleep" in run:
         return
     if run & far and rounds > limits.network_calls_a_minute:
@@ -188,7 +193,10 @@ def _is_local(target: str) -> bool:
 
 
 def _fans_out(command: Command) -> bool:
-    words = command.spelled if command.role is Role.WRAPPER else command.words
+    if command.role is Role.WRAPPER:
+        words = command.spelled
+    else:
+        words = command.words
     return bool(words) and words[0].plain.rpartition("/")[2] in _FANS_OUT
 
 
@@ -198,7 +206,10 @@ def _given_by(command: Command) -> int:
     if not words or canonical(words[0].plain.rpartition("/")[2]) not in ("seq", "jot"):
         return 0
     numbers = [int(word.text) for word in words[1:4] if re.fullmatch(r"-?\d{1,9}", word.text)]
-    first, last = (numbers[0], numbers[-1]) if len(numbers) > 1 else (1, numbers[0] if numbers else 0)
+    if len(numbers) > 1:
+        first, last = numbers[0], numbers[-1]
+    else:
+        first, last = 1, numbers[0] if numbers else 0
     return max(0, last - first + 1)
 
 
@@ -217,7 +228,9 @@ def _made_bytes(command: Command) -> int:
         said = {key: value for key, _, value in (word.partition("=") for word in words)}
         return _bytes(said.get("bs", "512")) * _bytes(said.get("count", "0"))
     if name == "head":
-        return max(map(_bytes, _values(words, "-c", "--bytes")), default=0) if _is_endless(command) else 0
+        if _is_endless(command):
+            return max(map(_bytes, _values(words, "-c", "--bytes")), default=0)
+        return 0
     if name in ("mkfile", "fsutil"):
         return max(map(_bytes, words), default=0)
     return max(map(_bytes, _values(words, "-l", "--length", "-s", "--size")), default=0)
@@ -249,7 +262,9 @@ def _values(words: list[str], *options: str) -> Iterator[str]:
 def _bytes(text: str) -> int:
     """`10M`, `20000000`, `+5G`; 0 for what is no size."""
     found = _SIZE.fullmatch(text.lstrip("+<>%/").strip())
-    return int(found[1]) << _UNITS[found[2].lower()] if found is not None else 0
+    if found is None:
+        return 0
+    return int(found[1]) << _UNITS[found[2].lower()]
 
 
 # The session ---------------------------------------------------------------------------------------------------------

@@ -55,7 +55,10 @@ def wholes(reading: CallReading, files: Files) -> Iterator[Intent]:
     Of `rm -rf folder/*` for the folder itself, of `rm *.md` for the pattern.
     """
     patterns = [text for text in dict.fromkeys(reading.patterns[:_MOST_PATTERNS]) if text.startswith("/")]
-    removed = {found.target: found for found in reading.effects.intents if _removes(found)} if patterns else {}
+    if patterns:
+        removed = {found.target: found for found in reading.effects.intents if _removes(found)}
+    else:
+        removed = {}
     for pattern in patterns if removed else ():
         matched = files.matches(pattern)
         if len(matched) < 1 or not removed.keys() >= set(matched):

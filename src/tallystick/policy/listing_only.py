@@ -46,7 +46,10 @@ def _listed_shortly(reading: CallReading) -> Iterator[str]:
             if command.program in _FORMS:
                 words = {word.plain for word in command.words}
                 given.update(words)
-                shown |= set() if _is_short(command) else words
+                if _is_short(command):
+                    shown |= set()
+                else:
+                    shown |= words
     return (word for word, times in listed.items() if given[word] == times and word not in shown)
 
 

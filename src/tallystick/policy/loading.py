@@ -164,16 +164,24 @@ class _Loader:
 
     def _matching(self, patterns: Iterable[str]) -> Iterator[str]:
         for pattern in patterns:
-            paths = self._files.matches(pattern) if "*" in pattern else (pattern,)
+            if "*" in pattern:
+                paths = self._files.matches(pattern)
+            else:
+                paths = (pattern,)
             yield from sorted(paths)[:_MOST_FILES]
 
     def _git(self, folder: str, verbs: tuple[str, ...]) -> None:
         root = self._repository(folder)
-        config = self._files.content(f"{root}/.git/config") if root is not None else None
+        config = None
+        if root is not None:
+            config = self._files.content(f"{root}/.git/config")
         if root is None or not isinstance(config, Content):
             return
         place, commands = launching.of_git_config(config.text, verbs[0])
-        own = posixpath.join(root, place.replace("~", self._home, 1)) if place else f"{root}/.git/hooks"
+        if place:
+            own = posixpath.join(root, place.replace("~", self._home, 1))
+        else:
+            own = f"{root}/.git/hooks"
         own = posixpath.normpath(own)
         # husky's own folder is called `_`, and its scripts call those beside it.
         folders = (own, posixpath.dirname(own)) if posixpath.basename(own) == "_" else (own,)
@@ -194,7 +202,10 @@ class _Loader:
 
     def _package(self, path: str, names: tuple[str, ...]) -> None:
         content = self._files.content(path)
-        scripts = package_scripts(content.text) if isinstance(content, Content) else {}
+        if isinstance(content, Content):
+            scripts = package_scripts(content.text)
+        else:
+            scripts = {}
         for name in names:
             if name in scripts:
                 self._text(scripts[name], posixpath.dirname(path), path)
@@ -219,13 +230,18 @@ class _Loader:
             is_file = intent.operation is Operation.EXECUTE and intent.domain is Domain.FILE and intent.is_known
             if not is_file or intent.is_pattern or intent.is_deep or not intent.target.startswith("/"):
                 continue
-            command = commands[intent.command] if intent.command < len(commands) else None
+            command = None
+            if intent.command < len(commands):
+                command = commands[intent.command]
             self._compiled(reading, intent.target)
             folder = (command.folder if command is not None else None) or self._environment.folder or "/"
             if launching.is_test_runner(program):
                 self._module(intent.target, folder)
             else:
-                words = [word.plain for word in command.words[:40]] if command is not None else []
+                if command is not None:
+                    words = [word.plain for word in command.words[:40]]
+                else:
+                    words = []
                 self._file(intent.target, folder, words)
 
     def _compiled(self, reading: Reading, path: str) -> None:
@@ -264,7 +280,9 @@ class _Loader:
             for text in tasks:
                 self._text(text, folder, path)
             return
-        program = words[0].rpartition("/")[2] if words else ""
+        program = ""
+        if words:
+            program = words[0].rpartition("/")[2]
         name = _OF_NAME.get(posixpath.basename(path)) or language or language_of(content.text, path, program)
         if name is not None and "\0" not in content.text:
             self._text(content.text, folder, path, name)
@@ -273,7 +291,10 @@ class _Loader:
 
     def _text(self, text: str, folder: str, path: str = "", language: str = "sh") -> None:
         environment = replace(self._environment, folder=folder)
-        reading = read_file_effects(path, text, language, environment) if path else read_effects(text, environment)
+        if path:
+            reading = read_file_effects(path, text, language, environment)
+        else:
+            reading = read_effects(text, environment)
         self.found.append(reading)
 
     def _content(self, path: str) -> Content | None:
@@ -293,7 +314,9 @@ class _Loader:
     def _imports(self, snippet: Snippet) -> None:
         if not snippet.file or _LIBRARIES.search(snippet.file) is None:
             folder = snippet.folder or self._environment.folder or "/"
-            own = posixpath.dirname(snippet.file) if snippet.file else None
+            own = None
+            if snippet.file:
+                own = posixpath.dirname(snippet.file)
             found = imported(snippet.language, snippet.text, self._places(folder, own), own)
             self._waiting += [(candidates, folder, snippet.language) for candidates in found]
 
@@ -324,12 +347,17 @@ class _Loader:
         if around is not None and name not in around:
             return frozenset()
         found = self._files.matches(f"{folder}/*")
-        return None if len(found) >= _MOST_NAMES else frozenset(path.rpartition("/")[2] for path in found)
+        if len(found) >= _MOST_NAMES:
+            return None
+        return frozenset(path.rpartition("/")[2] for path in found)
 
     def _module(self, path: str, folder: str, language: str | None = None) -> bool:
         """Read a module, for what is grave in it; whether it is there. What is committed as it is was seen by a person."""
         content = self._content(path)
-        language = language_of(content.text, path, "") or language if content is not None else None
+        if content is not None:
+            language = language_of(content.text, path, "") or language
+        else:
+            language = None
         if content is None or language is None or "\0" in content.text:
             return content is not None
         key = (content.digest, hash(content.text), path, language, folder, self._home)

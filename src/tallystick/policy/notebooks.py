@@ -27,7 +27,10 @@ def is_notebook(path: str) -> bool:
 
 def cell_tags(intent: Intent, reading: CallReading) -> frozenset[str]:
     """The tags of what an intent writes into a notebook, as far as the call tells it."""
-    found = cells(intent.content) if intent.content is not None else _edited(reading.call.args)
+    if intent.content is not None:
+        found = cells(intent.content)
+    else:
+        found = _edited(reading.call.args)
     tags: set[str] = set()
     for language, text in found:
         tags |= content_tags(text[:_MOST_TEXT], language, home=reading.home)

@@ -54,7 +54,9 @@ class Mentions(msgspec.Struct, frozen=True):
     def seen(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """The members that a policy looks at."""
         wanted = self.attributes
-        return dict(found) if wanted is None else {name: found[name] for name in found if name in wanted}
+        if wanted is None:
+            return dict(found)
+        return {name: found[name] for name in found if name in wanted}
 
 
 class Parsed(msgspec.Struct, frozen=True, kw_only=True):

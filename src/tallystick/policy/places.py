@@ -113,14 +113,18 @@ class Places:
         if text == "~" or text.startswith("~/"):
             text = self.home + text[1:]
         text = text.removeprefix("file://")
-        return [text] if text.startswith("/") else [posixpath.join(folder, text) for folder in folders]
+        if text.startswith("/"):
+            return [text]
+        return [posixpath.join(folder, text) for folder in folders]
 
     def _without_links(self, path: str) -> str:
         mark = _MARKS.search(path)
         if mark is None:
             return self._resolve(path)
         cut = path.rfind("/", 0, mark.start()) + 1
-        return posixpath.join(self._resolve(path[:cut]), path[cut:]) if cut else path
+        if cut:
+            return posixpath.join(self._resolve(path[:cut]), path[cut:])
+        return path
 
     def touched(self, text: str, folders: Sequence[str], *, deep: bool) -> set[Kind]:
         """The places that a change of a path would change.
@@ -206,7 +210,10 @@ class Places:
 
     def _patterns(self) -> tuple[tuple[Kind, str, re.Pattern[str]], ...]:
         """Kind, what must be in a text at least, and the pattern: most texts have none of the former."""
-        flags = re.IGNORECASE if self._ignores_case else re.NOFLAG
+        if self._ignores_case:
+            flags = re.IGNORECASE
+        else:
+            flags = re.NOFLAG
         found = [(Kind.STORE, "TALLY_HOME", r"(?<!\w)TALLY_HOME(?!\w)")]
         home = self._segments(self.home)
         for kind, place, _ in self._protected:
@@ -218,7 +225,9 @@ class Places:
 
     def mentioned(self, text: str) -> set[Kind]:
         """The places that a text of any kind names: code, a patch, the words of a command."""
-        known = text.lower() if self._ignores_case else text
+        known = text
+        if self._ignores_case:
+            known = text.lower()
         return {
             kind
             for kind, part, pattern in self._mentions

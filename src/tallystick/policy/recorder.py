@@ -75,7 +75,9 @@ def stops(command: Command, recorder: Recorder) -> bool:
 def weakens(command: Command) -> bool:
     """Whether a command is one of Tallystick's own that agents may not run."""
     words = [word.plain for word in command.words]
-    launched = _LAUNCHER.fullmatch(words[0].rpartition("/")[2]) if words else None
+    launched = None
+    if words:
+        launched = _LAUNCHER.fullmatch(words[0].rpartition("/")[2])
     at = next((n for n, word in enumerate(words[: 6 if launched else 1]) if _NAME.fullmatch(word)), None)
     if at is None:
         return False
@@ -88,7 +90,10 @@ def weakens(command: Command) -> bool:
 
 def _after_home(words: list[str]) -> list[str]:
     while words and words[0].startswith("-"):
-        words = words[2:] if words[0] == "--home" else words[1:]
+        if words[0] == "--home":
+            words = words[2:]
+        else:
+            words = words[1:]
     return words
 
 
@@ -134,7 +139,9 @@ def _is_meant(pattern: str, recorder: Recorder, *, whole: bool) -> bool:
     """
     if _OWN.search(pattern):
         return True
-    line = recorder.line if whole else "python"
+    line = "python"
+    if whole:
+        line = recorder.line
     at = 0
     for piece in _META.split(pattern):
         found = line.find(piece, at)

@@ -44,13 +44,19 @@ def _folder(command: Command) -> str | None:
     if call.verb not in _CHANGING or (call.verb in _MAY_LIST and not _changes(call)):
         return None
     target = path_of(call.folder or _git_dir(command) or Word("."), command.folder)
-    return target.text if target.is_known and target.text.startswith("/") else None
+    if target.is_known and target.text.startswith("/"):
+        return target.text
+    return None
 
 
 def _changes(call: GitCall) -> bool:
     """Whether a subcommand that lists by itself is told to do more."""
-    first = call.arguments[0].text if call.arguments else ""
-    return call.verb == "stash" if not first else first not in _LISTING
+    first = ""
+    if call.arguments:
+        first = call.arguments[0].text
+    if not first:
+        return call.verb == "stash"
+    return first not in _LISTING
 
 
 def _git_dir(command: Command) -> Word | None:

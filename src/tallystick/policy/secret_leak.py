@@ -36,7 +36,9 @@ def betrayed(text: str, past: Past, secrets: Iterator[str], world: World) -> Ite
     lower = shown.lower()
     for path in islice(dict.fromkeys((*read, *secrets)), _MOST_FILES):
         found = world.content(path)
-        held = found.text[:_MOST_TEXT] if isinstance(found, Content) else ""
+        held = ""
+        if isinstance(found, Content):
+            held = found.text[:_MOST_TEXT]
         values = (one[0] for one in _VALUE.finditer(held) if _is_value(one[0]))
         if any(_stands(value, shown, lower) for value in islice(dict.fromkeys(values), _MOST_VALUES)):
             yield path

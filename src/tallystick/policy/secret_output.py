@@ -52,7 +52,9 @@ def _may_hold(file: Intent, output: str, root: str, is_shared: Callable[[str], b
     if not file.is_deep and not file.is_pattern:
         return _is_real(file.target, root, is_shared)
     places = list(_places(output))
-    return any(_is_real(posixpath.join(file.target, place), root, is_shared) for place in places) if places else True
+    if places:
+        return any(_is_real(posixpath.join(file.target, place), root, is_shared) for place in places)
+    return True
 
 
 def _places(output: str) -> Iterator[str]:
@@ -67,7 +69,10 @@ def _places(output: str) -> Iterator[str]:
 def _is_real(path: str, root: str, is_shared: Callable[[str], bool]) -> bool:
     """Whether a secret in a file may be the user's own: it stands in no test, document or package, nor in what is shared."""
     is_inside = bool(root) and path.startswith(f"{root}/")
-    told = path[len(root) :] if is_inside else "/" + "/".join(path.split("/")[-_LAST_PARTS:])
+    if is_inside:
+        told = path[len(root) :]
+    else:
+        told = "/" + "/".join(path.split("/")[-_LAST_PARTS:])
     if is_third_party(path) or _NOT_REAL.search(told) is not None:
         return False
     return not is_shared(path)

@@ -62,14 +62,19 @@ def runs_of(path: str, text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _tagged(is_package: bool, is_pipeline: bool, text: str) -> frozenset[str]:
-    said = list(_life_cycle(text)) if is_package else [text.lower()]
+    if is_package:
+        said = list(_life_cycle(text))
+    else:
+        said = [text.lower()]
     is_found = any(
         _HIDDEN.search(one) is not None
         or (is_package and _IN_LIFE_CYCLE.search(one) is not None)
         or (not is_pipeline and not tags_of(one).isdisjoint(("remote-code", "leaks")))
         for one in said
     )
-    return frozenset((TAG,)) if is_found else frozenset()
+    if is_found:
+        return frozenset((TAG,))
+    return frozenset()
 
 
 def _life_cycle(text: str) -> Iterator[str]:

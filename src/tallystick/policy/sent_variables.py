@@ -76,7 +76,9 @@ def variables_sent(texts: Iterable[str]) -> tuple[str, ...]:
 def is_meant_for(name: str, host: str) -> bool:
     """Whether a variable is for a host by its name: `OPENAI_API_KEY` for `api.openai.com`."""
     labels = host.split(".")
-    owner = labels[-2] if len(labels) > 1 else host
+    owner = host
+    if len(labels) > 1:
+        owner = labels[-2]
     if owner in ("co", "com", "ac", "gov", "org", "net") and len(labels) > 2:
         owner = labels[-3]
     words = (word for word in name.lower().split("_") if len(word) > 1 and word not in _GENERAL)
@@ -107,7 +109,9 @@ def _data_of(word: str, before: str) -> str:
         return ""
     word = _OF_USER.sub("://", word)
     place = _WHOLE.match(word)
-    return word if place is None or _DATA_OPTION.fullmatch(before) else word[place.end() :]
+    if place is None or _DATA_OPTION.fullmatch(before):
+        return word
+    return word[place.end() :]
 
 
 def _by_pipes(text: str) -> Iterator[str]:

@@ -110,7 +110,8 @@ def run_from_outside(reading: CallReading, sources: Sources) -> Iterator[Risk]:
     fetched: dict[str, Taint] | None = None
     for intent in intents:
         if intent.operation is Operation.EXECUTE:
-            fetched = _fetched(reading) if fetched is None else fetched
+            if fetched is None:
+                fetched = _fetched(reading)
             taint = fetched.get(intent.target) or sources.of(intent)[0]
             if taint.trust is Trust.UNTRUSTED:
                 yield _way(RUNS, intent.target, "is run", taint)

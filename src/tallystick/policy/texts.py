@@ -26,5 +26,7 @@ def policies_in(text: str) -> Iterator[tuple[int, str]]:
 
 def _placed(text: str, begin: int, end: int) -> tuple[int, str]:
     blank = _BLANK.match(text, begin, end)
-    start = blank.end() if blank is not None else begin
+    start = begin
+    if blank is not None:
+        start = blank.end()
     return text.count("\n", 0, start) + 1, text[start:end]

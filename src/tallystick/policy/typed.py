@@ -44,7 +44,9 @@ def _line(text: str) -> str:
     """A text without the keys that are no letters. gptme's `tmux` says what to do first, then the window."""
     text = _CONTROLS.sub("", _KEYS.sub("\n", text).replace("\r", "\n"))
     found = _TMUX.match(text)
-    return text if found is None else _TO_TMUX[found[1]] + text[found.end() :]
+    if found is None:
+        return text
+    return _TO_TMUX[found[1]] + text[found.end() :]
 
 
 def _is_shell(reading: Reading, known: frozenset[str]) -> bool:

@@ -81,7 +81,9 @@ def _package(started: Started) -> str | None:
         elif word[:1] != "-":
             named = named or word
             break
-    return named if is_answered and _NAME.fullmatch(named) and not _is_widely_known(named) else None
+    if is_answered and _NAME.fullmatch(named) and not _is_widely_known(named):
+        return named
+    return None
 
 
 def _is_widely_known(name: str) -> bool:
@@ -122,7 +124,9 @@ def _module(started: Started) -> str | None:
     for word in started.words[1:]:
         path, at, _ = word.partition("@")
         if at and "." in path.partition("/")[0] and path[:1] not in "-./":
-            return None if path.startswith(MODULES) else "/".join(path.split("/")[:3])
+            if path.startswith(MODULES):
+                return None
+            return "/".join(path.split("/")[:3])
         if word[:1] != "-":
             return None
     return None
@@ -171,4 +175,6 @@ _FLAGS = names(
 def _host(image: str) -> str:
     """The registry that an image's name begins with: it has a dot or a port."""
     first, slash, _ = image.partition("/")
-    return first if slash and ("." in first.strip(".") or ":" in first) and first[:1] != "." else ""
+    if slash and ("." in first.strip(".") or ":" in first) and first[:1] != ".":
+        return first
+    return ""

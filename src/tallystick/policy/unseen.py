@@ -49,7 +49,10 @@ def comments(text: str) -> Iterator[str]:
     while begin >= 0:
         end = text.find("-->", begin)
         yield text[begin + 4 : end if end >= 0 else None]
-        begin = text.find("<!--", end) if end >= 0 else -1
+        if end >= 0:
+            begin = text.find("<!--", end)
+        else:
+            begin = -1
     for found in _NOTE.finditer(text):
         yield found[1]
 
@@ -84,4 +87,6 @@ def _readable(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    return text if all(sign.isprintable() or sign.isspace() for sign in text) else None
+    if all(sign.isprintable() or sign.isspace() for sign in text):
+        return text
+    return None

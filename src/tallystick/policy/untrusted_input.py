@@ -224,7 +224,9 @@ class Hearing:
             taint = joined([taint, *below.values()])
             names = {path.rpartition("/")[2] for path, one in below.items() if one.trust is Trust.UNTRUSTED}
             if names or other is not None:
-                known = other if other is not None else Found(taint, ())
+                known = other
+                if known is None:
+                    known = Found(taint, ())
                 other = msgspec.structs.replace(known, whole=tuple({*known.whole, *names}))
         return taint, other
 
@@ -270,7 +272,8 @@ class Hearing:
         text, origins = done.output, other.origins if other is not None else None
         if is_deep and other is not None and other.whole:
             named = [line for line in text.splitlines()[:_MOST_LINES] if any(name in line for name in other.whole)]
-            text, origins = ("\n".join(named), None) if named else (text, origins)
+            if named:
+                text, origins = "\n".join(named), None
         if origins == () or (is_deep and other is None):
             return  # nothing of what was shown is known to be from outside
         self._texts.append(
@@ -332,7 +335,10 @@ class Hearing:
     def _of_written(self, content: str) -> Taint:
         """The taint of what the model writes: of what it quotes, or of what it had heard."""
         found = [passed(heard.taint, Via.MODEL) for heard in self._texts]
-        lines = lines_of(content) if self._texts else []
+        if self._texts:
+            lines = lines_of(content)
+        else:
+            lines = []
         copied = (heard for heard in self._texts if is_copied(lines, heard.text, self.known_before(heard)))
         found += [passed(heard.taint, Via.QUOTE) for heard in copied]
         if self.sensitive and (_MARKER in content or holds_key(content)):

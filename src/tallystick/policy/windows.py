@@ -57,15 +57,23 @@ def _programs(readings: Iterable[Reading]) -> set[str]:
 
 
 def _kind(command: Command) -> str:
-    name = command.words[0].plain.rpartition("/")[2] if command.words else ""
+    name = ""
+    if command.words:
+        name = command.words[0].plain.rpartition("/")[2]
     if "-" in name:
-        return "pwsh" if _CMDLET.fullmatch(name) or name.lower() in _ALIASES else ""
+        if _CMDLET.fullmatch(name) or name.lower() in _ALIASES:
+            return "pwsh"
+        return ""
     low = name.lower()
     if low in _OF_CMD:
-        return "cmd" if any(_SWITCH.fullmatch(word.plain) for word in command.words[1:4]) else ""
+        if any(_SWITCH.fullmatch(word.plain) for word in command.words[1:4]):
+            return "cmd"
+        return ""
     if low in _ALIASES:
         return "pwsh"
-    return "shell" if low in _SHELLS else ""
+    if low in _SHELLS:
+        return "shell"
+    return ""
 
 
 def _handed_over(text: str) -> Iterator[tuple[str, ...]]:
@@ -78,7 +86,10 @@ def _handed_over(text: str) -> Iterator[tuple[str, ...]]:
         inner = _unquoted(text[found.end() :])
         if not takes and inner.partition(" ")[0].lower().endswith((".ps1", ".psm1")):
             continue
-        yield ("cmd", "/c", inner) if is_cmd else ("pwsh", "-Command", inner)
+        if is_cmd:
+            yield "cmd", "/c", inner
+        else:
+            yield "pwsh", "-Command", inner
 
 
 def _unquoted(rest: str) -> str:
@@ -88,6 +99,11 @@ def _unquoted(rest: str) -> str:
         return rest.partition("\n")[0]
     end = 1
     while end < len(rest) and rest[end] != quote:
-        end += 2 if rest[end] == "\\" and rest[end + 1 : end + 2] == quote == '"' else 1
+        if rest[end] == "\\" and rest[end + 1 : end + 2] == quote == '"':
+            end += 2
+        else:
+            end += 1
     inner = rest[1:end]
-    return inner.replace('\\"', '"') if quote == '"' else inner
+    if quote == '"':
+        return inner.replace('\\"', '"')
+    return inner

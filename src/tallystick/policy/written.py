@@ -37,13 +37,19 @@ def news(intent: Intent, reading: CallReading, world: World, tell: Callable[[str
         intent: the one that writes the file.
         tell: what a text tells.
     """
-    before = _held(world, intent.target) if intent.is_known else ""
+    before = ""
+    if intent.is_known:
+        before = _held(world, intent.target)
     after = _after(intent, before, reading, world)
     found: set[str] = set()
     for text in after:
         found |= tell(text[:_MOST_TEXT])
-    new = found - tell(before) if found and before else found
-    return frozenset((*new, FETCHED)) if _is_fetched(intent, reading) else frozenset(new)
+    new = found
+    if found and before:
+        new = found - tell(before)
+    if _is_fetched(intent, reading):
+        return frozenset((*new, FETCHED))
+    return frozenset(new)
 
 
 def _is_fetched(intent: Intent, reading: CallReading) -> bool:
@@ -57,7 +63,10 @@ def _is_fetched(intent: Intent, reading: CallReading) -> bool:
 
 def told(world: World, path: str, tell: Callable[[str], frozenset[str]]) -> frozenset[str]:
     """What is told of the files at a path, or that a pattern names, by what they hold."""
-    paths = list(world.matches(path))[:_MOST_SOURCES] if set("*?[") & set(path) else [path]
+    if set("*?[") & set(path):
+        paths = list(world.matches(path))[:_MOST_SOURCES]
+    else:
+        paths = [path]
     return frozenset(tag for one in paths for tag in tell(_held(world, one)))
 
 
@@ -73,8 +82,12 @@ def _after(intent: Intent, before: str, reading: CallReading, world: World) -> I
 
 
 def _held(world: World, path: str) -> str:
-    found = world.content(path) if path.startswith("/") else None
-    return found.text if isinstance(found, Content) else ""
+    found = None
+    if path.startswith("/"):
+        found = world.content(path)
+    if isinstance(found, Content):
+        return found.text
+    return ""
 
 
 def _copied(intent: Intent, reading: CallReading, world: World) -> Iterator[str]:
@@ -112,7 +125,10 @@ def _edited(before: str, args: Json) -> str:
     """A file after the edits of a call; what does not fit is put after it."""
     text = before[:_MOST_TEXT]
     for old, new in _edits(args, 0):
-        text = text.replace(old, new) if old and old in text else f"{text}\n{_added(new)}"
+        if old and old in text:
+            text = text.replace(old, new)
+        else:
+            text = f"{text}\n{_added(new)}"
         if len(text) > _MOST_TEXT * 2:
             break
     return text

@@ -41,7 +41,9 @@ def recognises(path: str, head: bytes) -> int:
     is_thread = (text_of(first.get("id")) or "").startswith("T-")
     members = count_members(first, "id", "created", also=("messages", "env", "v", "nextMessageId", "agentMode"))
     in_place = "/amp/threads/" in path and posixpath.basename(path).startswith("T-")
-    return members + (IN_ITS_PLACE if in_place else 0) if members and is_thread else 0
+    if members and is_thread:
+        return members + (IN_ITS_PLACE if in_place else 0)
+    return 0
 
 
 def reader(file: SourceFile) -> Reader:
@@ -65,7 +67,9 @@ class _Reader:
     def _document(self, thread: dict[str, Json]) -> Iterator[Event]:
         self._talk.session = word(thread.get("id")) or self._talk.session
         trees = list_of(dict_of(dict_of(thread.get("env")).get("initial")).get("trees"))
-        folder = text_of(dict_of(trees[0]).get("uri")) if trees else None
+        folder = None
+        if trees:
+            folder = text_of(dict_of(trees[0]).get("uri"))
         values = {"content.title": thread.get("title"), "personal.cwd": (folder or "").removeprefix("file://") or None}
         yield self._talk.opening({}, values, ts=moment_ms(thread.get("created")))
         messages = list_of(thread.get("messages"))

@@ -30,7 +30,10 @@ class Parts:
             return [self.out_of(item) if isinstance(item, _NESTED) else item for item in value]
         if not isinstance(value, dict):
             return value
-        block = None if _SPELLINGS.isdisjoint(value) else self._block(value)
+        if _SPELLINGS.isdisjoint(value):
+            block = None
+        else:
+            block = self._block(value)
         return block or {key: self.out_of(item) if isinstance(item, _NESTED) else item for key, item in value.items()}
 
     def _block(self, block: dict[str, Json]) -> dict[str, Json] | None:
@@ -47,7 +50,9 @@ class Parts:
 
     def _noted(self, block: dict[str, Json], data: str) -> dict[str, Json] | None:
         name = self._names.get(data) or self._keep(data)
-        return None if name is None else {**block, "part": name}
+        if name is None:
+            return None
+        return {**block, "part": name}
 
     def _keep(self, data: str) -> str | None:
         if len(self.raw) >= _MOST_PARTS:
@@ -84,5 +89,7 @@ def output_of(content: Json, parts: Parts | None) -> Json:
     if isinstance(content, list):
         if len(content) == 1 and dict_of(content[0]).keys() == {"type", "text"}:
             return content[0]["text"]
-        return parts.out_of(content) if parts is not None else content
+        if parts is not None:
+            return parts.out_of(content)
+        return content
     return content

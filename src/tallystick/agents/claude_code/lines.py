@@ -67,7 +67,9 @@ def origin_of(line: dict[str, Json], text: str, *, in_child: bool) -> str | None
         return "notification"
     if line.get("promptSource") == "system":
         return "injected"
-    return "parent" if in_child else None
+    if in_child:
+        return "parent"
+    return None
 
 
 def prompt_meta(line: dict[str, Json], origin: str | None, text: str) -> dict[str, Json]:
@@ -88,7 +90,9 @@ def queued_origin(attachment: dict[str, Json]) -> str | None:
     kind = dict_of(attachment.get("origin")).get("kind")
     if attachment.get("commandMode") in (None, "prompt") and kind in (None, "human") and not attachment.get("isMeta"):
         return None
-    return "command" if attachment.get("commandMode") == "bash" else "notification"
+    if attachment.get("commandMode") == "bash":
+        return "command"
+    return "notification"
 
 
 def call_meta(line: dict[str, Json], message: dict[str, Json]) -> dict[str, Json] | None:

@@ -86,7 +86,9 @@ class ClaudeReader:
         place = self._places.get(text_of(line.get("parentUuid")))
         thread = self._tree.threads.get(key)
         if thread is None:
-            main = self._tree.threads.get((key[0], "")) if key[1] else None
+            main = None
+            if key[1]:
+                main = self._tree.threads.get((key[0], ""))
             if main is not None and main.message is not None:
                 if not main.message.hold(HeldLine(line, offset, size), size):
                     self._complete(main)
@@ -154,7 +156,9 @@ class ClaudeReader:
                 return
         self._given = newest(self._given)
         self._given[source_id] = None
-        joined = self._end_of(thread, draft.joins) if draft.joins is not None else None
+        joined = None
+        if draft.joins is not None:
+            joined = self._end_of(thread, draft.joins)
         self._out.append(thread.step(draft, source_id, joined))
 
     def _end_of(self, thread: Thread, agent: str) -> Ref | None:
@@ -163,19 +167,26 @@ class ClaudeReader:
         if child is None or child is thread:
             return None
         self._complete(child)
-        return Ref(child.last, child.session) if child.last is not None else None
+        if child.last is None:
+            return None
+        return Ref(child.last, child.session)
 
     # What is said ----------------------------------------------------------------------------------------------------
 
     def _user(self, line: Line) -> Place | None:
         blocks = line.blocks()
         results = [block for block in blocks if _is_result(block)]
-        rest = [block for block in blocks if not _is_result(block)] if results else blocks
+        rest = blocks
+        if results:
+            rest = [block for block in blocks if not _is_result(block)]
         ended = None
         for index, block in enumerate(results):
             ended = self._result(line, block, index)
         if rest:
-            source_id = f"{line.id}/{len(results)}" if results else line.id
+            if results:
+                source_id = f"{line.id}/{len(results)}"
+            else:
+                source_id = line.id
             ended = self._prompt(line, steps.prompt(line, rest, source_id, beside_results=bool(results)))
         return ended
 
@@ -192,8 +203,13 @@ class ClaudeReader:
 
     def _result(self, line: Line, block: dict[str, Json], index: int) -> Place:
         called = text_of(block.get("tool_use_id"))
-        call = self._calls.pop(called, None) if called is not None else None
-        source_id = f"{called}/result" if called else f"{line.id}/{index}"
+        call = None
+        if called is not None:
+            call = self._calls.pop(called, None)
+        if called:
+            source_id = f"{called}/result"
+        else:
+            source_id = f"{line.id}/{index}"
         known = call or Call(line.thread.session, None, None)
         draft, originals = steps.result(line, block, known, source_id, is_first=index == 0)
         if originals:
@@ -230,7 +246,10 @@ class ClaudeReader:
         session = line.thread.session
         blocks = line.blocks()
         for index, block in enumerate(dict_of(item) for item in blocks):
-            source_id = line.id if len(blocks) == 1 else f"{line.id}/{index}"
+            if len(blocks) == 1:
+                source_id = line.id
+            else:
+                source_id = f"{line.id}/{index}"
             kind = text_of(block.get("type")) or ""
             called = text_of(block.get("tool_use_id"))
             if kind.endswith("_tool_result") and called:
@@ -243,7 +262,9 @@ class ClaudeReader:
             if draft.type == "tool_call":
                 self._note_call(draft, session)
             message.blocks.append(draft)
-        return (session, message.blocks[-1].source_id) if blocks else None
+        if blocks:
+            return session, message.blocks[-1].source_id
+        return None
 
     def _note_call(self, draft: Draft, session: str) -> None:
         tool, args = text_of(draft.meta.get("tool")), draft.values.get("content.args")
@@ -295,7 +316,9 @@ class ClaudeReader:
 
     def _name(self, kind: str, of: str, line: dict[str, Json]) -> None:
         """Hand out a name: of the session, or (a summary) of a conversation that may be in another file."""
-        place = self._places.get(of) if kind == "summary" else None
+        place = None
+        if kind == "summary":
+            place = self._places.get(of)
         thread = self._tree.main(place[0] if place is not None else text_of(line.get("sessionId")))
         if thread is None:
             self._out.append(Loss(kind=kind, detail="names no conversation of this file"))
@@ -303,7 +326,10 @@ class ClaudeReader:
         is_here = kind != "summary" or place is not None
         name = {"content.title" if is_here else "content.text": line.get(TITLES.get(kind, kind))}
         meta = {"subtype": kind, **({"leaf": of} if kind == "summary" and of else {})}
-        source_id = f"{thread.root}/{kind}/{of}" if kind == "summary" else f"{thread.root}/{kind}"
+        if kind == "summary":
+            source_id = f"{thread.root}/{kind}/{of}"
+        else:
+            source_id = f"{thread.root}/{kind}"
         self._out.append(
             Step(
                 session=thread.session,

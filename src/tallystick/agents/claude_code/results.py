@@ -31,7 +31,10 @@ class _Shown:
     def __init__(self, args: Json, output: Json) -> None:
         members = dict_of(args)
         blocks = [dict_of(block).get("text") for block in list_of(output)]
-        self.text = output if isinstance(output, str) else "\n".join(text for text in blocks if isinstance(text, str))
+        if isinstance(output, str):
+            self.text = output
+        else:
+            self.text = "\n".join(text for text in blocks if isinstance(text, str))
         self._whole = {text for text in (*members.values(), *blocks) if isinstance(text, str)}
         self._whole |= {self.text, self.text.strip()}
         self._args = {key.replace("_", "").lower(): value for key, value in members.items()}
@@ -63,8 +66,8 @@ def added_by(result: Json, args: Json, output: Json) -> tuple[Json, int]:
     if isinstance(result, dict):
         originals = sum(isinstance(result.get(key), str) for key in _WHOLE_FILES)
         result = {key: value for key, value in result.items() if key not in _WHOLE_FILES and key not in _TO_META}
-    elif isinstance(result, str):
-        result = None if shown.says(result.removeprefix("Error: ")) else result
+    elif isinstance(result, str) and shown.says(result.removeprefix("Error: ")):
+        result = None
     rest = _trim(result, shown)
     return (rest if rest is not _GONE and _says_something(rest) else None), originals
 
@@ -72,7 +75,9 @@ def added_by(result: Json, args: Json, output: Json) -> tuple[Json, int]:
 def _trim(value: Json, shown: _Shown) -> Json:
     """`value` without what is shown anyway; `_GONE` if nothing is left."""
     if isinstance(value, str):
-        return _GONE if value and shown.says(value) else value
+        if value and shown.says(value):
+            return _GONE
+        return value
     if isinstance(value, dict):
         return _trim_object(value, shown)
     if isinstance(value, list) and value:
@@ -81,7 +86,9 @@ def _trim(value: Json, shown: _Shown) -> Json:
         if all(isinstance(item, str) for item in value) and "\n".join(value) in shown.text:
             return _GONE
         # A list is kept or left out as a whole: places in it mean something.
-        return _GONE if all(_trim(item, shown) is _GONE for item in value) else value
+        if all(_trim(item, shown) is _GONE for item in value):
+            return _GONE
+        return value
     return value
 
 
@@ -96,7 +103,9 @@ def _trim_object(value: dict[str, Json], shown: _Shown) -> Json:
             rest = _trim(item, shown)
             if rest is not _GONE:
                 kept[key] = rest
-    return _GONE if len(kept) < len(value) and kept.keys() <= {"type"} else kept
+    if len(kept) < len(value) and kept.keys() <= {"type"}:
+        return _GONE
+    return kept
 
 
 def _says_something(value: Json) -> bool:

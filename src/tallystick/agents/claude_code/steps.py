@@ -48,7 +48,9 @@ class Line:
     def blocks(self) -> list[Json]:
         """The blocks of its message; text alone is one block."""
         content = dict_of(self.json.get("message")).get("content")
-        return [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
+        if isinstance(content, str):
+            return [{"type": "text", "text": content}]
+        return list_of(content)
 
 
 class Call(msgspec.Struct):
@@ -85,7 +87,11 @@ def _by_human(line: Line, draft: Draft) -> None:
 def queued(line: Line, attachment: dict[str, Json]) -> Draft:
     """A prompt or notification that was queued while the agent worked, and given to it between two calls."""
     said = attachment.get("prompt")
-    blocks: list[Json] = [{"type": "text", "text": said}] if isinstance(said, str) else list_of(said)
+    blocks: list[Json]
+    if isinstance(said, str):
+        blocks = [{"type": "text", "text": said}]
+    else:
+        blocks = list_of(said)
     parts = Parts()
     origin = queued_origin(attachment)
     meta: dict[str, Json] = {"origin": origin, "run": text_of(line.json.get("promptId")), "queued": True}
@@ -121,7 +127,10 @@ def _with_id(
 
 def result(line: Line, block: dict[str, Json], call: Call, source_id: str, *, is_first: bool) -> tuple[Draft, int]:
     """A tool's result, and how many copies of whole files it came with. `toolUseResult` is of the line's first one."""
-    said = line.json if is_first else {}
+    if is_first:
+        said = line.json
+    else:
+        said = {}
     parts = Parts()
     content = block.get("content")
     output = output_of(content, parts)
@@ -137,7 +146,10 @@ def result(line: Line, block: dict[str, Json], call: Call, source_id: str, *, is
     }
     draft = line.draft("tool_result", source_id, present(meta), present(values))
     draft.raw = parts.raw
-    draft.call = (call.session, called) if called is not None else None
+    if called is not None:
+        draft.call = call.session, called
+    else:
+        draft.call = None
     draft.joins = text_of(meta.get("agent_id"))
     return draft, originals
 
@@ -149,9 +161,14 @@ def from_model(line: Line, block: dict[str, Json], source_id: str) -> Draft:
         return line.draft("assistant", source_id, {}, {"content.text": block.get("text")})
     if kind in ("thinking", "redacted_thinking"):
         took = line.json.get("thinkingDurationMs")
-        meta: dict[str, Json] = {"duration_ms": took} if isinstance(took, int) and took is not True else {}
+        meta: dict[str, Json] = {}
+        if isinstance(took, int) and took is not True:
+            meta = {"duration_ms": took}
         text = block.get("thinking")
-        values = {"content.thinking": text} if text else {}
+        if text:
+            values = {"content.thinking": text}
+        else:
+            values = {}
         return line.draft("assistant", source_id, meta if text else {**meta, "redacted": True}, values)
     if kind in CALLS:
         call = text_of(block.get("id"))

@@ -32,7 +32,9 @@ def family(record: Record, session: str) -> tuple[str, str, Ref] | None:
     """The session of the record, if it is a sub-agent's: it, itself, and what it hangs on."""
     agent = record.text("agent_id")
     child = f"{session}/{agent}"
-    return (child, child, Ref(session=session)) if agent is not None else None
+    if agent is None:
+        return None
+    return child, child, Ref(session=session)
 
 
 def _run(case: Case) -> str | None:
@@ -89,7 +91,9 @@ def _error(case: Case) -> Told:
 
 def _answer(case: Case) -> Told:
     message = case.record.text("message.uuid")
-    source_id = f"{UNNAMED}{message}" if message else None
+    source_id = None
+    if message:
+        source_id = f"{UNNAMED}{message}"
     yield from case.told(*case.answer(case.record.text("response"), source_id, run=_run(case)))
 
 
@@ -108,7 +112,9 @@ def _decision(case: Case) -> Told:
 
 
 def _after(call: str | None) -> tuple[Ref, ...]:
-    return (Ref(call),) if call else ()
+    if call:
+        return (Ref(call),)
+    return ()
 
 
 def _result(case: Case) -> Told:

@@ -29,7 +29,9 @@ _V = TypeVar("_V")
 
 def newest(memory: dict[str, _V], most: int = MOST_REMEMBERED) -> dict[str, _V]:
     """`memory` itself, or its newer half if it is full: what a reader remembers does not grow with its file."""
-    return memory if len(memory) < most else dict(islice(memory.items(), most // 2, None))
+    if len(memory) < most:
+        return memory
+    return dict(islice(memory.items(), most // 2, None))
 
 
 class Draft(msgspec.Struct):
@@ -96,7 +98,9 @@ class Places:
 
     def get(self, uuid: str | None) -> Place | None:
         """The step that a line ended in, None if it or the line is not known."""
-        return self._places.get(uuid) if uuid is not None else None
+        if uuid is None:
+            return None
+        return self._places.get(uuid)
 
     def note(self, uuid: str, place: Place | None) -> None:
         """Say what step a line ended in; a line without one passes on its parent's."""
@@ -110,7 +114,10 @@ class Thread:
     def __init__(self, root: str, agent: str, *, shows_calls_only: bool = False) -> None:
         self.root = root
         """The session id that its lines name: a sub-agent's are those of the session that spawned it."""
-        self.base = f"{root}/{agent}" if agent else root
+        if agent:
+            self.base = f"{root}/{agent}"
+        else:
+            self.base = root
         self.session = self.base
         self.is_child = bool(agent)
         self.shows_calls_only = shows_calls_only
@@ -142,7 +149,10 @@ class Thread:
         message, self.message = self.message, None
         if message is None:
             return
-        steps = message.blocks if message.call is None else [message.call, *message.blocks]
+        if message.call is None:
+            steps = message.blocks
+        else:
+            steps = [message.call, *message.blocks]
         for index, draft in enumerate(steps):
             if index == 0:
                 draft.parent, draft.follows = message.parent, message.follows
@@ -178,10 +188,14 @@ class Thread:
             return ()  # it follows the start of the session
         main = self._main_parent(draft)
         if draft.call is None and joined is None:
-            return () if main is None else (self._ref(main),)
+            if main is None:
+                return ()
+            return (self._ref(main),)
         places = [main, draft.call if draft.call != main else None]
         refs = [self._ref(place) for place in places if place is not None]
-        return tuple(refs) if joined is None else (*refs, joined)
+        if joined is None:
+            return tuple(refs)
+        return (*refs, joined)
 
     def _main_parent(self, draft: Draft) -> Place | None:
         """Where the conversation was when this was said.
@@ -197,4 +211,6 @@ class Thread:
         return parent
 
     def _ref(self, place: Place) -> Ref:
-        return Ref(place[1]) if place[0] == self.session else Ref(place[1], place[0])
+        if place[0] == self.session:
+            return Ref(place[1])
+        return Ref(place[1], place[0])

@@ -49,10 +49,16 @@ class Tree:
         self._side_chains: dict[str, Key] = {}
         folder, name = posixpath.split(file.path)
         stem = name.rpartition(".")[0] or name
-        self._file_agent = stem.removeprefix("agent-") if stem.startswith("agent-") else ""
+        if stem.startswith("agent-"):
+            self._file_agent = stem.removeprefix("agent-")
+        else:
+            self._file_agent = ""
         self._file_meta = _companion(file)
         above = folder.rpartition("/subagents")[0]
-        self._session = posixpath.basename(above) if self._file_agent and above else stem
+        if self._file_agent and above:
+            self._session = posixpath.basename(above)
+        else:
+            self._session = stem
 
     def key_of(self, line: dict[str, Json], line_id: str | None, places: Places) -> Key:
         """The conversation of a line; it need not have begun yet."""
@@ -62,7 +68,9 @@ class Tree:
         if line.get("isSidechain") is not True and not self._file_agent:
             return self._session, ""
         agent = text_of(line.get("agentId")) or self._file_agent
-        return (self._session, agent) if agent else self._side_chain(line, line_id, places)
+        if agent:
+            return self._session, agent
+        return self._side_chain(line, line_id, places)
 
     def main(self, session: str | None) -> Thread | None:
         """The main conversation of a session, as lines or journals name it; of the file's first session if None."""
@@ -77,7 +85,9 @@ class Tree:
     def _side_chain(self, line: dict[str, Json], line_id: str | None, places: Places) -> Key:
         """Older versions wrote sub-agents into the main file without an id: they hang together by their parents."""
         place = places.get(text_of(line.get("parentUuid")))
-        thread = self._by_session.get(place[0].partition("~")[0]) if place is not None else None
+        thread = None
+        if place is not None:
+            thread = self._by_session.get(place[0].partition("~")[0])
         if thread is not None and thread.is_child:
             return thread.root, thread.base.removeprefix(f"{thread.root}/")
         newest = self._side_chains.get(self._session)
@@ -93,11 +103,16 @@ class Tree:
         self._by_session[thread.base] = thread
         if agent.startswith("sidechain-"):
             self._side_chains[root] = key
-        opening = self._child(thread, agent, line, text) if agent else self._root(thread, line, place)
+        if agent:
+            opening = self._child(thread, agent, line, text)
+        else:
+            opening = self._root(thread, line, place)
         return thread, opening
 
     def _root(self, thread: Thread, line: dict[str, Json], place: Place | None) -> Opening:
-        parent = Ref(place[1], place[0]) if place is not None else None
+        parent = None
+        if place is not None:
+            parent = Ref(place[1], place[0])
         return Opening(
             session=thread.session,
             agent=AGENT,
@@ -109,10 +124,18 @@ class Tree:
         )
 
     def _child(self, thread: Thread, agent: str, line: dict[str, Json], text: str) -> Opening:
-        said = self._file_meta if agent == self._file_agent else {}
+        if agent == self._file_agent:
+            said = self._file_meta
+        else:
+            said = {}
         call, spawn = self._spawn_of(agent, line, said, text)
         nested = text_of(said.get("parentAgentId"))
-        spawner = spawn.session if spawn is not None else f"{thread.root}/{nested}" if nested else thread.root
+        if spawn is not None:
+            spawner = spawn.session
+        elif nested:
+            spawner = f"{thread.root}/{nested}"
+        else:
+            spawner = thread.root
         role = text_of(said.get("agentType")) or (spawn.role if spawn is not None else None)
         label = text_of(said.get("description")) or (spawn.label if spawn is not None else None)
         more = {
@@ -139,7 +162,9 @@ class Tree:
         for name in _SPAWNED_BY:
             call = call or text_of(line.get(name))
         call = call or self._call_of_agent.get(agent) or self._call_with(text)
-        spawn = self._spawns.get(call) if call is not None else None
+        spawn = None
+        if call is not None:
+            spawn = self._spawns.get(call)
         if spawn is not None:
             spawn.is_claimed = True
         return call, spawn

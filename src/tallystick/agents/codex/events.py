@@ -104,7 +104,9 @@ def event(thread: Thread, line: Line) -> Iterator[Event]:
 def _loss(line: Line) -> Loss:
     if line.name in _REPEATED:
         return Loss(kind="duplicate_event", detail=f"{line.name} {line.at}")
-    return Loss(kind=line.name, detail=line.at) if line.name in _BOOKKEEPING else unknown(line.name, line.at)
+    if line.name in _BOOKKEEPING:
+        return Loss(kind=line.name, detail=line.at)
+    return unknown(line.name, line.at)
 
 
 def _completed(thread: Thread, line: Line) -> Iterator[Event]:
@@ -135,8 +137,12 @@ def _made_by_script(thread: Thread, line: Line, outcome: Outcome) -> Iterator[Ev
     call = line.call
     thread.called[call] = line.text("tool") or _ENDS[line.name]
     thread.answered.add(call)
-    within = None if thread.script is None else Ref(thread.script)
-    origin = "user" if line.payload.get("source") == "user_shell" else None
+    within = None
+    if thread.script is not None:
+        within = Ref(thread.script)
+    origin = None
+    if line.payload.get("source") == "user_shell":
+        origin = "user"
     names = known(tool=thread.called[call], corr=call, origin=origin)
     step = thread.step(line, "tool_call", call, names, {"content.args": _args(line.payload)})
     yield from thread.responses.beside(msgspec.structs.replace(step, within=within), of=thread.script)

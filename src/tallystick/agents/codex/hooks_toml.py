@@ -31,7 +31,9 @@ def configure(content: bytes, events: Iterable[str], command: str, *, timeouts: 
         FormatError: it is not TOML, or nothing can be added to its hooks; the message has the line.
     """
     wanted = tuple(events)
-    line_end = "\r\n" if b"\r\n" in content else "\n"
+    line_end = "\n"
+    if b"\r\n" in content:
+        line_end = "\r\n"
     ours = "".join(_table(event, command, timeouts[event]) for event in wanted).replace("\n", line_end)
     text = _text(content)
     if ours in text and len(list(_TABLES.finditer(text))) == len(wanted):
@@ -68,14 +70,19 @@ def _is_ours(found: re.Match[str]) -> bool:
 
 
 def _calls_us(group: Json) -> bool:
-    handlers = group.get("hooks") if isinstance(group, dict) else None
+    handlers = None
+    if isinstance(group, dict):
+        handlers = group.get("hooks")
     commands = [handler.get("command") for handler in handlers or () if isinstance(handler, dict)]
     return any(isinstance(command, str) and is_ours(command) for command in commands)
 
 
 def _events(content: bytes) -> dict[str, Json]:
     hooks = _parsed(_text(content)).get("hooks")
-    groups = hooks if isinstance(hooks, dict) else {}
+    if isinstance(hooks, dict):
+        groups = hooks
+    else:
+        groups = {}
     return {event: items for event, items in groups.items() if event != _STATE and isinstance(items, list) and items}
 
 

@@ -48,7 +48,10 @@ def _retained(thread: Thread, line: Line, kept: dict[str, Json], sid: str) -> It
         return
     type_, role = _speaker(kept)
     values, raw = words.said(kept.get("content"))
-    meta = known(role=role) if type_ == "system" else {}
+    if type_ == "system":
+        meta = known(role=role)
+    else:
+        meta = {}
     if type_ == "user":
         meta = {"origin": words.origin(kept, child=False) or "summary"}
     yield from thread.responses.told(thread.step(line, type_, sid, {**meta, "retained": True}, values, raw))
@@ -59,7 +62,9 @@ def _message(thread: Thread, line: Line) -> Iterator[Event]:
     values, raw = words.said(line.payload.get("content"))
     type_, role = _speaker(line.payload)
     if type_ == "assistant":
-        purpose = "compaction" if line.notes.get("compaction_output") is True else None
+        purpose = None
+        if line.notes.get("compaction_output") is True:
+            purpose = "compaction"
         meta = known(phase=line.text("phase"), purpose=purpose)
         step = thread.step(line, type_, line.id, meta, values, raw)
         yield from thread.responses.produced(thread.session, line.id, line.ts, step)
@@ -94,7 +99,9 @@ def _reasoning(thread: Thread, line: Line) -> Iterator[Event]:
     if line.payload.get("encrypted_content"):
         yield Loss(kind="encrypted_content", detail=line.at)
     values = words.thought(line.payload)
-    step = thread.step(line, "assistant", line.id, {}, values) if values else None
+    step = None
+    if values:
+        step = thread.step(line, "assistant", line.id, {}, values)
     yield from thread.responses.produced(thread.session, line.id, line.ts, step)
 
 
@@ -143,7 +150,11 @@ def _answer(thread: Thread, line: Line, output: Json) -> Iterator[Event]:
     if thread.script == call:
         thread.script = None
     given, raw = take_out(output.get("content", output) if isinstance(output, dict) else output)
-    values: dict[str, Json] = {} if given is None else {"content.output": given}
+    values: dict[str, Json]
+    if given is None:
+        values = {}
+    else:
+        values = {"content.output": given}
     meta = {**known(tool=thread.called.get(call), corr=call), **outcome.meta()}
     step = thread.step(line, "tool_result", f"{call}/result", meta, {**values, **outcome.values()}, raw)
     yield from thread.responses.answered(step, call)

@@ -45,7 +45,10 @@ class Line(msgspec.Struct, frozen=True):
 def parse(value: dict[str, Json], offset: int) -> Line:
     """The line that `value`, read at byte `offset`, is."""
     ordinal = int_of(value.get("ordinal"))
-    at = f"@{offset}" if ordinal is None else f"#{ordinal}"
+    if ordinal is None:
+        at = f"@{offset}"
+    else:
+        at = f"#{ordinal}"
     ts, kind = text_of(value.get("timestamp")), text_of(value.get("type"))
     if "payload" in value:
         return Line(kind or "untyped", dict_of(value["payload"]), at, ts, dict_of(value.get("metadata")))

@@ -82,17 +82,23 @@ def _mcp_success(result: Json) -> bool | None:
     if "Err" in found:
         return False
     flag = dict_of(found.get("Ok", found)).get("isError")
-    return not flag if isinstance(flag, bool) else None
+    if isinstance(flag, bool):
+        return not flag
+    return None
 
 
 def _milliseconds(duration: Json) -> int | None:
     seconds, nanos = int_of(dict_of(duration).get("secs")), int_of(dict_of(duration).get("nanos"))
-    return None if seconds is None or nanos is None else _bounded(seconds + nanos / 1e9)
+    if seconds is None or nanos is None:
+        return None
+    return _bounded(seconds + nanos / 1e9)
 
 
 def _bounded(seconds: float) -> int | None:
     """Milliseconds, unless the number is no duration."""
-    return int(seconds * 1000) if 0 <= seconds < _LONGEST_SECONDS else None
+    if 0 <= seconds < _LONGEST_SECONDS:
+        return int(seconds * 1000)
+    return None
 
 
 def from_output(output: Json) -> Outcome:
@@ -100,7 +106,9 @@ def from_output(output: Json) -> Outcome:
     if isinstance(output, dict):
         said = output.get("success")
         inner = from_output(text_of(output.get("content")))
-        return Outcome(success=said).over(inner) if isinstance(said, bool) else inner
+        if isinstance(said, bool):
+            return Outcome(success=said).over(inner)
+        return inner
     if isinstance(output, list):
         return from_output(text_of(dict_of(next(iter(output), None)).get("text")))
     if not isinstance(output, str):
@@ -135,9 +143,13 @@ def _structured(text: str) -> Outcome | None:
 
 
 def _spoken(text: str) -> Outcome:
-    head = text[:_HEAD_CHARS].partition("\nOutput:")[0] if _REPORT.match(text) else ""
+    head = ""
+    if _REPORT.match(text):
+        head = text[:_HEAD_CHARS].partition("\nOutput:")[0]
     code, wall, script = _EXIT.search(head), _WALL.search(head), _SCRIPT.match(head)
-    success = None if script is None else script[1] == "completed"
+    success = None
+    if script is not None:
+        success = script[1] == "completed"
     return Outcome(
         success=int(code[1]) == 0 if code else success,
         exit_code=int(code[1]) if code else None,
@@ -153,4 +165,6 @@ def arguments(text: Json) -> Json:
         value = loads(text.encode("utf-8", "surrogatepass")).value
     except BadJson:
         return text
-    return value if isinstance(value, dict) else text
+    if isinstance(value, dict):
+        return value
+    return text

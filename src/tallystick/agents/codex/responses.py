@@ -83,7 +83,8 @@ class Responses:
         if marks == self._total:
             return
         self._total = marks
-        meta = meta if self.copied else {**meta, "tokens": tokens(usage)}
+        if not self.copied:
+            meta = {**meta, "tokens": tokens(usage)}
         if self._open is not None:
             self._open.call = _with_meta(self._open.call, meta)
             yield from self.flush()
@@ -98,7 +99,10 @@ class Responses:
         response, self._open = self._open, None
         if response is None:
             return
-        self._unpriced = None if "tokens" in response.call.meta else response.call
+        if "tokens" in response.call.meta:
+            self._unpriced = None
+        else:
+            self._unpriced = response.call
         yield self.trail.along(response.call)
         for held in response.held:
             if held.beside:

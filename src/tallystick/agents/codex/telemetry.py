@@ -31,7 +31,9 @@ def family(record: Record, session: str) -> tuple[str, str, Ref] | None:
     if record.text("tool_name") != "spawn_agent" or call is None:
         return None
     child = text_of(dict_of(parsed(record.at.get("output"))).get("agent_id"))
-    return (session, child, Ref(call, session=session)) if child else None
+    if child:
+        return session, child, Ref(call, session=session)
+    return None
 
 
 def _start(case: Case) -> Told:
@@ -119,7 +121,9 @@ def _result(case: Case) -> Told:
         "server": record.text("mcp_server"),
         "cut": True if is_cut else None,
     }
-    name = "content.output_part" if is_cut else "content.output"
+    name = "content.output"
+    if is_cut:
+        name = "content.output_part"
     values = {name: record.at.get("output"), **outcome.values()}
     yield from case.told(case.tool_result(call, tool, meta, values))
 

@@ -105,7 +105,9 @@ def _ancestry(header: dict[str, Json], thread: str) -> tuple[SessionKind, Ref | 
     if spawned is not None or header.get("thread_source") == "subagent":
         return SessionKind.CHILD, None
     forked = text_of(header.get("forked_from_id"))
-    return (SessionKind.FORK, Ref(session=forked)) if forked else (SessionKind.ROOT, None)
+    if forked:
+        return SessionKind.FORK, Ref(session=forked)
+    return SessionKind.ROOT, None
 
 
 def _about(header: dict[str, Json]) -> dict[str, Json]:

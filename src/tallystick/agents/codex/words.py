@@ -41,7 +41,9 @@ def said(content: Json, name: str = "content.text") -> tuple[dict[str, Json], di
         return {name: content}, {}
     blocks = list_of(content)
     texts = [text for block in blocks if (text := _text(block)) is not None]
-    values: dict[str, Json] = {name: "\n".join(texts)} if texts else {}
+    values: dict[str, Json] = {}
+    if texts:
+        values = {name: "\n".join(texts)}
     others = [block for block in blocks if _text(block) is None and not is_encrypted(block)]
     if not others:
         return values, {}
@@ -70,7 +72,9 @@ def thought(payload: dict[str, Json]) -> dict[str, Json]:
     brief, _ = said(payload.get("summary"), "content.thinking")
     if not whole:
         return brief
-    return {**whole, "content.summary": brief["content.thinking"]} if brief else whole
+    if brief:
+        return {**whole, "content.summary": brief["content.thinking"]}
+    return whole
 
 
 def origin(payload: dict[str, Json], *, child: bool) -> str | None:
@@ -80,8 +84,13 @@ def origin(payload: dict[str, Json], *, child: bool) -> str | None:
     """
     passed = dict_of(payload.get("internal_chat_message_metadata_passthrough"))
     kinds = [text for kind in list_of(passed.get("content_item_kinds")) if (text := text_of(kind)) is not None]
-    found = _of_kinds(kinds) if set(kinds) - {"unknown"} else _of_text(payload)
-    return "parent" if found is None and child else found
+    if set(kinds) - {"unknown"}:
+        found = _of_kinds(kinds)
+    else:
+        found = _of_text(payload)
+    if found is None and child:
+        return "parent"
+    return found
 
 
 def _of_kinds(kinds: list[str]) -> str | None:

@@ -98,12 +98,16 @@ class ChatLog:
 def _version(requests: list[Json]) -> dict[str, Json]:
     versions = (text_of(dict_of(dict_of(request).get("agent")).get("extensionVersion")) for request in requests)
     found = next((version for version in versions if version is not None), None)
-    return {} if found is None else {"agent_version": found}
+    if found is None:
+        return {}
+    return {"agent_version": found}
 
 
 def _time(milliseconds: Json) -> str | None:
     known = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
-    return epoch_time(milliseconds / 1000) if known else None
+    if known:
+        return epoch_time(milliseconds / 1000)
+    return None
 
 
 class _Talk:
@@ -203,13 +207,17 @@ class _Talk:
             input=input_,
             opens_request=opens_request,
         )
-        return self._trail.beside(step) if beside else self._trail.along(step, answers=answers)
+        if beside:
+            return self._trail.beside(step)
+        return self._trail.along(step, answers=answers)
 
 
 def _markdown(part: dict[str, Json]) -> str | None:
     """The text of a part of an answer."""
     value = part.get("value")
-    return text_of(value) or text_of(dict_of(value).get("value")) if "kind" not in part else None
+    if "kind" not in part:
+        return text_of(value) or text_of(dict_of(value).get("value"))
+    return None
 
 
 def _rendered(parts: Json) -> str | None:
@@ -220,16 +228,22 @@ def _rendered(parts: Json) -> str | None:
 
 def _object(args: Json) -> Json:
     try:
-        value = loads(args.encode("utf-8", "surrogatepass")).value if isinstance(args, str) else args
+        value = args
+        if isinstance(args, str):
+            value = loads(args.encode("utf-8", "surrogatepass")).value
     except BadJson:
         return args
-    return value if isinstance(value, dict) else args
+    if isinstance(value, dict):
+        return value
+    return args
 
 
 def _flat(content: Json) -> str | None:
     """The text of a tool's result, which VS Code keeps as a tree of nodes."""
     texts = list(_leaves(content, _DEPTH))
-    return "".join(texts) if texts else None
+    if texts:
+        return "".join(texts)
+    return None
 
 
 def _leaves(node: Json, depth: int) -> Iterator[str]:

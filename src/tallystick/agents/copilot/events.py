@@ -90,7 +90,10 @@ def event(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     """The events that a line of the log is."""
     handle = _HANDLERS.get(line.type)
     if handle is None:
-        yield Loss(kind=line.type, detail=line.id) if line.type in _BOOKKEEPING else unknown(line.type, line.id)
+        if line.type in _BOOKKEEPING:
+            yield Loss(kind=line.type, detail=line.id)
+        else:
+            yield unknown(line.type, line.id)
         return
     if handle is not _start:
         yield from talk.open(line)

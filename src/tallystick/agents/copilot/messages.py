@@ -93,7 +93,9 @@ def assistant(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     response = line.text("apiCallId") or message
     output = int_of(line.data.get("outputTokens"))
     if response not in talk.responses and (output is not None or line.text("model")):
-        tokens = None if output is None else {"output": output}
+        tokens = None
+        if output is not None:
+            tokens = {"output": output}
         yield from talk.model_call(line, response, {"model": line.text("model"), "tokens": tokens})
         talk.responses[response] = False
     if line.data.get("reasoningOpaque") or line.data.get("encryptedContent"):

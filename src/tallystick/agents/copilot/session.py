@@ -40,7 +40,9 @@ def parse(value: dict[str, Json], offset: int) -> CopilotEvent:
     Older versions give sub-agents no id; there the call that started one stands for it.
     """
     data, type_ = dict_of(value.get("data")), text_of(value.get("type")) or "untyped"
-    starter = "toolCallId" if type_ in LIVES else "parentToolCallId"
+    starter = "parentToolCallId"
+    if type_ in LIVES:
+        starter = "toolCallId"
     return CopilotEvent(
         type=type_,
         data=data,
@@ -86,8 +88,13 @@ class Conversation:
             return
         if None not in self._current:
             yield self._begin(None, self.id, SessionKind.ROOT, None, event.ts)
-        call = event.text("toolCallId") if event.type in LIVES else event.text("parentToolCallId")
-        parent = Ref(call, session=self.calls[call][0]) if call in self.calls else None
+        if event.type in LIVES:
+            call = event.text("toolCallId")
+        else:
+            call = event.text("parentToolCallId")
+        parent = None
+        if call in self.calls:
+            parent = Ref(call, session=self.calls[call][0])
         opening = self._begin(event.agent, f"{self.id}/{event.agent}", SessionKind.CHILD, parent, event.ts)
         role = known({"agent_role": event.text("agentName"), "model": event.text("model")})
         label = known({"content.label": event.text("agentDisplayName"), "content.goal": event.text("agentDescription")})
@@ -102,7 +109,10 @@ class Conversation:
     def continued(self, event: CopilotEvent, cause: Ref) -> Iterator[Opening]:
         """Open the continuation that begins after a compaction of the event's agent."""
         count = self._windows[event.agent] = self._windows.get(event.agent, 0) + 1
-        base = self.id if event.agent is None else f"{self.id}/{event.agent}"
+        if event.agent is None:
+            base = self.id
+        else:
+            base = f"{self.id}/{event.agent}"
         yield self._begin(event.agent, f"{base}~{count}", SessionKind.CONTINUATION, cause, event.ts)
         self.hide(event)
 
@@ -112,7 +122,9 @@ class Conversation:
 
     def parent_session(self, call: str | None) -> str:
         """The session that made a call."""
-        return self.calls[call][0] if call in self.calls else self._current.get(None, self.id)
+        if call in self.calls:
+            return self.calls[call][0]
+        return self._current.get(None, self.id)
 
     def hide(self, event: CopilotEvent) -> None:
         """From here on the log does not show all that the model is given."""
@@ -151,10 +163,16 @@ class Conversation:
     def model_call(self, event: CopilotEvent, response: str, meta: Mapping[str, Json]) -> Iterator[Step]:
         """The model call that gave `response`."""
         step = self.step(event, "model_call", f"{response}/usage", meta)
-        given = Input.HIDDEN if step.session in self._hidden else Input.PATH
+        if step.session in self._hidden:
+            given = Input.HIDDEN
+        else:
+            given = Input.PATH
         step, told = msgspec.structs.replace(step, input=given), response in self.responses
         self.responses[response] = True
-        yield step if told else self.trail.along(step)
+        if told:
+            yield step
+        else:
+            yield self.trail.along(step)
 
     def _begin(self, agent: str | None, session: str, kind: SessionKind, parent: Ref | None, ts: str | None) -> Opening:
         self._current[agent] = session

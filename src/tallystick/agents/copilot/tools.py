@@ -28,7 +28,9 @@ def requested(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
 
 
 def _call(talk: Conversation, line: CopilotEvent, call: str, tool: str | None, args: Json) -> Iterator[Event]:
-    origin = "user" if line.type == "tool.user_requested" else None
+    origin = None
+    if line.type == "tool.user_requested":
+        origin = "user"
     talk.calls[call] = (talk.session(line), tool, None)
     meta, values = {"tool": tool, "corr": call, "origin": origin}, {"content.args": _object(args)}
     yield talk.trail.along(talk.step(line, "tool_call", call, meta, values))
@@ -42,7 +44,9 @@ def _object(args: Json) -> Json:
         value = loads(args.encode("utf-8", "surrogatepass")).value
     except BadJson:
         return args
-    return value if isinstance(value, dict) else args
+    if isinstance(value, dict):
+        return value
+    return args
 
 
 def started(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
@@ -84,7 +88,10 @@ def _output(result: dict[str, Json]) -> tuple[dict[str, Json], dict[str, bytes]]
     """What the model was given, and what only the person sees, where that says more."""
     text = result.get("content", result.get("text_result_for_llm"))
     blocks, raw = take_out(result.get("binaryResultsForLlm") or None)
-    output = text if blocks is None else [{"type": "text", "text": text}, *list_of(blocks)]
+    if blocks is None:
+        output = text
+    else:
+        output = [{"type": "text", "text": text}, *list_of(blocks)]
     detail = result.get("detailedContent")
     return {"content.output": output, "content.detail": None if detail == text else detail}, raw
 

@@ -36,9 +36,13 @@ def recognises(path: str, head: bytes) -> int:
     first = first_object(head)
     if text_of(first.get("type")) != "session_start":
         return 0
-    in_place = IN_ITS_PLACE if "/.factory/sessions/" in path else 0
+    in_place = 0
+    if "/.factory/sessions/" in path:
+        in_place = IN_ITS_PLACE
     members = count_members(first, "type", "id", "cwd", also=("title", "owner", "version", "sessionTitle"))
-    return members + in_place if members else 0
+    if members:
+        return members + in_place
+    return 0
 
 
 def reader(file: SourceFile) -> Reader:

@@ -71,8 +71,13 @@ class Chat:
         if self._is_open:
             return
         self._is_open = True
-        kind = SessionKind.CHILD if self._is_child else SessionKind.ROOT
-        parent = Ref(f"{self._base}/start", session=self._parent) if self._is_child and self._parent else None
+        if self._is_child:
+            kind = SessionKind.CHILD
+        else:
+            kind = SessionKind.ROOT
+        parent = None
+        if self._is_child and self._parent:
+            parent = Ref(f"{self._base}/start", session=self._parent)
         yield Opening(session=self._session, agent=AGENT, kind=kind, parent=parent, ts=ts, values=self._about)
 
     def checkpoint(self, messages: list[Json], at: str, ts: str | None) -> Iterator[Event]:
@@ -106,7 +111,9 @@ class Chat:
         yield from self._open(None)
         yield self._trail.beside(self._step("discard", at, None, {}, {}))
         names = list(self._history)
-        first = names.index(to) if to in self._history else 0
+        first = 0
+        if to in self._history:
+            first = names.index(to)
         if names:
             self._trail.turn_back(self._session, self._history[names[first]])
         for name in names[first:]:
@@ -141,7 +148,9 @@ class Chat:
             yield unknown(type_, name)
 
     def _notice(self, type_: str, record: dict[str, Json], name: str, ts: str | None) -> Step:
-        field = "content.text" if type_ == "info" else "content.error"
+        field = "content.error"
+        if type_ == "info":
+            field = "content.text"
         values = {field: parts.split(record.get("content")).text}
         return self._step("system" if type_ == "info" else "warning", name, ts, {"subtype": type_}, values)
 
@@ -165,7 +174,9 @@ class Chat:
             return "injected"
         if self._is_child:
             return "parent"
-        return "command" if start.startswith("/") else None
+        if start.startswith("/"):
+            return "command"
+        return None
 
     def _gemini(self, record: dict[str, Json], name: str, ts: str | None) -> Iterator[Event]:
         said = parts.split(record.get("content"))
@@ -188,7 +199,10 @@ class Chat:
         if model is None and not counts:
             return
         meta = {"model": model, "tokens": parts.tokens(counts, _COUNTS) if counts else None}
-        given = Input.HIDDEN if self._windows else Input.PATH
+        if self._windows:
+            given = Input.HIDDEN
+        else:
+            given = Input.PATH
         step = self._step("model_call", f"{name}/usage", ts, meta, {})
         yield self._trail.along(msgspec.structs.replace(step, input=given))
 
@@ -225,11 +239,17 @@ class Chat:
         self, call: str, meta: dict[str, Json], result: Json, ts: str | None, values: Mapping[str, Json] = {}
     ) -> Iterator[Event]:
         said = parts.split(result)
-        output, failed = parts.answered(said.answers[0].get("response")) if said.answers else (said.text, False)
+        if said.answers:
+            output, failed = parts.answered(said.answers[0].get("response"))
+        else:
+            output, failed = said.text, False
         more = [dict_of(answer).get("response") for answer in said.answers[1:]]
         if more or said.others is not None:
             output = [output, *more, *list_of(said.others)]
-        inner, raw = take_out(output) if not said.raw else (output, said.raw)
+        if said.raw:
+            inner, raw = output, said.raw
+        else:
+            inner, raw = take_out(output)
         self._answered.add(call)
         outcome = _outcome(meta, inner, failed=failed)
         step = self._step(
@@ -275,8 +295,15 @@ def _thought(thought: dict[str, Json]) -> str:
 def _outcome(meta: dict[str, Json], output: Json, *, failed: bool) -> dict[str, Json]:
     """The members of a result: what the source says, the exit code its text tells, and who refused the call."""
     text = text_of(output) or ""
-    codes = _EXIT.findall(text[-_TAIL_CHARS:]) if meta.get("tool") == "run_shell_command" else []
+    if meta.get("tool") == "run_shell_command":
+        codes = _EXIT.findall(text[-_TAIL_CHARS:])
+    else:
+        codes = []
     by = next((who for start, who in _REFUSALS if failed and text.startswith(start)), None)
-    refusal: dict[str, Json] = {} if by is None else {"success": False, "decision": "deny", "decided_by": by}
+    refusal: dict[str, Json]
+    if by is None:
+        refusal = {}
+    else:
+        refusal = {"success": False, "decision": "deny", "decided_by": by}
     success = False if failed and meta.get("success") is None else meta.get("success")
     return {**meta, "success": success, "exit_code": int(codes[-1]) if codes else None, **refusal}

@@ -71,7 +71,10 @@ def _run(case: Case) -> str | None:
 def _response(case: Case) -> Told:
     record = case.record
     said = parsed(record.text("response_text"))
-    chunks = [dict_of(chunk) for chunk in said] if isinstance(said, list) else []
+    if isinstance(said, list):
+        chunks = [dict_of(chunk) for chunk in said]
+    else:
+        chunks = []
     response = record.text("response_id") or next((text_of(chunk.get("responseId")) for chunk in chunks), None)
     usage = {name: record.number(name) for name in _TOKENS.values()}
     meta: dict[str, Json] = {
@@ -85,7 +88,9 @@ def _response(case: Case) -> Told:
         "run": _run(case),
     }
     yield from case.told(case.model_call(f"{UNNAMED}{response}/usage" if response else None, meta))
-    source_id = f"{UNNAMED}{response}/0" if response else None
+    source_id = None
+    if response:
+        source_id = f"{UNNAMED}{response}/0"
     if chunks:
         yield from case.told(*_said(case, chunks, source_id))
     elif isinstance(said, str):
@@ -123,7 +128,9 @@ def _tool(case: Case) -> Told:
     record = case.record
     tool, args = record.text("function_name"), parsed(record.at.get("function_args"))
     call = record.text("call_id")
-    asked = case.memory.take_call(case.session, tool or "", args) if call is None else None
+    asked = None
+    if call is None:
+        asked = case.memory.take_call(case.session, tool or "", args)
     if asked is None:
         step, asked = case.tool_call(call, tool, args, run=_run(case))
         yield from case.told(step)

@@ -59,7 +59,10 @@ _JSON_TOKEN = re.compile(r'[{}"\\]')
 def parts_of(text: str) -> list[Part]:
     """A message's text as the stretches it is made of, in order. Stretches of white space alone are left out."""
     begin = _end_of_thinking(text)
-    fences = [] if begin is None else fenced_blocks(text, begin)
+    if begin is None:
+        fences = []
+    else:
+        fences = fenced_blocks(text, begin)
     calls = [call for call in _native_calls(text) if not _within(call.start, fences)]
     calls += [call for call in map(_fenced_call, fences) if call is not None]
     calls += [call for call in _xml_calls(text) if not _within(call.start, [*fences, *calls])]
@@ -73,13 +76,18 @@ def _end_of_thinking(text: str) -> int | None:
         end = text.find(f"</{tag}>")
         if end >= 0 and (f"<{tag}>" not in text[:end] or re.search(f"^<{tag}>", text[:end], re.MULTILINE)):
             return end + len(tag) + 3
-    return None if _THINKING.search(text) else 0
+    if _THINKING.search(text):
+        return None
+    return 0
 
 
 def _thinking(match: re.Match[str], calls: list[Part]) -> Part:
     """A stretch of thinking. It ends before a call at the latest: what gptme ran is no mere thought."""
     end = min((call.start for call in calls if match.start() <= call.start < match.end()), default=match.end())
-    thought = match[2] if end == match.end() else match.string[match.start(2) : end]
+    if end == match.end():
+        thought = match[2]
+    else:
+        thought = match.string[match.start(2) : end]
     return Part(match.start(), end, thought.strip(), is_thinking=True)
 
 
@@ -209,12 +217,16 @@ class _Literal:
             if token.start() <= skip:
                 continue
             if token[0] == "\\":
-                skip = token.end() if self._quote != "'" else skip
+                if self._quote != "'":
+                    skip = token.end()
             elif token[0][-1] == "#":
                 if self._quote is None:
                     break
             elif self._quote in (None, token[0]):
-                self._quote = None if self._quote else token[0]
+                if self._quote:
+                    self._quote = None
+                else:
+                    self._quote = token[0]
         return was_quoted
 
     def _is_string(self, line: str) -> bool:
@@ -240,7 +252,9 @@ def _fenced_call(block: Part) -> Part | None:
 def arguments(tool: str, words: str, body: str) -> dict[str, Json]:
     """Arguments under the names that the native form of the call gives them."""
     words_name, body_name = _PARAMETERS.get(tool, (None, "content"))
-    args: dict[str, Json] = {words_name or "args": words} if words else {}
+    args: dict[str, Json] = {}
+    if words:
+        args = {words_name or "args": words}
     if body or body_name != "content":
         args[body_name] = body
     return args
@@ -254,11 +268,20 @@ def _xml_calls(text: str) -> Iterator[Part]:
         calls = list(_XML_CALL.finditer(text, block.start(2), block.end(2)))
         for number, call in enumerate(calls):
             attributes = {name: html.unescape(value[1:-1]) for name, value in _XML_ATTRIBUTE.findall(call[2])}
-            tool = attributes.pop("name", "") if call[1] == "invoke" else call[1]
+            if call[1] == "invoke":
+                tool = attributes.pop("name", "")
+            else:
+                tool = call[1]
             tool = _ALIASES.get(tool, tool)
             args = arguments(tool, " ".join(attributes.values()), html.unescape(call[3]).strip())
-            start = call.start() if number else block.start()
-            end = calls[number + 1].start() if number + 1 < len(calls) else block.end()
+            if number:
+                start = call.start()
+            else:
+                start = block.start()
+            if number + 1 < len(calls):
+                end = calls[number + 1].start()
+            else:
+                end = block.end()
             yield Part(start, end, tool=tool or "unknown", args=args, syntax="xml")
 
 
@@ -287,7 +310,10 @@ def _json_end(text: str, start: int) -> int | None:
         elif token[0] == '"':
             in_string = not in_string
         elif not in_string:
-            depth += 1 if token[0] == "{" else -1
+            if token[0] == "{":
+                depth += 1
+            else:
+                depth += -1
             if depth == 0:
                 return token.end()
     return None

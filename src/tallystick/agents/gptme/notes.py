@@ -34,7 +34,9 @@ def outcome(text: str) -> tuple[bool | None, int | None]:
         return True, 0
     if _FAILED.match(text) or (text.startswith("Executed code block") and _RAISED.search(text)):
         return False, None
-    return (True, None) if _WORKED.match(text) else (None, None)
+    if _WORKED.match(text):
+        return True, None
+    return None, None
 
 
 def is_note(text: str) -> bool:

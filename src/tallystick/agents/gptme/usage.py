@@ -41,7 +41,9 @@ def tool_durations(metadata: Mapping[str, Json], called: Sequence[str]) -> dict[
 
 def _sum(*numbers: Json) -> float | None:
     known = [number for number in numbers if isinstance(number, int | float) and not isinstance(number, bool)]
-    return sum(known) if known else None
+    if known:
+        return sum(known)
+    return None
 
 
 def _whole(number: Json, scale: int) -> int | None:

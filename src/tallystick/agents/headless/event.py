@@ -80,8 +80,13 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def source_id(self) -> str:
         """What identifies the event in its session: `#seq`, where there is none its place."""
-        own = f"#{self.seq}" if self.seq else f"@{self.place}"
-        return own if self.copy == 1 else f"{own}~{self.copy}"
+        if self.seq:
+            own = f"#{self.seq}"
+        else:
+            own = f"@{self.place}"
+        if self.copy == 1:
+            return own
+        return f"{own}~{self.copy}"
 
     @property
     def lane(self) -> str:
@@ -111,7 +116,10 @@ def _parted(
     known: dict[str, Json] = {}
     others: dict[str, Json] = {}
     for key, value in members.items():
-        name = key if key in kinds else key.lower()
+        if key in kinds:
+            name = key
+        else:
+            name = key.lower()
         kind = kinds.get(name)
         fits = kind is not None and isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if fits and name not in known:

@@ -46,7 +46,9 @@ class Duplicates:
         return msgspec.structs.replace(event, copy=1 + len(others))
 
     def _first(self, seq: int) -> int:
-        return self._dense[seq] if seq < len(self._dense) else self._sparse.get(seq, 0)
+        if seq < len(self._dense):
+            return self._dense[seq]
+        return self._sparse.get(seq, 0)
 
     def _remember(self, seq: int, digest: int) -> None:
         if seq < len(self._dense):

@@ -92,7 +92,9 @@ class Weaver:
         if lane in self._tips or lane == MAIN:
             return self._tips.get(lane)
         spawning = [call for calls in self._calls.values() for call in calls if _spawns(call.event)]
-        return spawning[-1].source_id if spawning else self._tips.get(MAIN)
+        if spawning:
+            return spawning[-1].source_id
+        return self._tips.get(MAIN)
 
     def _step(self, event: Happening, **rest: Json) -> Step:
         values: dict[str, Json] = {**_values(event), **rest.pop("values", {})}
@@ -129,10 +131,16 @@ class Weaver:
         if event.type in ("system", "user"):
             opens_request = self._note_prompt(event.type)
         elif event.type in ("goal_start", "goal_end"):
-            self._goal = event.source_id if event.type == "goal_start" else None
+            if event.type == "goal_start":
+                self._goal = event.source_id
+            else:
+                self._goal = None
             self._has_prompt, self._talk = False, ""
         self._tips[MAIN] = event.source_id
-        origin = {"origin": "injected"} if event.type == "user" and not opens_request else {}
+        if event.type == "user" and not opens_request:
+            origin = {"origin": "injected"}
+        else:
+            origin = {}
         return self._step(event, after=after, meta=origin, opens_request=opens_request)
 
     def _note_prompt(self, kind: str) -> bool:
@@ -147,7 +155,10 @@ class Weaver:
         if self._talk == "system":
             self._shows_input = True
         is_first = self._talk != "prompted" and not self._has_prompt
-        self._talk = "unclear" if self._talk == "unclear" else "prompted"
+        if self._talk == "unclear":
+            self._talk = "unclear"
+        else:
+            self._talk = "prompted"
         self._has_prompt = True
         return is_first
 
@@ -180,7 +191,9 @@ class Weaver:
     def _tool_call(self, item: Checked) -> Step:
         event = item.event
         corr = event.corr_id or event.source_id
-        source_id = event.source_id if corr in self._used else corr
+        source_id = corr
+        if corr in self._used:
+            source_id = event.source_id
         self._used.add(corr)
         after = self._after(event.lane, self._check_tips.pop(item.run or event.source_id, None))
         self._calls.setdefault(corr, []).append(_Call(source_id, event))
@@ -190,7 +203,10 @@ class Weaver:
     def _tool_result(self, item: Checked) -> Step:
         event = item.event
         call = self._answered(event.corr_id)
-        source_id = f"{call.source_id}/result" if call else event.source_id
+        if call:
+            source_id = f"{call.source_id}/result"
+        else:
+            source_id = event.source_id
         meta, values = self._outcome(item), {"content.output": event.content, "content.text": None}
         more = (call.source_id if call else None, self._check_tips.pop(item.run or event.source_id, None))
         after = self._after(event.lane, *more)
@@ -201,7 +217,9 @@ class Weaver:
         )
 
     def _answered(self, corr: str | None) -> _Call | None:
-        calls = self._calls.get(corr) if corr is not None else None
+        calls = None
+        if corr is not None:
+            calls = self._calls.get(corr)
         if not calls or corr is None:
             return None
         call = calls.pop(0)
@@ -229,7 +247,10 @@ class Weaver:
         key = item.run or (subject.source_id if subject else f"tool:{item.event.tool}")
         tip = self._check_tips.get(key) or self._tip_of((subject or item.event).lane)
         self._check_tips[key] = item.event.source_id
-        joined = {"corr": subject.corr_id or subject.source_id, "pairing": "inferred"} if subject else {}
+        if subject:
+            joined = {"corr": subject.corr_id or subject.source_id, "pairing": "inferred"}
+        else:
+            joined = {}
         return self._step(item.event, after=(Ref(tip),) if tip else (), meta=joined)
 
     def _remark(self, event: Happening) -> Step:
@@ -248,7 +269,9 @@ class Weaver:
         running = [call for calls in self._calls.values() for call in calls if call.event.tool == "bash"]
         same = [call for call in running if (call.event.args or {}).get("command") == command]
         chosen = (same or running)[-1:]
-        return (chosen[0].source_id, chosen[0].event.corr_id) if chosen else None
+        if chosen:
+            return chosen[0].source_id, chosen[0].event.corr_id
+        return None
 
     def _subagent(self, event: Happening) -> Step:
         lane = event.agent_role or str(event.meta.get("subagent_role") or event.agent or "subagent")
@@ -291,7 +314,10 @@ def _members(event: Happening) -> dict[str, Json]:
 def _values(event: Happening) -> dict[str, Json]:
     """What goes to `content.*`: text, paths, commands, names that someone chose."""
     extra = {**event.extra, **({"meta": dict(event.extra_meta)} if event.extra_meta else {})}
-    renamed = _RENAMED if event.type in ("subagent_start", "subagent_end") else {}
+    if event.type in ("subagent_start", "subagent_end"):
+        renamed = _RENAMED
+    else:
+        renamed = {}
     return {
         **{f"content.{renamed.get(key, key)}": value for key, value in event.meta.items() if key in SPOKEN},
         "content.goal": event.goal,

@@ -58,7 +58,8 @@ class History:
         for key in _keys(message):
             places = self._by_key.get(key, [])
             place = bisect_left(places, before)
-            found += places[place - 1 : place] if place else []
+            if place:
+                found += places[place - 1 : place]
         return max(found, default=None)
 
 
@@ -102,7 +103,9 @@ class Carry:
         if len(self.rows) >= _MOST_ROWS:
             return False
         is_summary = not self._is_whole and says_summary(message)
-        original = None if is_summary else self.history.find(message, self._cursor)
+        original = None
+        if not is_summary:
+            original = self.history.find(message, self._cursor)
         if not is_summary and not self._is_written_with_others(message, original):
             return False
         self.rows.append(Carried(message, original, is_summary))
@@ -147,7 +150,10 @@ class Carry:
                 return
             if row.original is not None:
                 found = self.history.find_last(row.message, bound)
-                bound = row.original if found is None else found
+                if found is not None:
+                    bound = found
+                else:
+                    bound = row.original
                 self.rows[place] = Carried(row.message, bound)
 
 
@@ -173,7 +179,10 @@ def flat_text(content: Json) -> str:
 def _keys(message: MessageRow) -> list[int]:
     """What a copy has in common with its original: the ids of calls (outputs are cut when kept), else what is said."""
     text = flat_text(message.content).strip()
-    keys = [hash((message.role, text))] if text else []
+    if text:
+        keys = [hash((message.role, text))]
+    else:
+        keys = []
     if message.role == "tool" and message.call_id is not None:
         keys.append(hash(("result", message.call_id)))
     if ids := tuple(str(dict_of(call).get("id")) for call in list_of(message.calls)):

@@ -186,7 +186,9 @@ def uncounted(session: SessionRow, rows: list[UsageRow]) -> UsageRow | None:
     main = [row.tokens for row in rows if not row.task]
     rest = {kind: count - sum(row.get(kind, 0) for row in main) for kind, count in session.tokens.items()}
     tokens = {kind: count for kind, count in rest.items() if count > 0}
-    return UsageRow(model=session.model, tokens=tokens, meta={"counter": "session"}) if tokens else None
+    if tokens:
+        return UsageRow(model=session.model, tokens=tokens, meta={"counter": "session"})
+    return None
 
 
 def decoded(value: Json) -> Json:

@@ -57,7 +57,9 @@ class Session(msgspec.Struct):
 
     def name_of(self, generation: int) -> str:
         """The session as it was recorded after so many compactions in place."""
-        return f"{self.row.id}~{generation}" if generation else self.row.id
+        if generation:
+            return f"{self.row.id}~{generation}"
+        return self.row.id
 
     @property
     def compaction_id(self) -> str:
@@ -114,7 +116,9 @@ def _parent_step(session: Session) -> Ref | None:
     parent = session.parent
     if parent is None:
         named = parent_id(session.row)
-        return Ref(None, named) if named is not None else None
+        if named is None:
+            return None
+        return Ref(None, named)
     if session.relation is Relation.COMPRESSION:
         return Ref(parent.compaction_id, parent.name)
     if session.relation is Relation.DELEGATE and parent.goals:
@@ -124,7 +128,9 @@ def _parent_step(session: Session) -> Ref | None:
 
 def _spawning_call(parent: Session, prompt: MessageRow | None) -> Ref:
     """The call that gave a sub-agent its goal: the first that gave this one, else the last that gave any."""
-    text = flat_text(prompt.content) if prompt is not None else ""
+    text = ""
+    if prompt is not None:
+        text = flat_text(prompt.content)
     for place, (goal, call) in enumerate(parent.goals):
         if text.startswith(goal):
             del parent.goals[place]

@@ -64,7 +64,10 @@ def message_steps(message: MessageRow, speaker: Speaker, calls: CallIds) -> Iter
     elif message.role == "user":
         yield _prompt(message, speaker)
     else:
-        role = {} if message.role == "system" else {"role": message.role}
+        if message.role == "system":
+            role = {}
+        else:
+            role = {"role": message.role}
         yield _step(message, speaker, "system", message.id, role, _said(message))
     for column in message.hidden:
         yield Loss(kind=column, detail=f"message {message.id}: reasoning in the provider's own encoding")
@@ -89,7 +92,9 @@ def _origin(message: MessageRow, speaker: Speaker) -> str | None:
     if text.startswith(_NOTICES):
         return "notification"
     is_note = text.startswith(_NOTES) and text.rstrip().endswith("]")
-    return "injected" if message.is_observed or is_note or speaker.surface in _SCHEDULED else None
+    if message.is_observed or is_note or speaker.surface in _SCHEDULED:
+        return "injected"
+    return None
 
 
 def _assistant(message: MessageRow, speaker: Speaker, calls: CallIds) -> Iterator[Step | Loss]:
@@ -108,7 +113,10 @@ def _assistant(message: MessageRow, speaker: Speaker, calls: CallIds) -> Iterato
         yield _step(message, speaker, "assistant", f"{message.id}/{place}", {}, values)
     for place, item in enumerate(list_of(message.calls)):
         call_id = word(dict_of(item).get("id")) or word(dict_of(item).get("call_id"))
-        source_id = calls.new(call_id, message) if call_id else f"{message.id}/{len(blocks) + place}"
+        if call_id:
+            source_id = calls.new(call_id, message)
+        else:
+            source_id = f"{message.id}/{len(blocks) + place}"
         yield _call(message, speaker, item, call_id, source_id)
     if message.calls is not None and not isinstance(message.calls, list):
         yield Loss(kind="unknown_calls", detail=f"message {message.id}: tool_calls is no list", fault=True)
@@ -118,13 +126,18 @@ def _call(message: MessageRow, speaker: Speaker, item: Json, call_id: str | None
     function = dict_of(dict_of(item).get("function")) or dict_of(item)
     arguments = function.get("arguments")
     opened = parsed(arguments)
-    args = opened if isinstance(opened, dict) else arguments
+    args = arguments
+    if isinstance(opened, dict):
+        args = opened
     meta = {"tool": function.get("name"), "corr": call_id}
     return _step(message, speaker, "tool_call", source_id, meta, {"content.args": item if args is None else args})
 
 
 def _result(message: MessageRow, speaker: Speaker, calls: CallIds) -> Step:
-    source_id = f"{calls.of(message.call_id)}/result" if message.call_id else message.id
+    if message.call_id:
+        source_id = f"{calls.of(message.call_id)}/result"
+    else:
+        source_id = message.id
     said = outcome(message.content, message.effect)
     error = said.pop("error", None)
     meta = {"tool": message.tool, "corr": message.call_id, "effect": message.effect, **said}
@@ -135,7 +148,9 @@ def _result(message: MessageRow, speaker: Speaker, calls: CallIds) -> Step:
 
 def answered(message: MessageRow, calls: CallIds) -> str | None:
     """The source id of the call that a message is the result of."""
-    return calls.of(message.call_id) if message.role == "tool" and message.call_id else None
+    if message.role == "tool" and message.call_id:
+        return calls.of(message.call_id)
+    return None
 
 
 def outcome(content: Json, effect: str | None = None) -> dict[str, Json]:
@@ -207,7 +222,10 @@ def delegation_steps(row: dict[str, Json], session: str, call: str | None) -> It
         return
     meta: dict[str, Json] = {"delegation": source_id}
     start = _delegation(row, session, "subagent_start", source_id, "dispatched_at", meta, {"content.task": "task_json"})
-    yield msgspec.structs.replace(start, after=(Ref(call),)) if call else start
+    if call:
+        yield msgspec.structs.replace(start, after=(Ref(call),))
+    else:
+        yield start
     if row.get("completed_at") is not None:
         state = {**meta, "state": row.get("state"), "delivery": row.get("delivery_state")}
         values = {"content.result": "result_json", "content.event": "event_json"}

@@ -42,7 +42,9 @@ KINDS = {
 def parent_id(session: SessionRow) -> str | None:
     """The session that this one came from. A marker outlives the column, which is cleared with a deleted parent."""
     named = session.parent or session.delegate_from or session.branched_from
-    return named if named not in (session.id, _ORPHANED) else None
+    if named not in (session.id, _ORPHANED):
+        return named
+    return None
 
 
 def relation(session: SessionRow, parent: SessionRow | None) -> Relation | None:
@@ -56,12 +58,16 @@ def relation(session: SessionRow, parent: SessionRow | None) -> Relation | None:
         return Relation.BRANCH
     if session.surface == "tool":
         return Relation.TOOL
-    reason = parent.end_reason if parent is not None else None
+    reason = None
+    if parent is not None:
+        reason = parent.end_reason
     if reason == "compression":
         return Relation.COMPRESSION
     if reason in _ROLLOVERS:
         return Relation.ROLLOVER
-    return Relation.BRANCH if parent is not None and _is_untagged_branch(session, parent) else Relation.OTHER
+    if parent is not None and _is_untagged_branch(session, parent):
+        return Relation.BRANCH
+    return Relation.OTHER
 
 
 def _is_untagged_branch(session: SessionRow, parent: SessionRow) -> bool:

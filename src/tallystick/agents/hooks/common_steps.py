@@ -51,7 +51,9 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         """What came of a tool call. Without an id, `args` in `content` are what it is found by."""
         members = {**known(tool=tool, corr=call_id), **meta}
         step = self.step("tool_result", f"{call_id}/result" if call_id else None, members, **content)
-        return msgspec.structs.replace(step, after=(Ref(call_id),)) if call_id else step
+        if call_id:
+            return msgspec.structs.replace(step, after=(Ref(call_id),))
+        return step
 
     def system(self, event: str, meta: dict[str, Json] | None = None, **content: Json) -> Step:
         """Something that no other type of step says."""
@@ -86,4 +88,6 @@ def known(**members: Json) -> dict[str, Json]:
 
 def unnamed(*parts: str | None) -> str | None:
     """An id of ours for an event that the agent does not name, made of what it does name; None if it names nothing."""
-    return UNNAMED + "/".join(str(part) for part in parts) if all(parts) else None
+    if all(parts):
+        return UNNAMED + "/".join(str(part) for part in parts)
+    return None

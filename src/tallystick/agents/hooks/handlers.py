@@ -88,7 +88,9 @@ def _read(content: bytes, dialect: Dialect) -> Document | None:
 
 def _checked(document: Document, node: Node, what: str, kind: type) -> Node:
     if not isinstance(node.value, kind):
-        is_not = "no object" if kind is dict else "no list"
+        is_not = "no list"
+        if kind is dict:
+            is_not = "no object"
         raise FormatError(f"line {document.line(node.start)}: {what} is {is_not}", hint="mend the file, then try again")
     return node
 
@@ -151,7 +153,10 @@ def _superfluous(document: Document, wanted: Mapping[str, Json]) -> _Place | Non
     for place in _places(document):
         if not place.counts or place.event not in wanted or place.event in seen:
             found = place
-        seen.add(place.event if place.counts else "")
+        if place.counts:
+            seen.add(place.event)
+        else:
+            seen.add("")
     return found
 
 
@@ -160,7 +165,9 @@ def _without(document: Document, place: _Place) -> Document | None:
     path = list(place.path)
     while path and json_text.is_made_here(*path[-1]):
         path.pop()
-    return json_text.remove(document, *path[-1]) if path else None
+    if path:
+        return json_text.remove(document, *path[-1])
+    return None
 
 
 def _with(document: Document, event: str, item: Json) -> Document:
@@ -168,8 +175,13 @@ def _with(document: Document, event: str, item: Json) -> Document:
     for place in _places(document):
         if place.counts and place.event == event:
             is_alone = len(place.path) == 3
-            value = item if is_alone else item["hooks"][0]
-            return document if place.node.value == value else json_text.replace(document, place.node, value)
+            if is_alone:
+                value = item
+            else:
+                value = item["hooks"][0]
+            if place.node.value == value:
+                return document
+            return json_text.replace(document, place.node, value)
     hooks = document.root.member("hooks")
     if hooks is None:
         return json_text.append(document, document.root, {event: [item]}, "hooks")

@@ -42,10 +42,15 @@ def configure(
     """
 
     def item(event: str) -> Json:
-        seconds = timeout if isinstance(timeout, int) else timeout[event]
+        if isinstance(timeout, int):
+            seconds = timeout
+        else:
+            seconds = timeout[event]
         by_port = http is not None and event not in by_command
         handler = {**(http if by_port and http else {"type": "command", "command": command}), "timeout": seconds}
-        return {"matcher": "*", "hooks": [handler]} if event in matched else {"hooks": [handler]}
+        if event in matched:
+            return {"matcher": "*", "hooks": [handler]}
+        return {"hooks": [handler]}
 
     return handlers.configure(content, {event: item(event) for event in events}, dialect)
 

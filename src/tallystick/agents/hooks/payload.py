@@ -21,7 +21,9 @@ class Said:
     def text(self, key: str) -> str | None:
         """A member that is text and not empty, else None."""
         value = self.json.get(key)
-        return value if isinstance(value, str) and value else None
+        if isinstance(value, str) and value:
+            return value
+        return None
 
     def need(self, key: str) -> str:
         """A member without which the payload says nothing.

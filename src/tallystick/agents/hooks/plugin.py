@@ -34,12 +34,16 @@ def replaced(file: SettingsFile, content: bytes, made: bytes) -> bytes:
 
 def emptied(content: bytes) -> bytes:
     """Nothing, if the file is ours; else what it holds."""
-    return b"" if is_ours(content) else content
+    if is_ours(content):
+        return b""
+    return content
 
 
 def reply(agent: str, payload: Payload, decision: Decision) -> Reply:
     """`{"deny": reason}` or `{"ask": reason}`: what a plugin makes its agent's own refusal or question of."""
-    answer = told(agent, decision, never_asks=payload.never_asks) if payload.asks is not None else None
+    answer = None
+    if payload.asks is not None:
+        answer = told(agent, decision, never_asks=payload.never_asks)
     if answer is None:
         return SILENT
     return Reply(stdout=canonical({answer.effect.value: answer.reason or "refused by policy"}))

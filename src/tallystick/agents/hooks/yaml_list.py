@@ -35,7 +35,9 @@ def added(text: str, section: str, key: str, name: str) -> str:
     if name in names(text, section, key):
         return text
     lines = text.splitlines(keepends=True)
-    end = "\r\n" if "\r\n" in text else "\n"
+    end = "\n"
+    if "\r\n" in text:
+        end = "\r\n"
     if lines and not lines[-1].endswith(("\n", "\r")):
         lines[-1] += end
     top = _section(lines, section)
@@ -128,7 +130,9 @@ def _insert(lines: list[str], at: int, name: str, end: str, what: str) -> None:
     flow = _FLOW.match(text)
     if flow:
         before = flow[2].strip().rstrip(",").strip()
-        inside = f"{before}, {name}" if before else name
+        inside = name
+        if before:
+            inside = f"{before}, {name}"
         lines[at] = f"{flow[1]}[{inside}]{flow[3]}{lines[at][len(text) :]}"
         return
     if text.partition(":")[2].partition("#")[0].strip():

@@ -21,7 +21,10 @@ def events_of_blocks(
     talk: Conversation, source_id: str, role: Json, content: Json, *, ts: str | None = None
 ) -> Iterator[Event]:
     """The events of one message: text, or blocks of text, thinking, tool_use, tool_result and pictures."""
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
+    if isinstance(content, str):
+        blocks = [{"type": "text", "text": content}]
+    else:
+        blocks = list_of(content)
     if not blocks:
         yield Loss(kind="empty_message", detail=f"message {source_id}")
     is_first = True
@@ -43,7 +46,9 @@ def _event(talk: Conversation, source_id: str, role: Json, block: dict[str, Json
             return talk.call(source_id, block.get("name"), block.get("input"), call_id=block.get("id"), ts=ts)
         case "tool_result":
             failed = block.get("is_error")
-            success = not failed if isinstance(failed, bool) else None
+            success = None
+            if isinstance(failed, bool):
+                success = not failed
             call_id = block.get("tool_use_id")
             return talk.result(source_id, block.get("content"), call_id=call_id, success=success, ts=ts)
         case kind if kind in _MEDIA:

@@ -15,37 +15,49 @@ _OLDEST_S = 946_684_800  # a time before the year 2000 is none of an agent's
 
 def word(value: Json) -> str | None:
     """Text that says something."""
-    return value if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value
+    return None
 
 
 def number(value: Json) -> float | None:
     """A number of any kind."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return None
 
 
 def parsed(value: Json) -> Json:
     """What a cell of JSON text says; None if it holds none."""
     try:
-        return loads(value.encode("utf-8", "surrogatepass")).value if isinstance(value, str) else None
+        if isinstance(value, str):
+            return loads(value.encode("utf-8", "surrogatepass")).value
+        return None
     except BadJson:
         return None
 
 
 def moment(seconds: float | None) -> str | None:
     """Seconds since 1970 as a time."""
-    return epoch_time(seconds) if seconds is not None and seconds >= _OLDEST_S else None
+    if seconds is not None and seconds >= _OLDEST_S:
+        return epoch_time(seconds)
+    return None
 
 
 def moment_ms(value: Json) -> str | None:
     """Milliseconds since 1970, if that is what the cell holds, as a time."""
     found = number(value)
-    return moment(found / 1000) if found is not None else None
+    if found is None:
+        return None
+    return moment(found / 1000)
 
 
 def micros(cost: Json) -> int | None:
     """A cost in dollars, in millionths; None if there is none."""
     found = number(cost)
-    return round(found * 1_000_000) or None if found is not None and abs(found) < 1e9 else None
+    if found is not None and abs(found) < 1e9:
+        return round(found * 1_000_000) or None
+    return None
 
 
 def known(values: dict[str, Json]) -> dict[str, Json]:

@@ -37,7 +37,9 @@ class Conversation:
 
     def said(self, source_id: str, role: Json, text: Json, *, ts: str | None = None, origin: str | None = None) -> Step:
         """Text by the user, the model or another. `origin` says where a user's text comes from if no human wrote it."""
-        speaker = role if role in ("user", "assistant") else "system"
+        speaker = "system"
+        if role in ("user", "assistant"):
+            speaker = role
         step = self._step(str(speaker), source_id, {"origin": origin}, {"content.text": text}, ts)
         return msgspec.structs.replace(step, opens_request=speaker == "user" and origin is None)
 
@@ -97,7 +99,9 @@ class Conversation:
     def attached(self, source_id: str, role: Json, block: Json, *, ts: str | None = None) -> Step:
         """A picture or a file that was handed in."""
         found, raw = take_out([block])
-        speaker = role if role in ("user", "assistant") else "system"
+        speaker = "system"
+        if role in ("user", "assistant"):
+            speaker = role
         step = self._step(str(speaker), source_id, {"origin": "attached"}, {"content.parts": found}, ts)
         return msgspec.structs.replace(step, raw=raw)
 

@@ -36,14 +36,23 @@ class Message(msgspec.Struct, frozen=True):
 
 def split(content: Json) -> Message:
     """The message that `content` is: text, one part, or a list of parts."""
-    parts = content if isinstance(content, list) else [] if content is None else [content]
+    if isinstance(content, list):
+        parts = content
+    elif content is None:
+        parts = []
+    else:
+        parts = [content]
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[dict[str, Json]] = []
     answers: list[dict[str, Json]] = []
     others: list[Json] = []
     for part in parts:
-        found: dict[str, Json] = {_TEXT: part} if isinstance(part, str) else dict_of(part)
+        found: dict[str, Json]
+        if isinstance(part, str):
+            found = {_TEXT: part}
+        else:
+            found = dict_of(part)
         text = text_of(found.get(_TEXT))
         if isinstance(found.get("functionCall"), dict):
             calls.append(found["functionCall"])
@@ -53,7 +62,10 @@ def split(content: Json) -> Message:
             others.append(part)
         elif text:
             (thoughts if found.get(_THOUGHT) else texts).append(text)
-    blocks, raw = take_out(others) if others else (None, {})
+    if others:
+        blocks, raw = take_out(others)
+    else:
+        blocks, raw = None, {}
     return Message("".join(texts) or None, tuple(thoughts), tuple(calls), tuple(answers), blocks, raw)
 
 

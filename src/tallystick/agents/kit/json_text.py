@@ -56,7 +56,9 @@ class Node(msgspec.Struct):
     def member(self, key: str) -> Node | None:
         """The member that counts under a key."""
         found = [entry.node for entry in self.entries or () if entry.key == key]
-        return found[-1] if found else None
+        if found:
+            return found[-1]
+        return None
 
 
 class Entry(msgspec.Struct):
@@ -90,7 +92,9 @@ class Document(msgspec.Struct):
     def line_end(self) -> str:
         """How lines end: as the first one does."""
         first = self.text.find("\n")
-        return "\r\n" if first > 0 and self.text[first - 1] == "\r" else "\n"
+        if first > 0 and self.text[first - 1] == "\r":
+            return "\r\n"
+        return "\n"
 
     @property
     def step(self) -> str:
@@ -117,7 +121,9 @@ def read(data: bytes, dialect: Dialect = JSON) -> Document:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FormatError(f"line {line}: not UTF-8", hint="mend the file, then try again") from error
-    bom = _BOM if text.startswith(_BOM) else ""
+    bom = ""
+    if text.startswith(_BOM):
+        bom = _BOM
     text = text[len(bom) :]
     return Document(text=text, root=_Parser(text, dialect).document(), dialect=dialect, bom=bom)
 
@@ -137,9 +143,16 @@ def append(document: Document, container: Node, value: Json, key: str | None = N
     if not entries:
         return _spliced(document, (container.end - 1, container.end - 1, _new(document, container, value, key)))
     last = entries[-1]
-    at = last.node.end if last.comma is None else last.comma + 1
-    beside = _SAME_LINE.match(document.text, at) if document.dialect.comments else None
-    place = beside.end() if beside else at
+    if last.comma is None:
+        at = last.node.end
+    else:
+        at = last.comma + 1
+    beside = None
+    if document.dialect.comments:
+        beside = _SAME_LINE.match(document.text, at)
+    place = at
+    if beside:
+        place = beside.end()
     new = _gap(document, container, last, "//" in (beside.group() if beside else "")) + _new(
         document, container, value, key
     )
@@ -151,7 +164,9 @@ def append(document: Document, container: Node, value: Json, key: str | None = N
 def replace(document: Document, node: Node, value: Json) -> Document:
     """The document with another value in a value's place."""
     multiline = "\n" in document.text
-    indent = _line_indent(document.text, node.start) if multiline else None
+    indent = None
+    if multiline:
+        indent = _line_indent(document.text, node.start)
     return _spliced(document, (node.start, node.end, _written(value, indent, document.step, document.line_end)))
 
 
@@ -162,8 +177,13 @@ def remove(document: Document, container: Node, entry: Entry) -> Document:
     number = next(index for index, item in enumerate(entries) if item is entry)
     end = entry.node.end
     if entry.comma is None:
-        before = entries[number - 1].comma if number else None
-        lead = entry.lead if number or container.end - 1 != end else entry.start
+        before = None
+        if number:
+            before = entries[number - 1].comma
+        if number or container.end - 1 != end:
+            lead = entry.lead
+        else:
+            lead = entry.start
         commas = () if before is None else ((before, before + 1, ""),)
         return _spliced(document, *commas, (lead, end, _kept(document, entry, lead, end)))
     rest = (entry.comma, entry.comma + 1, "")
@@ -177,7 +197,9 @@ def remove(document: Document, container: Node, entry: Entry) -> Document:
 def _kept(document: Document, entry: Entry, lead: int, end: int) -> str:
     """The line's end that a comment before an entry still needs when the text from `lead` to `end` is gone."""
     is_needed = entry.below_comment and lead == entry.lead and document.text[end : end + 1] not in ("\r", "\n")
-    return document.line_end if is_needed else ""
+    if is_needed:
+        return document.line_end
+    return ""
 
 
 def is_made_here(container: Node, entry: Entry) -> bool:
@@ -205,13 +227,17 @@ def _gap(document: Document, container: Node, last: Entry, after_comment: bool) 
         return document.line_end + indent
     if after_comment:
         return document.line_end + _line_indent(document.text, container.start) + document.step
-    return " " if document.text[last.lead : last.start] or len(container.entries or ()) < 2 else ""
+    if document.text[last.lead : last.start] or len(container.entries or ()) < 2:
+        return " "
+    return ""
 
 
 def _new(document: Document, container: Node, value: Json, key: str | None) -> str:
     """A new entry as text."""
     text = _written(value, _indent_for(document, container), document.step, document.line_end)
-    return text if key is None else f"{json.dumps(key, ensure_ascii=False)}: {text}"
+    if key is None:
+        return text
+    return f"{json.dumps(key, ensure_ascii=False)}: {text}"
 
 
 def _indent_for(document: Document, container: Node) -> str | None:
@@ -222,23 +248,29 @@ def _indent_for(document: Document, container: Node) -> str | None:
     if not container.entries:
         return around
     own = _indent_at(document.text, container.entries[-1].start)
-    return own if own is not None else around + document.step
+    if own is not None:
+        return own
+    return around + document.step
 
 
 def _written(value: Json, indent: str | None, step: str, line_end: str) -> str:
     """A value as text, its lines indented further than `indent`; on one line if that is None."""
     if not isinstance(value, dict | list) or not value:
         return json.dumps(value, ensure_ascii=False)
-    inner = None if indent is None else indent + step
-    items: Iterator[str] = (
-        (
+    inner = None
+    if indent is not None:
+        inner = indent + step
+    items: Iterator[str]
+    if isinstance(value, dict):
+        items = (
             f"{json.dumps(key, ensure_ascii=False)}: {_written(item, inner, step, line_end)}"
             for key, item in value.items()
         )
-        if isinstance(value, dict)
-        else (_written(item, inner, step, line_end) for item in value)
-    )
-    brackets = "{}" if isinstance(value, dict) else "[]"
+    else:
+        items = (_written(item, inner, step, line_end) for item in value)
+    brackets = "[]"
+    if isinstance(value, dict):
+        brackets = "{}"
     if inner is None:
         return f"{brackets[0]}{', '.join(items)} {brackets[1]}"
     return f"{brackets[0]}{line_end}{inner}{f',{line_end}{inner}'.join(items)}{line_end}{indent}{brackets[1]}"
@@ -247,7 +279,9 @@ def _written(value: Json, indent: str | None, step: str, line_end: str) -> str:
 def _indent_at(text: str, position: int) -> str | None:
     """The white space from the line's begin to a position; None if there is more than that."""
     before = text[text.rfind("\n", 0, position) + 1 : position]
-    return before if "\n" in text[:position] and not before.strip(" \t") else None
+    if "\n" in text[:position] and not before.strip(" \t"):
+        return before
+    return None
 
 
 def _line_indent(text: str, position: int) -> str:
@@ -311,14 +345,19 @@ class _Parser:
 
     def container(self, opening: str, depth: int) -> Node:
         node = Node(start=self.at, end=0, value=None, entries=[])
-        closing = "}" if opening == "{" else "]"
+        closing = "]"
+        if opening == "{":
+            closing = "}"
         self.at += 1
         self.entries(node, closing, depth)
         self.at += 1
         node.end = self.at
         entries = node.entries or []
         is_object = opening == "{"
-        node.value = {e.key: e.node.value for e in entries} if is_object else [e.node.value for e in entries]
+        if is_object:
+            node.value = {e.key: e.node.value for e in entries}
+        else:
+            node.value = [e.node.value for e in entries]
         return node
 
     def entries(self, node: Node, closing: str, depth: int) -> None:
@@ -345,7 +384,9 @@ class _Parser:
 
     def entry(self, is_member: bool, depth: int) -> Entry:
         lead, start, below_comment = self.lead, self.at, self.below_comment
-        key = self.key() if is_member else None
+        key = None
+        if is_member:
+            key = self.key()
         return Entry(lead=lead, start=start, node=self.value(depth), key=key, below_comment=below_comment)
 
     def key(self) -> str:

@@ -62,7 +62,10 @@ def broken_laws(adapter: Adapter, path: str, content: bytes, *, tries: int = 200
     found = []
     if not adapter.recognises(path, content[:_HEAD]):
         found.append("it does not recognise the file")
-    pieces = [line for line in content.split(b"\n") if line.strip()] if adapter.SHAPE is Shape.LINES else [content]
+    if adapter.SHAPE is Shape.LINES:
+        pieces = [line for line in content.split(b"\n") if line.strip()]
+    else:
+        pieces = [content]
     events = read(adapter, path, pieces)
     found += _of_events(events, len(pieces))
     if read(adapter, path, pieces) != events:

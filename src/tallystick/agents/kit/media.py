@@ -33,7 +33,9 @@ def _walk(value: Json, parts: dict[str, bytes], depth: int) -> Json:
     if not isinstance(value, dict):
         return value
     found = _encoded(value)
-    data = None if found is None else _decode(found[1])
+    data = None
+    if found is not None:
+        data = _decode(found[1])
     if found is None or data is None:
         return {key: _walk(item, parts, depth - 1) for key, item in value.items()}
     name = f"content.part_{len(parts)}"
@@ -51,9 +53,15 @@ def _encoded(block: dict[str, Json]) -> tuple[str, str] | None:
             if isinstance(mime, str):
                 return mime, holder["data"]
     url = block.get("image_url")
-    text = url.get("url") if isinstance(url, dict) else url
-    match = _DATA_URL.match(text) if isinstance(text, str) else None
-    return (match[1], match.string[match.end() :]) if match else None
+    text = url
+    if isinstance(url, dict):
+        text = url.get("url")
+    match = None
+    if isinstance(text, str):
+        match = _DATA_URL.match(text)
+    if match:
+        return match[1], match.string[match.end() :]
+    return None
 
 
 def _decode(text: str) -> bytes | None:

@@ -115,7 +115,9 @@ def _float(literal: str) -> float | _Literal:
     number = float(literal)
     overflows = number in (float("inf"), float("-inf"))
     whole_beyond = abs(number) > limits.SAFE_INTEGER and abs(number) < 1e21
-    return _Literal(tag_number(literal)) if overflows or whole_beyond else number
+    if overflows or whole_beyond:
+        return _Literal(tag_number(literal))
+    return number
 
 
 def _settle(value: Json, depth: int = 0) -> Json:
@@ -161,19 +163,27 @@ def events_of_object(
 
 def text_of(value: Json) -> str | None:
     """`value` if it is text, else None: for members that should be text and are whatever the source wrote."""
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 def dict_of(value: Json) -> dict[str, Json]:
     """`value` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
 def list_of(value: Json) -> list[Json]:
     """`value` if it is an array, else an empty one."""
-    return value if isinstance(value, list) else []
+    if isinstance(value, list):
+        return value
+    return []
 
 
 def int_of(value: Json) -> int | None:
     """`value` if it is a whole number, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return None

@@ -27,7 +27,10 @@ class Trail:
         end = self._ends.get(step.session)
         parents: tuple[str, ...] = ()
         if answers is not None:
-            parents = (answers,) if end in (None, answers) else (str(end), answers)
+            if end in (None, answers):
+                parents = (answers,)
+            else:
+                parents = str(end), answers
         elif end is not None and end != self._last.get(step.session):
             parents = (end,)
         self._ends[step.session] = step.source_id

@@ -93,7 +93,9 @@ def prompt_steps(message: Message, place: Place) -> Iterator[Event]:
 
 def _prompt(message: Message, place: Place, typed: list[Part], others: list[Part]) -> Step:
     parts, raw = take_out([_attachment(part.data) for part in others])
-    origin = "parent" if place.is_child and place.is_first else None
+    origin = None
+    if place.is_child and place.is_first:
+        origin = "parent"
     meta = {"origin": origin, "agent_role": message.data.get("agent"), **_model(dict_of(message.data.get("model")))}
     values = {
         "content.text": "\n".join(text_of(part.data.get("text")) or "" for part in typed),
@@ -140,7 +142,9 @@ def call_steps(message: Message, place: Place, at: int, *, later: str | None = N
         if _is_only_begun(part):
             yield Loss(kind="begun_part", detail=f"part {part.id}")
         elif part.type in ("text", "reasoning"):
-            name = "content.text" if part.type == "text" else "content.thinking"
+            name = "content.thinking"
+            if part.type == "text":
+                name = "content.text"
             time = dict_of(part.data.get("time"))
             ts = moment_ms(time.get("start")) or moment_ms(part.created)
             yield _step(session, "assistant", part.id, ts, {"origin": origin}, {name: part.data.get("text")})
@@ -177,8 +181,16 @@ def _model_call(message: Message, place: Place, parts: list[Part], at: int) -> S
     finish = next((part.data for part in parts if part.type == "step-finish"), None)
     start = next((part for part in parts if part.type == "step-start"), None)
     is_last = at == len(model_calls(message)) - 1
-    said = finish if finish is not None else message.data if at == 0 and is_last else {}
-    error = dict_of(message.data.get("error")) if is_last else {}
+    if finish is not None:
+        said = finish
+    elif at == 0 and is_last:
+        said = message.data
+    else:
+        said = {}
+    if is_last:
+        error = dict_of(message.data.get("error"))
+    else:
+        error = {}
     meta = {
         **_model(message.data),
         "agent_role": message.data.get("agent"),
@@ -195,8 +207,14 @@ def _model_call(message: Message, place: Place, parts: list[Part], at: int) -> S
         "content.error": dict_of(error.get("data")).get("message") or error.get("data"),
         "content.snapshot": start.data.get("snapshot") if start is not None else None,
     }
-    source_id = f"{message.id}/usage" if at == 0 else f"{message.id}/usage/{at}"
-    ts = message.time if at == 0 or start is None else moment_ms(start.created)
+    if at == 0:
+        source_id = f"{message.id}/usage"
+    else:
+        source_id = f"{message.id}/usage/{at}"
+    if at == 0 or start is None:
+        ts = message.time
+    else:
+        ts = moment_ms(start.created)
     step = _step(place.session, "model_call", source_id, ts, meta, values)
     return msgspec.structs.replace(step, input=Input.PATH if place.sees_all else Input.HIDDEN)
 
@@ -218,12 +236,16 @@ def _tokens(tokens: dict[str, Json]) -> dict[str, int] | None:
     counted = {kind: count for kind, count in found.items() if count is not None}
     if "output" in counted and int_of(tokens.get("total")) == sum(counted.values()):
         counted["output"] += counted.get("reasoning", 0)
-    return counted if any(counted.values()) else None
+    if any(counted.values()):
+        return counted
+    return None
 
 
 def _duration(time: dict[str, Json], start: str, end: str) -> int | None:
     first, last = number(time.get(start)), number(time.get(end))
-    return round(last - first) if first is not None and last is not None and 0 <= last - first < 1e12 else None
+    if first is not None and last is not None and 0 <= last - first < 1e12:
+        return round(last - first)
+    return None
 
 
 # Tools --------------------------------------------------------------------------------------------------------------
@@ -301,4 +323,6 @@ def _step(
 
 def answered_call(step: Step) -> str | None:
     """The source id of the call that a step is the result of."""
-    return str(step.source_id).removesuffix("/result") if step.type == "tool_result" else None
+    if step.type == "tool_result":
+        return str(step.source_id).removesuffix("/result")
+    return None

@@ -79,7 +79,10 @@ class Calls:
         if call is None:
             if len(self.by_id) >= _MOST_OPEN:
                 del self.by_id[next(iter(self.by_id))]
-            name = call_id if has_native_ids(self.agent) else f"{UNNAMED}acp/{call_id}"
+            if has_native_ids(self.agent):
+                name = call_id
+            else:
+                name = f"{UNNAMED}acp/{call_id}"
             call = self.by_id[call_id] = Call(call_id, at_ns, source_id=name)
         _merge(self.agent, call, update)
         return call
@@ -114,7 +117,10 @@ class Calls:
     def _with_question(self, call_id: str, shown: dict[str, Json], at_ns: int) -> Call | None:
         """A question may say more of a call, but what the call said of itself stands."""
         before = self.by_id.get(call_id)
-        kept = (before.args, before.title, before.content) if before is not None else (None, None, [])
+        if before is not None:
+            kept = before.args, before.title, before.content
+        else:
+            kept = None, None, []
         call = self.merge(shown, at_ns)
         if call is not None and kept[0] is not None:
             call.args, call.title, call.content = kept[0], kept[1] or call.title, kept[2] or call.content
@@ -123,7 +129,9 @@ class Calls:
     def working_on(self, path: str) -> Call | None:
         """The open call that works on a file, if there is exactly one."""
         found = [call for call in self.open_calls() if path in _marks(call.args, call.content, call.paths)]
-        return found[0] if len(found) == 1 else None
+        if len(found) == 1:
+            return found[0]
+        return None
 
 
 def _merge(agent: str, call: Call, update: dict[str, Json]) -> None:
@@ -133,7 +141,8 @@ def _merge(agent: str, call: Call, update: dict[str, Json]) -> None:
     raw = update.get("rawInput")
     if raw is not None and raw != {}:
         args, cwd = arguments(agent, raw)
-        call.args = args if args is not None else call.args
+        if args is not None:
+            call.args = args
         call.cwd = cwd or call.cwd
     elif call.args is None:
         call.args = told_arguments(agent, call.title)

@@ -47,10 +47,16 @@ def permitted(
         "policy": policy.policy if policy is not None else None,
         "duration_ms": took_ms(*times),
     }
-    reason = policy.reason or None if policy is not None else None
+    reason = None
+    if policy is not None:
+        reason = policy.reason or None
     values = {"content.options": options, "content.shown": shown, "content.reason": reason}
-    number = f"/{call.questions}" if call is not None and call.questions > 1 else ""
-    source_id = f"{call.source_id}/permission{number}" if call is not None else None
+    number = ""
+    if call is not None and call.questions > 1:
+        number = f"/{call.questions}"
+    source_id = None
+    if call is not None:
+        source_id = f"{call.source_id}/permission{number}"
     return session.step("permission", times[1], meta, values, source_id=source_id, call=call)
 
 
@@ -65,7 +71,11 @@ def _decision(chosen: Json, answer: dict[str, Json] | None) -> str:
     if dict_of(answer.get("outcome")).get("outcome") == "cancelled":
         return "cancelled"
     kind = text_of(dict_of(chosen).get("kind")) or ""
-    return "allow" if kind.startswith("allow") else ("deny" if kind.startswith("reject") else "unknown")
+    if kind.startswith("allow"):
+        return "allow"
+    if kind.startswith("reject"):
+        return "deny"
+    return "unknown"
 
 
 def touched(
@@ -75,7 +85,9 @@ def touched(
     yield from session.fall_silent()
     writes = method == "fs/write_text_file"
     path = text_of(params.get("path"))
-    call = session.calls.working_on(path) if path else None
+    call = None
+    if path:
+        call = session.calls.working_on(path)
     meta = {
         "action": "write" if writes else "read",
         "by": "editor",
@@ -85,7 +97,10 @@ def touched(
         "line": int_of(params.get("line")),
         "limit": int_of(params.get("limit")),
     }
-    text = params.get("content") if writes else dict_of(result).get("content")
+    if writes:
+        text = params.get("content")
+    else:
+        text = dict_of(result).get("content")
     values = {"content.path": path, "content.text": text, "content.error": text_of(dict_of(error).get("message"))}
     yield session.step("file_effect", times[1], meta, values, call=call)
 

@@ -145,8 +145,12 @@ class Session:
         """What the turn used, if anything is said. Hermes gives the sums of the session so far."""
         usage = dict_of(result.get("usage"))
         tokens = {name: usage[key] for key, name in _TOKENS if int_of(usage.get(key)) is not None}
-        scope = "session" if self.agent == "hermes" else "turn"
-        member = "tokens" if self.agent not in WITH_HISTORIES else f"{scope}_tokens"
+        scope = "turn"
+        if self.agent == "hermes":
+            scope = "session"
+        member = "tokens"
+        if self.agent in WITH_HISTORIES:
+            member = f"{scope}_tokens"
         meta = {**self._usage, **({member: tokens} if tokens else {})}
         self._usage = {}
         if meta:
@@ -156,7 +160,9 @@ class Session:
         """A request of the editor was answered with an error."""
         yield from self.fall_silent()
         turn = self.turns.pop(key, None)
-        took = max(0, (at_ns - turn.at_ns) // 1_000_000) if turn is not None else None
+        took = None
+        if turn is not None:
+            took = max(0, (at_ns - turn.at_ns) // 1_000_000)
         meta = {"subtype": "rpc_error", "method": what, "code": int_of(error.get("code")), "duration_ms": took}
         values = {"content.error": text_of(error.get("message")), "content.details": error.get("data")}
         yield self.step("warning", at_ns, meta, values)
@@ -238,14 +244,20 @@ class Session:
             ts, parent = moment(call.first_ns), Ref(call.of, self.name)
             kind = SessionKind.CHILD
             yield Opening(session=home, agent=self.agent, kind=kind, parent=parent, source=Source.ACP, ts=ts)
-        inside = Ref(call.of) if call.of is not None and home == self.name else None
+        inside = None
+        if call.of is not None and home == self.name:
+            inside = Ref(call.of)
         for step in call_step(call, home, moment(call.first_ns)):
             yield msgspec.structs.replace(step, within=inside)
 
     def _home(self, call: Call | None) -> str:
         """Where a call is recorded: with the sub-agent that made it, as soon as its id is known."""
-        parent = self.calls.by_id.get(call.of) if call is not None and call.of is not None else None
-        return f"{self.name}/{parent.agent_id}" if parent is not None and parent.agent_id is not None else self.name
+        parent = None
+        if call is not None and call.of is not None:
+            parent = self.calls.by_id.get(call.of)
+        if parent is not None and parent.agent_id is not None:
+            return f"{self.name}/{parent.agent_id}"
+        return self.name
 
     def _planned(self, update: dict[str, Json], at_ns: int) -> Iterator[Event]:
         kind = text_of(update.get("sessionUpdate"))
@@ -299,12 +311,17 @@ class Session:
         if not before or not after or after == self.name or before == after:
             return
         reason, above = text_of(told.get("reason")), text_of(told.get("parentHermesSessionId"))
-        compaction = None if reason in _ROLLOVERS else f"{UNNAMED}acp/{after}/compaction"
+        compaction = None
+        if reason not in _ROLLOVERS:
+            compaction = f"{UNNAMED}acp/{after}/compaction"
         if compaction is not None:
             yield self.step("compaction", at_ns, {"mode": "rotation", "reason": reason}, source_id=compaction)
         end = {"reason": "compaction" if compaction is not None else reason}
         yield self.step("session_end", at_ns, end, source_id=f"{UNNAMED}acp/{after}/end")
-        parent = Ref(compaction, self.name) if above in (None, self.name, before) else Ref(None, above)
+        if above in (None, self.name, before):
+            parent = Ref(compaction, self.name)
+        else:
+            parent = Ref(None, above)
         self.name = after
         yield self._continuation(after, parent, at_ns)
 

@@ -71,7 +71,9 @@ class Voice(msgspec.Struct):
             values=found,
             raw=raw,
         )
-        return msgspec.structs.replace(step, **more) if more else step
+        if more:
+            return msgspec.structs.replace(step, **more)
+        return step
 
     def tool_name(self, request: Request) -> str:
         """A tool as agents name those of MCP servers; any other request by its method."""

@@ -83,7 +83,8 @@ def _new_input(case: Case, turn: str) -> list[Event]:
 
 
 def _prompt(case: Case, text: str, turn: str, number: int) -> Event:
-    text = _NOTE.sub("", text) if case.agent == COPILOT else text
+    if case.agent == COPILOT:
+        text = _NOTE.sub("", text)
     source_id = f"{UNNAMED}otel/{case.record.trace}/{turn}/prompt"
     return case.prompt(text, f"{source_id}/{number}" if number else source_id, ts=case.record.began)
 
@@ -101,7 +102,8 @@ def _answers(case: Case, message: Mapping[str, Json]) -> list[Event]:
 def _output(case: Case, response: str | None) -> list[Event]:
     """What the model said and asked for. Only its words need a name of ours where the agent has another."""
     base = response or case.record.span
-    base = f"{UNNAMED}{base}" if case.agent == COPILOT else base
+    if case.agent == COPILOT:
+        base = f"{UNNAMED}{base}"
     events: list[Event] = []
     number = 0
     for message in _messages(case.record, "gen_ai.output.messages", "completion"):

@@ -70,10 +70,16 @@ def whole(value: Json) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) < 1e15 else None
+        if value.is_integer() and abs(value) < 1e15:
+            return int(value)
+        return None
     if isinstance(value, str):
-        return int(value) if len(value) <= 15 and value.isascii() and value.removeprefix("-").isdigit() else None
-    return value if isinstance(value, int) and abs(value) < 1 << 53 else None
+        if len(value) <= 15 and value.isascii() and value.removeprefix("-").isdigit():
+            return int(value)
+        return None
+    if isinstance(value, int) and abs(value) < 1 << 53:
+        return value
+    return None
 
 
 def records(signal: Signal, payload: Json) -> Iterator[Record | None]:
@@ -85,7 +91,10 @@ def records(signal: Signal, payload: Json) -> Iterator[Record | None]:
             name = text_of(dict_of(dict_of(scope).get("scope")).get("name")) or ""
             for item in list_of(dict_of(scope).get(items)):
                 if isinstance(item, dict):
-                    yield _span(item, about, name) if signal == "traces" else _log(item, about, name)
+                    if signal == "traces":
+                        yield _span(item, about, name)
+                    else:
+                        yield _log(item, about, name)
                 else:
                     yield None
 
@@ -151,26 +160,39 @@ def _value(value: Json, depth: int) -> Json:
         return {str(pair.get("key")): _value(pair.get("value"), depth + 1) for pair in pairs}
     if kind == "intValue":
         number = whole(inner)
-        return tag(inner) if number is None else number
-    return tag(inner) if isinstance(inner, str | bool | int | float) else None
+        if number is None:
+            return tag(inner)
+        return number
+    if isinstance(inner, str | bool | int | float):
+        return tag(inner)
+    return None
 
 
 def _nanoseconds(value: Json) -> int | None:
     if isinstance(value, str):
-        value = int(value) if value.isascii() and value.isdigit() and len(value) < 20 else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+        if value.isascii() and value.isdigit() and len(value) < 20:
+            value = int(value)
+        else:
+            value = None
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    return None
 
 
 def _time(value: Json) -> str | None:
     nanoseconds = _nanoseconds(value)
-    return None if nanoseconds is None else epoch_time(nanoseconds / 1e9)
+    if nanoseconds is None:
+        return None
+    return epoch_time(nanoseconds / 1e9)
 
 
 def _id(value: Json) -> str:
     """A trace or span id in hex; protobuf's own JSON has it in base64."""
     text = text_of(value) or ""
     if len(text) in _HEX_LENGTHS:
-        return text.lower() if text.isalnum() else ""
+        if text.isalnum():
+            return text.lower()
+        return ""
     if len(text) in _BASE64_LENGTHS:
         try:
             return base64.b64decode(text, validate=True).hex()

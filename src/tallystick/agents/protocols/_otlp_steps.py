@@ -72,7 +72,9 @@ class Names:
         """An id from what the event is and when it was."""
         base = f"{UNNAMED}otel/{kind}@{record.ts or record.span or '?'}"
         count = self._given[base] = self._given.get(base, 0) + 1
-        return base if count == 1 else f"{base}/{count}"
+        if count == 1:
+            return base
+        return f"{base}/{count}"
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -62,7 +62,9 @@ class Side(enum.StrEnum):
     @property
     def other(self) -> Side:
         """The one it was said to."""
-        return Side.AGENT if self is Side.EDITOR else Side.EDITOR
+        if self is Side.EDITOR:
+            return Side.AGENT
+        return Side.EDITOR
 
 
 Key: TypeAlias = tuple[Side, str, str]
@@ -100,7 +102,9 @@ class Hello(msgspec.Struct):
 
 def opening(hello: Hello, method: str, params: Mapping[str, Json], session: str, at_ns: int) -> Opening:
     """The start of a session. Of MCP servers only names are kept, theirs and those of their variables and headers."""
-    parent = text_of(params.get("sessionId")) if method == "session/fork" else None
+    parent = None
+    if method == "session/fork":
+        parent = text_of(params.get("sessionId"))
     meta = {
         "agent_version": hello.version,
         "client": hello.client,
@@ -135,7 +139,10 @@ def _server(server: Json) -> dict[str, Json]:
     said = {"name": members.get("name"), "type": members.get("type", "stdio")}
     for key in ("env", "headers"):
         names = [dict_of(item).get("name") for item in list_of(members.get(key))]
-        said |= {f"{key}_names": names} if names else {}
+        if names:
+            said |= {f"{key}_names": names}
+        else:
+            said |= {}
     return said
 
 
@@ -204,7 +211,11 @@ class Acp:
                 times = pending.at_ns, at_ns
                 yield permitted(pending.session, pending.call, pending.params, None, times, None)
         self._pending.clear()
-        members: dict[str, Json] = {"exit_code": returncode} if returncode >= 0 else {"signal": -returncode}
+        members: dict[str, Json]
+        if returncode >= 0:
+            members = {"exit_code": returncode}
+        else:
+            members = {"signal": -returncode}
         for session in self.sessions.values():
             if not session.closed:
                 yield from session.ended(reason, at_ns, members)
@@ -253,7 +264,9 @@ class Acp:
     def _seen(self, session: Session, at_ns: int) -> Iterator[Event]:
         """The agent speaks of a session before it has answered the request that begins it. Of a fork it tells history."""
         found = [pending for pending in self._pending.values() if pending.method in OPENING]
-        begun = found[0] if len(found) == 1 else None
+        begun = None
+        if len(found) == 1:
+            begun = found[0]
         if begun is not None and begun.method == "session/fork" and begun.replays is None:
             begun.replays, session.replaying = session, session.replaying + 1
         yield self._open(session, *((begun.method, begun.params) if begun is not None else ("session/seen", {})), at_ns)
@@ -431,4 +444,6 @@ def session_id(agent: str, method: str, params: Mapping[str, Json], result: Mapp
         return named
     provenance = dict_of(dict_of(dict_of(result.get("_meta")).get("hermes")).get("sessionProvenance"))
     told = text_of(provenance.get("acpSessionId"))
-    return told if told is not None or agent == "hermes" else text_of(params.get("sessionId"))
+    if told is not None or agent == "hermes":
+        return told
+    return text_of(params.get("sessionId"))

@@ -153,12 +153,17 @@ def events_of(line: Line, defaults: Defaults) -> Iterator[tuple[str, Event]]:
 def _opening(line: Line, agent: str, session: str, defaults: Defaults) -> Opening:
     """The session of a line. Only a `session_start` says more of it than that it is."""
     says = line.type == "session_start"
-    parent = line.parent.ref() if line.parent is not None and says else None
+    parent = None
+    if line.parent is not None and says:
+        parent = line.parent.ref()
     if parent is None and defaults.within_run is not None and agent != _RUN:
         parent = Ref(session=defaults.within_run, agent=_RUN)
-    kind = (
-        line.kind if says and line.kind is not None else SessionKind.CHILD if parent is not None else SessionKind.ROOT
-    )
+    if says and line.kind is not None:
+        kind = line.kind
+    elif parent is not None:
+        kind = SessionKind.CHILD
+    else:
+        kind = SessionKind.ROOT
     return Opening(
         session=session,
         agent=agent,
@@ -203,16 +208,23 @@ def _after(line: Line) -> tuple[Ref, ...]:
 
 
 def _ref(place: str | Place) -> Ref:
-    return Ref(place) if isinstance(place, str) else place.ref()
+    if isinstance(place, str):
+        return Ref(place)
+    return place.ref()
 
 
 def _time(ts: str | float | None) -> str | None:
-    return ts if ts is None or isinstance(ts, str) else epoch_time(ts)
+    if ts is None or isinstance(ts, str):
+        return ts
+    return epoch_time(ts)
 
 
 def _meta(line: Line) -> dict[str, Json]:
     named = {name: getattr(line, name) for name in _META}
-    tokens = msgspec.to_builtins(line.tokens) if line.tokens is not None else {}
+    if line.tokens is not None:
+        tokens = msgspec.to_builtins(line.tokens)
+    else:
+        tokens = {}
     counts = {name: count for name, count in tokens.items() if count is not None}
     found = {**line.meta, **named, "corr": line.call, "tokens": counts or None}
     return {name: value for name, value in found.items() if value is not None}

@@ -38,7 +38,9 @@ class Side(enum.StrEnum):
     @property
     def other(self) -> Side:
         """The one it was said to."""
-        return Side.SERVER if self is Side.CLIENT else Side.CLIENT
+        if self is Side.CLIENT:
+            return Side.SERVER
+        return Side.CLIENT
 
 
 class Mcp:
@@ -89,7 +91,11 @@ class Mcp:
         """The server has exited."""
         if not self._opened:
             return
-        ended: dict[str, Json] = {"exit_code": returncode} if returncode >= 0 else {"signal": -returncode}
+        ended: dict[str, Json]
+        if returncode >= 0:
+            ended = {"exit_code": returncode}
+        else:
+            ended = {"signal": -returncode}
         unanswered = len(self._pending) or None
         yield self.voice.step("session_end", None, at_ns, {"reason": "exit", "unanswered": unanswered, **ended})
 
@@ -173,7 +179,9 @@ class Mcp:
         """The source id of a request. An id that is used again, which the protocol forbids, gets a number."""
         base = f"{side}/{asked}"[:150]
         count = self._used[base] = self._used.get(base, 0) + 1
-        return base if count == 1 else f"{base}~{count}"
+        if count == 1:
+            return base
+        return f"{base}~{count}"
 
     def _notification(self, side: Side, method: str, params: dict[str, Json], at_ns: int) -> Iterator[Event]:
         if method in _QUIET:
@@ -202,7 +210,9 @@ class Mcp:
             yield Loss(kind="no_request", detail=f"an answer of the {side} to nothing that was asked", fault=True)
             return
         result = dict_of(message.get("result"))
-        error = dict_of(message.get("error")) if "error" in message else None
+        error = None
+        if "error" in message:
+            error = dict_of(message.get("error"))
         if side is Side.SERVER:
             yield from self._from_server(request, result, error, at_ns)
         else:

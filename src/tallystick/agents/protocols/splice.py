@@ -127,7 +127,10 @@ def _skip_brackets(line: bytes, at: int) -> int:
         if found == b'"':
             at = _skip_string(line, at)
             continue
-        depth += 1 if found in (b"{", b"[") else -1
+        if found in (b"{", b"["):
+            depth += 1
+        else:
+            depth += -1
         at += 1
         if not depth:
             return at

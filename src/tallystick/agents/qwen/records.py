@@ -85,7 +85,9 @@ def _origin(record: Record) -> str | None:
     """Where a prompt comes from; None: somebody typed it."""
     found = _ORIGINS.get(record.text("subtype") or "")
     if found is None and record.agent is not None:
-        return "parent" if record.text("externalInputKind") != "notification" else "notification"
+        if record.text("externalInputKind") != "notification":
+            return "parent"
+        return "notification"
     if found is None and record.text("provenance") not in (None, "real_user"):
         return "injected"
     return found
@@ -111,9 +113,14 @@ def _model_call(chat: QwenChat, record: Record) -> Iterator[Event]:
     model = record.text("model") or chat.model
     if not usage and record.text("model") is None:
         return
-    counts = parts.tokens(usage, _COUNTS) if usage and not record.is_copy else None
+    counts = None
+    if usage and not record.is_copy:
+        counts = parts.tokens(usage, _COUNTS)
     meta = {"model": model, "tokens": counts, **_timing(chat, usage)}
-    given = Input.HIDDEN if chat.is_hidden else Input.PATH
+    if chat.is_hidden:
+        given = Input.HIDDEN
+    else:
+        given = Input.PATH
     step = _step(chat, record, "model_call", f"{record.id}/usage", meta, {})
     yield chat.trail.along(msgspec.structs.replace(step, input=given))
 
@@ -235,7 +242,9 @@ def _inherited(chat: QwenChat, record: Record, history: list[Json], *, origin: s
             chat.is_hidden = True
             yield Loss(kind="retained_item", detail=sid)
         if said.text or said.others is not None:
-            type_ = "assistant" if found.get("role") == "model" else "user"
+            type_ = "user"
+            if found.get("role") == "model":
+                type_ = "assistant"
             meta = {"origin": origin if type_ == "user" else None, "retained": True}
             yield chat.trail.along(_step(chat, record, type_, sid, meta, said.values(), said.raw))
 
@@ -249,7 +258,10 @@ def _step(
     values: Mapping[str, Json],
     raw: Mapping[str, bytes] | None = None,
 ) -> Step:
-    copied = {"copied": True} if record.is_copy else {}
+    if record.is_copy:
+        copied = {"copied": True}
+    else:
+        copied = {}
     return Step(
         session=chat.session,
         type=type_,

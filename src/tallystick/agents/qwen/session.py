@@ -114,7 +114,9 @@ class QwenChat:
         if call is None and name and record.agent and record.agent.startswith(f"{name}-"):
             call = record.agent[len(name) + 1 :]
         above = text_of(self._about_agent.get("parentAgentId"))
-        return None if not call else Ref(call, session=main if above is None else f"{main}/{above}")
+        if not call:
+            return None
+        return Ref(call, session=main if above is None else f"{main}/{above}")
 
     def go_on(self, record: Record) -> Opening:
         """The continuation that begins after a compression."""

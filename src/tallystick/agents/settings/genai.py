@@ -73,9 +73,13 @@ def look(document: Document, allowed: tuple[tuple[str, ...], ...]) -> Iterator[H
 def _telemetry(document: Document) -> Iterator[Hit]:
     """Prompts are told unless that is switched off."""
     if not document.is_off("telemetry", "logPrompts"):
-        said = "true" if document.is_on("telemetry", "logPrompts") else "on by default"
+        said = "on by default"
+        if document.is_on("telemetry", "logPrompts"):
+            said = "true"
         yield Hit(rule=PROMPTS, where=("telemetry", "logPrompts"), said=said)
     url = document.at("telemetry", "otlpEndpoint")
-    found = host_of(url) if isinstance(url, str) else None
+    found = None
+    if isinstance(url, str):
+        found = host_of(url)
     if found is not None and found[0] == "http" and not is_loopback(found[1]):
         yield Hit(rule=PLAIN_COLLECTOR, where=("telemetry", "otlpEndpoint"), said=f"http://{found[1]}")

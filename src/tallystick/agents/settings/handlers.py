@@ -46,14 +46,19 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         """`pre` and `post` of a call, else the event's own name in small letters."""
         if _PRE.match(self.event):
             return "pre"
-        return "post" if _POST.match(self.event) else re.sub(r"[^a-z0-9.]+", "-", _snake(self.event)).strip("-")[:40]
+        if _POST.match(self.event):
+            return "post"
+        return re.sub(r"[^a-z0-9.]+", "-", _snake(self.event)).strip("-")[:40]
 
 
 def handlers(hooks: Json) -> list[Handler]:
     """The hooks in the `hooks` of a settings file, in its order."""
     found: list[Handler] = []
     for event, items in hooks.items() if isinstance(hooks, dict) else ():
-        listed = items if isinstance(items, list) else []
+        if isinstance(items, list):
+            listed = items
+        else:
+            listed = []
         for position, (item, handler) in enumerate(_each(listed)):
             if len(found) >= _MOST_HANDLERS:
                 return found
@@ -84,9 +89,13 @@ def _each(items: list[Json]) -> Iterator[tuple[dict[str, Json], dict[str, Json]]
 def _name(handler: Mapping[str, Json]) -> str:
     url = handler.get("url")
     if isinstance(url, str):
-        return OURS if is_our_url(url) else _host(url)
+        if is_our_url(url):
+            return OURS
+        return _host(url)
     command = next((text for key in ("command", "bash", "powershell") if isinstance(text := handler.get(key), str)), "")
-    return OURS if is_ours(command) else program(command)
+    if is_ours(command):
+        return OURS
+    return program(command)
 
 
 def program(command: str) -> str:
@@ -95,8 +104,11 @@ def program(command: str) -> str:
     names = [word.rstrip("/").rpartition("/")[2] for word in words]
     if names and _INTERPRETER.fullmatch(names[0]):
         script = next((at for at in range(1, len(words)) if not words[at].startswith("-")), 0)
-        names = names if " " in words[script] else names[script:]
-    return names[0][:_MOST_NAME] if names and names[0] else "?"
+        if " " not in words[script]:
+            names = names[script:]
+    if names and names[0]:
+        return names[0][:_MOST_NAME]
+    return "?"
 
 
 def _host(url: str) -> str:

@@ -82,7 +82,9 @@ def is_fixed_image(name: str) -> bool:
 def gives_the_machine(words: list[str]) -> str | None:
     """The option with which a container gets the machine around it: all its rights, its root folder, its Docker socket."""
     for number, word in enumerate(words):
-        value = words[number + 1] if number + 1 < len(words) and word in ("-v", "--volume", "--mount") else word
+        value = word
+        if number + 1 < len(words) and word in ("-v", "--volume", "--mount"):
+            value = words[number + 1]
         if word == "--privileged" or word == "--privileged=true":
             return word
         if (
@@ -115,7 +117,9 @@ def _package(words: list[str]) -> str | None:
     for word in rest:
         option, equals, value = word.partition("=")
         if option in _NAMING:
-            return value if equals else next(rest, None)
+            if equals:
+                return value
+            return next(rest, None)
         if option in _VALUED:
             if not equals:
                 next(rest, None)

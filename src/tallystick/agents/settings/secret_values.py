@@ -70,4 +70,6 @@ def _without_ours(value: Json, depth: int) -> Json:
         if isinstance(url, str) and is_our_url(url):
             return {}
         return {key: _without_ours(item, depth + 1) for key, item in value.items()}
-    return [_without_ours(item, depth + 1) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without_ours(item, depth + 1) for item in value]
+    return value

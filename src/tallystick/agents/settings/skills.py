@@ -81,8 +81,12 @@ def look(text: str) -> Iterator[Hit]:
 def name_of(text: str) -> str | None:
     """The name that a skill gives itself."""
     front = _FRONT.match(text)
-    found = _NAME.search(front[1]) if front else None
-    return found[1].strip() if found else None
+    found = None
+    if front:
+        found = _NAME.search(front[1])
+    if found:
+        return found[1].strip()
+    return None
 
 
 def duplicates(named: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -33,7 +33,9 @@ def locate() -> tuple[str, ...]:
 def recognises(path: str, head: bytes) -> int:
     """Whether a file is a transcript: by its place, and by lines that hold what they are about under their own type."""
     acts = [line for line in objects(head)[:5] if _is_act(line)]
-    in_place = IN_ITS_PLACE if "/.windsurf/transcripts/" in path and acts else 0
+    in_place = 0
+    if "/.windsurf/transcripts/" in path and acts:
+        in_place = IN_ITS_PLACE
     return max((count_members(line, "type", "status", str(line["type"])) for line in acts), default=0) + in_place
 
 
@@ -71,7 +73,10 @@ class _Reader:
 
     def _line(self, line: dict[str, Json], source_id: str) -> Iterator[Event]:
         kind = text_of(line.get("type"))
-        act = dict_of(line.get(kind)) if kind is not None else {}
+        if kind is not None:
+            act = dict_of(line.get(kind))
+        else:
+            act = {}
         if kind == "user_input":
             yield self._talk.said(source_id, "user", act.get("user_response"))
         elif kind == "planner_response":

@@ -47,7 +47,10 @@ def read_awk(text: str, found: Found) -> None:
         elif token.kind == "name" and token.text in ("print", "printf"):
             is_printing, depth = True, 0
         elif token.kind == "sign" and token.text in "()":
-            depth += 1 if token.text == "(" else -1
+            if token.text == "(":
+                depth += 1
+            else:
+                depth += -1
         if is_printing and depth == 0 and token.kind == "sign" and token.text in _OUTPUTS:
             _output(found, token.text, _text(program, place + 1, bound))
         elif token.kind == "name":
@@ -71,7 +74,10 @@ def _bindings(program: Sequence[Token]) -> dict[str, str]:
     for place, token in enumerate(program[:-2]):
         is_bound = token.kind == "name" and program[place + 1].text == "=" and program[place + 2].text != "="
         if is_bound:
-            changed |= {token.text} if token.text in found or program[place + 2].kind != "string" else set()
+            if token.text in found or program[place + 2].kind != "string":
+                changed |= {token.text}
+            else:
+                changed |= set()
             end = next((n for n in range(place + 2, len(program)) if program[n].kind != "string"), len(program))
             parts = [unescaped(part.text) for part in program[place + 2 : max(end, place + 3)]]
             found[token.text] = "".join(parts) + ("" if _is_end(program, max(end, place + 3)) else HOLE)
@@ -89,13 +95,16 @@ def _text(program: Sequence[Token], place: int, bound: dict[str, str]) -> str | 
     for token in program[place : place + 40]:
         if token.kind == "line" or (depth == 0 and token.kind == "sign" and token.text in _ENDS | _OUTPUTS):
             break
-        depth += (token.text == "(") - (token.text == ")") if token.kind == "sign" else 0
+        if token.kind == "sign":
+            depth += (token.text == "(") - (token.text == ")")
         if token.kind == "string":
             found.append(unescaped(token.text))
         elif token.text not in ("(", ")") or token.kind != "sign":
             found.append(bound.get(token.text, HOLE))
     known = "".join(found)
-    return known if known.strip(HOLE) else None
+    if known.strip(HOLE):
+        return known
+    return None
 
 
 def _output(found: Found, sign: str, target: str | None) -> None:
@@ -109,10 +118,15 @@ def _output(found: Found, sign: str, target: str | None) -> None:
 
 def _input(found: Found, program: Sequence[Token], place: int, bound: dict[str, str]) -> None:
     """`"command" | getline`, `getline [name] < "file"`."""
-    before = program[place - 1].text if place else ""
+    before = ""
+    if place:
+        before = program[place - 1].text
     if before in ("|", "|&") and place > 1:
         command = program[place - 2]
-        known = unescaped(command.text) if command.kind == "string" else bound.get(command.text)
+        if command.kind != "string":
+            known = bound.get(command.text)
+        else:
+            known = unescaped(command.text)
         found.runs("sh", known)
         return
     for ahead in range(place + 1, min(place + 6, len(program))):

@@ -83,7 +83,9 @@ class Found:
 
     def at_home(self, text: str) -> str:
         """A text with the home folder in the place of HOME: `~`, where it is not known."""
-        return text.replace(HOME, self.home or "~") if HOME in text else text
+        if HOME in text:
+            return text.replace(HOME, self.home or "~")
+        return text
 
     def moves(self, old: str | None, new: str | None, *, is_deep: bool = False) -> None:
         """Note a file that gets another name."""
@@ -104,7 +106,9 @@ class Found:
 
     def network(self, operation: Operation, address: str | None) -> None:
         """Note a transfer. An address that is not known at all is told as a hole."""
-        text = address if address is not None and address.strip(HOLE) else HOLE
+        text = HOLE
+        if address is not None and address.strip(HOLE):
+            text = address
         self.add(Action(domain=Domain.NETWORK, operation=operation, target=Word(text[:LONGEST_PATH])))
 
     def process(self, operation: Operation, name: str | None) -> None:

@@ -26,17 +26,22 @@ def plain_members(text: str) -> str:
     """JavaScript and Lua: members that are named by a text, and modules that are given to a function."""
     if "[" in text:
         text = _MEMBER.sub(lambda found: f".{''.join(_PARTS.findall(found[1]))}", text)
-    return _IMPORTED.sub(r"\3 = require(\1); (", text) if "import" in text else text
+    if "import" in text:
+        return _IMPORTED.sub(r"\3 = require(\1); (", text)
+    return text
 
 
 def plain_sends(text: str) -> str:
     """Ruby: methods that are sent by name."""
-    return _SENT.sub(lambda found: f"{found[2]}{found[1] or ' '}", text) if "send" in text else text
+    if "send" in text:
+        return _SENT.sub(lambda found: f"{found[2]}{found[1] or ' '}", text)
+    return text
 
 
 def plain_names(text: str) -> str:
     """PHP: functions that are called by name, and by a variable that holds one."""
-    text = _BY_NAME.sub(r"\1(", text) if "call_user_func" in text else text
+    if "call_user_func" in text:
+        text = _BY_NAME.sub(r"\1(", text)
     for variable, said in _NAMED.findall(text)[:_MOST_NAMED]:
         text = text.replace(f"{variable}(", f"{''.join(_PARTS.findall(said))}(")
     return text

@@ -75,14 +75,17 @@ _MODULE = re.compile(r"(?:node:|npm:|jsr:|bun:)?(.+)")
 
 def read_javascript(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
-    text = _HOME_FOLDER.sub("process.env.HOME", text) if "HOME" in text or "homedir" in text else text
+    if "HOME" in text or "homedir" in text:
+        text = _HOME_FOLDER.sub("process.env.HOME", text)
     text = plain_members(text)
     scan(_TAGGED.sub(r"execSync(\1)", text) if "$`" in text else text, found, _LANGUAGE)
 
 
 def _module(said: str) -> str:
     found = _MODULE.fullmatch(unescaped(said)[:200])
-    return found[1].replace("/promises", "") if found is not None else said
+    if found is not None:
+        return found[1].replace("/promises", "")
+    return said
 
 
 def _names(program: list[Token]) -> Mapping[str, str]:
@@ -116,11 +119,16 @@ def _bind(found: dict[str, str], names: list[Token], module: str) -> None:
         in_braces = token.text == "{" or (in_braces and token.text != "}")
         if token.kind != "name" or token.text in ("as", "type"):
             continue
-        after = names[at + 1].text if at + 1 < len(names) else ""
+        after = ""
+        if at + 1 < len(names):
+            after = names[at + 1].text
         if not in_braces:
             found[token.text] = module
         elif after not in (":", "as"):
-            original = names[at - 2].text if at >= 2 and names[at - 1].text in (":", "as") else token.text
+            if at >= 2 and names[at - 1].text in (":", "as"):
+                original = names[at - 2].text
+            else:
+                original = token.text
             found[token.text] = module if original == "promises" else f"{module}.{original}"
 
 
@@ -169,7 +177,9 @@ def _calls(scan: Scan, call: Call) -> None:
 
 def _loads(scan: Scan, module: str | None) -> None:
     """A module that is in no library: its code runs, and was not read."""
-    name = None if module is None else _module(module)
+    name = None
+    if module is not None:
+        name = _module(module)
     if name is None or (name not in _INERT and "/".join(name.split("/")[:1]) not in _INERT):
         scan.found.is_unknown = True
 
@@ -212,7 +222,8 @@ def _listed(tokens: tuple[Token, ...], name: str) -> list[str | None]:
     words: list[str] = []
     for token in tokens[start + 3 :]:
         if token.kind == "sign" and token.text in ",]":
-            found += [_LANGUAGE.constants.get("".join(words))] if words else []
+            if words:
+                found += [_LANGUAGE.constants.get("".join(words))]
             words = []
             if token.text == "]":
                 break
@@ -230,7 +241,9 @@ def _of_flags(flags: str | None) -> Operation:
         return Operation.APPEND
     if flags.startswith("w"):
         return Operation.WRITE
-    return Operation.EDIT if "+" in flags else Operation.READ
+    if "+" in flags:
+        return Operation.EDIT
+    return Operation.READ
 
 
 def _program(scan: Scan, name: str, call: Call) -> None:

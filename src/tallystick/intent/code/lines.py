@@ -54,7 +54,9 @@ def read_vim(text: str, found: Found) -> None:
         found.file(Operation.WRITE, path.replace("$HOME", HOME).replace("~", HOME, 1) if path[:1] in "~$" else path)
     for line in _each(text):
         start = _VIM_PREFIX.match(line)
-        rest = line[start.end() :] if start is not None else line
+        rest = line
+        if start is not None:
+            rest = line[start.end() :]
         if line.lstrip()[:1] == '"':
             continue
         if rest.startswith("!"):
@@ -140,7 +142,9 @@ def read_gnuplot(text: str, found: Found) -> None:
 
 def _at_home(path: str) -> str:
     path = path.strip("'\"{}")
-    return HOME + path[1:] if path == "~" or path.startswith("~/") else path
+    if path == "~" or path.startswith("~/"):
+        return HOME + path[1:]
+    return path
 
 
 # PowerShell -----------------------------------------------------------------------------------------------------------
@@ -223,7 +227,11 @@ def _said(line: str) -> str:
 
     def cmdlet(match: re.Match[str]) -> str:
         said = _CMDLETS.get(match[1].lower())
-        return match[0] if said is None else f"{said} -r" if said == "rm" and is_deep else said
+        if said is None:
+            return match[0]
+        if said == "rm" and is_deep:
+            return f"{said} -r"
+        return said
 
     return _FIRST.sub(cmdlet, _ASSIGNS.sub("", line)).replace("eval (", "eval $(")
 

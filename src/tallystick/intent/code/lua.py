@@ -59,7 +59,11 @@ def _calls(scan: Scan, call: Call) -> None:
 
 
 def _texts(scan: Scan, call: Call) -> str | None:
-    return (HOME if call.text(0) == "HOME" else HOLE) if call.name == "os.getenv" else None
+    if call.name != "os.getenv":
+        return None
+    if call.text(0) == "HOME":
+        return HOME
+    return HOLE
 
 
 def _names(program: list[Token]) -> Mapping[str, str]:

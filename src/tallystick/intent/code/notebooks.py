@@ -23,9 +23,13 @@ def cells(text: str) -> Iterator[tuple[str, str]]:
         notebook = json.loads(text)
     except (ValueError, RecursionError):
         return
-    found = notebook.get("cells") if isinstance(notebook, dict) else None
+    found = None
+    if isinstance(notebook, dict):
+        found = notebook.get("cells")
     for cell in found[:_MOST_CELLS] if isinstance(found, list) else ():
-        source = cell.get("source") if isinstance(cell, dict) and cell.get("cell_type") == "code" else None
+        source = None
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            source = cell.get("source")
         if isinstance(source, list):
             source = "".join(part for part in source if isinstance(part, str))
         if isinstance(source, str):

@@ -108,7 +108,10 @@ def _globs(scan: Scan, call: Call) -> None:
 def _open(scan: Scan, call: Call) -> None:
     """`open(FH, MODE, PATH)`, `open(FH, "MODE PATH")`, and both for the output or input of a command."""
     is_new = call.name != "open"
-    mode, path = (call.text(1), call.text(0)) if is_new else (call.text(1), call.text(2))
+    if is_new:
+        mode, path = call.text(1), call.text(0)
+    else:
+        mode, path = call.text(1), call.text(2)
     if is_new or len(call.args) >= 3:
         spelled = (mode or HOLE).partition(":")[0].strip()
         if "|" in spelled:
@@ -118,7 +121,9 @@ def _open(scan: Scan, call: Call) -> None:
         else:
             scan.found.file(_operation(spelled), scan.placed(path))
         return
-    found = _MODE.fullmatch(mode) if mode is not None and len(mode) < 4096 else None
+    found = None
+    if mode is not None and len(mode) < 4096:
+        found = _MODE.fullmatch(mode)
     if found is None:
         scan.found.file(Operation.READ, None)
     elif found[1] == "|" or found[3]:
@@ -139,7 +144,9 @@ def _operation(mode: str) -> Operation:
 def _loads(scan: Scan, call: Call) -> None:
     """A module that is in no library is code that was not read."""
     token = call.at(0).tokens[:1]
-    module = token[0].text.split("::")[0] if token else ""
+    module = ""
+    if token:
+        module = token[0].text.split("::")[0]
     if not re.fullmatch(r"v?[\d._]*", module) and module not in _INERT:
         scan.found.is_unknown = True
 
@@ -147,7 +154,9 @@ def _loads(scan: Scan, call: Call) -> None:
 def _texts(scan: Scan, call: Call) -> str | None:
     if call.name in ("catfile", "catdir", "File::Spec.catfile", "File::Spec.catdir"):
         return "/".join(HOLE if argument.text is None else argument.text for argument in call.args)
-    return "." if call.name in ("getcwd", "cwd", "Cwd::getcwd") else None
+    if call.name in ("getcwd", "cwd", "Cwd::getcwd"):
+        return "."
+    return None
 
 
 def _names(program: list[Token]) -> Mapping[str, str]:

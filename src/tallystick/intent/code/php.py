@@ -83,8 +83,12 @@ def _each(scan: Scan, call: Call) -> None:
 
 def _texts(scan: Scan, call: Call) -> str | None:
     if call.name == "getenv":
-        return HOME if call.text(0) == "HOME" else HOLE
-    return "." if call.name == "getcwd" else None
+        if call.text(0) == "HOME":
+            return HOME
+        return HOLE
+    if call.name == "getcwd":
+        return "."
+    return None
 
 
 def _names(program: list[Token]) -> Mapping[str, str]:

@@ -134,7 +134,9 @@ class _Reader(Expressions):
             self.names[bound] = values.name(alias.name if alias.asname else bound)
 
     def _imports_from(self, node: ast.ImportFrom) -> None:
-        module = "" if node.level else node.module or ""
+        module = ""
+        if not node.level:
+            module = node.module or ""
         self._module(module)
         for alias in node.names:
             if alias.name == "*":
@@ -223,7 +225,9 @@ class _Reader(Expressions):
         self.names = outer
 
     def _return(self, node: ast.Return) -> None:
-        value = self.value(node.value) if node.value is not None else UNKNOWN
+        value = UNKNOWN
+        if node.value is not None:
+            value = self.value(node.value)
         known = self.names.get("return")
         self.names["return"] = value if known is None or known == value else UNKNOWN
 
@@ -258,7 +262,9 @@ class _Reader(Expressions):
             elif parameter.arg in named:
                 bound = named[parameter.arg]
             else:  # no call was seen that leaves it out, where none was seen at all
-                bound = self.value(defaults[parameter]) if parameter in defaults and (args or named) else UNKNOWN
+                bound = UNKNOWN
+                if parameter in defaults and (args or named):
+                    bound = self.value(defaults[parameter])
             self.names[parameter.arg] = bound
         for rest in (parameters.vararg, parameters.kwarg):
             if rest is not None:

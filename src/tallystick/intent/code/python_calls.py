@@ -68,7 +68,9 @@ class Calls:
         """A path in the folder that the program went to."""
         if path is not None and path.startswith("~"):
             path = f"./{path}"  # Python itself does not take it for the home folder
-        return path if path is None or self.folder is None else values.joined([self.folder, path])
+        if path is None or self.folder is None:
+            return path
+        return values.joined([self.folder, path])
 
     # Functions --------------------------------------------------------------------------------------------------------
 
@@ -87,7 +89,9 @@ class Calls:
             if name in names:
                 return action(self, name, call)
         special = _SPECIAL.get(name)
-        return special(self, call) if special is not None else self._member(name, call)
+        if special is not None:
+            return special(self, call)
+        return self._member(name, call)
 
     def _table(self, name: str, call: Call) -> Value:
         rule = CALLS[name]
@@ -133,7 +137,9 @@ class Calls:
     def _open(self, name: str, call: Call) -> Value:
         given = call.at(0, "file", "filename", "name")
         if name == "os.fdopen" or (given is not None and given.kind is Kind.FILE):
-            return given if given is not None and given.kind is Kind.FILE else UNKNOWN
+            if given is not None and given.kind is Kind.FILE:
+                return given
+            return UNKNOWN
         mode = call.at(1, "mode")
         return self.opened(spelled(given), OPENERS[name] if mode is None else spelled(mode), call.depth)
 
@@ -164,11 +170,10 @@ class Calls:
         path = call.path(place)
         if is_list:
             words = call.at(place + 1)
-            rest = (
-                [spelled(item) for item in words.items[1:]]
-                if words is not None and words.kind is Kind.ITEMS
-                else [None]
-            )
+            if words is not None and words.kind is Kind.ITEMS:
+                rest = [spelled(item) for item in words.items[1:]]
+            else:
+                rest = [None]
         else:
             rest = [spelled(item) for item in call.args[place + 2 :]]
         self.found.runs_program([path, *rest])
@@ -176,7 +181,9 @@ class Calls:
 
     def _temporary(self, name: str, call: Call) -> Value:
         self.found.file(Operation.CREATE, None)
-        return Value(Kind.FILE, HOLE) if "File" in name else values.text(HOLE)
+        if "File" in name:
+            return Value(Kind.FILE, HOLE)
+        return values.text(HOLE)
 
     # What one function does -------------------------------------------------------------------------------------------
 
@@ -190,7 +197,9 @@ class Calls:
     def low_open(self, call: Call) -> Value:
         """`os.open(path, flags)`: the flags are names, or what they are made of."""
         flags = call.at(1, "flags")
-        said = flags.text if flags is not None and flags.kind is Kind.NAME else None
+        said = None
+        if flags is not None and flags.kind is Kind.NAME:
+            said = flags.text
         self.found.file(_of_flags(said), self.placed(call.path(0, "path")))
         return UNKNOWN
 
@@ -236,9 +245,15 @@ class Calls:
         target = call.named.get("file")
         if target is not None:
             pieces = [spelled(arg) for arg in call.args]
-            known = None if None in pieces or call.named.keys() - {"file", "end"} else " ".join(map(str, pieces))
+            if None in pieces or call.named.keys() - {"file", "end"}:
+                known = None
+            else:
+                known = " ".join(map(str, pieces))
             end = call.named.get("end")
-            last = "\n" if end is None else spelled(end)
+            if end is not None:
+                last = spelled(end)
+            else:
+                last = "\n"
             self._into(target, None if known is None or last is None else known + last, call.depth)
         return UNKNOWN
 
@@ -247,24 +262,32 @@ class Calls:
         module = call.path(0, "name")
         if module is None or module.split(".")[0] not in INERT:
             self.found.is_unknown = True
-        return UNKNOWN if module is None else values.name(module)
+        if module is None:
+            return UNKNOWN
+        return values.name(module)
 
     def imports_outermost(self, call: Call) -> Value:
         """`__import__('a.b')` gives `a`, unless names are asked for from it."""
         module = self.imports(call)
         given = call.at(3, "fromlist")
         name = call.path(0, "name")
-        return module if name is None or given is not None else values.name(name.partition(".")[0])
+        if name is None or given is not None:
+            return module
+        return values.name(name.partition(".")[0])
 
     def member(self, call: Call) -> Value:
         """`getattr(os, 'system')`: what a module has under a name that is told."""
         owner, name = call.at(0), call.path(1)
-        return UNKNOWN if owner is None or name is None else values.member(owner, name)
+        if owner is None or name is None:
+            return UNKNOWN
+        return values.member(owner, name)
 
     def members(self, call: Call) -> Value:
         """`vars(os)`: all that a module has."""
         owner = call.at(0)
-        return UNKNOWN if owner is None else values.member(owner, "__dict__")
+        if owner is None:
+            return UNKNOWN
+        return values.member(owner, "__dict__")
 
     def maps(self, call: Call) -> Value:
         """`map(os.system, […])`: a call for each of what is told."""
@@ -296,7 +319,10 @@ class Calls:
             elif method in ("request", "stream"):
                 self.found.network(Operation.CONNECT, _address(call.at(1, "url")))
         elif owner == "socket.socket()" and method in ("connect", "connect_ex", "bind"):
-            operation = Operation.LISTEN if method == "bind" else Operation.CONNECT
+            if method == "bind":
+                operation = Operation.LISTEN
+            else:
+                operation = Operation.CONNECT
             self.found.network(operation, _address(call.at(0)))
         elif owner.endswith("()") and (method in OUTPUTS or (method == "save" and owner.split(".")[0] in _SAVING)):
             self.output(call)
@@ -356,7 +382,10 @@ class Calls:
             self._into(file, call.path(0), call.depth)
         elif method == "writelines":
             lines = call.at(0)
-            known = lines.items if lines is not None and lines.kind is Kind.ITEMS else (UNKNOWN,)
+            if lines is not None and lines.kind is Kind.ITEMS:
+                known = lines.items
+            else:
+                known = (UNKNOWN,)
             self._into(file, values.put_together([values.within(line) for line in known]), call.depth)
         elif method in ("extractall", "extract"):
             given = call.at(0 if method == "extractall" else 1, "path")
@@ -418,7 +447,9 @@ def _operation(mode: str | None) -> Operation:
         return Operation.WRITE
     if first == "a":
         return Operation.APPEND
-    return Operation.EDIT if "+" in mode else Operation.READ
+    if "+" in mode:
+        return Operation.EDIT
+    return Operation.READ
 
 
 def _of_flags(said: str | None) -> Operation:
@@ -428,7 +459,9 @@ def _of_flags(said: str | None) -> Operation:
         return Operation.APPEND
     if "O_TRUNC" in said or ("O_WRONLY" in said and "O_CREAT" in said):
         return Operation.WRITE
-    return Operation.EDIT if "O_WRONLY" in said or "O_RDWR" in said else Operation.READ
+    if "O_WRONLY" in said or "O_RDWR" in said:
+        return Operation.EDIT
+    return Operation.READ
 
 
 _GROUPS = (

@@ -80,7 +80,10 @@ class Expressions(abc.ABC):
         if isinstance(target, ast.Name):
             self.names[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
-            parts = value.items if value.kind is Kind.ITEMS and len(value.items) == len(target.elts) else ()
+            if value.kind is Kind.ITEMS and len(value.items) == len(target.elts):
+                parts = value.items
+            else:
+                parts = ()
             for place, part in enumerate(target.elts):
                 self.assign(part, parts[place] if parts else UNKNOWN)
         elif isinstance(target, ast.Starred):
@@ -103,7 +106,10 @@ class Expressions(abc.ABC):
         if self.level > _MOST_DEPTH:
             raise TooMuchError
         rule = _EXPRESSIONS.get(type(node))
-        found = rule(self, node) if rule is not None else self._other(node)
+        if rule is not None:
+            found = rule(self, node)
+        else:
+            found = self._other(node)
         self.level -= 1
         return found
 
@@ -117,7 +123,9 @@ class Expressions(abc.ABC):
 
     def _constant(self, node: ast.Constant) -> Value:
         found = values.constant(node.value)
-        return values.text(found.text.replace(STAND_IN, HOLE)) if STAND_IN in found.text else found
+        if STAND_IN in found.text:
+            return values.text(found.text.replace(STAND_IN, HOLE))
+        return found
 
     def _name(self, node: ast.Name) -> Value:
         return self.names.get(node.id) or (values.name(node.id) if node.id in _BUILTIN else UNKNOWN)
@@ -127,17 +135,23 @@ class Expressions(abc.ABC):
             return kept
         owner = self.value(node.value)
         if owner.kind is Kind.NAME:
-            return values.text("/") if (dotted := f"{owner.text}.{node.attr}") == "os.sep" else values.name(dotted)
+            if (dotted := f"{owner.text}.{node.attr}") == "os.sep":
+                return values.text("/")
+            return values.name(dotted)
         if owner.kind is Kind.PATH:
             return values.of_path(owner, node.attr)
-        return values.text(owner.text) if owner.kind is Kind.FILE and node.attr == "name" else UNKNOWN
+        if owner.kind is Kind.FILE and node.attr == "name":
+            return values.text(owner.text)
+        return UNKNOWN
 
     def _pieces(self, node: ast.JoinedStr) -> Value:
         return values.text(values.put_together([values.within(self.value(part)) for part in node.values]))
 
     def _piece(self, node: ast.FormattedValue) -> Value:
         found = self.value(node.value)
-        return found if node.format_spec is None and node.conversion in (-1, 115) else UNKNOWN
+        if node.format_spec is None and node.conversion in (-1, 115):
+            return found
+        return UNKNOWN
 
     def _operator(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
@@ -156,7 +170,10 @@ class Expressions(abc.ABC):
         for part in node.elts:
             if isinstance(part, ast.Starred):
                 inner = self.value(part.value)
-                parts += inner.items if inner.kind is Kind.ITEMS else (UNKNOWN,)
+                if inner.kind is Kind.ITEMS:
+                    parts += inner.items
+                else:
+                    parts += (UNKNOWN,)
             else:
                 parts.append(self.value(part))
         return values.items(parts)
@@ -193,11 +210,9 @@ class Expressions(abc.ABC):
         for more in rest:
             self.value(more.iter)
         self.names = outer
-        return (
-            values.items(found)
-            if is_list
-            else values.each(found[0] if through.kind is Kind.EACH and not rest else UNKNOWN)
-        )
+        if is_list:
+            return values.items(found)
+        return values.each(found[0] if through.kind is Kind.EACH and not rest else UNKNOWN)
 
     def _element(self, element: ast.expr, generator: ast.comprehension, item: Value) -> Value:
         self.assign(generator.target, item)
@@ -208,11 +223,15 @@ class Expressions(abc.ABC):
     def _either(self, node: ast.IfExp) -> Value:
         self.value(node.test)
         first, second = self.value(node.body), self.value(node.orelse)
-        return first if first == second else UNKNOWN
+        if first == second:
+            return first
+        return UNKNOWN
 
     def _first(self, node: ast.BoolOp) -> Value:
         found = [self.value(part) for part in node.values]
-        return found[0] if all(value == found[0] for value in found) else UNKNOWN
+        if all(value == found[0] for value in found):
+            return found[0]
+        return UNKNOWN
 
     def _named(self, node: ast.NamedExpr) -> Value:
         found = self.value(node.value)
@@ -223,7 +242,9 @@ class Expressions(abc.ABC):
         return self.value(node.value)
 
     def _call(self, node: ast.Call) -> Value:
-        owner = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        owner = None
+        if isinstance(node.func, ast.Attribute):
+            owner = self.value(node.func.value)
         args = [self.value(part.value if isinstance(part, ast.Starred) else part) for part in node.args]
         if any(isinstance(part, ast.Starred) for part in node.args):
             args = self._spread(node.args, args)
@@ -236,7 +257,10 @@ class Expressions(abc.ABC):
         found: list[Value] = []
         for node, value in zip(nodes, given, strict=True):
             is_star = isinstance(node, ast.Starred)
-            found += value.items if is_star and value.kind is Kind.ITEMS else [UNKNOWN if is_star else value]
+            if is_star and value.kind is Kind.ITEMS:
+                found += value.items
+            else:
+                found += [UNKNOWN if is_star else value]
         return found
 
     def _called(self, function: ast.expr, owner: Value | None, call: Call) -> Value:

@@ -47,7 +47,9 @@ def text_given(name: str, call: Call) -> Value | None:
     if name in _PATHS:
         return values.path(values.joined([values.within(arg) for arg in call.args]) if call.args else ".")
     if name in ("os.path.dirname", "os.path.basename") and call.args:
-        member = "parent" if name.endswith("dirname") else "name"
+        member = "name"
+        if name.endswith("dirname"):
+            member = "parent"
         return values.text(values.of_path(values.path(values.within(call.args[0])), member).text)
     if name in _ENVIRONMENT:
         return values.text(HOME if call.path(0) == "HOME" else HOLE)

@@ -71,12 +71,16 @@ def path(value: str) -> Value:
 
 def at_home(value: str) -> str:
     """A path after `~` was replaced by the home folder."""
-    return HOME + value[1:] if value == "~" or value.startswith("~/") else value
+    if value == "~" or value.startswith("~/"):
+        return HOME + value[1:]
+    return value
 
 
 def put_together(parts: Sequence[str]) -> str:
     """Texts one after the other."""
-    return "".join(parts) if sum(map(len, parts)) <= LONGEST else HOLE
+    if sum(map(len, parts)) <= LONGEST:
+        return "".join(parts)
+    return HOLE
 
 
 def name(dotted: str) -> Value:
@@ -93,7 +97,9 @@ def member(owner: Value, key: str) -> Value:
 
 def items(values: Sequence[Value]) -> Value:
     """A list; one of many items is cut, and what it holds is not known."""
-    return Value(Kind.ITEMS, items=tuple(values)) if len(values) <= MOST_ITEMS else UNKNOWN
+    if len(values) <= MOST_ITEMS:
+        return Value(Kind.ITEMS, items=tuple(values))
+    return UNKNOWN
 
 
 def each(value: Value) -> Value:
@@ -103,13 +109,17 @@ def each(value: Value) -> Value:
 
 def spelled(value: Value | None) -> str | None:
     """A path or text as text with holes; None if it is neither."""
-    return value.text if value is not None and value.kind in (Kind.TEXT, Kind.PATH, Kind.FILE) else None
+    if value is not None and value.kind in (Kind.TEXT, Kind.PATH, Kind.FILE):
+        return value.text
+    return None
 
 
 def within(value: Value) -> str:
     """A value as it appears in a longer text: a hole, where it is not known."""
     found = spelled(value)
-    return HOLE if found is None else found
+    if found is None:
+        return HOLE
+    return found
 
 
 def constant(value: object) -> Value:
@@ -119,7 +129,9 @@ def constant(value: object) -> Value:
     if isinstance(value, bytes):
         return text(value.decode("utf-8", "replace"))
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return text(repr(value)) if abs(value) < 1e18 else UNKNOWN
+        if abs(value) < 1e18:
+            return text(repr(value))
+        return UNKNOWN
     return UNKNOWN
 
 
@@ -131,8 +143,8 @@ def joined(parts: Sequence[str]) -> str:
     for part in parts:
         if part.startswith(("/", HOME)) or not found:
             found = part
-        else:
-            found = f"{found.rstrip('/') if found != '/' else ''}/{part}" if part else found
+        elif part:
+            found = f"{found.rstrip('/') if found != '/' else ''}/{part}"
     return found
 
 
@@ -164,13 +176,20 @@ def formatted(left: Value, right: Value) -> Value:
     """`left % right`: the parts that are known, in their places."""
     if left.kind is not Kind.TEXT or len(left.text) > LONGEST:
         return UNKNOWN
-    given = list(right.items) if right.kind is Kind.ITEMS else [right]
+    if right.kind is Kind.ITEMS:
+        given = list(right.items)
+    else:
+        given = [right]
 
     def put(found: re.Match[str]) -> str:
         if found[1] == "%":
             return "%"
-        value = given.pop(0) if given and "(" not in found[0] else UNKNOWN
-        return _short(value) if found[0] in ("%s", "%d", "%i") else HOLE
+        value = UNKNOWN
+        if given and "(" not in found[0]:
+            value = given.pop(0)
+        if found[0] in ("%s", "%d", "%i"):
+            return _short(value)
+        return HOLE
 
     return text(_PERCENT.sub(put, left.text))
 
@@ -178,7 +197,9 @@ def formatted(left: Value, right: Value) -> Value:
 def _short(value: Value) -> str:
     """A value as a part of a text that may have many parts."""
     found = within(value)
-    return found if len(found) <= _LONGEST_PART else HOLE
+    if len(found) <= _LONGEST_PART:
+        return found
+    return HOLE
 
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}:!]{0,60})([:!][^{}]{0,60})?\}")
@@ -192,10 +213,17 @@ def braced(template: str, args: Sequence[Value], named: dict[str, Value]) -> Val
         if found[0] in ("{{", "}}"):
             return found[0][0]
         key = found[1] or str(next(numbers, -1))
-        value = args[int(key)] if key.isdecimal() and len(key) < 4 and int(key) < len(args) else named.get(key, UNKNOWN)
-        return HOLE if found[2] else _short(value)
+        if key.isdecimal() and len(key) < 4 and int(key) < len(args):
+            value = args[int(key)]
+        else:
+            value = named.get(key, UNKNOWN)
+        if found[2]:
+            return HOLE
+        return _short(value)
 
-    return text(_BRACES.sub(put, template)) if len(template) <= LONGEST else text(HOLE)
+    if len(template) <= LONGEST:
+        return text(_BRACES.sub(put, template))
+    return text(HOLE)
 
 
 def of_text(value: Value, method: str, args: Sequence[Value], named: dict[str, Value]) -> Value | None:
@@ -211,7 +239,9 @@ def of_text(value: Value, method: str, args: Sequence[Value], named: dict[str, V
     if method in _PURE and HOLE not in value.text and all(arg is not None and HOLE not in arg for arg in plain):
         return _called(value.text, method, [arg for arg in plain if arg is not None])
     if method in _PURE or method in ("encode", "decode", "expandtabs", "zfill", "center"):
-        return value if method in ("encode", "decode", "strip", "rstrip") else text(HOLE)
+        if method in ("encode", "decode", "strip", "rstrip"):
+            return value
+        return text(HOLE)
     return None
 
 
@@ -228,14 +258,18 @@ def _called(value: str, method: str, args: list[str]) -> Value:
         made = getattr(value, method)(*args)
     except (TypeError, ValueError):
         return text(HOLE)
-    return items([text(part) for part in made[: MOST_ITEMS + 1]]) if isinstance(made, list) else text(made)
+    if isinstance(made, list):
+        return items([text(part) for part in made[: MOST_ITEMS + 1]])
+    return text(made)
 
 
 def of_path(value: Value, member: str) -> Value:
     """What a member of a path object is."""
     known = value.text
     if member == "parent":
-        return path(posixpath.dirname(known.rstrip("/")) or ".") if known.strip(HOLE + HOME) else path(HOLE)
+        if known.strip(HOLE + HOME):
+            return path(posixpath.dirname(known.rstrip("/")) or ".")
+        return path(HOLE)
     if member in ("name", "stem", "suffix"):
         last = posixpath.basename(known.rstrip("/"))
         stem, suffix = posixpath.splitext(last)
@@ -283,5 +317,9 @@ def indexed(value: Value, key: ast.expr) -> Value:
 def _index(key: ast.expr) -> int | None:
     if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub):
         inner = _index(key.operand)
-        return None if inner is None else -inner
-    return key.value if isinstance(key, ast.Constant) and type(key.value) is int else None
+        if inner is None:
+            return None
+        return -inner
+    if isinstance(key, ast.Constant) and type(key.value) is int:
+        return key.value
+    return None

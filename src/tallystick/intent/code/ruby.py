@@ -81,19 +81,33 @@ def _open(scan: Scan, call: Call) -> None:
     elif call.args:
         said = call.at(1)
         is_mode = len(call.args) > 1 and said.says("mode") is None
-        mode = said.text if is_mode else said.says("mode") or "r"
+        if is_mode:
+            mode = said.text
+        else:
+            mode = said.says("mode") or "r"
         scan.found.file(operation_of(mode), scan.placed(path))
 
 
 def _texts(scan: Scan, call: Call) -> str | None:
     parts = [HOLE if argument.text is None else argument.text for argument in call.args]
     if call.name in ("File.join", "Pathname.new", "Pathname"):
-        return "/".join(part.rstrip("/") or "" for part in parts) if len(parts) > 1 else (parts[0] if parts else None)
+        if len(parts) > 1:
+            return "/".join(part.rstrip("/") or "" for part in parts)
+        if parts:
+            return parts[0]
+        return None
     if call.name == "File.expand_path" and parts:
-        known = HOME + parts[0][1:] if parts[0] == "~" or parts[0].startswith("~/") else parts[0]
-        return known if len(parts) == 1 or known.startswith(("/", HOME)) else f"{parts[1]}/{known}"
+        if parts[0] == "~" or parts[0].startswith("~/"):
+            known = HOME + parts[0][1:]
+        else:
+            known = parts[0]
+        if len(parts) == 1 or known.startswith(("/", HOME)):
+            return known
+        return f"{parts[1]}/{known}"
     if call.name in ("Dir.home", "Dir.pwd", "Dir.getwd"):
-        return HOME if call.name == "Dir.home" else "."
+        if call.name == "Dir.home":
+            return HOME
+        return "."
     return call.text(0) if call.name in ("URI", "URI.parse", "String") else None
 
 
@@ -102,7 +116,9 @@ def _names(program: list[Token]) -> Mapping[str, str]:
     has = any(token.text == "include" and program[at + 1 : at + 2] and program[at + 1].text == "FileUtils"
               for at, token in enumerate(program))  # fmt: skip
     short = ("rm", "rm_f", "rm_r", "rm_rf", "cp", "cp_r", "mv", "mkdir_p", "mkdir", "touch", "ln_s", "chmod", "cd")
-    return {name: f"FileUtils.{name}" for name in short} if has else {}
+    if has:
+        return {name: f"FileUtils.{name}" for name in short}
+    return {}
 
 
 _LANGUAGE = Language(

@@ -48,7 +48,9 @@ class Argument(msgspec.Struct, frozen=True):
                     for after in self.tokens[place + 1 : place + 4]
                     if after.text not in (":", "=", ">", "=>")
                 ]
-                return rest[0] if rest else ""
+                if rest:
+                    return rest[0]
+                return ""
         return None
 
 
@@ -69,7 +71,9 @@ class Call:
 
     def at(self, place: int) -> Argument:
         """An argument; NOTHING where it is left out."""
-        return self.args[place] if place < len(self.args) else NOTHING
+        if place < len(self.args):
+            return self.args[place]
+        return NOTHING
 
     def text(self, place: int) -> str | None:
         """An argument as a text."""
@@ -132,18 +136,24 @@ class Scan:
         return "", place
 
     def _at(self, place: int) -> Token:
-        return self.program[place] if place < len(self.program) else _END
+        if place < len(self.program):
+            return self.program[place]
+        return _END
 
     # Texts ------------------------------------------------------------------------------------------------------------
 
     def text_at(self, place: int, end: int | None = None) -> str | None:
         """The text that an expression gives, None if it is not known to be one."""
-        end = len(self.program) if end is None else end
+        if end is None:
+            end = len(self.program)
         found: list[str] = []
         place = self._next(place, end)
         while place < end:
             part, place = self._part(place, end)
-            found.append(HOLE if part is None else part)
+            if part is None:
+                found.append(HOLE)
+            else:
+                found.append(part)
             if (
                 self._at(following := self._next(place, end)).text not in self.language.dialect.joins
                 or following >= end
@@ -153,8 +163,14 @@ class Scan:
         known = "".join(found)
         is_ended = place >= end or self._at(place).text in (",", ";", ")", "]", "}") or self._at(place).kind == "line"
         if not known.strip(HOLE) or len(known) > _LONGEST:
-            return known if found and known == "" and is_ended else None
-        return known if is_ended else known + HOLE if found[0].strip(HOLE) else None
+            if found and known == "" and is_ended:
+                return known
+            return None
+        if is_ended:
+            return known
+        if found[0].strip(HOLE):
+            return known + HOLE
+        return None
 
     def _next(self, place: int, end: int) -> int:
         """The place of the next token that is no end of a line."""
@@ -181,7 +197,9 @@ class Scan:
     def _deeper(self, read: Callable[[], str | None]) -> str | None:
         """Something inside of something, to a bounded depth."""
         self._depth += 1
-        found = read() if self._depth <= _DEEPEST else None
+        found = None
+        if self._depth <= _DEEPEST:
+            found = read()
         self._depth -= 1
         return found
 
@@ -201,7 +219,9 @@ class Scan:
         depth = 0
         last = min(len(self.program), place + _MOST_IN_ARGUMENTS)
         for ahead in range(place, last):
-            text = self.program[ahead].text if self.program[ahead].kind == "sign" else ""
+            text = ""
+            if self.program[ahead].kind == "sign":
+                text = self.program[ahead].text
             depth += (text in _OPENING) - (text in _CLOSING)
             if depth <= 0:
                 self._works(ahead - place)
@@ -254,7 +274,10 @@ class Scan:
     def arguments(self, place: int) -> tuple[Argument, ...]:
         """The arguments in brackets that open at a place, or up to the end of the line where they stand without brackets."""
         is_bare = self._at(place).text != "("
-        start = place if is_bare else place + 1
+        if is_bare:
+            start = place
+        else:
+            start = place + 1
         end = self._end_of(start, is_bare)
         found = [self._argument(first, last) for first, last in self._between_commas(start, end)]
         return tuple(found[:-1] if found and not found[-1].tokens else found)  # a comma may stand before the bracket
@@ -288,7 +311,8 @@ class Scan:
                 last = ahead
             elif token.kind == "sign":
                 depth += (token.text in _OPENING) - (token.text in _CLOSING)
-                last = ahead if depth < 0 else last
+                if depth < 0:
+                    last = ahead
             if last == ahead:
                 break
         self._works(last - start)
@@ -319,7 +343,10 @@ class Scan:
             if following.text == "(" and following.kind == "sign":
                 yield self._call(name, after)
             elif dialect.has_bare_calls and self._at(place - 1 if place else len(self.program)).text not in _PICKS:
-                yield self._call(name, after) if _begins(following) else Call(name, tuple)
+                if _begins(following):
+                    yield self._call(name, after)
+                else:
+                    yield Call(name, tuple)
             place = after
 
 
@@ -353,5 +380,8 @@ def words_of(first: str | None, rest: Sequence[Argument]) -> list[str | None]:
     """A program and its arguments, each of which may be a list."""
     found: list[str | None] = [first]
     for argument in rest:
-        found += argument.items if argument.items is not None else (argument.text,)
+        if argument.items is not None:
+            found += argument.items
+        else:
+            found += (argument.text,)
     return found

@@ -26,7 +26,8 @@ def read_sed(text: str, found: Found) -> None:
     place = 0
     for _ in range(_MOST_COMMANDS):
         address = _ADDRESS.match(text, place)
-        place = address.end() if address is not None else place
+        if address is not None:
+            place = address.end()
         if place >= len(text):
             return
         place = _command(found, text, place)
@@ -50,12 +51,16 @@ def _command(found: Found, text: str, place: int) -> int:
         return place + len(_rest(_TEXT, text, place))
     if letter == "#":
         return place + len(_rest(_TO_END, text, place))
-    return place + len(_rest(_NAME, text, place)) if letter in "btT:qQlL" else place
+    if letter in "btT:qQlL":
+        return place + len(_rest(_NAME, text, place))
+    return place
 
 
 def _rest(pattern: re.Pattern[str], text: str, place: int) -> str:
     found = pattern.match(text, place)
-    return found[0] if found is not None else ""
+    if found is None:
+        return ""
+    return found[0]
 
 
 def _substitution(found: Found, text: str, place: int, letter: str) -> int:

@@ -54,7 +54,9 @@ def read_sql(text: str, found: Found) -> None:
 
 def _of_client(found: Found, command: str, rest: str) -> None:
     word = re.match(r"(?:-\S+\s+|main\s+(?=\S))*(?!-)(?:'([^']*)'|\"([^\"]*)\"|(\S+))", rest)
-    target = next((part for part in word.groups() if part), None) if word is not None else None
+    target = None
+    if word is not None:
+        target = next((part for part in word.groups() if part), None)
     if command in _SHELLS:
         found.runs("sh", rest or None)
     elif command in ("\\copy",):
@@ -83,7 +85,10 @@ def _transfer(found: Found, direction: str, target: str, *, is_program: bool) ->
 def _statements(found: Found, tokens: list[re.Match[str]]) -> None:
     in_copy = False
     for place, token in enumerate(tokens):
-        word = token[0].lower() if token.lastgroup == "name" else token[0]
+        if token.lastgroup == "name":
+            word = token[0].lower()
+        else:
+            word = token[0]
         if word == ";":
             in_copy = False
         elif word in ("copy", "export", "unload"):

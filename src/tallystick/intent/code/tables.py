@@ -57,7 +57,9 @@ def apply(scan: Scan, call: Call, rule: Rule) -> None:
 
 def writes(scan: Scan, path: Argument, content: Argument | None) -> None:
     """Take note of a file that is written whole with a text."""
-    known = content.text if content is not None and content.text is not None and HOLE not in content.text else None
+    known = None
+    if content is not None and content.text is not None and HOLE not in content.text:
+        known = content.text
     scan.found.file(Operation.WRITE, scan.placed(path.text), is_authored=known is not None, content=known)
 
 
@@ -70,7 +72,9 @@ def operation_of(mode: str | None) -> Operation:
         return Operation.WRITE
     if first == "a":
         return Operation.APPEND
-    return Operation.EDIT if "+" in mode else Operation.READ
+    if "+" in mode:
+        return Operation.EDIT
+    return Operation.READ
 
 
 def shell(scan: Scan, call: Call) -> None:
@@ -79,8 +83,13 @@ def shell(scan: Scan, call: Call) -> None:
     if len(args) == 1 and args[0].items is None:
         scan.found.runs("sh", args[0].text)
     else:
-        first = args[0] if args else None
-        scan.found.runs_program(words_of(None, args)[1:] if first is not None else ())
+        first = None
+        if args:
+            first = args[0]
+        if first is not None:
+            scan.found.runs_program(words_of(None, args)[1:])
+        else:
+            scan.found.runs_program(())
 
 
 def _copy(scan: Scan, call: Call, rule: Rule) -> None:

@@ -73,7 +73,9 @@ _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 def _inside(spelled: str) -> str:
     """A string without its quotes: `"x"`, `'x'`, `q{x}`, `%w(x)`, `[[x]]`. One that is not closed ends with the text."""
     opening = _OPENING.match(spelled)
-    rest = spelled[opening.end() :] if opening is not None else spelled
+    rest = spelled
+    if opening is not None:
+        rest = spelled[opening.end() :]
     quote = rest[:1]
     if rest.startswith("[["):
         return rest[2:].removesuffix("]]")
@@ -86,12 +88,16 @@ _ESCAPED = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]
 
 def unescaped(text: str) -> str:
     """A text with the escapes of C-like languages resolved."""
-    return _ESCAPED.sub(_character, text) if "\\" in text else text
+    if "\\" in text:
+        return _ESCAPED.sub(_character, text)
+    return text
 
 
 def _character(found: re.Match[str]) -> str:
     code = found[1] or found[2] or found[3]
     if code is not None:
         number = int(code, 16)
-        return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
+        if number < 0x110000 and not 0xD800 <= number < 0xE000:
+            return chr(number)
+        return "\ufffd"
     return _ESCAPES.get(found[4], found[4])

@@ -73,7 +73,10 @@ def _tokens(text: str) -> Iterator[Token]:
             return
         kind = (match.lastgroup or "sign").partition("_")[0]
         if kind == "string":
-            quote = '"""' if match[0].startswith('"""') else match[0][0]
+            if match[0].startswith('"""'):
+                quote = '"""'
+            else:
+                quote = match[0][0]
             inside = match[0][len(quote) :].removesuffix(quote)
             yield Token(kind, unescaped(inside) if quote != '"""' else inside)
         elif kind == "back":
@@ -109,7 +112,9 @@ class _Reader:
             self._bound[name] = self._texts(start, is_whole=True)
             return
         does = "shell" if name.endswith("Command::new") else _DOES.get(_plain(name))
-        owned = _OWNED.get(_plain(name)) if does is None else None
+        owned = None
+        if does is None:
+            owned = _OWNED.get(_plain(name))
         if owned is not None and (texts := self._owner(place)):
             self._does(owned, texts, is_command=False)
         if does is None:
@@ -123,7 +128,9 @@ class _Reader:
         after = [token.text for token in self._program[place + 1 : place + 4]]
         if after[:1] and after[0] in _BINDS:
             return place + 2
-        return place + 4 if after[:1] == [","] and after[2:] and after[2] in _BINDS else None
+        if after[:1] == [","] and after[2:] and after[2] in _BINDS:
+            return place + 4
+        return None
 
     def _run_after(self, place: int, token: Token) -> None:
         """`"cat x".execute()`, `"cat x" !!`."""
@@ -137,7 +144,9 @@ class _Reader:
             return []
         depth = 0
         for back in range(place - 2, max(-1, place - _MOST_IN_CALL), -1):
-            text = self._program[back].text if self._program[back].kind == "sign" else ""
+            text = ""
+            if self._program[back].kind == "sign":
+                text = self._program[back].text
             depth += (text in _CLOSING) - (text in _OPENING)
             if depth == 0:
                 return self._texts(back)
@@ -157,12 +166,17 @@ class _Reader:
         is_whole = is_whole or self._sign(start) not in _OPENING or self._sign(start - 2) == "("
         for place in range(start, min(len(self._program), start + _MOST_IN_CALL)):
             token = self._program[place]
-            sign = token.text if token.kind == "sign" else ""
+            sign = ""
+            if token.kind == "sign":
+                sign = token.text
             depth += (sign in _OPENING) - (sign in _CLOSING)
             is_over = depth < 0 or (depth == 0 and (token.kind == "line" or sign == ";"))
             is_over = is_over or (depth == 0 and sign in _CLOSING and not is_whole and not self._goes_on(place))
             if token.kind in ("string", "back"):
-                found.append(HOME if token.text in _HOME_NAMES else token.text)
+                if token.text in _HOME_NAMES:
+                    found.append(HOME)
+                else:
+                    found.append(token.text)
             elif token.kind == "name" and _plain(token.text) in _HOMES:
                 found.append(HOME)
             elif token.kind == "name" and token.text in self._bound:
@@ -173,7 +187,9 @@ class _Reader:
 
     def _sign(self, place: int) -> str:
         is_sign = 0 <= place < len(self._program) and self._program[place].kind == "sign"
-        return self._program[place].text if is_sign else ""
+        if is_sign:
+            return self._program[place].text
+        return ""
 
     def _goes_on(self, place: int) -> bool:
         """Whether more arguments are given after a call: `Command::new("sh").arg("-c")`."""
@@ -212,10 +228,14 @@ def _joined(texts: list[str]) -> str | None:
     first = texts[0]
     if first == HOME:
         rest = "/".join(part.strip("/") for part in texts[1:] if _PATH.fullmatch(part))
-        return f"{HOME}/{rest}" if rest else HOME
+        if rest:
+            return f"{HOME}/{rest}"
+        return HOME
     if first.startswith("file://"):
         first = first[7:]
     if first == "~" or first.startswith("~/"):
         first = HOME + first[1:]
     is_path = _PATH.fullmatch(first) is not None or first.startswith("|")
-    return first if is_path and ({"/", ".", "\\", HOME} & set(first) or first.startswith("|")) else None
+    if is_path and ({"/", ".", "\\", HOME} & set(first) or first.startswith("|")):
+        return first
+    return None

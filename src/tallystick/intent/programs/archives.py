@@ -79,21 +79,32 @@ def _with_folders(words: tuple[Word, ...]) -> list[tuple[Word, Word | None]]:
         if word.text in ("-C", "--directory") or word.text.startswith("--directory="):
             found += [(member, folder) for member in taken(words[start:at], _TAR).operands]
             joined = word.text.partition("=")[2]
-            value = renamed(word, joined) if joined else words[at + 1] if at + 1 < len(words) else None
-            folder = below(folder, value) if value is not None else folder
+            if joined:
+                value = renamed(word, joined)
+            elif at + 1 < len(words):
+                value = words[at + 1]
+            else:
+                value = None
+            if value is not None:
+                folder = below(folder, value)
             start = at + (1 if joined else 2)
     return found + [(member, folder) for member in taken(words[start:], _TAR).operands]
 
 
 def _unpack_tar(built: Builder, line: Line, archive: Word | None) -> None:
-    source = built.read(archive) if archive is not None else None
+    source = None
+    if archive is not None:
+        source = built.read(archive)
     built.reads_input = built.reads_input or archive is None
     if line.has("-t", "--list", "-O", "--to-stdout", "-d", "--diff", "--compare"):
         built.show(source)
     elif line.has("-x", "--extract", "--get"):
         folder = line.value("-C", "--directory")
         top = line.value("--one-top-level")
-        into = below(folder, top) if top is not None else folder or _HERE
+        if top is not None:
+            into = below(folder, top)
+        else:
+            into = folder or _HERE
         members = [below(folder, member) for member in line.operands if not line.has("--strip-components", "--strip")]
         made = [built.write(member, deep=True) for member in members] or [_unpacked(built, into, archive)]
         built.flow([source], made)
@@ -102,7 +113,10 @@ def _unpack_tar(built: Builder, line: Line, archive: Word | None) -> None:
 
 
 def _unpacked(built: Builder, into: Word, archive: Word | None) -> int | None:
-    words = (into,) if into is not _HERE or archive is None else (archive,)
+    if into is not _HERE or archive is None:
+        words = (into,)
+    else:
+        words = (archive,)
     return built.add(Operation.WRITE, into, words=words, deep=True)
 
 
@@ -151,7 +165,10 @@ def _unzip(command: Command) -> Actions:
         built.show(source)
         return built.build()
     folder = line.value("-d")
-    members = [] if line.has("-x") else [below(folder, word) for word in line.operands[1:]]
+    if line.has("-x"):
+        members = []
+    else:
+        members = [below(folder, word) for word in line.operands[1:]]
     made = [built.write(word) for word in members] or [_unpacked(built, folder or _HERE, line.operands[0])]
     built.flow([source], made)
     return built.build()
@@ -161,7 +178,9 @@ def _seven(command: Command) -> Actions:
     """`7z COMMAND ARCHIVE [FILE…]`; `-oDIR` is where it unpacks."""
     words = [word for word in command.arguments if word.text[:1] != "-"]
     options = [word for word in command.arguments if word.text[:1] == "-"]
-    verb = words[0].text if words else ""
+    verb = ""
+    if words:
+        verb = words[0].text
     built = Builder()
     if len(words) < 2:
         return built.build()
@@ -184,7 +203,9 @@ def _seven(command: Command) -> Actions:
 def _ar(command: Command) -> Actions:
     """`ar KEYS ARCHIVE MEMBER…`."""
     words = command.arguments
-    keys = words[0].text.lstrip("-") if words else ""
+    keys = ""
+    if words:
+        keys = words[0].text.lstrip("-")
     built = Builder()
     if len(words) < 2:
         return built.build()
@@ -213,10 +234,16 @@ def _cpio(command: Command) -> Actions:
     built.is_unknown = line.has("-o", "--create", "-p", "--pass-through")
     archive = line.value("-F", "--file", "-I", "-O")
     folder = line.value("-D", "--directory") or _HERE
-    listed = command.input.plain.splitlines()[:_MOST_LISTED] if command.input is not None else []
+    if command.input is not None:
+        listed = command.input.plain.splitlines()[:_MOST_LISTED]
+    else:
+        listed = []
     members = [built.read(Word(path)) for path in listed if path and built.is_unknown]
     if line.has("-o", "--create"):
-        packed = [built.write(archive)] if archive is not None else []
+        if archive is not None:
+            packed = [built.write(archive)]
+        else:
+            packed = []
         built.feed(*packed)
         built.flow(members, packed)
         built.show(*([] if packed else members))
@@ -225,7 +252,9 @@ def _cpio(command: Command) -> Actions:
         built.feed(*copies)
         built.flow(members, copies)
     elif line.has("-i", "--extract") and not line.has("-t", "--list"):
-        source = built.read(archive) if archive is not None else None
+        source = None
+        if archive is not None:
+            source = built.read(archive)
         made = _unpacked(built, folder, archive)
         built.flow([source], [made])
         if source is None:
@@ -243,14 +272,18 @@ def _backs_up(command: Command) -> Actions:
     """`restic backup PATH…`, `borg create REPOSITORY::NAME PATH…`: what is kept is a copy."""
     line = taken(command.arguments, _BACKUP)
     words = line.operands
-    verb = words[0].text if words and words[0].text in _KEEPING else ""
+    verb = ""
+    if words and words[0].text in _KEEPING:
+        verb = words[0].text
     has_verbs = command.program in ("restic", "borg", "kopia", "bup")
     built = Builder()
     built.is_unknown = True
     if has_verbs and not verb:
         return built.build()
-    words = words[1:] if verb else words
-    words = words[1:] if command.program == "borg" else words
+    if verb:
+        words = words[1:]
+    if command.program == "borg":
+        words = words[1:]
     has_target = command.program in ("duplicity", "rdiff-backup")
     for word in words[:-1] if has_target else words:
         built.add(Operation.COPY_SOURCE, word, deep=True)
@@ -276,7 +309,9 @@ def _packs(command: Command) -> Actions:
 def _jar(command: Command) -> Actions:
     """`jar`: the form of `tar`, with the manifest and the entry point among the letters."""
     words = command.arguments
-    letters = words[0].text.lstrip("-") if words else ""
+    letters = ""
+    if words:
+        letters = words[0].text.lstrip("-")
     built = Builder()
     if not letters or words[0].text.startswith("--"):
         return Actions(is_unknown=bool(words))
@@ -308,7 +343,9 @@ _KEEPS = names_of("gzip", "keeps")
 
 def _suffix(program: str) -> str:
     entry = known_arguments(program)
-    return entry.suffix if entry is not None else ""
+    if entry is None:
+        return ""
+    return entry.suffix
 
 
 def _press(command: Command) -> Actions:

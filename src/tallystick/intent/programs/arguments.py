@@ -69,11 +69,15 @@ class Line(msgspec.Struct):
     def said(self, *names: str) -> str:
         """That value as text; empty if there is none."""
         value = self.value(*names)
-        return "" if value is None else value.text
+        if value is None:
+            return ""
+        return value.text
 
     def operand(self, at: int) -> str:
         """An operand as text; empty if there are not so many."""
-        return self.operands[at].text if at < len(self.operands) else ""
+        if at < len(self.operands):
+            return self.operands[at].text
+        return ""
 
 
 def taken(words: Sequence[Word], rules: Grammar) -> Line:
@@ -95,7 +99,8 @@ def taken(words: Sequence[Word], rules: Grammar) -> Line:
             break
         elif rules.is_long or text[1] == "-":
             name, equals, value = text.partition("=")
-            name = name[1:] if rules.is_long and name[:2] == "--" else name
+            if rules.is_long and name[:2] == "--":
+                name = name[1:]
             if equals:
                 options.append((name, Word(value, word.hidden)))
             elif name in takes and at < end:
@@ -115,9 +120,13 @@ def _letters(word: Word, following: Word | None, rules: Grammar, options: list[t
         name = f"-{letter}"
         if name in rules.takes:
             rest = text[n:]
-            value = Word(rest, word.hidden) if rest else following
+            value = following
+            if rest:
+                value = Word(rest, word.hidden)
             options.append((name, value))
-            return 0 if rest or following is None else 1
+            if rest or following is None:
+                return 0
+            return 1
         if name in rules.joins:
             options.append((name, Word(text[n:], word.hidden)))
             return 0
@@ -145,7 +154,9 @@ _LITERAL = str.maketrans({STAR: "*", ANY_ONE: "?", CLASS: "["})
 def literal(word: Word) -> Word:
     """A word whose wildcards match no file: the `?` of a URL."""
     text = word.text.translate(_LITERAL)
-    return word if text == word.text else renamed(word, text)
+    if text == word.text:
+        return word
+    return renamed(word, text)
 
 
 def merged(text: str, *words: Word) -> Word:

@@ -62,7 +62,9 @@ _INCLUDES = re.compile(
 
 def _included(command: Command, built: Builder) -> None:
     """Files by their whole path that a source on the input takes into itself."""
-    text = command.input.plain[:20_000] if command.input is not None else ""
+    text = ""
+    if command.input is not None:
+        text = command.input.plain[:20_000]
     built.show(*[built.read(Word(path)) for path in _INCLUDES.findall(text)[:64] if path.startswith(("/", "~", ".."))])
 
 
@@ -142,7 +144,9 @@ def _task(command: Command) -> Actions:
     folder = line.value("-C", "-d", "--working-directory", "--directory", "--project-dir", "-p")
     file = line.value("-f", "-F", "-b", "--file", "--justfile", "--build-file", "--taskfile", "--rakefile")
     entry = known_arguments(last_part(command.program).rstrip("0123456789.-"))
-    name = entry.manifest if entry is not None and entry.manifest else "Makefile"
+    name = "Makefile"
+    if entry is not None and entry.manifest:
+        name = entry.manifest
     built.add(
         Operation.EXECUTE, below(folder, file or Word(name)), words=(file,) if file is not None else command.words[:1]
     )
@@ -187,7 +191,10 @@ def _debugs(command: Command) -> Actions:
     """Debuggers: the program is run, and the commands of `-x` and `-ex`."""
     line = taken(command.arguments, _DEBUGGER)
     built = Builder()
-    operands = line.operands[1:] if command.program in ("perf", "rr") else line.operands
+    if command.program in ("perf", "rr"):
+        operands = line.operands[1:]
+    else:
+        operands = line.operands
     for word in operands[:1]:
         built.add(Operation.EXECUTE, word)
     for word in line.values("--log-file"):

@@ -34,7 +34,10 @@ def checker(entry: Program) -> Rule:
     def rule(command: Command) -> Actions:
         line = taken(command.arguments, rules)
         built = Builder()
-        operands = line.operands[1:] if line.operand(0) in verbs else line.operands
+        if line.operand(0) in verbs:
+            operands = line.operands[1:]
+        else:
+            operands = line.operands
         is_format = entry.always or (bool(verbs) and line.operand(0) in ("format", "fmt"))
         edits = (is_format and not line.has(*kept)) or line.has(*options)
         if line.has("--version", "--help", "-h", "-V"):
@@ -67,7 +70,10 @@ def test_runner(entry: Program) -> Rule:
         built = Builder()
         if line.has("--version", "--help", "-h", "-V"):
             return built.build()
-        operands = line.operands[1:] if line.operand(0) in verbs else line.operands
+        if line.operand(0) in verbs:
+            operands = line.operands[1:]
+        else:
+            operands = line.operands
         for word in operands or [Word(".")]:
             path = Word(word.text.partition("::")[0], word.hidden, word.commands)
             built.add(Operation.EXECUTE, path, words=(word,) if operands else command.words[:1], deep=_is_deep(path))
@@ -95,7 +101,10 @@ def _tsc(command: Command) -> Actions:
     if not line.operands:
         project = line.value("-p", "--project", "-b") or Word("tsconfig.json")
         is_file = project.text.endswith(".json")
-        path = project if is_file else below(project, Word("tsconfig.json"))
+        if is_file:
+            path = project
+        else:
+            path = below(project, Word("tsconfig.json"))
         sources = [built.add(Operation.READ, path, words=(project,) if project in command.words else command.words[:1])]
         built.is_unknown = not (is_silent or folder or whole)
     made: list[int | None] = []

@@ -48,7 +48,9 @@ def _copied(
             at = built.add(Operation.RENAME, source, deep=deep)
         else:
             at = built.read(source, Operation.COPY_SOURCE, deep=deep)
-        to = inside(target, source) if is_below and not deep and not remote.match(target.text) else target
+        to = target
+        if is_below and not deep and not remote.match(target.text):
+            to = inside(target, source)
         if remote.match(target.text):
             made = built.add(Operation.SEND, target)
         elif to.text == "-":
@@ -77,7 +79,10 @@ def _aws(command: Command) -> Actions:
         built.show(built.add(Operation.SEND if sends else Operation.FETCH, operands[0]))
         return built.build()
     if service == "configure":
-        operation = Operation.READ if verb in ("list", "get", "list-profiles") else Operation.EDIT
+        if verb in ("list", "get", "list-profiles"):
+            operation = Operation.READ
+        else:
+            operation = Operation.EDIT
         built.add(operation, at_home(".aws/credentials"), words=command.words[:3])
         return built.build()
     if service and verb:
@@ -290,11 +295,17 @@ def platform(entry: Program) -> Rule:
         if entry.bare if not words else not sends.isdisjoint(words[:2]):
             named = (word for word in line.operands[1:] if "/" in word.text or word.text == ".")
             folder = line.value("--dir", "--cwd") or next(named, None)
-            own = command.words[:1] if folder is None else (folder,)
+            if folder is None:
+                own = command.words[:1]
+            else:
+                own = (folder,)
             at = built.add(Operation.READ, folder or _HERE, words=own, deep=True)
             built.flow([at], [built.add(Operation.SEND, Word(entry.url), words=command.words[:2])])
         elif words:
-            operation = Operation.FETCH if any(map(_is_asking, words)) else Operation.SEND
+            if any(map(_is_asking, words)):
+                operation = Operation.FETCH
+            else:
+                operation = Operation.SEND
             built.show(built.add(operation, Word(entry.url), words=command.words[:3]))
         return built.build()
 

@@ -33,7 +33,9 @@ def _docker(command: Command) -> Actions:
     words = tuple(head.operands)
     if words and words[0].text in ("container", "image", "builder", "buildx"):
         words = words[1:]
-    verb = words[0].text if words else ""
+    verb = ""
+    if words:
+        verb = words[0].text
     if verb == "compose":
         return _composed(words, head)
     built = Builder()
@@ -83,7 +85,9 @@ def _mounted(built: Builder, path: Word, word: Word, *, is_read: bool) -> None:
 def _builds(built: Builder, own: tuple[Word, ...], words: tuple[Word, ...], _: Command) -> None:
     """`build`: the folder goes into the image; the recipe is run."""
     line = taken(words, _BUILD)
-    context = line.operands[-1] if line.operands else _HERE
+    context = _HERE
+    if line.operands:
+        context = line.operands[-1]
     if context.text == "-":
         built.reads_input = True
         return
@@ -113,7 +117,9 @@ def copies(built: Builder, own: tuple[Word, ...], words: tuple[Word, ...], _: Co
     if len(line.operands) < 2:
         return
     source, target = line.operands[:2]
-    scheme = "docker" if own else "kubernetes"
+    scheme = "kubernetes"
+    if own:
+        scheme = "docker"
     sources = [_copied(built, source, Operation.FETCH, scheme)]
     targets = [_copied(built, target, Operation.SEND, scheme)]
     built.flow(sources, targets)
@@ -214,9 +220,10 @@ def _composed(words: tuple[Word, ...], head: Line) -> Actions:
     files = [*head.values("-f", "--file"), *line.values("-f", "--file")]
     folder = line.value("--project-directory")
     for word in files or [Word("docker-compose.yml")]:
-        operation = (
-            Operation.READ if verb in ("config", "down", "stop", "pull", "push", "rm", "kill") else Operation.EXECUTE
-        )
+        if verb in ("config", "down", "stop", "pull", "push", "rm", "kill"):
+            operation = Operation.READ
+        else:
+            operation = Operation.EXECUTE
         at = built.add(operation, below(folder, word), words=() if files else tuple(line.operands[:1]))
         if verb == "config":
             built.show(at)

@@ -66,15 +66,21 @@ def _cp(command: Command) -> Actions:
 
 def _as_parents(line: Line, source: Word, target: Word) -> Word:
     """With `--parents` the folders of the source are made below the target."""
-    folder = posixpath.dirname(source.text) if line.has("--parents") else ""
-    return below(target, renamed(source, folder)) if folder and not folder.startswith("/") else target
+    folder = ""
+    if line.has("--parents"):
+        folder = posixpath.dirname(source.text)
+    if folder and not folder.startswith("/"):
+        return below(target, renamed(source, folder))
+    return target
 
 
 def _install(command: Command) -> Actions:
     """`install`: copies with a mode; `-d` makes folders."""
     line = taken(command.arguments, _INSTALL)
     if not line.has("-d", "--directory"):
-        return _cp(command) if not line.has("-m", "-o", "-g", "--mode") else _copied(line)
+        if not line.has("-m", "-o", "-g", "--mode"):
+            return _cp(command)
+        return _copied(line)
     built = Builder()
     for word in line.operands:
         built.add(Operation.CREATE, word)
@@ -122,8 +128,12 @@ def _ln(command: Command) -> Actions:
     sources, target, is_below = _split(line)
     is_below = is_below and not (line.has("-n", "-T") and len(sources) == 1)
     for source in sources:
-        at_name = target if target is not None else renamed(source, last_part(source.text))
-        made = inside(at_name, source) if target is not None and is_below else at_name
+        at_name = target
+        if at_name is None:
+            at_name = renamed(source, last_part(source.text))
+        made = at_name
+        if target is not None and is_below:
+            made = inside(at_name, source)
         named = source
         folder = posixpath.dirname(made.text)
         if line.has("-s", "--symbolic") and not line.has("-r", "--relative") and folder:
@@ -150,11 +160,10 @@ def _transfers(command: Command) -> Actions:
             built.read(word)
     sources, target, is_below = _split(line)
     for source in sources:
-        at = (
-            built.add(Operation.FETCH, source)
-            if is_remote(source)
-            else built.read(source, Operation.COPY_SOURCE, deep=deep)
-        )
+        if is_remote(source):
+            at = built.add(Operation.FETCH, source)
+        else:
+            at = built.read(source, Operation.COPY_SOURCE, deep=deep)
         if target is not None:
             built.flow([at], [_arrival(built, source, target, is_below=is_below, deep=deep)])
     if is_rsync and target is None and sources:
@@ -169,9 +178,14 @@ def _transfers(command: Command) -> Actions:
 def _arrival(built: Builder, source: Word, target: Word, *, is_below: bool, deep: bool) -> int | None:
     if is_remote(target):
         return built.add(Operation.SEND, target)
-    path = renamed(source, source.text.rpartition(":")[2]) if is_remote(source) else source
+    path = source
+    if is_remote(source):
+        path = renamed(source, source.text.rpartition(":")[2])
     is_contents = path.text.endswith("/") or not last_part(path.text)
-    to = target if is_contents else _target(path, target, is_below=is_below)
+    if is_contents:
+        to = target
+    else:
+        to = _target(path, target, is_below=is_below)
     return built.add(Operation.COPY_DEST, to, words=(source, target), deep=deep)
 
 
@@ -192,7 +206,12 @@ def _rename(command: Command) -> Actions:
     built = Builder()
     first = line.operand(0)
     is_expression = line.has("-e") or bool(re.match(r"(?:s|y|tr)\W", first))
-    skipped = 0 if line.has("-e") else 1 if is_expression else 2
+    if line.has("-e"):
+        skipped = 0
+    elif is_expression:
+        skipped = 1
+    else:
+        skipped = 2
     for word in line.operands[skipped:]:
         built.add(Operation.RENAME, word)
     return built.build()

@@ -35,7 +35,10 @@ def _sqlite(command: Command) -> Actions:
     """`sqlite3 FILE [SQL]`: the file is read, or edited where the SQL changes something or is not told."""
     line = taken(command.arguments, _SQLITE)
     built = Builder()
-    texts = [*line.operands[1:], *line.values("-cmd", "-c", "-s")] if command.program == "duckdb" else []
+    if command.program == "duckdb":
+        texts = [*line.operands[1:], *line.values("-cmd", "-c", "-s")]
+    else:
+        texts = []
     texts = texts or [*line.operands[1:], *line.values("-cmd")]
     if command.input is not None and not line.operands[1:]:
         texts.append(command.input)
@@ -46,7 +49,10 @@ def _sqlite(command: Command) -> Actions:
     is_read = line.has("-readonly") or (is_told and not any(map(_changes, texts)))
     for word in line.operands[:1]:
         if word.text not in (":memory:", ""):
-            operation = Operation.READ if is_read else Operation.EDIT
+            if is_read:
+                operation = Operation.READ
+            else:
+                operation = Operation.EDIT
             built.show(built.add(operation, word, authored=not is_read and is_told))
     _fed(built, command, is_told=bool(texts))
     return built.build()
@@ -67,7 +73,9 @@ def _server(
     """`host:port` of a server; without a host it is this machine."""
     where = line.value(*host)
     told = next((word.text for word in line.values(*ports) if word.text.isdigit()), port)
-    return renamed(where, f"{where.text}:{told}") if where is not None else Word(f"localhost:{told}")
+    if where is not None:
+        return renamed(where, f"{where.text}:{told}")
+    return Word(f"localhost:{told}")
 
 
 _URL = re.compile(r"\w+(?:\+\w+)?://|\w+=\S")
@@ -126,8 +134,16 @@ def _restores(command: Command) -> Actions:
     """`pg_restore`, `mongorestore`, `mysqlimport`: files go into a database."""
     line = taken(command.arguments, _DUMP)
     built = Builder()
-    port = "27017" if "mongo" in command.program else "5432" if "pg" in command.program else "3306"
-    operands = line.operands[1:] if "mysql" in command.program else line.operands
+    if "mongo" in command.program:
+        port = "27017"
+    elif "pg" in command.program:
+        port = "5432"
+    else:
+        port = "3306"
+    if "mysql" in command.program:
+        operands = line.operands[1:]
+    else:
+        operands = line.operands
     sources = [built.read(word, deep="mongo" in command.program) for word in [*operands, *line.values("--archive")]]
     url = next((word for word in line.values("-d", "--dbname", "--uri") if "://" in word.text), None)
     at = built.add(Operation.SEND, url or _server(line, port=port), words=(url or command.words[0],))
@@ -174,7 +190,9 @@ def client(entry: Program) -> Rule:
         for word in line.operands:
             if word.text.endswith((".js", ".mongodb")):
                 built.run(word)
-        language = "javascript" if "mongo" in command.program else "sql"
+        language = "sql"
+        if "mongo" in command.program:
+            language = "javascript"
         built.codes = [Code(language, word) for word in line.values("--eval", "-q", "--query", "-Q")]
         _answers(built, line, command, at, ("-o",) if command.program == "sqlcmd" else ())
         return built.build()

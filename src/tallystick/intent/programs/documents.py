@@ -31,7 +31,10 @@ def _ffmpeg(command: Command) -> Actions:
             sources.append(_source(built, words[at + 1]))
             at += 2
         elif text.startswith("-") and text != "-":
-            at += 1 if text in _FFMPEG_FLAGS else 2
+            if text in _FFMPEG_FLAGS:
+                at += 1
+            else:
+                at += 2
         else:
             outputs.append(words[at])
             at += 1
@@ -79,14 +82,20 @@ def _magick(command: Command) -> Actions:
     while at < len(words):
         text = words[at].text
         if (text[:1] in ("-", "+") and len(text) > 1) or text in ("(", ")"):
-            at += 1 if text in _MAGICK_FLAGS or text[:1] == "+" else 2
+            if text in _MAGICK_FLAGS or text[:1] == "+":
+                at += 1
+            else:
+                at += 2
         else:
             files.append(words[at])
             at += 1
     built = Builder()
     if edits or is_read:
         for word in files:
-            found = built.add(Operation.EDIT, word) if edits else built.read(word)
+            if edits:
+                found = built.add(Operation.EDIT, word)
+            else:
+                found = built.read(word)
             built.show(None if edits else found)
         return built.build()
     texts = [(word, _TEXT_OF.match(word.text)) for word in files[:-1]]
@@ -142,8 +151,16 @@ def _in_out(command: Command) -> Actions:
     line = taken(command.arguments, _IN_OUT)
     built = Builder()
     output = line.value("-o")
-    inputs = line.operands if output is not None else line.operands[:-1]
-    target = output if output is not None else line.operands[-1] if inputs else None
+    if output is not None:
+        inputs = line.operands
+    else:
+        inputs = line.operands[:-1]
+    if output is not None:
+        target = output
+    elif inputs:
+        target = line.operands[-1]
+    else:
+        target = None
     sources = [_source(built, word) for word in inputs]
     if target is not None:
         built.flow(sources, [built.write(target)])
@@ -156,7 +173,9 @@ def _tesseract(command: Command) -> Actions:
     """`tesseract IMAGE NAME`: the text goes to NAME.txt."""
     line = taken(command.arguments, grammar("-l --psm --oem --dpi -c --tessdata-dir"))
     built = Builder()
-    at = built.read(line.operands[0]) if line.operands else None
+    at = None
+    if line.operands:
+        at = built.read(line.operands[0])
     for word in line.operands[1:2]:
         if word.text in ("-", "stdout"):
             built.show(at)
@@ -180,13 +199,20 @@ def converter(entry: Program) -> Rule:
         source = line.operands[0]
         at = _source(built, source)
         target = line.value("-o", "-outfile") or (line.operands[1] if len(line.operands) > 1 else None)
-        words = (source,) if target is None else (target,)
+        if target is None:
+            words = (source,)
+        else:
+            words = (target,)
         if target is None:
             folder, name = line.value("-outdir", "-output-directory"), source.text
-            name = last_part(name) if folder is not None else name
+            if folder is not None:
+                name = last_part(name)
             target = below(folder, renamed(source, f"{name.rpartition('.')[0] or name}{entry.suffix}"))
         built.flow([at], [built.write(target, words=words)])
-        built.show(at if target.text == "-" else None)
+        if target.text == "-":
+            built.show(at)
+        else:
+            built.show(None)
         return built.build()
 
     return rule

@@ -28,7 +28,9 @@ def _without_silence(command: Command) -> list[Word]:
     is_ex = command.program in ("ex", "ed", "red") or any(
         re.fullmatch(r"-[eE]s?|-[a-zA-Z]*e", word.text) for word in words
     )
-    return [word for word in words if word.text not in ("-s", "-es", "-Es")] if is_ex else words
+    if is_ex:
+        return [word for word in words if word.text not in ("-s", "-es", "-Es")]
+    return words
 
 
 def _saved(commands: str) -> Iterator[str]:

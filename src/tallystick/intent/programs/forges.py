@@ -30,7 +30,10 @@ def _gh(command: Command) -> Actions:
     elif group == "auth":
         is_read = verb in ("token", "status")
         at = built.add(Operation.READ if is_read else Operation.EDIT, _TOKENS, words=command.words[:3])
-        built.show(at if is_read else None)
+        if is_read:
+            built.show(at)
+        else:
+            built.show(None)
     elif group == "api":
         _api(built, line, command)
     elif (group, verb) == ("repo", "clone"):
@@ -53,8 +56,14 @@ def _clone(built: Builder, line: Line) -> None:
     if not words:
         return
     is_url = "://" in words[0].text or "@" in words[0].text
-    url = words[0] if is_url else renamed(words[0], f"{_host(line)}/{words[0].text}")
-    into = words[1] if len(words) > 1 else renamed(words[0], last_part(words[0].text).removesuffix(".git"))
+    if is_url:
+        url = words[0]
+    else:
+        url = renamed(words[0], f"{_host(line)}/{words[0].text}")
+    if len(words) > 1:
+        into = words[1]
+    else:
+        into = renamed(words[0], last_part(words[0].text).removesuffix(".git"))
     source = built.add(Operation.FETCH, url, words=(words[0],))
     built.flow([source], [built.add(Operation.WRITE, into, words=(words[-1],), deep=True)])
 
@@ -90,11 +99,19 @@ def _answer(built: Builder, line: Line, at: int | None, own: tuple[Word, ...]) -
 def _downloaded(built: Builder, line: Line, own: tuple[Word, ...]) -> Iterator[int | None]:
     """The files that patterns without wildcards and `--output` name; else whatever comes to lie in the folder."""
     folder = line.value("-D", "--dir")
-    output = line.value("-O", "--output") if line.operand(0) == "release" else None
-    named = [output] if output is not None else line.values("-p", "--pattern")
+    output = None
+    if line.operand(0) == "release":
+        output = line.value("-O", "--output")
+    if output is not None:
+        named = [output]
+    else:
+        named = line.values("-p", "--pattern")
     for word in named if line.operand(0) == "release" else ():
         if word.is_known and not _WILD & set(word.plain):
-            inner = word if output is not None or folder is None else renamed(word, f"{folder.text}/{word.text}")
+            if output is not None or folder is None:
+                inner = word
+            else:
+                inner = renamed(word, f"{folder.text}/{word.text}")
             yield built.write(inner, words=(word,))
     if output is None and (line.operand(0) != "release" or not named or any(_WILD & set(word.plain) for word in named)):
         yield built.add(Operation.WRITE, folder or _HERE, words=own if folder is None else (folder,), deep=True)
@@ -109,10 +126,16 @@ def _api(built: Builder, line: Line, command: Command) -> None:
         if value.startswith("@"):
             sources.append(built.read(renamed(word, value[1:])))
     is_sent = method in ("POST", "PUT", "PATCH", "DELETE") or (not method and bool(fields or line.has("--input")))
-    word = line.operands[1] if len(line.operands) > 1 else command.words[0]
+    if len(line.operands) > 1:
+        word = line.operands[1]
+    else:
+        word = command.words[0]
     path = line.operand(1)
     host = _host(line).replace("https://github.com", "https://api.github.com")
-    url = word if "://" in path else renamed(word, f"{host}/{path.lstrip('/')}")
+    if "://" in path:
+        url = word
+    else:
+        url = renamed(word, f"{host}/{path.lstrip('/')}")
     at = built.add(Operation.SEND if is_sent else Operation.FETCH, url, words=(word,))
     built.flow(sources, [at])
     if built.reads_input:

@@ -48,20 +48,28 @@ def _clone(call: GitCall) -> None:
         return
     url = operands[0]
     is_local = re.match(r"(?:\w+://|[^/]+:)", url.text) is None
-    source = call.built.read(call.path(url), deep=True) if is_local else call.built.add(Operation.FETCH, url)
+    if is_local:
+        source = call.built.read(call.path(url), deep=True)
+    else:
+        source = call.built.add(Operation.FETCH, url)
     name = last_part(url.text.replace(":", "/")).removesuffix(".git")
-    into = (
-        operands[1]
-        if len(operands) > 1
-        else renamed(url, f"{name}.git" if call.line.has("--bare", "--mirror") else name)
-    )
+    if len(operands) > 1:
+        into = operands[1]
+    else:
+        into = renamed(url, f"{name}.git" if call.line.has("--bare", "--mirror") else name)
     target = call.built.add(Operation.WRITE, call.path(into), words=(operands[-1],), deep=True)
     call.built.flow([source], [target])
 
 
 def _init(call: GitCall) -> None:
-    folder = call.path(call.line.operands[0]) if call.line.operands else call.folder or HERE
-    target = folder if call.line.has("--bare") else below(folder, Word(".git"))
+    if call.line.operands:
+        folder = call.path(call.line.operands[0])
+    else:
+        folder = call.folder or HERE
+    if call.line.has("--bare"):
+        target = folder
+    else:
+        target = below(folder, Word(".git"))
     call.built.add(Operation.CREATE, target, words=tuple(call.line.operands[:1]) or call.own, deep=True)
 
 
@@ -103,12 +111,18 @@ def _config(call: GitCall) -> None:
     """`config`: a name alone is asked for, a name with a value is set."""
     line = taken(call.arguments, grammar("-f --file --default --type --blob"))
     settings = line.value("-f", "--file")
-    target = call.path(settings) if settings is not None else below(call.folder, Word(".git/config"))
+    if settings is not None:
+        target = call.path(settings)
+    else:
+        target = below(call.folder, Word(".git/config"))
     if line.has("--global"):
         target = at_home(".gitconfig")
     elif line.has("--system"):
         target = Word("/etc/gitconfig")
-    operands = line.operands[1:] if line.operand(0) in ("get", "set", "unset", "list", "edit") else line.operands
+    if line.operand(0) in ("get", "set", "unset", "list", "edit"):
+        operands = line.operands[1:]
+    else:
+        operands = line.operands
     asks = line.has("--get", "--get-all", "--get-regexp", "-l", "--list", "--get-urlmatch") or line.operand(0) in (
         "get",
         "list",
@@ -129,7 +143,10 @@ def _remote(call: GitCall) -> None:
         target = below(call.folder, Word(".git/config"))
         call.built.add(Operation.EDIT, target, words=tuple(call.line.operands), authored=True)
     elif verb in ("update", "show"):
-        name = call.line.operands[1] if len(call.line.operands) > 1 else Word("origin")
+        if len(call.line.operands) > 1:
+            name = call.line.operands[1]
+        else:
+            name = Word("origin")
         call.built.add(Operation.FETCH, name, words=call.own)
 
 
@@ -154,7 +171,10 @@ def _packs(call: GitCall) -> None:
         if not made:
             call.built.show(*sources)
     elif call.verb == "bundle":
-        operation = Operation.WRITE if line.operand(0) == "create" else Operation.READ
+        if line.operand(0) == "create":
+            operation = Operation.WRITE
+        else:
+            operation = Operation.READ
         for word in line.operands[1:2]:
             call.built.add(operation, call.path(word))
     elif not line.has("--stdout"):
@@ -179,7 +199,10 @@ def _submodule(call: GitCall) -> None:
     verb, names = call.line.operand(0), call.line.operands[1:]
     if verb == "add" and names:
         source = call.built.add(Operation.FETCH, names[0])
-        into = names[1] if len(names) > 1 else renamed(names[0], last_part(names[0].text).removesuffix(".git"))
+        if len(names) > 1:
+            into = names[1]
+        else:
+            into = renamed(names[0], last_part(names[0].text).removesuffix(".git"))
         call.built.flow([source], [call.built.add(Operation.WRITE, call.path(into), words=tuple(names), deep=True)])
     elif verb == "update":
         source = call.built.add(Operation.FETCH, Word("origin"), words=call.own)

@@ -41,7 +41,9 @@ class GitCall:
     @property
     def verb(self) -> str:
         """The subcommand."""
-        return self.own[0].text if self.own else ""
+        if self.own:
+            return self.own[0].text
+        return ""
 
     def path(self, word: Word) -> Word:
         """A path as git reads it."""
@@ -50,7 +52,10 @@ class GitCall:
     def paths(self) -> list[Word]:
         """The words after `--`, or all operands."""
         at = next((n for n, word in enumerate(self.arguments) if word.text == "--"), None)
-        words = self.line.operands if at is None else self.arguments[at + 1 :]
+        if at is None:
+            words = self.line.operands
+        else:
+            words = self.arguments[at + 1 :]
         return [self.path(HERE if word.text in _ALL else word) for word in words]
 
     def has_dashes(self) -> bool:
@@ -63,5 +68,7 @@ class GitCall:
 
     def remote(self, operation: Operation, *, default: str = "origin") -> int | None:
         """The other repository: the first operand, or the usual one."""
-        word = self.line.operands[0] if self.line.operands else None
+        word = None
+        if self.line.operands:
+            word = self.line.operands[0]
         return self.built.add(operation, word or Word(default), words=self.own if word is None else ())

@@ -28,7 +28,9 @@ def checkout(call: GitCall) -> None:
     if call.has_dashes():
         named = call.paths()
     else:
-        first = operands[0].text if operands else ""
+        first = ""
+        if operands:
+            first = operands[0].text
         is_file = _LIKE_FILE.fullmatch(first) is not None and not first.startswith("origin/")
         named = [call.path(word) for word in operands[0 if is_file else 1 :]]
     for word in named:
@@ -72,7 +74,9 @@ def mv(call: GitCall) -> None:
         return
     target = operands[-1]
     for source in operands[:-1]:
-        to = inside(target, source) if len(operands) > 2 or is_folder(target.text) else target
+        to = target
+        if len(operands) > 2 or is_folder(target.text):
+            to = inside(target, source)
         at = call.built.add(Operation.RENAME, call.path(source))
         call.built.flow([at], [call.built.add(Operation.COPY_DEST, call.path(to), words=(source, target))])
 
@@ -105,7 +109,10 @@ def apply(call: GitCall) -> None:
     call.built.reads_input = call.built.reads_input or not call.line.operands
     if is_index:
         return
-    told = patched(call.command, strip=1) if call.built.reads_input else []
+    if call.built.reads_input:
+        told = patched(call.command, strip=1)
+    else:
+        told = []
     made = [call.built.add(operation, call.path(word), words=call.own, authored=True) for operation, word in told]
     made = made or [call.tree()]
     call.built.flow(sources, made)

@@ -34,7 +34,10 @@ def _terraform(command: Command) -> Actions:
     if verb == "console" and command.input is not None:
         built.show(*[built.read(Word(path)) for path in _FILES.findall(command.input.plain[:20_000])[:64]])
     if verb == "fmt":
-        operation = Operation.READ if line.has("-check") else Operation.EDIT
+        if line.has("-check"):
+            operation = Operation.READ
+        else:
+            operation = Operation.EDIT
         built.add(
             operation,
             below(folder, operands[0]) if operands else folder or _HERE,
@@ -104,7 +107,10 @@ def _vault(built: Builder, line: Line) -> None:
     operation = _VAULT.get(line.operand(0), Operation.EDIT)
     for word in line.operands[1:]:
         at = built.add(operation, word)
-        built.show(at if operation is Operation.READ else None)
+        if operation is Operation.READ:
+            built.show(at)
+        else:
+            built.show(None)
 
 
 RULES: dict[str, Rule] = {

@@ -103,10 +103,17 @@ def _python(command: Command) -> Actions:
     built = Builder()
     while at < len(words) and words[at].text[:1] == "-" and words[at].text != "-":
         text = words[at].text
-        letters = text[1:] if text[1:2] != "-" else ""
+        letters = ""
+        if text[1:2] != "-":
+            letters = text[1:]
         if "c" in letters and not letters.startswith(("W", "X")):
             code = letters.partition("c")[2]
-            value = renamed(words[at], code) if code else words[at + 1] if at + 1 < len(words) else None
+            if code:
+                value = renamed(words[at], code)
+            elif at + 1 < len(words):
+                value = words[at + 1]
+            else:
+                value = None
             built.codes += [Code("python", value)] if value is not None else []
             return built.build()
         if "m" in letters and not letters.startswith(("W", "X")):
@@ -149,7 +156,10 @@ def _serves(command: Command) -> Actions:
     """`http.server`: all below a folder can be fetched."""
     line = taken(command.arguments, _SERVER)
     built = Builder()
-    port = line.operands[0] if line.operands else Word("8000")
+    if line.operands:
+        port = line.operands[0]
+    else:
+        port = Word("8000")
     host = line.said("-b", "--bind")
     source = built.add(Operation.READ, line.value("-d", "--directory") or Word("."), words=command.words[:1], deep=True)
     target = built.add(
@@ -162,13 +172,19 @@ def _serves(command: Command) -> Actions:
 def _archives(command: Command) -> Actions:
     """`python -m zipfile`, `tarfile`: `-c ARCHIVE MEMBER…`, `-e ARCHIVE FOLDER`, `-l ARCHIVE`."""
     words = command.arguments
-    option, rest = (words[0].text, words[1:]) if words else ("", ())
+    if words:
+        option, rest = words[0].text, words[1:]
+    else:
+        option, rest = "", ()
     built = Builder()
     if option in ("-c", "--create") and rest:
         members = [built.read(word, deep=True) for word in rest[1:]]
         built.flow(members, [built.write(rest[0])])
     elif option in ("-e", "--extract") and rest:
-        into = rest[1] if len(rest) > 1 else Word(".")
+        if len(rest) > 1:
+            into = rest[1]
+        else:
+            into = Word(".")
         source = built.read(rest[0])
         built.flow([source], [built.add(Operation.WRITE, into, words=(rest[-1],), deep=True)])
     elif rest:
@@ -315,7 +331,9 @@ _CRYSTAL = interpreter(arguments_of("crystal"))
 def _crystal(command: Command) -> Actions:
     """`crystal eval CODE`, `crystal run FILE`."""
     words = command.words
-    verb = words[1].text if len(words) > 1 else ""
+    verb = ""
+    if len(words) > 1:
+        verb = words[1].text
     if verb == "eval" and len(words) > 2:
         return Actions(codes=(Code("other", sentence(words[2:])),))
     if verb in ("build", "tool", "docs", "init", "spec", "version", "env", "deps"):

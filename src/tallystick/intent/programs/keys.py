@@ -47,7 +47,10 @@ def _gpg(command: Command) -> Actions:
     for word in line.values("--passphrase-file"):
         built.read(word)
     if line.has(*_GPG_SERVER):
-        operation = Operation.SEND if line.has("--send-keys") else Operation.FETCH
+        if line.has("--send-keys"):
+            operation = Operation.SEND
+        else:
+            operation = Operation.FETCH
         built.add(operation, line.value("--keyserver") or Word("hkps://keys.openpgp.org"), words=command.words[:2])
     elif line.has(*_GPG_RING):
         _gpg_ring(line, built, command.words[:2])
@@ -78,7 +81,12 @@ def _gpg_files(line: Line, built: Builder) -> None:
         if built.reads_input:
             built.feed(*made)
     elif line.has(*_GPG_MAKES) and line.operands:
-        suffix = ".asc" if line.has(*_GPG_TEXT) else ".sig" if line.has("-b", "--detach-sign") else ".gpg"
+        if line.has(*_GPG_TEXT):
+            suffix = ".asc"
+        elif line.has("-b", "--detach-sign"):
+            suffix = ".sig"
+        else:
+            suffix = ".gpg"
         for at, word in zip(sources, line.operands, strict=False):
             built.flow([at], [built.write(renamed(word, f"{word.text}{suffix}"), words=(word,))])
     else:

@@ -51,7 +51,9 @@ _DONE = {
 def _apply(command: Command) -> Actions:
     """`apply_patch`, which Codex has among its programs: the envelope is its argument, or on its input."""
     built = Builder()
-    given = command.input.plain if command.input is not None else ""
+    given = ""
+    if command.input is not None:
+        given = command.input.plain
     text = next((word.plain for word in command.arguments if "\n*** " in word.plain), given)[: 1 << 20]
     own = command.words[:1]
     made = [
@@ -73,7 +75,9 @@ def _patch(command: Command) -> Actions:
     built = Builder()
     folder = line.value("-d", "--directory")
     source = line.value("-i", "--input") or (line.operands[1] if len(line.operands) > 1 else None)
-    at = built.read(below(folder, source)) if source is not None else None
+    at = None
+    if source is not None:
+        at = built.read(below(folder, source))
     if line.has("--dry-run"):
         return built.build()
     strip = line.said("-p", "--strip")
@@ -85,9 +89,10 @@ def _patch(command: Command) -> Actions:
     elif line.operands:
         made = [built.add(Operation.EDIT, below(folder, line.operands[0]))]
     else:
-        told = (
-            patched(command, strip=int(strip) if strip.isdigit() and len(strip) < 3 else 99) if source is None else []
-        )
+        if source is None:
+            told = patched(command, strip=int(strip) if strip.isdigit() and len(strip) < 3 else 99)
+        else:
+            told = []
         own = command.words[:1]
         made = [built.add(operation, below(folder, word), words=own, authored=True) for operation, word in told]
         made = made or [built.add(Operation.EDIT, folder or Word("."), words=own, deep=True)]

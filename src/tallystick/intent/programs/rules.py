@@ -95,7 +95,9 @@ class Builder:
         self, word: Word, operation: Operation = Operation.WRITE, *, words: tuple[Word, ...] = (), deep: bool = False
     ) -> int | None:
         """Take a file that is written; `-` is the standard output, and no action."""
-        return None if word.text in _OUTPUT else self.add(operation, word, words=words, deep=deep)
+        if word.text in _OUTPUT:
+            return None
+        return self.add(operation, word, words=words, deep=deep)
 
     def run(self, word: Word) -> int | None:
         """Take a file whose text is run."""

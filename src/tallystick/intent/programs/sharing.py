@@ -22,7 +22,9 @@ def _shares(command: Command) -> Actions:
     line = taken(command.arguments, _SHARING)
     built = Builder()
     words = line.operands
-    verb = words[0].text if words and words[0].text in _SHARING_VERBS else ""
+    verb = ""
+    if words and words[0].text in _SHARING_VERBS:
+        verb = words[0].text
     if verb in _RECEIVING:
         return NOTHING
     given = [*(words[1:] if verb else words), *line.values("-f", "-i", "-a", "--file", "--attach")]
@@ -72,7 +74,10 @@ def _websocat(command: Command) -> Actions:
         if kind in _JOINED:
             built.codes.append(Code("sh", renamed(word, rest)))
         elif kind in ("ws", "wss", "tcp", "ws-c", "tcp-l", "ws-l", "ws-listen"):
-            operation = Operation.LISTEN if kind.endswith(("-l", "listen")) else Operation.CONNECT
+            if kind.endswith(("-l", "listen")):
+                operation = Operation.LISTEN
+            else:
+                operation = Operation.CONNECT
             at = built.add(operation, word, words=(word,))
             built.show(at)
             if is_fed(command):

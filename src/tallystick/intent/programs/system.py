@@ -74,7 +74,9 @@ def _service(command: Command) -> Actions:
     """`service NAME start`, `rc-service`, `initctl`, `brew services`."""
     words = [word for word in command.arguments if word.text[:1] != "-"]
     built = Builder()
-    verb = words[1].text if len(words) > 1 else ""
+    verb = ""
+    if len(words) > 1:
+        verb = words[1].text
     if verb in ("start", "restart", "reload"):
         built.add(Operation.SCHEDULE, words[0])
     if verb in ("stop", "restart", "reload"):
@@ -237,7 +239,9 @@ def _formats(command: Command) -> Actions:
 def _loginctl(command: Command) -> Actions:
     """`hostnamectl`, `timedatectl`, `loginctl`, `defaults`: verbs that begin with `set` or write change the machine."""
     words = [word.text for word in command.arguments if word.text[:1] != "-"]
-    verb = words[0] if words else ""
+    verb = ""
+    if words:
+        verb = words[0]
     if not re.match(r"set|write|delete|hostname\b|terminate|kill|enable|disable|import", verb):
         return NOTHING
     return _privileged(command)
@@ -249,9 +253,15 @@ def _defaults(command: Command) -> Actions:
     built = Builder()
     if len(words) > 1 and words[0].text in ("write", "delete", "import", "rename", "read", "export"):
         is_read = words[0].text in ("read", "export")
-        path = words[1] if "/" in words[1].text else at_home(f"Library/Preferences/{words[1].text}.plist")
+        if "/" in words[1].text:
+            path = words[1]
+        else:
+            path = at_home(f"Library/Preferences/{words[1].text}.plist")
         at = built.add(Operation.READ if is_read else Operation.EDIT, path, words=tuple(words), authored=not is_read)
-        built.show(at if is_read else None)
+        if is_read:
+            built.show(at)
+        else:
+            built.show(None)
     return built.build()
 
 

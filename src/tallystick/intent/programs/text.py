@@ -25,9 +25,14 @@ def searcher(entry: Program) -> Rule:
     def rule(command: Command) -> Actions:
         line = taken(command.arguments, rules)
         built = Builder()
-        is_list = line.has(*lists) if lists else False
+        is_list = False
+        if lists:
+            is_list = line.has(*lists)
         has_pattern = line.has(*_PATTERN.split()) or line.has("--files")
-        paths = line.operands if has_pattern else line.operands[1:]
+        if has_pattern:
+            paths = line.operands
+        else:
+            paths = line.operands[1:]
         built.show(*[built.read(word) for word in line.values("-f", "--file")])
         for path in paths:
             if path.text == "-":
@@ -39,7 +44,10 @@ def searcher(entry: Program) -> Rule:
         if not paths and is_fed(command):
             built.reads_input = True
         elif not paths:
-            operation = Operation.LIST if line.has("--files", "--type-list") else Operation.READ
+            if line.has("--files", "--type-list"):
+                operation = Operation.LIST
+            else:
+                operation = Operation.READ
             built.show(built.add(operation, Word("."), words=command.words[:1], deep=True))
         return built.build()
 
@@ -54,7 +62,10 @@ def _grep(command: Command) -> Actions:
     line = taken(command.arguments, _GREP)
     built = Builder()
     deep = line.has("-r", "-R", "--recursive", "--dereference-recursive") or command.program == "rgrep"
-    paths = line.operands if line.has(*_PATTERN.split()) else line.operands[1:]
+    if line.has(*_PATTERN.split()):
+        paths = line.operands
+    else:
+        paths = line.operands[1:]
     built.show(*[built.read(word) for word in line.values("-f", "--file")])
     built.show(*[built.read(word, deep=deep) for word in paths])
     if not paths and deep:
@@ -72,8 +83,14 @@ def _awk(command: Command) -> Actions:
     built = Builder()
     sources = line.values("-e", "--source")
     has_file = line.has("-f", "-E", "--file", "--exec")
-    operands = line.operands if sources or has_file else line.operands[1:]
-    sources += [] if sources or has_file else line.operands[:1]
+    if sources or has_file:
+        operands = line.operands
+    else:
+        operands = line.operands[1:]
+    if sources or has_file:
+        sources += []
+    else:
+        sources += line.operands[:1]
     built.codes = [Code("awk", source) for source in sources]
     for script in line.values("-f", "-E", "--file", "--exec"):
         if script.text not in ("-", "/dev/stdin"):
@@ -119,7 +136,10 @@ def _tee(command: Command) -> Actions:
     """`tee`: its input goes to files and to its output."""
     line = taken(command.arguments, _TEE)
     built = Builder()
-    operation = Operation.APPEND if line.has("-a", "--append") else Operation.WRITE
+    if line.has("-a", "--append"):
+        operation = Operation.APPEND
+    else:
+        operation = Operation.WRITE
     built.feed(*[built.add(operation, word) for word in line.operands])
     built.reads_input = built.echoes = True
     return built.build()
@@ -134,9 +154,13 @@ def _split(command: Command) -> Actions:
     built = Builder()
     if command.program.endswith("csplit"):
         prefix = line.value("-f", "--prefix") or Word("xx")
+    elif len(line.operands) > 1:
+        prefix = line.operands[1]
     else:
-        prefix = line.operands[1] if len(line.operands) > 1 else Word("x")
-    source = built.read(line.operands[0]) if line.operands else None
+        prefix = Word("x")
+    source = None
+    if line.operands:
+        source = built.read(line.operands[0])
     built.reads_input = built.reads_input or not line.operands
     pieces = built.add(Operation.WRITE, Word(f"{prefix.text}\ue000", prefix.hidden), words=(prefix,))
     built.flow([source], [pieces])

@@ -38,7 +38,9 @@ def _go(command: Command) -> Actions:
     """`go VERB`: `run` and `test` run code of the project, `build` makes a program, `get` fetches."""
     words = command.arguments
     line = taken(words[1:], _GO)
-    verb = words[0].text if words else ""
+    verb = ""
+    if words:
+        verb = words[0].text
     call = _Call(Builder(), line, verb, line.operands, line.value("-C"), words[:1])
     known = _GO_VERBS.get(verb)
     if known is not None:
@@ -62,11 +64,16 @@ def _go_run(call: _Call) -> None:
 
 def _package(word: Word) -> Word:
     """The folder that `./x/...` means."""
-    return renamed(word, word.text.removesuffix("...").rstrip("/") or ".") if word.text.endswith("...") else word
+    if word.text.endswith("..."):
+        return renamed(word, word.text.removesuffix("...").rstrip("/") or ".")
+    return word
 
 
 def _go_builds(call: _Call) -> None:
-    operation = Operation.EXECUTE if call.verb == "test" else Operation.READ
+    if call.verb == "test":
+        operation = Operation.EXECUTE
+    else:
+        operation = Operation.READ
     sources: list[int | None] = []
     for word in call.operands or [_HERE]:
         if call.verb == "install" and ("@" in word.text or re.match(r"\w[\w.-]*\.\w+/", word.text)):
@@ -95,7 +102,10 @@ def _go_mod(call: _Call) -> None:
     verb = call.line.operand(0)
     words = (*call.own, *call.operands[:1])
     if verb in ("init", "tidy", "edit", "vendor"):
-        operation = Operation.CREATE if verb == "init" else Operation.EDIT
+        if verb == "init":
+            operation = Operation.CREATE
+        else:
+            operation = Operation.EDIT
         call.built.add(operation, below(call.folder, Word("go.mod")), words=words)
     if verb == "vendor":
         call.built.add(Operation.WRITE, below(call.folder, Word("vendor")), words=words, deep=True)
@@ -151,7 +161,10 @@ def _cargo_builds(call: _Call) -> None:
 
 
 def _cargo_depends(call: _Call) -> None:
-    sources = [fetched(call.built, "cargo", word) for word in call.operands] if call.verb == "add" else []
+    if call.verb == "add":
+        sources = [fetched(call.built, "cargo", word) for word in call.operands]
+    else:
+        sources = []
     target = _cargo_file(call, "Cargo.lock" if call.verb == "update" else "Cargo.toml")
     call.built.flow(sources, [call.built.add(Operation.EDIT, target, words=call.own)])
 

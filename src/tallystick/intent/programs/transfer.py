@@ -29,14 +29,18 @@ def url_of(word: Word) -> Word:
 
 def _after_scheme(text: str) -> str:
     found = _SCHEME.match(text)
-    return text if found is None else text[found.end() :]
+    if found is None:
+        return text
+    return text[found.end() :]
 
 
 def _name_in(url: Word, *, default: str) -> Word:
     """The file that a URL is kept in: the last part of its path."""
     text = literal(url).text.partition("#")[0].partition("?")[0]
     path = _after_scheme(text)
-    name = last_part(path) if "/" in path and not path.endswith("/") else ""
+    name = ""
+    if "/" in path and not path.endswith("/"):
+        name = last_part(path)
     return renamed(url, name or (HOLE if HOLE in path else default))
 
 
@@ -57,7 +61,10 @@ def _curl(command: Command) -> Actions:
     for word in line.values(*_CURL_READS):
         if word.text == "-":
             continue  # a configuration, and nothing that is sent
-        built.read(renamed(word, word.text.partition(":")[0]) if word.text.count(":") == 1 else word)
+        if word.text.count(":") == 1:
+            built.read(renamed(word, word.text.partition(":")[0]))
+        else:
+            built.read(word)
     for word in line.values("-b", "--cookie"):
         if "=" not in word.text:
             built.read(word)
@@ -93,7 +100,9 @@ def _configured(command: Command) -> list[Word]:
     for line in command.input.plain[:20_000].splitlines()[:_MOST_SETTINGS]:
         told = _SETTING.match(line.strip())
         if told is not None:
-            dashes = "--" if len(told[1]) > 1 else "-"
+            dashes = "-"
+            if len(told[1]) > 1:
+                dashes = "--"
             found += [Word(f"{dashes}{told[1]}"), Word(told[2].strip().strip('"'))]
     return found
 
@@ -111,7 +120,9 @@ def _curl_ways(built: Builder, line: Line) -> None:
                 built.add(Operation.CONNECT, renamed(word, host), words=(word,))
     for word in line.values("--connect-to"):
         parts = re.findall(r"\[[^\]]*\]|[^:]+|(?<=:)(?=:)|^(?=:)|(?<=:)$", word.text[:400])
-        host = parts[2] if len(parts) > 2 else ""
+        host = ""
+        if len(parts) > 2:
+            host = parts[2]
         if host:
             built.add(Operation.CONNECT, renamed(word, host), words=(word,))
 
@@ -124,7 +135,9 @@ def _curl_bodies(built: Builder, line: Line) -> tuple[list[int | None], bool]:
             continue
         path: Word | None = None
         if name in ("-T", "--upload-file"):
-            path = renamed(value, "-") if value.text == "." else value
+            path = value
+            if value.text == ".":
+                path = renamed(value, "-")
         elif name in _CURL_DATA and "@" in value.text[: 1 if name != "--data-urlencode" else 200]:
             path = renamed(value, value.text.partition("@")[2])
         elif name in ("-F", "--form"):
@@ -162,7 +175,12 @@ _PRINTED = Word("-")
 def _curl_answer(built: Builder, line: Line, url: Word, at: int | None, output: Word | None) -> None:
     is_named = line.has("-O", "--remote-name", "--remote-name-all")
     has_output = line.has("-o", "--output")
-    target = output if output is not None else _name_in(url, default=HOLE) if is_named else _PRINTED
+    if output is not None:
+        target = output
+    elif is_named:
+        target = _name_in(url, default=HOLE)
+    else:
+        target = _PRINTED
     if output is None and has_output and not is_named:
         target = _PRINTED
     if target.text == "-":
@@ -223,7 +241,10 @@ def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folde
         return built.write(output)
     if line.has("-r", "-m", "-p", "--recursive", "--mirror", "--page-requisites"):
         host = renamed(url, _after_scheme(url.text).partition("/")[0])
-        into = folder or Word(".") if line.has("--no-directories") else below(folder, host)
+        if line.has("--no-directories"):
+            into = folder or Word(".")
+        else:
+            into = below(folder, host)
         return built.add(Operation.WRITE, into, words=(url,), deep=True)
     return built.write(below(folder, _name_in(url, default="index.html")), words=(url,))
 
@@ -238,8 +259,11 @@ def _httpie(command: Command) -> Actions:
     """`http [METHOD] URL [ITEM…]`: `name=value` and `name@file` are sent."""
     line = taken(command.arguments, _HTTPIE)
     words = line.operands
-    method = words[0].text if words and _METHOD.fullmatch(words[0].text) else ""
-    words = words[1:] if method else words
+    method = ""
+    if words and _METHOD.fullmatch(words[0].text):
+        method = words[0].text
+    if method:
+        words = words[1:]
     built = Builder()
     if not words:
         return built.build()
@@ -250,8 +274,13 @@ def _httpie(command: Command) -> Actions:
     sent = [built.read(Word(found[1])) for found in files]
     has_data = any(re.match(r"[^=:@]+:?=(?!=)", item.text) for item in items) or line.has("--raw")
     is_sent = method in _CHANGING or (not method and (has_data or bool(sent) or is_fed(command)))
-    scheme = "https" if command.program in ("https", "xhs") and not _SCHEME.match(url.text) else ""
-    told = renamed(url, f"{scheme}://{url.text}") if scheme else url_of(url)
+    scheme = ""
+    if command.program in ("https", "xhs") and not _SCHEME.match(url.text):
+        scheme = "https"
+    if scheme:
+        told = renamed(url, f"{scheme}://{url.text}")
+    else:
+        told = url_of(url)
     at = built.add(Operation.SEND if is_sent else Operation.FETCH, told, words=(words[0],))
     built.flow(sent, [at])
     if is_sent and is_fed(command):

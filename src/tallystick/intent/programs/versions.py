@@ -22,7 +22,10 @@ def _svn(command: Command) -> Actions:
     built = Builder()
     if verb in ("checkout", "co", "clone", "export") and operands:
         source = built.add(Operation.FETCH, operands[0])
-        into = operands[1] if len(operands) > 1 else renamed(operands[0], last_part(operands[0].text))
+        if len(operands) > 1:
+            into = operands[1]
+        else:
+            into = renamed(operands[0], last_part(operands[0].text))
         built.flow([source], [built.add(Operation.WRITE, into, words=tuple(operands), deep=True)])
     elif verb in (
         "update",
@@ -51,7 +54,9 @@ def _svn(command: Command) -> Actions:
     elif verb == "cat":
         built.show(*[built.read(word) for word in operands])
     else:
-        return NOTHING if verb in _VCS_SILENT or not verb else UNTOLD
+        if verb in _VCS_SILENT or not verb:
+            return NOTHING
+        return UNTOLD
     return built.build()
 
 

@@ -34,13 +34,17 @@ def passed_on(name: str, command: Command, text: Text) -> tuple[Text, bool]:
     decoder = _decoder(name, [word.text for word in command.arguments])
     if decoder is not None:
         return lambda: _decoded(decoder, read(text)), True
-    return (text, False) if name in _IN_PIECES else (None, False)
+    if name in _IN_PIECES:
+        return text, False
+    return None, False
 
 
 def decoded(name: str, arguments: list[str], text: str) -> str | None:
     """What a program makes of a text that it decodes; None if it does not."""
     decoder = _decoder(name, arguments)
-    return _decoded(decoder, text) if decoder is not None else None
+    if decoder is None:
+        return None
+    return _decoded(decoder, text)
 
 
 def _decoded(decoder: Callable[[str], str], text: str | None) -> str | None:
@@ -56,7 +60,9 @@ def _decoder(name: str, arguments: list[str]) -> Callable[[str], str] | None:
     """What undoes an encoding, as the program with these arguments does."""
     decodes = not _DECODE_FLAGS.isdisjoint(arguments)
     if name in ("base64", "gbase64") or (name == "basenc" and ("--base64" in arguments or "--base64url" in arguments)):
-        return _from_base64 if decodes else None
+        if decodes:
+            return _from_base64
+        return None
     if name == "base32" or (name == "basenc" and "--base32" in arguments):
         return _from_base32 if decodes else None
     if name == "openssl" and not {"-base64", "base64", "-a"}.isdisjoint(arguments) and "-d" in arguments:

@@ -67,7 +67,10 @@ class Collector(ABC):
 
     def __init__(self, environment: Environment) -> None:
         variables = {name: Word(value) for name, value in environment.variables.items()}
-        folders = [environment.folder] if environment.folder is not None else []
+        if environment.folder is not None:
+            folders = [environment.folder]
+        else:
+            folders = []
         if environment.folder is not None:
             variables.setdefault("PWD", Word(environment.folder))
         variables.setdefault("IFS", Word(" \t\n"))
@@ -117,7 +120,9 @@ class Collector(ABC):
 
     def _trusted(self, command: Command) -> Command:
         shadowed = bool(command.words) and command.words[0].text in self._shadowed
-        return replace(command, trusted=False) if shadowed or self._has_own_path else command
+        if shadowed or self._has_own_path:
+            return replace(command, trusted=False)
+        return command
 
     # What the statements around it need ---------------------------------------------------------------------------------
 
@@ -247,7 +252,10 @@ class Collector(ABC):
             self.emit(found, scope)
             _BUILTINS[name](self, arguments, scope, feed)
         elif not self._is_wrapper(found, scope, feed):
-            inner = wrappers.executed(arguments) if name == "find" else []
+            if name == "find":
+                inner = wrappers.executed(arguments)
+            else:
+                inner = []
             if inner:
                 self._find(found, inner, scope, feed)
             else:
@@ -304,7 +312,10 @@ class Collector(ABC):
         """Read what the command runs; whether there is nothing else to say of it."""
         name, arguments = canonical(found.program), found.arguments
         stream = next((each.target for each in found.redirects if not each.writes and each.target.is_stream), None)
-        given = feed if stream is None else Feed(stream.hidden, None, stream.commands)
+        if stream is None:
+            given = feed
+        else:
+            given = Feed(stream.hidden, None, stream.commands)
         inner = wrappers.unwrapped(name, arguments, given)
         text = wrappers.split_string(name, arguments) or wrappers.shell_text(name, arguments)
         if text is not None:
@@ -313,10 +324,15 @@ class Collector(ABC):
             self._around(found, scope, feed, lambda fed: self._input_text(found, scope, fed))
         elif inner:
             within = wrappers.folder(name, arguments)
-            own = scope if within is None else scope.copy()
+            if within is None:
+                own = scope
+            else:
+                own = scope.copy()
             if within is not None:
                 change_folder("cd", (within,), own)
-            fed = Feed() if name == "xargs" else None
+            fed = None
+            if name == "xargs":
+                fed = Feed()
             self._around(found, scope, feed, lambda given: self.command(inner, own, fed or given))
         else:
             return False
@@ -331,9 +347,15 @@ class Collector(ABC):
     def _inner_text(self, found: Command, text: Word, scope: Scope, feed: Feed) -> None:
         name = canonical(found.program)
         if not text.is_known:
-            words = found.words if text is not feed.word else (*found.words, text)
+            if text is not feed.word:
+                words = found.words
+            else:
+                words = (*found.words, text)
             self.untold("eval", scope, fed=f"{text.plain} {text.hidden}", spelled=words)
-        inner = scope if name in ("eval", "trap") else scope.copy()
+        if name in ("eval", "trap"):
+            inner = scope
+        else:
+            inner = scope.copy()
         if not text.plain.strip():
             return
         if not text.is_known:
@@ -342,7 +364,10 @@ class Collector(ABC):
         given = wrappers.positional(name, found.arguments)
         if given:
             inner.number(given, first=0)
-        state = _SOMEWHERE if name == "trap" else self.state
+        if name == "trap":
+            state = _SOMEWHERE
+        else:
+            state = self.state
         self.at(state, lambda: self.text(text.plain, inner, feed))
 
     def _input_text(self, found: Command, scope: Scope, feed: Feed) -> None:
@@ -365,14 +390,18 @@ class Collector(ABC):
         number = len(self.commands) - 1
         if self.sink[-1:] == [number]:
             self.sink.pop()  # it prints nothing: what it reads goes on in variables
-        told = feed.word.text.strip() if feed.word is not None and feed.word.is_known and len(names) == 1 else "\n"
+        told = "\n"
+        if feed.word is not None and feed.word.is_known and len(names) == 1:
+            told = feed.word.text.strip()
         for name in names:
             self.assign(scope, name, Word(HOLE, feed.text, (number,)) if "\n" in told else Word(told))
 
     def _printf(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
         if arguments[:1] and arguments[0].text == "-v" and len(arguments) > 1:
             hidden = " ".join(f"{word.text} {word.hidden}" for word in arguments[2:])
-            told = echoed("printf", arguments[2:]) if all(word.is_known for word in arguments[2:]) else None
+            told = None
+            if all(word.is_known for word in arguments[2:]):
+                told = echoed("printf", arguments[2:])
             self.assign(scope, arguments[1].text, told or Word(HOLE, hidden, sources(arguments[2:])))
 
     def _alias(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
@@ -384,9 +413,9 @@ class Collector(ABC):
             scope.number(arguments[arguments[0].text == "--" :], first=1)
 
     def _shift(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
-        count = (
-            int(arguments[0].text) if arguments and arguments[0].text.isdecimal() and len(arguments[0].text) < 3 else 1
-        )
+        count = 1
+        if arguments and arguments[0].text.isdecimal() and len(arguments[0].text) < 3:
+            count = int(arguments[0].text)
         numbered = sorted(int(key) for key in scope.variables if key.isdecimal() and 0 < len(key) < 4 and key != "0")
         words = [scope.variables.pop(str(n)) for n in numbered]
         scope.number(words[count:], first=1)

@@ -139,7 +139,9 @@ class _Engine(Running):
             into, out = plumbing.pipe(), plumbing.pipe()
             outs.append(out)
             ins.append(into)
-            number = n if frame.command is None else frame.command
+            number = frame.command
+            if number is None:
+                number = n
             site = Site(command, frame, number, into, out, outs, ins, script.commands, NOTHING, told)
             site.fed = self._input(site, told)
             told.append(self._command(site))
@@ -284,15 +286,22 @@ def _looked_up(command: Command, commands: tuple[Command, ...]) -> Command:
     is_asked = (
         tuple(word.text for word in asked) in _LOOKS_UP and name.is_known and name.text[:1] not in ("-", "/", ".")
     )
-    return replace(command, words=(name, *command.words[1:])) if is_asked else command
+    if is_asked:
+        return replace(command, words=(name, *command.words[1:]))
+    return command
 
 
 def _as_listed(command: Command) -> Command:
     """A command as the tables of programs want it: by its usual name, and with its input only if that is known."""
     name = program_name(command)
     usual = canonical(name)
-    fed = command.input.plain if command.input is not None and command.input.is_known else ""
-    words = command.words if usual == name else (Word(usual), *command.words[1:])
+    fed = ""
+    if command.input is not None and command.input.is_known:
+        fed = command.input.plain
+    if usual == name:
+        words = command.words
+    else:
+        words = (Word(usual), *command.words[1:])
     if command.trusted and fed == command.fed and words is command.words:
         return command
     return replace(command, trusted=True, fed=fed, words=words)

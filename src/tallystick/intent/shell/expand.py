@@ -46,7 +46,10 @@ class Expander:
 
     def __init__(self, scope: Scope, inner: Inner, found: Found | None = None, depth: Depth | None = None) -> None:
         self.scope = scope
-        self._depth = depth if depth is not None else Depth()
+        if depth is not None:
+            self._depth = depth
+        else:
+            self._depth = Depth()
         self._inner = inner
         self._found = found
 
@@ -64,14 +67,18 @@ class Expander:
         words = [Word(text, word.hidden, word.commands, word.is_stream) for text in texts[:_MOST_WORDS]]
         if OPEN in word.text and words and (many := count(word.text)) > len(words):
             words[0] = msgspec.structs.replace(words[0], many=many)
-        return words if self._found is None else [file for word in words for file in self._found(word)]
+        if self._found is None:
+            return words
+        return [file for word in words for file in self._found(word)]
 
     def _at_once(self, node: Node) -> list[Word] | None:
         """The words of a node in which nothing is expanded, or which stands for a list; None for all others."""
         match node.type:
             case "word" | "number":
                 text = text_of(node)
-                return [Word(text)] if _SIMPLE.fullmatch(text) else None
+                if _SIMPLE.fullmatch(text):
+                    return [Word(text)]
+                return None
             case "raw_string":
                 return [Word(text_of(node)[1:-1])]
             case "string" | "simple_expansion" | "expansion":
@@ -84,10 +91,15 @@ class Expander:
         parts = [part for node in group for part in (_parts(node) if node.type == "concatenation" else [node])]
         is_cut = False
         for n, part in enumerate(parts):
-            name = _NAMED_NEXT.match(text_of(part)) if is_cut and part.type == "word" else None
+            name = None
+            if is_cut and part.type == "word":
+                name = _NAMED_NEXT.match(text_of(part))
             is_cut = part.type == "$" and n + 1 < len(parts)
             if name is not None:
-                unset = Word("") if name[0].isdecimal() and "1" not in self.scope.variables else Word(HOLE)
+                if name[0].isdecimal() and "1" not in self.scope.variables:
+                    unset = Word("")
+                else:
+                    unset = Word(HOLE)
                 yield _as_found(self.scope.variables.get(name[0], unset), quoted=False)
                 yield Word(bare(text_of(part)[name.end() :]))
             elif not is_cut:
@@ -148,10 +160,14 @@ class Expander:
 
         def known(found: re.Match[str]) -> str:
             word = self.scope.variables.get(found[1])
-            return word.text if word is not None and word.text.isdecimal() else found[0]
+            if word is not None and word.text.isdecimal():
+                return word.text
+            return found[0]
 
         value = computed(_COUNTED.sub(known, text[3:-2]))
-        return None if value is None else str(value)
+        if value is None:
+            return None
+        return str(value)
 
     def quoted(self, node: Node, start: int = 0, end: int | None = None) -> Word:
         """What stands in a string or a here-document: some bytes of a node, in which only `$` and back-quotes mean more."""
@@ -165,19 +181,33 @@ class Expander:
         return joined([*parts, _plain(source[at:end])])
 
     def _tilde(self, text: str, *, first: bool) -> str:
-        return _TILDE.sub(lambda found: self._home(found), text) if first and "~" in text else text
+        if first and "~" in text:
+            return _TILDE.sub(lambda found: self._home(found), text)
+        return text
 
     def _home(self, found: re.Match[str]) -> str:
         if found[1] in ("+", "-"):
             known = self.scope.variables.get("PWD" if found[1] == "+" else "OLDPWD")
-            return known.text if known is not None else HOLE
+            if known is not None:
+                return known.text
+            return HOLE
         known = self.scope.variables.get("HOME")
-        home = known.text if known is not None else found[0]
+        if known is not None:
+            home = known.text
+        else:
+            home = found[0]
         if not found[1] or home.endswith(f"/{found[1]}"):
             return home
         above, _, _ = home.rpartition("/")
-        others = "/home" if home == "/root" else above  # home folders lie beside each other
-        return "/root" if found[1] == "root" else f"{others}/{found[1]}" if others.startswith("/") else found[0]
+        # home folders lie beside each other
+        others = "/home"
+        if home != "/root":
+            others = above
+        if found[1] == "root":
+            return "/root"
+        if others.startswith("/"):
+            return f"{others}/{found[1]}"
+        return found[0]
 
     # Variables ------------------------------------------------------------------------------------------------------
 
@@ -207,7 +237,9 @@ class Expander:
             if known is None and "=" in operator:
                 self.scope.variables[name] = default
             said = f"{default.text} {default.hidden}"
-            return default if known is None else Word(known.text, f"{known.hidden} {said}", known.commands)
+            if known is None:
+                return default
+            return Word(known.text, f"{known.hidden} {said}", known.commands)
         if known is None or not known.is_known:
             return None
         return _edited(known.text, operator, [text_of(part) for part in rest])
@@ -215,7 +247,9 @@ class Expander:
 
 def _edited(value: str, operator: str, rest: list[str]) -> Word | None:
     """What an operator with plain words makes of a value."""
-    what = rest[0] if rest else ""
+    what = ""
+    if rest:
+        what = rest[0]
     match operator:
         case "%" | "%%" | "#" | "##" if "*" in what:
             return _without(value, operator, what)
@@ -243,7 +277,10 @@ def _without(value: str, operator: str, pattern: str) -> Word | None:
     if pattern.startswith("*") != is_start:
         return None
     is_long = len(operator) == 2
-    at = value.rfind(fixed) if is_start == is_long else value.find(fixed)
+    if is_start == is_long:
+        at = value.rfind(fixed)
+    else:
+        at = value.find(fixed)
     if at < 0:
         return Word(value)
     return Word(value[at + len(fixed) :] if is_start else value[:at])
@@ -261,7 +298,9 @@ def _substitutions(node: Node) -> Iterator[Node]:
 
 
 def _texts(known: Word | None) -> list[str]:
-    return [] if known is None else [known.text, known.hidden]
+    if known is None:
+        return []
+    return [known.text, known.hidden]
 
 
 def _plain(text: bytes) -> Word:
@@ -269,7 +308,9 @@ def _plain(text: bytes) -> Word:
 
 
 def _as_found(word: Word, *, quoted: bool) -> Word:
-    return word if quoted else Word(splitting(word.text), word.hidden, word.commands, word.is_stream)
+    if quoted:
+        return word
+    return Word(splitting(word.text), word.hidden, word.commands, word.is_stream)
 
 
 def _parts(node: Node) -> list[Node]:

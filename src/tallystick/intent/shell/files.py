@@ -62,7 +62,9 @@ class Files:
 
     def held(self, path: str) -> Text:
         """The same, read only when it is asked for: what the call writes later does not change it."""
-        return self._written[path] if path in self._written else lambda: self.before(path)
+        if path in self._written:
+            return self._written[path]
+        return lambda: self.before(path)
 
     def change(self, path: str, text: Text) -> None:
         """Take what is written to a file; None if that is not told."""
@@ -94,7 +96,9 @@ def together(texts: Sequence[Text]) -> Text:
 
     def joined() -> str | None:
         parts = [read(text) for text in texts]
-        return "".join(part for part in parts if part is not None) if None not in parts else None
+        if None not in parts:
+            return "".join(part for part in parts if part is not None)
+        return None
 
     return joined
 

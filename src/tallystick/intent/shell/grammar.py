@@ -43,7 +43,9 @@ def is_slow(text: str) -> bool:
     if size <= _MOST_SLOW:
         return False
     spans = _quoted(text)
-    plain = _without(text, spans) if spans else text
+    plain = text
+    if spans:
+        plain = _without(text, spans)
     return len(plain) > _MOST_PLAIN or sum(map(plain.count, _SLOW)) > _MOST_SLOW
 
 
@@ -54,7 +56,10 @@ def parse(text: str) -> Node | None:
     something else than quoted text there, None.
     """
     whole = text.encode("utf-8", "replace")
-    spans = _quoted(text) if len(whole) > _MOST_SLOW else []
+    if len(whole) > _MOST_SLOW:
+        spans = _quoted(text)
+    else:
+        spans = []
     if not spans and text.isascii():
         return _parser().parse(whole).root_node
     spans = [(_bytes_before(text, start), _bytes_before(text, end)) for start, end in spans]
@@ -105,7 +110,9 @@ def _quoted(text: str) -> list[tuple[int, int]]:
 
 def _first_in(text: str, start: int, end: int) -> int:
     found = _INK.search(text, start, end)
-    return found.start() if found is not None else end
+    if found is not None:
+        return found.start()
+    return end
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:
@@ -177,7 +184,9 @@ def is_descriptor(node: Node) -> bool:
     at: Node | None = node
     while at is not None and at.next_sibling is None:
         at = at.parent
-    after = at.next_sibling if at is not None else None
+    after = None
+    if at is not None:
+        after = at.next_sibling
     return after is not None and after.type == "file_redirect" and after.start_byte == node.end_byte
 
 
@@ -187,7 +196,9 @@ def descriptor_before(node: Node) -> str:
     while before is not None and before.children:
         before = before.children[-1]
     is_number = before is not None and before.type == "number" and before.end_byte == node.start_byte
-    return text_of(before) if before is not None and is_number else ""
+    if before is not None and is_number:
+        return text_of(before)
+    return ""
 
 
 def text_of(node: Node) -> str:

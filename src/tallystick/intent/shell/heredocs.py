@@ -97,7 +97,9 @@ class _Lifter:
                 continue
             if not self._special(text[self._at]):
                 return None
-        return ("".join(self._left), self._found) if self._found and not self._open else None
+        if self._found and not self._open:
+            return "".join(self._left), self._found
+        return None
 
     def _take(self, end: int) -> None:
         self._left.append(self._text[self._at : end])
@@ -126,7 +128,9 @@ class _Lifter:
             case "\\":
                 return at + 2
             case "#":
-                return text.find("\n", at) if at == 0 or text[at - 1] in " \t\r\n;|&()<>" else at + 1
+                if at == 0 or text[at - 1] in " \t\r\n;|&()<>":
+                    return text.find("\n", at)
+                return at + 1
             case "$":
                 return 0 if text[at + 1 : at + 2] in ("'", '"', "(", "{", "[") else at + 1
             case "(" | "{" | ")" | "}":
@@ -139,7 +143,8 @@ class _Lifter:
         text = self._text
         while at < len(text):
             plain = _IN_DOUBLE.match(text, at)
-            at = plain.end() if plain is not None else at
+            if plain is not None:
+                at = plain.end()
             mark = text[at : at + 1]
             if mark == '"':
                 return at + 1
@@ -182,9 +187,11 @@ class _Lifter:
                 if self._at >= len(self._text):
                     return False
                 end = self._text.find("\n", self._at)
-                end = len(self._text) if end < 0 else end
+                if end < 0:
+                    end = len(self._text)
                 line = self._text[self._at : end]
-                line = line.lstrip("\t") if is_stripped else line
+                if is_stripped:
+                    line = line.lstrip("\t")
                 self._at = end + 1
                 if line == word:
                     break

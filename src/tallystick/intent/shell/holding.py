@@ -36,9 +36,16 @@ class Holding(Intents):
             host = socket_of(target.text)
             if host is not None:
                 return self.add(site, Domain.NETWORK, Operation.CONNECT, host, (word,))
-        fed = site.fed if action.from_input and operation in (Operation.WRITE, Operation.APPEND) else NOTHING
-        content = fed.text if operation is Operation.WRITE and action.content is None else action.content
-        after = self._after(site, word, operation, fed) if action.domain is Domain.FILE and content is None else None
+        fed = NOTHING
+        if action.from_input and operation in (Operation.WRITE, Operation.APPEND):
+            fed = site.fed
+        if operation is Operation.WRITE and action.content is None:
+            content = fed.text
+        else:
+            content = action.content
+        after = None
+        if action.domain is Domain.FILE and content is None:
+            after = self._after(site, word, operation, fed)
         node = self.add(
             site,
             action.domain,
@@ -80,13 +87,22 @@ class Holding(Intents):
             self.plumbing.connect(node, site.into if is_input else self.plumbing.pipe())
             self._file(site, redirect, Operation.EDIT, is_again=True)
         elif not redirect.writes:
-            node = self._stream(site, word, True) if word.is_stream else self._file(site, redirect, Operation.READ)
+            if word.is_stream:
+                node = self._stream(site, word, True)
+            else:
+                node = self._file(site, redirect, Operation.READ)
             if is_input:
                 self.plumbing.connect(node, site.into)
         else:
-            operation = Operation.APPEND if operator.endswith(">>") else Operation.WRITE
+            if operator.endswith(">>"):
+                operation = Operation.APPEND
+            else:
+                operation = Operation.WRITE
             is_stream = word.is_stream
-            node = self._stream(site, word, False) if is_stream else self._file(site, redirect, operation, output)
+            if is_stream:
+                node = self._stream(site, word, False)
+            else:
+                node = self._file(site, redirect, operation, output)
             if is_bound:
                 self.plumbing.connect(site.out, node)
 
@@ -124,7 +140,9 @@ class Holding(Intents):
             told = told or site.told
             return together([told[n].held for n in word.commands if n < len(told)] or [None])
         target = path_of(word, site.command.folder)
-        return self.files.held(target.text) if target.is_known and not target.is_pattern else None
+        if target.is_known and not target.is_pattern:
+            return self.files.held(target.text)
+        return None
 
     def _keep(self, site: Site, word: Word, text: Text) -> None:
         """Take note of what a file holds from here on."""
@@ -139,7 +157,9 @@ class Holding(Intents):
                 return output.held
             case Operation.APPEND:
                 before = self._held(site, word)
-                return together([lambda: read(before) or "", output.held]) if output.held is not None else before
+                if output.held is not None:
+                    return together([lambda: read(before) or "", output.held])
+                return before
             case Operation.EDIT:
                 return self._held(site, word)
             case _:
@@ -151,5 +171,6 @@ class Holding(Intents):
             return site.fed.held
         shown = [actions.actions[n] for n in actions.prints if n < len(actions.actions)]
         texts = [self._held(site, action.target) for action in shown if action.domain is Domain.FILE]
-        texts += [site.fed.held] if actions.reads_input and site.fed.held is not None else []
+        if actions.reads_input and site.fed.held is not None:
+            texts += [site.fed.held]
         return passed_on(name, command, together(texts) if texts else None)[0]

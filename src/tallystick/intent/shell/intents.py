@@ -61,7 +61,10 @@ class Intents:
 
     def state(self, site: Site) -> tuple[Chance, bool]:
         """Whether a command surely runs, and whether it belongs to the last statement."""
-        chance = Chance.MAYBE if site.frame.chance is Chance.MAYBE else site.command.chance
+        if site.frame.chance is Chance.MAYBE:
+            chance = Chance.MAYBE
+        else:
+            chance = site.command.chance
         return chance, site.command.is_last and site.frame.is_last
 
     def add(

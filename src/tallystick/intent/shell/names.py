@@ -37,4 +37,6 @@ def canonical(name: str) -> str:
     if name[:1] == "g" and name[1:] in _WITH_G:
         return name[1:]
     found = _VERSIONED.fullmatch(name[:64])
-    return found[1] if found is not None else name
+    if found is not None:
+        return found[1]
+    return name

@@ -34,7 +34,9 @@ class Output(msgspec.Struct, frozen=True):
     @property
     def held(self) -> Text:
         """All of it, from the call or from files."""
-        return self.text if self.text is not None else self.carried
+        if self.text is not None:
+            return self.text
+        return self.carried
 
     def unsaid(self) -> Output:
         """The same where the text itself is not sure."""
@@ -46,7 +48,9 @@ class Output(msgspec.Struct, frozen=True):
         if len(parts) == 1:
             return parts[0]
         texts = [part.text for part in parts if part.text is not None]
-        whole = "".join(texts) if len(texts) == len(parts) and parts else None
+        whole = None
+        if len(texts) == len(parts) and parts:
+            whole = "".join(texts)
         return Output(
             whole if whole is not None and len(whole) <= _MOST_CHARACTERS else None,
             any(part.is_authored for part in parts),
@@ -71,7 +75,9 @@ def output_of(name: str, command: Command, actions: Actions, fed: Output) -> Out
         if said is None:
             return written_by(command.arguments[:1]).unsaid()
         is_vague = name == "echo" and "\\" in said.text  # shells differ in what it means there
-        return written_by([said]).unsaid() if is_vague else written_by([said])
+        if is_vague:
+            return written_by([said]).unsaid()
+        return written_by([said])
     if name in _SILENT:
         return Output("")
     if actions.prints:

@@ -53,8 +53,13 @@ def ansi(text: str) -> str:
 def _character(found: re.Match[str]) -> str:
     hexadecimal = found[1] or found[2] or found[3]
     if hexadecimal or found[4]:
-        number = int(hexadecimal, 16) if hexadecimal else int(found[4], 8) & 0xFF
-        return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
+        if hexadecimal:
+            number = int(hexadecimal, 16)
+        else:
+            number = int(found[4], 8) & 0xFF
+        if number < 0x110000 and not 0xD800 <= number < 0xE000:
+            return chr(number)
+        return "\ufffd"
     if found[5]:
         return chr(ord(found[5].upper()) ^ 0x40)
     return _CONTROLS.get(found[6], found[6] if found[6] in "\\'\"?" else f"\\{found[6]}")
@@ -86,11 +91,16 @@ def count(text: str, depth: int = 0) -> int:
 
 
 def _count(parts: list[str], depth: int) -> int:
-    found = _RANGE.fullmatch(parts[0]) if len(parts) == 1 else None
+    found = None
+    if len(parts) == 1:
+        found = _RANGE.fullmatch(parts[0])
     if found is None:
         return sum(count(part, depth) for part in parts)
     is_number = found[1] is not None
-    first, last = (int(found[1]), int(found[2])) if is_number else (ord(found[4]), ord(found[5]))
+    if is_number:
+        first, last = int(found[1]), int(found[2])
+    else:
+        first, last = ord(found[4]), ord(found[5])
     return abs(last - first) // (abs(int(found[3] or found[6] or 1)) or 1) + 1
 
 
@@ -143,13 +153,21 @@ def _alternatives(parts: list[str], steps: list[int], depth: int) -> list[str]:
 def _range(found: re.Match[str]) -> list[str]:
     """The numbers or letters of a range; a wildcard for many."""
     is_number = found[1] is not None
-    first, last = (int(found[1]), int(found[2])) if is_number else (ord(found[4]), ord(found[5]))
+    if is_number:
+        first, last = int(found[1]), int(found[2])
+    else:
+        first, last = ord(found[4]), ord(found[5])
     step = abs(int(found[3] or found[6] or 1)) or 1
-    numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+    if first <= last:
+        numbers = range(first, last + 1, step)
+    else:
+        numbers = range(first, last - 1, -step)
     if len(numbers) > _MOST_ALTERNATIVES:
         return [STAR]
     if not is_number:
         return [chr(number) for number in numbers]
     is_padded = any(text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1 for text in (found[1], found[2]))
-    width = max(len(found[1]), len(found[2])) if is_padded else 0
+    width = 0
+    if is_padded:
+        width = max(len(found[1]), len(found[2]))
     return [f"{number:0{width}d}" for number in numbers]

@@ -68,15 +68,24 @@ class _Reader(Redirector):
 
     def text(self, text: str, scope: Scope, feed: Feed) -> None:
         """Read a text, or one that a command of it runs."""
-        root = self._tree(text) if self._texts < _MOST_TEXTS else None
+        root = None
+        if self._texts < _MOST_TEXTS:
+            root = self._tree(text)
         if root is None:
-            reason = "depth" if self._texts >= _MOST_TEXTS else "size" if is_slow(text) else "syntax"
+            if self._texts >= _MOST_TEXTS:
+                reason = "depth"
+            elif is_slow(text):
+                reason = "size"
+            else:
+                reason = "syntax"
             self.untold(reason, scope, fed=text[: 64 << 10], spelled=(Word(text[:200]),))
             return
         self._texts += 1
         if is_lost(root):
             self.opaque["syntax"] = None
-        own = scope.variables["0"].plain if "0" in scope.variables else ""
+        own = ""
+        if "0" in scope.variables:
+            own = scope.variables["0"].plain
         if may_turn(text, own):
             loops, cycles = turns_of(root, own)
             self.loops += loops
@@ -102,8 +111,12 @@ class _Reader(Redirector):
         if self.is_enough():
             return
         self.nested += 1
-        rest = self._goes_on.pop(node.id, None) if self._goes_on else None
-        around = self._bound_to.pop(node.id, None) if self._bound_to and rest is None else None
+        rest = None
+        if self._goes_on:
+            rest = self._goes_on.pop(node.id, None)
+        around = None
+        if self._bound_to and rest is None:
+            around = self._bound_to.pop(node.id, None)
         known = _READERS.get(node.type)
         if rest is not None:
             self._elements([*(_statements_of(node) if node.type == "pipeline" else [node]), *rest], scope, feed)
@@ -143,7 +156,9 @@ class _Reader(Redirector):
         self.state = before
 
     def _expander(self, scope: Scope, fed: Feed | None = None) -> Expander:
-        found = partial(self._found, scope) if self.environment.glob is not None else None
+        found = None
+        if self.environment.glob is not None:
+            found = partial(self._found, scope)
         return Expander(scope, lambda node: self._substitution(node, scope, fed or Feed()), found, self._depth)
 
     def _found(self, scope: Scope, word: Word) -> list[Word]:
@@ -156,8 +171,13 @@ class _Reader(Redirector):
         if not pattern.startswith("/"):
             return [word]
         self._globs += 1
-        start = "" if word.text.startswith("/") else base.rstrip("/") + "/"
-        lead = "./" if word.text.startswith("./") else ""
+        if word.text.startswith("/"):
+            start = ""
+        else:
+            start = base.rstrip("/") + "/"
+        lead = ""
+        if word.text.startswith("./"):
+            lead = "./"
         files = list(glob(pattern))[:_MOST_FILES]
         return [
             Word(lead + file.removeprefix(start) if start and file.startswith(start) else file) for file in files
@@ -203,7 +223,9 @@ class _Reader(Redirector):
             last = _statements_of(last)[-1]
         self._goes_on[last.id] = children[1:]
         if around is not None:
-            bound = _statements_of(last)[-1] if last.type == "pipeline" else last
+            bound = last
+            if last.type == "pipeline":
+                bound = _statements_of(last)[-1]
             self._bound_to[bound.id] = around
         self._walk(first, scope, feed)
 
@@ -226,9 +248,15 @@ class _Reader(Redirector):
         for child in left:
             self.state = State(before.chance, before.is_last, before.is_needed and is_and)
             self._walk(child, scope, feed)
-        chance = before.chance if is_and and before.is_needed else Chance.MAYBE
+        if is_and and before.is_needed:
+            chance = before.chance
+        else:
+            chance = Chance.MAYBE
         self.state = State(chance, before.is_last, before.is_needed and is_and)
-        own = scope if is_and else self._after_failure(scope, stood)
+        if is_and:
+            own = scope
+        else:
+            own = self._after_failure(scope, stood)
         start = own.place.current
         for child in right:
             if child.type not in SKIPPED:
@@ -328,7 +356,10 @@ class _Reader(Redirector):
         body = node.child_by_field_name("body")
         if name is None or body is None:
             return
-        rounds = words if self._is_few(words) else [words[0] if len(words) == 1 else untold(words)]
+        if self._is_few(words):
+            rounds = words
+        else:
+            rounds = [words[0] if len(words) == 1 else untold(words)]
         before = scope.copy()
         if len(rounds) == 1 and rounds[0] not in words[:1]:
             self._forget(body, scope)
@@ -391,9 +422,14 @@ class _Reader(Redirector):
             if child.type != "variable_assignment" and not child.type.endswith("_redirect") and not is_descriptor(part)
         ]
         # What is glued to the last value belongs to it.
-        tail = glued([assigned[-1], *parts])[0][1:] if assigned else []
+        if assigned:
+            tail = glued([assigned[-1], *parts])[0][1:]
+        else:
+            tail = []
         words = (*self._expander(scope, feed).words(parts[len(tail) :]), *late)
-        own = Scope(dict(scope.variables), scope.place) if words and assigned else scope
+        own = scope
+        if words and assigned:
+            own = Scope(dict(scope.variables), scope.place)
         for child in assigned:
             self._assignment(child, own, feed)
         if tail:

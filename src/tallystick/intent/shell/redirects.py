@@ -68,13 +68,17 @@ class Redirector(Collector):
 
         None where it would take too long, or is not sure.
         """
-        found = lifted(text) if len(text) <= MOST_BYTES else None
+        found = None
+        if len(text) <= MOST_BYTES:
+            found = lifted(text)
         if found is not None and not is_slow(found[0]):
             root = parse(found[0])
             if root is not None and not is_broken(root):
                 self._documents.update(found[1])
                 return root
-        return None if is_slow(text) else parse(text)
+        if is_slow(text):
+            return None
+        return parse(text)
 
     def _held(self, document: Document, scope: Scope) -> Feed:
         """What a here-document holds."""
@@ -105,8 +109,12 @@ class Redirector(Collector):
     def _spelled(self, text: str, scope: Scope) -> list[Word]:
         """The words that a text is which stands where a word of a command does."""
         root = parse(f": {text}")
-        command = root.named_children[0] if root is not None and root.named_children else None
-        return self._expander(scope).words(command.named_children[1:]) if command is not None else [Word(HOLE, text)]
+        command = None
+        if root is not None and root.named_children:
+            command = root.named_children[0]
+        if command is not None:
+            return self._expander(scope).words(command.named_children[1:])
+        return [Word(HOLE, text)]
 
     def _redirected(self, node: Node, scope: Scope, feed: Feed, body: Node | None = None) -> None:
         """A statement with redirects: they belong to its last command, or to a group as a whole."""
@@ -173,7 +181,9 @@ class Redirector(Collector):
         if not self._documents:
             return None
         name = node.child_by_field_name("destination")
-        return self._documents.get(text_of(name)) if name is not None else None
+        if name is None:
+            return None
+        return self._documents.get(text_of(name))
 
     def _file(self, node: Node, scope: Scope, words: list[Word], lead: str) -> tuple[list[Redirect], bool]:
         """One redirect; `lead` is the `<` that the grammar cut off `<>`. What follows its file belongs to the command."""
@@ -200,7 +210,10 @@ class Redirector(Collector):
         source, base = node.text or b"", node.start_byte
         head = source[: body.start_byte - base]
         first = head.find(b"\n", len(head.rstrip())) + 1
-        last = end.start_byte - base if end is not None else len(source)
+        if end is not None:
+            last = end.start_byte - base
+        else:
+            last = len(source)
         text = source[first or len(head) : last].decode("utf-8", "replace")
         if any(child.type == "<<-" for child in node.children):
             text = _TABS.sub("", text)

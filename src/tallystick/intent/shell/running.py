@@ -68,7 +68,10 @@ class Running(Holding):
     def __init__(self, environment: Environment) -> None:
         super().__init__(Files(environment.read_text))
         is_readable = environment.read_text is not None
-        self.environment = replace(environment, read_text=self.files.before) if is_readable else environment
+        if is_readable:
+            self.environment = replace(environment, read_text=self.files.before)
+        else:
+            self.environment = environment
         self._snippets: list[Snippet] = []
         self._made_texts: set[str] = set()
         """Texts that were put together and run: each is read once."""
@@ -87,8 +90,12 @@ class Running(Holding):
 
     def _text(self, site: Site, text: Text, interpreter: str) -> bool:
         """Read a text where it is run; whether it could be had."""
-        known = read(text) if self.environment.read_text is not None else None
-        language = language_of(known, "", interpreter) if known is not None else None
+        known = None
+        if self.environment.read_text is not None:
+            known = read(text)
+        language = None
+        if known is not None:
+            language = language_of(known, "", interpreter)
         if known is None or language is None or "\0" in known:
             return False
         if known not in self._made_texts and len(self.files.open) < 4:
@@ -165,10 +172,16 @@ class Running(Holding):
         for code in actions.codes:
             self._code(site, code)
         for word in actions.scripts:
-            after = command.words.index(word) + 1 if word in command.words else len(command.words)
+            if word in command.words:
+                after = command.words.index(word) + 1
+            else:
+                after = len(command.words)
             if name not in ("source", ".") or not self._is_read(word, command.folder):
                 self._script_file(site, word, name, command.words[after:])
-        own = command.arguments[1:] if name in ("deno", "bun") else command.arguments
+        if name in ("deno", "bun"):
+            own = command.arguments[1:]
+        else:
+            own = command.arguments
         is_bare = not actions.codes and not actions.scripts and all(word.text[:1] == "-" for word in own)
         is_fed = name in _INTERPRETERS and is_bare and bool(self.plumbing.before(site.into))
         if is_fed and not actions.actions and not self._piped(site, name, command.words):
@@ -220,7 +233,9 @@ class Running(Holding):
     def _given(self, site: Site, folder: str) -> Callable[[str], str | None]:
         """The texts of files, the standard input among them: `make -f -`."""
         names = frozenset((f"{folder.rstrip('/')}/-", "/dev/stdin"))
-        fed = site.command.input.plain if site.command.input is not None else None
+        fed = None
+        if site.command.input is not None:
+            fed = site.command.input.plain
         return lambda path: (fed or read(site.fed.held)) if path in names else self.files.text(path)
 
     def _script_file(self, site: Site, word: Word, interpreter: str, arguments: tuple[Word, ...]) -> None:
@@ -231,7 +246,9 @@ class Running(Holding):
             return
         target = path_of(word, site.command.folder)
         files = self.files
-        text = files.text(target.text) if target.is_known else None
+        text = None
+        if target.is_known:
+            text = files.text(target.text)
         if (
             text is not None
             and "/" in interpreter
@@ -239,7 +256,9 @@ class Running(Holding):
             and language_of(text, target.text, "") is None
         ):
             interpreter = "sh"  # a shell runs a text itself that the system cannot
-        language = language_of(text, target.text, interpreter) if text is not None else None
+        language = None
+        if text is not None:
+            language = language_of(text, target.text, interpreter)
         if text is None or language is None or "\0" in text:
             self.missing(site, f"script: {target.text}", (word,))
         elif not files.may_open(target.text):
@@ -252,19 +271,25 @@ class Running(Holding):
 
     def _code(self, site: Site, code: Code) -> None:
         if not code.text.is_known and (code.language == "sh" or not code.text.plain.strip()):
-            what = "eval" if code.language == "sh" else f"code: {code.language}"
+            what = "eval"
+            if code.language != "sh":
+                what = f"code: {code.language}"
             node = self.missing(site, f"{what}: {code.text.plain[:200]}".rstrip(": \n"), (code.text,))
             self._pour(site, (code.text,), node)
             self._made(site, (code.text,), code.language)
             self.plumbing.connect(node, site.out)
             return
-        text = code.text.text.replace(HOLE, _STANDS_FOR_HOLE) if not code.text.is_known else code.text.plain
+        if code.text.is_known:
+            text = code.text.plain
+        else:
+            text = code.text.text.replace(HOLE, _STANDS_FOR_HOLE)
         self._language(site, code.language, text, ())
 
     def _language(self, site: Site, language: str, text: str, parameters: tuple[Word, ...]) -> None:
         """Read code where it is run."""
         self._codes += 1
-        self._code_size += len(text) if language != "sh" else 0
+        if language != "sh":
+            self._code_size += len(text)
         if self._codes > _MOST_CODES or self._code_size > _MOST_SEEN:
             self.opaque["size"] = None
             self.missing(site, f"size: {language}", ())
@@ -273,10 +298,15 @@ class Running(Holding):
         elif language == "sh":
             self._inner(site, text, replace(self.environment, folder=site.command.folder), parameters)
         else:
-            file = self.files.open[-1] if self.files.open else ""
+            file = ""
+            if self.files.open:
+                file = self.files.open[-1]
             home = self.environment.variables.get("HOME")
             is_read = self._code_size <= _MOST_CODE
-            read = read_code(language, text, home=home) if is_read else glimpse_code(text, home=home)
+            if is_read:
+                read = read_code(language, text, home=home)
+            else:
+                read = glimpse_code(text, home=home)
             where = file if file.startswith("/") else ""
             is_told = is_read and not read.is_unknown and not any(map(_is_untold, read.actions))
             self._snippets.append(Snippet(language, text, where, site.command.folder, is_told))

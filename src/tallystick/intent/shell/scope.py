@@ -58,12 +58,16 @@ class Scope(msgspec.Struct):
             return None
         if found[1] is None:
             count = self.variables.get("#")
-            names = [str(n + 1) for n in range(int(count.text))] if count is not None else None
+            names = None
+            if count is not None:
+                names = [str(n + 1) for n in range(int(count.text))]
         else:
             names = []
             while f"{found[1]}[{len(names)}]" in self.variables:
                 names.append(f"{found[1]}[{len(names)}]")
-        return [self.variables[name] for name in names] if names else None
+        if names:
+            return [self.variables[name] for name in names]
+        return None
 
     def number(self, words: Sequence[Word], *, first: int) -> None:
         """Make words the parameters `$0`, `$1`… of this scope."""
@@ -71,7 +75,10 @@ class Scope(msgspec.Struct):
             self.variables[str(n)] = word
         rest = words[1 - first :]
         said = " ".join(f"{word.text} {word.hidden}" for word in rest)[:_MOST_HIDDEN]
-        every = rest[0] if len(rest) == 1 else Word(HOLE, said, sources(rest))
+        if len(rest) == 1:
+            every = rest[0]
+        else:
+            every = Word(HOLE, said, sources(rest))
         self.variables["@"] = self.variables["*"] = every
         self.variables["#"] = Word(str(len(rest)))
 
@@ -112,7 +119,9 @@ def _enter(scope: Scope, path: str) -> None:
         place.folders[1:] = [*before, *told][-_MOST_FOLDERS:]
     else:
         place.folders += told[:1]
-    meant = posixpath.join(place.current, path) if place.current is not None else path
+    meant = path
+    if place.current is not None:
+        meant = posixpath.join(place.current, path)
     _stand(scope, posixpath.normpath(meant) if meant.startswith("/") else None)
 
 
@@ -160,8 +169,12 @@ def merge(scope: Scope, ends: Sequence[Scope]) -> None:
     places = [end.place for end in ends]
     folders = list(dict.fromkeys(folder for place in places for folder in place.folders))
     same = all(place.current == places[0].current for place in places[1:])
-    previous = places[0].previous if all(place.previous == places[0].previous for place in places[1:]) else None
-    current = places[0].current if same else None
+    previous = None
+    if all(place.previous == places[0].previous for place in places[1:]):
+        previous = places[0].previous
+    current = None
+    if same:
+        current = places[0].current
     scope.place = Place([*folders[:1], *folders[1:][-_MOST_FOLDERS:]], current, previous, places[0].stack)
 
 

@@ -76,7 +76,9 @@ def started(name: str, arguments: Words) -> Words | None:
     """The command line that such a tool runs; None if there is none, or it is none of them."""
     if name in _FROM_PACKAGES:
         rest = _after_options(arguments, frozenset(("-p", "--package")))
-        return rest if rest and (rest[0].text in _LOCAL or rest[0].text in _ALL_TEXTS) else None
+        if rest and (rest[0].text in _LOCAL or rest[0].text in _ALL_TEXTS):
+            return rest
+        return None
     at = next((n for n, word in enumerate(arguments) if word.text == "--"), None)
     if at is not None and name in _AFTER_DASHES and (name != "cargo" or arguments[0].text == "watch"):
         return arguments[at + 1 :] or None
@@ -90,7 +92,9 @@ def started(name: str, arguments: Words) -> Words | None:
         while rest and name == "cross-env" and _ASSIGNMENT.match(rest[0].text):
             rest = rest[1:]
         return rest or None
-    verb = arguments[0].text if arguments else ""
+    verb = ""
+    if arguments:
+        verb = arguments[0].text
     if (name, verb) not in _AFTER_VERB or name == "nix":
         return None
     return (
@@ -114,14 +118,18 @@ def started_text(name: str, arguments: Words) -> Word | None:
         if joint and option in options:
             found.append(Word(value, word.hidden, word.commands))
     is_one = name != "cargo" or (bool(arguments) and arguments[0].text == "watch")
-    return _lines(tuple(found)) if is_one else None
+    if is_one:
+        return _lines(tuple(found))
+    return None
 
 
 def _lines(words: Words) -> Word | None:
     """Texts that are run, as one text."""
     commands = tuple(dict.fromkeys(n for word in words for n in word.commands))
     hidden = " ".join(word.hidden for word in words if word.hidden)
-    return Word("\n".join(word.text for word in words), hidden, commands) if words else None
+    if words:
+        return Word("\n".join(word.text for word in words), hidden, commands)
+    return None
 
 
 def _after_options(words: Words, with_value: frozenset[str]) -> Words:
@@ -129,5 +137,8 @@ def _after_options(words: Words, with_value: frozenset[str]) -> Words:
     while at < len(words) and words[at].text[:1] == "-" and words[at].text != "-":
         if words[at].text == "--":
             return words[at + 1 :]
-        at += 2 if words[at].text in with_value else 1
+        if words[at].text in with_value:
+            at += 2
+        else:
+            at += 1
     return words[at:]

@@ -36,7 +36,10 @@ def path_of(word: Word, folder: str | None) -> Target:
     if not is_known and text.startswith(HOLE):
         known = clean(word.plain).lstrip("/")
         return Target(_cut(placed(known, None) if known else ""), False, is_pattern)
-    plain = clean(word.plain) if is_pattern or not is_known else clean(text)
+    if is_pattern or not is_known:
+        plain = clean(word.plain)
+    else:
+        plain = clean(text)
     if not plain or len(plain) > _MOST_CHARACTERS:
         return Target(_cut(plain), False, is_pattern)
     return Target(placed(plain, folder), is_known, is_pattern)
@@ -50,7 +53,9 @@ def name_of(word: Word) -> Target:
 
 def target_of(domain: Domain, word: Word, folder: str | None) -> Target:
     """What a word names in a domain."""
-    return path_of(word, folder) if domain is Domain.FILE else name_of(word)
+    if domain is Domain.FILE:
+        return path_of(word, folder)
+    return name_of(word)
 
 
 def is_no_file(path: str) -> bool:
@@ -61,7 +66,9 @@ def is_no_file(path: str) -> bool:
 def socket_of(path: str) -> str | None:
     """The `host:port` that the shell connects to for a path below `/dev/tcp` or `/dev/udp`."""
     found = _SOCKET.fullmatch(path)
-    return None if found is None else f"{found[1]}:{found[2]}"
+    if found is None:
+        return None
+    return f"{found[1]}:{found[2]}"
 
 
 def spelled(words: tuple[Word, ...]) -> tuple[str, ...]:
@@ -71,7 +78,9 @@ def spelled(words: tuple[Word, ...]) -> tuple[str, ...]:
 
 def clean(text: str) -> str:
     """Text that can be stored: half of a character becomes a question mark."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _cut(text: str) -> str:

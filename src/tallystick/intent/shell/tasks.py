@@ -169,7 +169,9 @@ def _scalar(value: str) -> str:
     if value[:1] == "[":
         return " ".join(part.strip().strip("'\"") for part in value.strip("[]").split(","))
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-        return value[1:-1].replace('\\"', '"') if value[0] == '"' else value[1:-1].replace("''", "'")
+        if value[0] == '"':
+            return value[1:-1].replace('\\"', '"')
+        return value[1:-1].replace("''", "'")
     return value
 
 
@@ -208,7 +210,10 @@ def _ini(text: str, targets: Sequence[str]) -> Iterator[str]:
 def _lines_of(pattern: re.Pattern[str]) -> Read:
     def read(text: str, targets: Sequence[str]) -> Iterator[str]:
         for found in pattern.finditer(text):
-            yield " ".join(found[1].split()) if pattern is _CMAKE else found[1]
+            if pattern is _CMAKE:
+                yield " ".join(found[1].split())
+            else:
+                yield found[1]
 
     return read
 
@@ -223,8 +228,14 @@ def _ant(text: str, targets: Sequence[str]) -> Iterator[str]:
 
 def _terraform(text: str, targets: Sequence[str]) -> Iterator[str]:
     for found in _TERRAFORM.finditer(text):
-        words = re.findall(r"\"([^\"]*)\"", found[2]) if found[2] else []
-        yield shlex.join(words) if words else (found[4] or found[1] or "").replace('\\"', '"')
+        if found[2]:
+            words = re.findall(r"\"([^\"]*)\"", found[2])
+        else:
+            words = []
+        if words:
+            yield shlex.join(words)
+        else:
+            yield (found[4] or found[1] or "").replace('\\"', '"')
 
 
 def _json(*keys: str) -> Read:
@@ -236,7 +247,9 @@ def _json(*keys: str) -> Read:
         except (ValueError, RecursionError):
             return
         for key in keys:
-            tasks = found.get(key) if isinstance(found, dict) else None
+            tasks = None
+            if isinstance(found, dict):
+                tasks = found.get(key)
             yield from _of_tasks(tasks, targets)
 
     return read
@@ -271,10 +284,15 @@ def _pyproject(text: str, targets: Sequence[str]) -> Iterator[str]:
     for names in (("poe", "tasks"), ("pdm", "scripts"), ("taskipy", "tasks"), ("rye", "scripts"), ("hatch", "scripts")):
         found: object = tool
         for name in names:
-            found = found.get(name) if isinstance(found, dict) else None
+            if isinstance(found, dict):
+                found = found.get(name)
+            else:
+                found = None
         yield from _of_tasks(found, targets)
     hatch = tool.get("hatch")
-    environments = hatch.get("envs") if isinstance(hatch, dict) else None
+    environments = None
+    if isinstance(hatch, dict):
+        environments = hatch.get("envs")
     for environment in environments.values() if isinstance(environments, dict) else ():
         yield from _of_tasks(environment.get("scripts") if isinstance(environment, dict) else None, targets)
 

@@ -69,7 +69,9 @@ def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:
     if arguments and (name, arguments[0].text) in _UNDER:
         return _renamed(name, _after_options(arguments[1:], _UNDER[name, arguments[0].text]))
     if name == "direnv":
-        return arguments[2:] if arguments[:1] and arguments[0].text == "exec" else None
+        if arguments[:1] and arguments[0].text == "exec":
+            return arguments[2:]
+        return None
     if name not in _WRAPPERS or (name == "command" and arguments and arguments[0].text in ("-v", "-V")):
         return started(name, arguments)
     options, own = _WRAPPERS[name]
@@ -77,14 +79,18 @@ def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:
     while name in ("env", "sudo", "doas") and rest and _ASSIGNMENT.match(rest[0].text):
         rest = rest[1:]
     rest = rest[own:]
-    return _with_input(arguments, rest, feed) if name == "xargs" and rest else rest
+    if name == "xargs" and rest:
+        return _with_input(arguments, rest, feed)
+    return rest
 
 
 def _renamed(name: str, rest: Words) -> Words:
     """`uv run x.py` runs Python with the file; `cmake -E` has words of its own for common programs."""
     if name == "cmake" and rest:
         return (*map(Word, _OF_CMAKE.get(rest[0].text, rest[0].text).split()), *rest[1:])
-    return (Word("python"), *rest) if rest and rest[0].text.endswith(".py") else rest
+    if rest and rest[0].text.endswith(".py"):
+        return (Word("python"), *rest)
+    return rest
 
 
 _OF_CMAKE = {
@@ -140,12 +146,17 @@ def _parallel(arguments: Words, feed: Feed) -> Words:
     given = rest[end + 1 :]
     said = " ".join(f"{word.text} {word.hidden}" for word in given)
     is_told = bool(given) and rest[end].text == ":::" and all(word.is_known and word.text != ":::" for word in given)
-    read = given[0] if len(given) == 1 and is_told else Word(HOLE, said or feed.text, feed.inputs)
+    if len(given) == 1 and is_told:
+        read = given[0]
+    else:
+        read = Word(HOLE, said or feed.text, feed.inputs)
     if any("{}" in word.text for word in rest[:end]):
         return replaced(rest[:end], "{}", read)
     if rest[:end] and is_told and len(given) <= _MOST_WORDS:
         return (*rest[:end], *given)
-    return (*rest[:end], read) if rest[:end] else ()
+    if rest[:end]:
+        return (*rest[:end], read)
+    return ()
 
 
 _TMUX_RUNS = frozenset(
@@ -164,7 +175,9 @@ def _typed(arguments: Words) -> Word | None:
     if not rest or rest[0].text not in _TMUX_RUNS:
         return None
     words = tuple(word for word in _after_options(rest[1:], _TMUX_TAKES) if word.text not in _KEYS)
-    return _sentence(words) if words else None
+    if words:
+        return _sentence(words)
+    return None
 
 
 _MEASURING = """
@@ -184,11 +197,9 @@ def _measured(arguments: Words) -> Word | None:
     rest = arguments
     while rest := _after_options(rest, _HYPERFINE):
         found, rest = [*found, rest[0]], rest[1:]
-    return (
-        Word("\n".join(word.text for word in found), " ".join(word.hidden for word in found if word.hidden))
-        if found
-        else None
-    )
+    if found:
+        return Word("\n".join(word.text for word in found), " ".join(word.hidden for word in found if word.hidden))
+    return None
 
 
 def _one_text(arguments: Words) -> Word | None:
@@ -199,14 +210,19 @@ def _one_text(arguments: Words) -> Word | None:
     given = next((rest[n + 1] for n, word in enumerate(rest[:-1]) if word.text == ":::"), None)
     if given is None or not given.is_known:
         return None
-    text = rest[0].text if "{}" in rest[0].text else f"{rest[0].text} {{}}"
+    if "{}" in rest[0].text:
+        text = rest[0].text
+    else:
+        text = f"{rest[0].text} {{}}"
     return Word(text.replace("{}", given.text), f"{rest[0].hidden} {given.hidden}".strip(), given.commands)
 
 
 def _after_dashes(words: Words) -> Words | None:
     """What `tally run -- PROGRAM…` runs."""
     at = next((n for n, word in enumerate(words) if word.text == "--"), None)
-    return None if at is None or not {"run", "acp", "mcp"} & {word.text for word in words[:at]} else words[at + 1 :]
+    if at is None or not {"run", "acp", "mcp"} & {word.text for word in words[:at]}:
+        return None
+    return words[at + 1 :]
 
 
 def _after_options(words: Words, with_value: frozenset[str]) -> Words:
@@ -214,7 +230,12 @@ def _after_options(words: Words, with_value: frozenset[str]) -> Words:
     while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
         if words[at].text == "--":
             return words[at + 1 :]
-        at += 3 if words[at].text in _TWO_AFTER else 2 if _takes_next(words[at].text, with_value) else 1
+        if words[at].text in _TWO_AFTER:
+            at += 3
+        elif _takes_next(words[at].text, with_value):
+            at += 2
+        else:
+            at += 1
     return words[at:]
 
 
@@ -230,13 +251,19 @@ def _with_input(arguments: Words, command: Words, feed: Feed) -> Words:
     mark = next((b.text for a, b in pairwise(arguments) if _takes_next(a.text, _REPLACES)), None)
     mark = mark or next((word.text[2:] for word in arguments if word.text.startswith("-I") and word.text != "-I"), None)
     read = Word(HOLE, feed.text, feed.inputs)
-    told = feed.word.text if feed.word is not None and feed.word.is_known else ""
+    told = ""
+    if feed.word is not None and feed.word.is_known:
+        told = feed.word.text
     if mark is not None:
         lines = told.splitlines()
         return replaced(command, mark, Word(lines[0].strip()) if len(lines) == 1 else read)
     mark = next((b.text for a, b in pairwise(arguments) if a.text in ("-d", "--delimiter")), None)
     is_lines = mark in ("\n", "\\n", "\\0") or any(_NULL_FLAG.fullmatch(word.text) for word in arguments)
-    words = [part for part in told.split("\n") if part] if is_lines else told.split()  # `told` has lines for NULs
+    # `told` has lines for NULs
+    if is_lines:
+        words = [part for part in told.split("\n") if part]
+    else:
+        words = told.split()
     is_plain = is_lines or (mark is None and not set("'\"\\") & set(told))
     if words and is_plain and len(words) <= _MOST_WORDS:
         return (*command, *map(Word, words))
@@ -270,7 +297,9 @@ def split_string(name: str, arguments: Words) -> Word | None:
 
 def positional(name: str, arguments: Words) -> Words:
     """What `$0`, `$1` and so on are in the text that `sh -c` runs."""
-    text = _after_flag(arguments) if name in _SHELLS else None
+    text = None
+    if name in _SHELLS:
+        text = _after_flag(arguments)
     at = next((n for n, word in enumerate(arguments) if word is text), len(arguments))
     return arguments[at + 1 :]
 
@@ -309,8 +338,13 @@ def _after_flag(arguments: Words) -> Word | None:
     while at < len(arguments) and arguments[at].text[:1] in ("-", "+") and len(arguments[at].text) > 1:
         text = arguments[at].text
         seen = seen or (_COMMAND_FLAG.fullmatch(text) is not None)
-        at += 2 if SHELL_OPTION.fullmatch(text) else 1
-    return arguments[at] if seen and at < len(arguments) else None
+        if SHELL_OPTION.fullmatch(text):
+            at += 2
+        else:
+            at += 1
+    if seen and at < len(arguments):
+        return arguments[at]
+    return None
 
 
 def reads_its_input(name: str, arguments: Words) -> bool:

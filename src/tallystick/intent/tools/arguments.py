@@ -43,7 +43,9 @@ def decoded(args: Json) -> Json:
             found = json.loads(args)
         except (ValueError, RecursionError):
             return args
-        return found if isinstance(found, dict) else args
+        if isinstance(found, dict):
+            return found
+        return args
     return args
 
 
@@ -77,8 +79,11 @@ def texts_among(members: Members, *names: str) -> list[str]:
     found: list[str] = []
     for name in names:
         value = members.get(name)
-        items = _listed(value) if isinstance(value, str) else value
-        found += [item for item in items if isinstance(item, str) and item] if isinstance(items, list) else ()
+        items = value
+        if isinstance(value, str):
+            items = _listed(value)
+        if isinstance(items, list):
+            found += [item for item in items if isinstance(item, str) and item]
     return found
 
 
@@ -87,8 +92,11 @@ def objects_among(members: Members, *names: str) -> list[dict[str, Json]]:
     found: list[dict[str, Json]] = []
     for name in names:
         value = members.get(name)
-        items = _listed(value) if isinstance(value, str) else value
-        found += [members_of(item) for item in items if isinstance(item, dict)] if isinstance(items, list) else ()
+        items = value
+        if isinstance(value, str):
+            items = _listed(value)
+        if isinstance(items, list):
+            found += [members_of(item) for item in items if isinstance(item, dict)]
     return found
 
 
@@ -107,11 +115,15 @@ def _listed(text: str) -> list[Json]:
 def paths_among(members: Members) -> list[str]:
     """The paths that a file tool is given, in the order of the lists above: first the one, then the many."""
     one = text_among(members, *PATHS)
-    found = [one] if one is not None else []
+    if one is not None:
+        found = [one]
+    else:
+        found = []
     found += texts_among(members, *MANY)
     for item in objects_among(members, *MANY):
         path = text_among(item, *PATHS)
-        found += [path] if path is not None else ()
+        if path is not None:
+            found += [path]
     return found or texts_among(members, "args")
 
 

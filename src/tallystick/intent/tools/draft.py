@@ -32,7 +32,9 @@ class Code(msgspec.Struct, frozen=True):
     def program(self) -> tuple[str, ...] | None:
         """The same as a program with its arguments, for `shell` to read; None of a language that has no such program."""
         words = _PROGRAMS.get(self.language)
-        return None if words is None else (*words, self.text)
+        if words is None:
+            return None
+        return (*words, self.text)
 
 
 _PROGRAMS = {"python": ("python", "-c"), "javascript": ("node", "-e"), "sql": ("sqlite3", ":memory:")}

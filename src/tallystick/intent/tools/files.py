@@ -92,7 +92,10 @@ def lists(draft: Draft) -> None:
     ]
     if patterns:
         for pattern in patterns:
-            spelled = pattern if pattern.startswith(("/", "~")) else f"{folder}/{pattern}"
+            if pattern.startswith(("/", "~")):
+                spelled = pattern
+            else:
+                spelled = f"{folder}/{pattern}"
             draft.file(Operation.LIST, spelled, is_pattern=True, is_deep="**" in pattern)
         return
     is_deep = any(draft.members.get(name) is True for name in ("recursive", "recurse"))
@@ -147,7 +150,9 @@ def _with_text(draft: Draft, operation: Operation) -> None:
 
 def _whole(operation: Operation, members: dict[str, object] | object) -> str | None:
     """What a file holds after it was written; an append does not tell that."""
-    return any_text(members, *_CONTENTS) if operation is Operation.WRITE and isinstance(members, dict) else None
+    if operation is Operation.WRITE and isinstance(members, dict):
+        return any_text(members, *_CONTENTS)
+    return None
 
 
 def saves(draft: Draft) -> None:
@@ -165,7 +170,9 @@ def edits(draft: Draft) -> None:
     if old == "" and new is not None and len(paths) == 1:
         draft.file(Operation.WRITE, paths[0], is_authored=True, content=new)
         return
-    patch = _patch_of(draft) if not paths else None
+    patch = None
+    if not paths:
+        patch = _patch_of(draft)
     if patch is None or not apply_patch(draft, patch):
         draft.files(Operation.EDIT, paths, is_authored=True)
 
@@ -207,7 +214,9 @@ def _changes(draft: Draft) -> bool:
         if moved is not None:
             move(draft, path, moved)
         operation = {"add": Operation.WRITE, "delete": Operation.DELETE}.get(kind or "", Operation.EDIT)
-        content = any_text(members, "content") if operation is Operation.WRITE else None
+        content = None
+        if operation is Operation.WRITE:
+            content = any_text(members, "content")
         draft.file(operation, moved or path, is_authored=operation is not Operation.DELETE, content=content)
     return bool(changes) and isinstance(changes, dict)
 

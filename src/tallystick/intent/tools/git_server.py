@@ -18,7 +18,10 @@ _PLACES = ("repopath", "repositorypath", "path", "cwd", "workingdirectory")
 def runs_git(draft: Draft, method: str) -> None:
     """Add the git command that a call comes to, where it is one of those."""
     found = _METHOD.search(method[:200])
-    words = _words(found[1], draft.members) if found is not None else ()
+    if found is not None:
+        words = _words(found[1], draft.members)
+    else:
+        words = ()
     if words:
         place = text_among(draft.members, *_PLACES)
         draft.programs.append(("git", *(("-C", place) if place is not None else ()), *words))

@@ -40,7 +40,10 @@ def changes_in(text: str) -> tuple[Change, ...]:
     """What a patch does, file by file, at most 200."""
     if len(text) > _MOST_CHARACTERS:
         return ()
-    found = _enveloped(text) if "*** " in text else iter(())
+    if "*** " in text:
+        found = _enveloped(text)
+    else:
+        found = iter(())
     changes = _bounded(found)
     return changes or _bounded(_unified(text))
 
@@ -53,7 +56,10 @@ def _enveloped(text: str) -> Iterator[Change]:
     heads = list(_HEADER.finditer(text))
     for place, head in enumerate(heads):
         what, path = head[1], _path_of(head)
-        end = heads[place + 1].start() if place + 1 < len(heads) else len(text)
+        if place + 1 < len(heads):
+            end = heads[place + 1].start()
+        else:
+            end = len(text)
         if not path:
             continue
         if what == "Add File":
@@ -61,8 +67,12 @@ def _enveloped(text: str) -> Iterator[Change]:
         elif what == "Delete File":
             yield Change(Operation.DELETE, path)
         elif what in ("Update File", "Move File"):
-            following = heads[place + 1] if place + 1 < len(heads) else None
-            moved = _path_of(following) if following is not None and following[1] == "Move to" else None
+            following = None
+            if place + 1 < len(heads):
+                following = heads[place + 1]
+            moved = None
+            if following is not None and following[1] == "Move to":
+                moved = _path_of(following)
             yield Change(Operation.EDIT, path, moved_to=moved or None)
 
 
@@ -83,7 +93,8 @@ def _unified(text: str) -> Iterator[Change]:
             old, is_named = (path, what != "---")
         elif old and (what != "+++" or not is_named):
             yield from _from_heads(what, old, path)
-            old = old if what != "+++" else ""
+            if what == "+++":
+                old = ""
 
 
 def _from_heads(what: str, old: str, new: str) -> Iterator[Change]:

@@ -47,7 +47,11 @@ def _placed(path: str, folder: str | None, home: str | None) -> str:
     if path == "~" or path.startswith("~/"):
         rest = path[2:].lstrip("/")
         simple = placed(rest, home)
-        return simple if home else f"~/{simple}".rstrip("/") if simple != "." else "~"
+        if home:
+            return simple
+        if simple != ".":
+            return f"~/{simple}".rstrip("/")
+        return "~"
     return placed(path, folder)
 
 
@@ -87,4 +91,6 @@ def has_scheme(text: str) -> bool:
 def web_address(text: str) -> str:
     """A URL as the graph names it: whole, with a scheme, on one line, at most 4096 characters."""
     text = printable(text[:_MOST]).strip()
-    return text if has_scheme(text) else f"http://{text}"
+    if has_scheme(text):
+        return text
+    return f"http://{text}"

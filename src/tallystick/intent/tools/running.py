@@ -98,7 +98,9 @@ def _list_in(text: str) -> list[Json] | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, list) and found and all(isinstance(item, (str, dict)) for item in found) else None
+    if isinstance(found, list) and found and all(isinstance(item, (str, dict)) for item in found):
+        return found
+    return None
 
 
 def _code_of(draft: Draft) -> str | None:

@@ -128,7 +128,10 @@ def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
         if is_rooted or not is_remote:
             # A relative path of a server that works elsewhere may mean anything.
             is_told = server is not None and (is_rooted or is_local(server))
-            operation = _operation(name, verbs) if is_told else Operation.UNKNOWN
+            if is_told:
+                operation = _operation(name, verbs)
+            else:
+                operation = Operation.UNKNOWN
             is_search = operation is Operation.LIST and not _SEARCHING.isdisjoint(verbs)
             at = draft.file(operation, text, is_deep=is_search)
             if is_search:
@@ -153,5 +156,7 @@ def _operation(name: str, verbs: list[str]) -> Operation:
     if _FROM.search(name):
         return Operation.READ
     if _TO.search(name) and found not in (Operation.LIST, Operation.DELETE):
-        return Operation.WRITE if found is not Operation.EDIT else Operation.EDIT
+        if found is not Operation.EDIT:
+            return Operation.WRITE
+        return Operation.EDIT
     return found

@@ -53,7 +53,9 @@ def uses_of(
 
 def _read(draft: Draft, tool: str, depth: int) -> None:
     rule, of_server, method = _found(tool[:400])
-    nested = _NESTED.get(plain_name(method)) if rule is None else None
+    nested = None
+    if rule is None:
+        nested = _NESTED.get(plain_name(method))
     if rule is not None and _holds(draft, rule, of_server):
         rule(draft)
     elif nested is not None and of_server is None and depth < _MOST_NESTED and nested(draft, depth):

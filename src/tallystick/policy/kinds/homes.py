@@ -45,7 +45,9 @@ def below_home(path: str, home: str) -> str | None:
     found = _OF_SOMEBODY.match(path)
     if found is not None:
         return path[found.end() + 1 :]
-    return None if path.startswith("/") or path[1:2] == ":" else path
+    if path.startswith("/") or path[1:2] == ":":
+        return None
+    return path
 
 
 def is_above_homes(path: str, home: str) -> bool:

@@ -102,7 +102,9 @@ def _filling(script: Script) -> Iterator[Risk]:
             for source in command.inputs:
                 readers.setdefault(source, []).append(n)
     for n in endless:
-        target = _end_of(script.commands, readers, n) if n not in wrapped else ""
+        target = ""
+        if n not in wrapped:
+            target = _end_of(script.commands, readers, n)
         if target:
             yield Risk("fills-disk", target[:200])
 
@@ -174,4 +176,6 @@ def _is_bounding(command: Command) -> bool:
 
 def _name(command: Command) -> str:
     words = command.words or command.spelled
-    return canonical(words[0].plain.rpartition("/")[2]) if words else ""
+    if words:
+        return canonical(words[0].plain.rpartition("/")[2])
+    return ""

@@ -44,8 +44,12 @@ _CASELESS = frozenset(("powershell",))
 def _pattern(language: str) -> re.Pattern[str] | None:
     """Code of a language that runs what it decodes. Compiled when such code is first looked at."""
     runs = _BY_LANGUAGE.get(language)
-    flags = re.IGNORECASE if language in _CASELESS else 0
-    return None if runs is None else re.compile(rf"(?:{runs})[^\n;]{{0,{_MOST_BETWEEN}}}?{_DECODERS}", flags)
+    flags = 0
+    if language in _CASELESS:
+        flags = re.IGNORECASE
+    if runs is None:
+        return None
+    return re.compile(rf"(?:{runs})[^\n;]{{0,{_MOST_BETWEEN}}}?{_DECODERS}", flags)
 
 
 @cache
@@ -136,17 +140,17 @@ def _decodes(value: ast.expr, decoded: frozenset[str]) -> bool:
 
 
 def _called(node: ast.Call) -> str:
-    return (
-        node.func.attr
-        if isinstance(node.func, ast.Attribute)
-        else node.func.id
-        if isinstance(node.func, ast.Name)
-        else ""
-    )
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    if isinstance(node.func, ast.Name):
+        return node.func.id
+    return ""
 
 
 def _owner(node: ast.Attribute) -> str:
-    return node.value.id if isinstance(node.value, ast.Name) else ""
+    if isinstance(node.value, ast.Name):
+        return node.value.id
+    return ""
 
 
 def _says(node: ast.Call, words: tuple[str, ...]) -> bool:

@@ -29,7 +29,9 @@ def machine_asked_for(call: Call, is_of_machine: Callable[[str], bool]) -> str |
     for n, (name, value) in enumerate(_members(call.args, "", 0)):
         if n >= _MOST:
             return None
-        said = value.lower() if isinstance(value, str) else value
+        said = value
+        if isinstance(value, str):
+            said = value.lower()
         is_yes = said is True or said == "true"
         is_shared = name in _SHARED and (is_yes or said == "host")
         is_mount = name in _MOUNTS and isinstance(value, str) and is_of_machine(value.partition(":")[0])

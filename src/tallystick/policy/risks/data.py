@@ -160,9 +160,13 @@ def of_data(started: Started) -> str | None:
     """What a program does to a database by its own commands."""
     name, words = started.name, started.words
     if name in ("dropdb", "dropuser"):
-        return None if started.has("--help", "--version", "-?") or _is_for_tests(started) else _DROPS
+        if started.has("--help", "--version", "-?") or _is_for_tests(started):
+            return None
+        return _DROPS
     if name in _REDIS:
-        return _DROPS if _flushes(started) else None
+        if _flushes(started):
+            return _DROPS
+        return None
     if name in _MONGO:
         return _DROPS if any(_MONGO_DROPS.search(word[:_MOST_SQL]) for word in words) else None
     if name in _SERVERS and drops(started.value("-e", "--execute", "-q", "--query", "-Q", "--eval")):
@@ -195,12 +199,20 @@ def _inside(started: Started) -> str | None:
         name = word.plain.rpartition("/")[2].lower()
         if name in _PAIRS or name in _REDIS or name in _MONGO or name in ("dropdb", "rails", "artisan"):
             inner = Started(name, started.given[n + 1 :], started.spelled)
-            return of_data(inner) if name not in ("rails", "artisan") else _task(inner)
+            if name not in ("rails", "artisan"):
+                return of_data(inner)
+            return _task(inner)
         if name in _SERVERS and any(drops(text) for text in started.words[n + 1 :]):
             inner = Started(name, started.given[n + 1 :], started.spelled)
-            return None if _is_for_tests(inner) else _DROPS
-    return _task(started) if started.name == "" else None
+            if _is_for_tests(inner):
+                return None
+            return _DROPS
+    if started.name == "":
+        return _task(started)
+    return None
 
 
 def _task(started: Started) -> str | None:
-    return None if _TASKS.isdisjoint(word.lower() for word in started.words) else _DROPS
+    if _TASKS.isdisjoint(word.lower() for word in started.words):
+        return None
+    return _DROPS

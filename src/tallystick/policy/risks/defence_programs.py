@@ -18,22 +18,24 @@ def _iptables(started: Started) -> str | None:
     if started.has("-F", "--flush", "-X", "--delete-chain", "-D", "--delete"):
         return "disables-firewall"
     if started.has("-P", "--policy"):
-        return "disables-firewall" if "accept" in map(str.lower, started.words) else "changes-firewall"
+        if "accept" in map(str.lower, started.words):
+            return "disables-firewall"
+        return "changes-firewall"
     is_change = started.has(
         "-A", "--append", "-I", "--insert", "-R", "--replace", "-N", "--new-chain", "-E", "--rename-chain"
     )
-    return "changes-firewall" if is_change else None
+    if is_change:
+        return "changes-firewall"
+    return None
 
 
 def _nft(started: Started) -> str | None:
     verbs = set(" ".join(started.operands[:4]).split())
     if verbs & {"flush", "delete", "destroy", "reset"}:
         return "disables-firewall"
-    return (
-        "changes-firewall"
-        if verbs & {"add", "insert", "replace", "create", "rename"} or started.has("-f", "--file")
-        else None
-    )
+    if verbs & {"add", "insert", "replace", "create", "rename"} or started.has("-f", "--file"):
+        return "changes-firewall"
+    return None
 
 
 def _ufw(started: Started) -> str | None:
@@ -41,7 +43,9 @@ def _ufw(started: Started) -> str | None:
     if "disable" in verbs or "reset" in verbs or ("default" in verbs and "allow" in started.operands):
         return "disables-firewall"
     is_asking = not verbs or verbs[0] in ("status", "show", "version", "help", "app") or "--dry-run" in started.words
-    return None if is_asking else "changes-firewall"
+    if is_asking:
+        return None
+    return "changes-firewall"
 
 
 def _firewall_cmd(started: Started) -> str | None:
@@ -56,21 +60,27 @@ def _firewall_cmd(started: Started) -> str | None:
         )
         for word in words
     )
-    return "changes-firewall" if is_change else None
+    if is_change:
+        return "changes-firewall"
+    return None
 
 
 def _pfctl(started: Started) -> str | None:
     if started.has("-d", "-F"):
         return "disables-firewall"
     is_asking = started.has("-s", "-n", "-v") and not started.has("-f", "-e", "-t")
-    return "changes-firewall" if started.has("-f", "-e", "-t", "-a", "-k", "-X") and not is_asking else None
+    if started.has("-f", "-e", "-t", "-a", "-k", "-X") and not is_asking:
+        return "changes-firewall"
+    return None
 
 
 def _socketfilter(started: Started) -> str | None:
     words = [word.lower() for word in started.words]
     if "off" in words or any(word.startswith(("--remove", "--unblock")) for word in words):
         return "disables-firewall"
-    return "changes-firewall" if any(word.startswith(("--set", "--add", "--block")) for word in words) else None
+    if any(word.startswith(("--set", "--add", "--block")) for word in words):
+        return "changes-firewall"
+    return None
 
 
 def _netsh(started: Started) -> str | None:
@@ -79,12 +89,16 @@ def _netsh(started: Started) -> str | None:
         return None
     if {"off", "disable", "reset", "delete"} & set(words) or "mode=disable" in words:
         return "disables-firewall"
-    return "changes-firewall" if {"set", "add", "import"} & set(words) else None
+    if {"set", "add", "import"} & set(words):
+        return "changes-firewall"
+    return None
 
 
 def _ever(test: RiskRule) -> Rule:
     def rule(started: Started) -> str | None:
-        return None if {"--help", "--version", "-h", "-V", "-?"}.intersection(started.words) else test.risk
+        if {"--help", "--version", "-h", "-V", "-?"}.intersection(started.words):
+            return None
+        return test.risk
 
     return rule
 
@@ -92,37 +106,43 @@ def _ever(test: RiskRule) -> Rule:
 def _auditctl(started: Started) -> str | None:
     is_never = any(rule.startswith("never,") or rule.endswith(",never") for rule in (started.value("-a", "-A"),))
     is_off = is_never or started.has("-D", "-d", "-W") or (started.has("-e") and started.value("-e") in ("0", ""))
-    return (
-        "disables-audit"
-        if is_off
-        else "changes-protection"
-        if started.has("-a", "-w", "-A", "-R", "-b", "-r")
-        else None
-    )
+    if is_off:
+        return "disables-audit"
+    if started.has("-a", "-w", "-A", "-R", "-b", "-r"):
+        return "changes-protection"
+    return None
 
 
 def _setenforce(started: Started) -> str | None:
     said = {word.lower() for word in started.operands}
-    return "disables-protection" if said and not said & {"1", "enforcing"} else None
+    if said and not said & {"1", "enforcing"}:
+        return "disables-protection"
+    return None
 
 
 def _journalctl(started: Started) -> str | None:
     is_trimming = any(
         word.startswith(("--vacuum-", "--rotate", "--flush", "--relinquish-var")) for word in started.words
     )
-    return "trims-logs" if is_trimming else None
+    if is_trimming:
+        return "trims-logs"
+    return None
 
 
 def _history(started: Started) -> str | None:
     """`history -c`, `history -d N`; `history 5` lists."""
     if started.has("-c") or "clear" in started.words[:1]:
         return "clears-history"
-    return "hides-history" if started.has("-d", "--delete") or "delete" in started.words[:1] else None
+    if started.has("-d", "--delete") or "delete" in started.words[:1]:
+        return "hides-history"
+    return None
 
 
 def _set(started: Started) -> str | None:
     words = started.words
-    return "hides-history" if any((a, b) == ("+o", "history") for a, b in pairwise(words)) else None
+    if any((a, b) == ("+o", "history") for a, b in pairwise(words)):
+        return "hides-history"
+    return None
 
 
 def _reg(started: Started) -> str | None:
@@ -140,7 +160,9 @@ def _registry(started: Started) -> str | None:
     """The same by PowerShell, for which the registry is a drive."""
     text = " ".join(started.words).lower()
     is_key = "hklm:" in text or "hkcu:" in text or "registry::" in text
-    return "disables-protection" if is_key and any(name in text for name in _GUARDED_KEYS) else None
+    if is_key and any(name in text for name in _GUARDED_KEYS):
+        return "disables-protection"
+    return None
 
 
 _GUARDED_KEYS = ("windows defender", "windowsfirewall", "disableantispyware", "/eventlog", "/lsa", "enablelua")
@@ -152,7 +174,9 @@ def _defaults(started: Started) -> str | None:
         return None
     if any("com.apple.alf" in word for word in words):
         return "disables-firewall"
-    return "changes-protection" if any("LSQuarantine" in word or "XProtect" in word for word in words) else None
+    if any("LSQuarantine" in word or "XProtect" in word for word in words):
+        return "changes-protection"
+    return None
 
 
 def _cloud(started: Started) -> str | None:
@@ -166,7 +190,9 @@ def _cloud(started: Started) -> str | None:
             word.startswith(("authorize-security-group-ingress", "firewall-rules", "nsg", "create-network-acl"))
             for word in words
         )
-        return "changes-firewall" if is_open else None
+        if is_open:
+            return "changes-firewall"
+        return None
     return None
 
 
@@ -187,17 +213,17 @@ _CLOUD_AUDITS = {
 
 def _mp_preference(started: Started) -> str | None:
     words = [word.lower() for word in started.words]
-    return (
-        "disables-protection"
-        if any(word.startswith(("-disable", "-exclusion", "-mapsreporting", "-submitsamples")) for word in words)
-        else None
-    )
+    if any(word.startswith(("-disable", "-exclusion", "-mapsreporting", "-submitsamples")) for word in words):
+        return "disables-protection"
+    return None
 
 
 def _execution_policy(started: Started) -> str | None:
     """For the machine or the user; of one process it ends with it."""
     said = {word.lower() for word in started.words}
-    return "changes-protection" if said & {"unrestricted", "bypass"} and "process" not in said else None
+    if said & {"unrestricted", "bypass"} and "process" not in said:
+        return "changes-protection"
+    return None
 
 
 _BOOT_WEAK = frozenset(
@@ -211,22 +237,24 @@ _BOOT_WEAK = frozenset(
 
 def _bcdedit(started: Started) -> str | None:
     words = [word.lower() for word in started.words]
-    return "disables-protection" if not _BOOT_WEAK.isdisjoint(pairwise(words)) else None
+    if not _BOOT_WEAK.isdisjoint(pairwise(words)):
+        return "disables-protection"
+    return None
 
 
 _BOOT_OFF = ("selinux=0", "enforcing=0", "apparmor=0", "audit=0", "mitigations=off", "lockdown=none")
 
 
 def _quarantine(started: Started) -> str | None:
-    return (
-        "changes-protection"
-        if any("quarantine" in w for w in started.words) and started.has("-d", "-c", "-w")
-        else None
-    )
+    if any("quarantine" in w for w in started.words) and started.has("-d", "-c", "-w"):
+        return "changes-protection"
+    return None
 
 
 def _boots_without(started: Started) -> str | None:
-    return "disables-protection" if any(word.endswith(_BOOT_OFF) for word in started.words) else None
+    if any(word.endswith(_BOOT_OFF) for word in started.words):
+        return "disables-protection"
+    return None
 
 
 RULES: dict[str, Rule] = rules_of(

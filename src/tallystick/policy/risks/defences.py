@@ -84,7 +84,9 @@ def _of_program(started: Started) -> Iterator[Risk]:
     if started.name in _EMPTIES and started.hidden and _is_log(started.hidden.split()[0]):
         yield Risk("clears-logs", started.spelled)
     rule = RULES.get(started.name)
-    word = rule(started) if rule is not None else None
+    word = None
+    if rule is not None:
+        word = rule(started)
     if word is not None:
         yield Risk(word, started.spelled)
 
@@ -117,7 +119,9 @@ def _is_of_system(path: str) -> bool:
     """Whether a log tells of the system, not of one program."""
     place = next((place for place in _FACTS.logs if path == place or path.startswith(place + "/")), path)
     first = path[len(place) :].strip("/").partition("/")[0]
-    stem = first.partition(".")[0] if first.partition(".")[0] in _FACTS.of_system else first
+    stem = first
+    if first.partition(".")[0] in _FACTS.of_system:
+        stem = first.partition(".")[0]
     return (
         (place != "/var/log" and place != "/private/var/log") or not first or stem in _FACTS.of_system or "*" in first
     )

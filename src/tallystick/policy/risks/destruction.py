@@ -44,6 +44,8 @@ def _of_project(reading: CallReading) -> Iterator[Started]:
     """Programs by a path in the project (`bin/rails`): most frameworks have their own there."""
     for script in reading.scripts:
         for command in script.commands[:_MOST_COMMANDS]:
-            name = command.words[0].plain if command.role is Role.PROGRAM and command.words else ""
+            name = ""
+            if command.role is Role.PROGRAM and command.words:
+                name = command.words[0].plain
             if "/" in name and not name.startswith("/"):
                 yield Started(name.rpartition("/")[2].lower(), command.words[1:200], shown(command.words))

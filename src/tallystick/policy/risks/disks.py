@@ -67,7 +67,9 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     for started in programs(reading):
         name = started.name.partition(".")[0]
         rule = _RULES.get(started.name) or _RULES.get(name if name in _FAMILIES else "")
-        word = rule(started) if rule is not None else None
+        word = None
+        if rule is not None:
+            word = rule(started)
         if word is not None:
             yield Risk(word, started.spelled)
 
@@ -105,7 +107,9 @@ def _device(started: Started) -> bool | None:
     if any(is_disk(word) for word in started.operands):
         return True
     is_told = all(word.is_known for word in started.given)
-    return False if is_told and started.operands else None
+    if is_told and started.operands:
+        return False
+    return None
 
 
 def _formats(started: Started) -> str | None:
@@ -133,12 +137,18 @@ _BY_NUMBER = names("-number -disknumber -driveletter -partitionnumber -removedat
 
 def _as_told(started: Started) -> str | None:
     found = _device(started)
-    return "writes-disk" if found else "changes-disk" if found is None and started.given else None
+    if found:
+        return "writes-disk"
+    if found is None and started.given:
+        return "changes-disk"
+    return None
 
 
 def _in_place(started: Started) -> str | None:
     """Programs that mend or resize a file system."""
-    return "changes-disk" if _device(started) and not started.has("-n", "-l", "--help") else None
+    if _device(started) and not started.has("-n", "-l", "--help"):
+        return "changes-disk"
+    return None
 
 
 def _when(test: RiskRule) -> Rule:
@@ -146,7 +156,9 @@ def _when(test: RiskRule) -> Rule:
     options = test.options.split()
 
     def rule(started: Started) -> str | None:
-        return _as_told(started) if started.has(*options) else None
+        if started.has(*options):
+            return _as_told(started)
+        return None
 
     return rule
 
@@ -157,13 +169,17 @@ def _verbs(test: RiskRule) -> Rule:
 
     def rule(started: Started) -> str | None:
         said = [operand.lower() for operand in started.operands]
-        return test.risk if known.intersection(said[at : at + 1]) else None
+        if known.intersection(said[at : at + 1]):
+            return test.risk
+        return None
 
     return rule
 
 
 def _always(started: Started) -> str | None:
-    return None if started.has("--help", "--version", "-h", "-?") or not started.given else "writes-disk"
+    if started.has("--help", "--version", "-h", "-?") or not started.given:
+        return None
+    return "writes-disk"
 
 
 def _hdparm(started: Started) -> str | None:
@@ -173,13 +189,17 @@ def _hdparm(started: Started) -> str | None:
         )
         for word in started.words
     )
-    return "writes-disk" if is_erasing and not started.has("--security-help") else None
+    if is_erasing and not started.has("--security-help"):
+        return "writes-disk"
+    return None
 
 
 def _dd_like(started: Started) -> str | None:
     """`dcfldd of=DEVICE`, `dc3dd wipe=DEVICE`: dd itself is read by the shell's tables."""
     targets = [word.partition("=")[2] for word in started.words if word.startswith(("of=", "wipe=", "hof=", "ofs="))]
-    return "writes-disk" if any(map(is_disk, targets)) else None
+    if any(map(is_disk, targets)):
+        return "writes-disk"
+    return None
 
 
 def _among_many(started: Started) -> str | None:
@@ -187,31 +207,41 @@ def _among_many(started: Started) -> str | None:
     words = started.hidden.split() if started.hidden else ()
     is_found = words[:1] == ["/dev"] or any(map(is_disk, words))
     is_target = started.name != "dd" or any(word.text.startswith("of=") and word.hidden for word in started.given)
-    return "writes-disk" if is_found and is_target else None
+    if is_found and is_target:
+        return "writes-disk"
+    return None
 
 
 def _debugfs(started: Started) -> str | None:
     """A file system's own editor."""
     if not _device(started):
         return None
-    return "writes-disk" if started.has("-w", "-z", "-x") else "reads-disk"
+    if started.has("-w", "-z", "-x"):
+        return "writes-disk"
+    return "reads-disk"
 
 
 def _windows_format(started: Started) -> str | None:
-    return "writes-disk" if any(re.fullmatch(r"[A-Za-z]:\\?", word) for word in started.words) else None
+    if any(re.fullmatch(r"[A-Za-z]:\\?", word) for word in started.words):
+        return "writes-disk"
+    return None
 
 
 def _into_last(started: Started) -> str | None:
     """Copiers that take a device as their last operand or after an option."""
     targets = [*started.operands[-1:], *(word for word in started.words if "=" in word)]
-    return "writes-disk" if any(is_disk(word.rpartition("=")[2]) for word in targets) else None
+    if any(is_disk(word.rpartition("=")[2]) for word in targets):
+        return "writes-disk"
+    return None
 
 
 def _socat(started: Started) -> str | None:
     """`socat … OPEN:DEVICE`: an address of two that is not said to be read only."""
     opened = [word.split(",") for word in started.operands if ":" in word]
     is_written = any(is_disk(parts[0].partition(":")[2]) and "rdonly" not in parts[1:] for parts in opened)
-    return "writes-disk" if is_written else None
+    if is_written:
+        return "writes-disk"
+    return None
 
 
 _FAMILIES = names("mkfs newfs fsck")
@@ -225,7 +255,9 @@ def _containers_of_apfs(started: Started) -> str | None:
     """`diskutil apfs deleteContainer` and similar."""
     said = [word.lower() for word in started.operands[:2]]
     is_change = len(said) > 1 and said[0] in _KINDS_OF_STORAGE and said[1].startswith(_CHANGES_OF_STORAGE)
-    return "writes-disk" if is_change else None
+    if is_change:
+        return "writes-disk"
+    return None
 
 
 _KINDS_OF_STORAGE = ("apfs", "cs", "corestorage", "appleraid", "ar")
@@ -233,15 +265,21 @@ _CHANGES_OF_STORAGE = ("delete", "erase", "remove", "create", "convert", "resize
 
 
 def _shadow_copies(started: Started) -> str | None:
-    return "writes-disk" if "shadowcopy" in started.words and "delete" in started.words else None
+    if "shadowcopy" in started.words and "delete" in started.words:
+        return "writes-disk"
+    return None
 
 
 def _wipes_free_space(started: Started) -> str | None:
-    return "writes-disk" if any(word.lower().startswith("/w") for word in started.words) else None
+    if any(word.lower().startswith("/w") for word in started.words):
+        return "writes-disk"
+    return None
 
 
 def _boot(started: Started) -> str | None:
-    return "changes-disk" if any(word.lower() in _BOOT for word in started.words) else None
+    if any(word.lower() in _BOOT for word in started.words):
+        return "changes-disk"
+    return None
 
 
 _RULES: dict[str, Rule] = rules_of(

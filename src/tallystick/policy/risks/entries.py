@@ -36,7 +36,9 @@ def rules_of(
 
     def rule(test: RiskRule) -> Callable[[A], R]:
         name = test.when.partition(".")[2]
-        return made[name](test) if name in made else written[name]
+        if name in made:
+            return made[name](test)
+        return written[name]
 
     rules: dict[int, Callable[[A], R]] = {}  # the names of one entry share its tests
     for tests in tests_of(module).values():
@@ -64,7 +66,9 @@ def says(test: RiskRule) -> Rule:
 
     def rule(started: Started) -> str | None:
         given = [word.lower() for word in started.words]
-        return test.risk if any(word in words or (begins and word.startswith(begins)) for word in given) else None
+        if any(word in words or (begins and word.startswith(begins)) for word in given):
+            return test.risk
+        return None
 
     return rule
 

@@ -60,8 +60,12 @@ def runs_what_it_fetched(text: str) -> bool:
 
 def url_that_runs(text: str) -> str | None:
     """The URL that code takes other code from."""
-    found = _pattern(_FACTS.from_url).search(text, 0, _MOST_CHARACTERS) if "://" in text else None
-    return None if found is None else next((url for url in found.groups() if url), None)
+    found = None
+    if "://" in text:
+        found = _pattern(_FACTS.from_url).search(text, 0, _MOST_CHARACTERS)
+    if found is None:
+        return None
+    return next((url for url in found.groups() if url), None)
 
 
 def runs_its_input(text: str) -> bool:

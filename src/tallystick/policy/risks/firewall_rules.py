@@ -40,7 +40,9 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _loads(command: Command) -> bool:
-    name = name_of(command.words[0].plain) if command.words else ""
+    name = ""
+    if command.words:
+        name = name_of(command.words[0].plain)
     if name in _RESTORES:
         return True
     options = _LOADS.get(name)
@@ -51,7 +53,9 @@ def _is_made_here(command: Command, script: Script, reading: CallReading) -> boo
     commands = script.commands
     makers = _before(command, commands)
     thinned = [maker for maker in makers if _name(maker) in _THINS]
-    text = command.input.plain[:_MOST_TEXT] if command.input is not None and command.input.is_known else None
+    text = None
+    if command.input is not None and command.input.is_known:
+        text = command.input.plain[:_MOST_TEXT]
     if any(_name(maker) not in ("echo", "printf") for maker in thinned):
         return True
     if thinned:
@@ -86,7 +90,9 @@ def _is_changed(file: str, reading: CallReading) -> bool:
 
 
 def _name(command: Command) -> str:
-    return name_of(command.words[0].plain) if command.words and command.words[0].is_known else ""
+    if command.words and command.words[0].is_known:
+        return name_of(command.words[0].plain)
+    return ""
 
 
 def _before(command: Command, commands: tuple[Command, ...]) -> list[Command]:

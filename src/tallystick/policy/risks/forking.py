@@ -32,7 +32,9 @@ def multiplies(language: str, text: str) -> bool:
 
 def fills(language: str, text: str) -> bool:
     """Whether a text writes without end."""
-    tree = _parsed(text) if language == "python" and "while" in text and "write" in text else None
+    tree = None
+    if language == "python" and "while" in text and "write" in text:
+        tree = _parsed(text)
     return tree is not None and any(
         isinstance(node, ast.While) and _is_true(node.test) and _multiplies(node.body, _WRITES)
         for node in ast.walk(tree)
@@ -121,7 +123,10 @@ def _is_itself(node: ast.AST) -> bool:
 
 def _is_first(index: ast.expr) -> bool:
     """Whether `sys.argv[…]` has the program's own name: `[0]`, `[:]`, `[0:]`."""
-    start = index.lower if isinstance(index, ast.Slice) else index
+    if isinstance(index, ast.Slice):
+        start = index.lower
+    else:
+        start = index
     return start is None or (isinstance(start, ast.Constant) and start.value == 0)
 
 
@@ -174,7 +179,9 @@ def _has_branch(body: list[ast.stmt]) -> bool:
 
 
 def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return getattr(node.func, "id", "")
 
 
 def _is_call(node: ast.AST, known: frozenset[str]) -> bool:
@@ -270,7 +277,9 @@ def _by_words(text: str) -> bool:
 def _comes_back(name: str, body: str) -> bool:
     """Whether a function forks and calls itself, with nothing to end it."""
     start = body.find("fork")
-    again = re.search(rf"\b{re.escape(name)}\b\s{{0,9}}(?:\(|;|$|\n|\}})", body[start:]) if start >= 0 else None
+    again = None
+    if start >= 0:
+        again = re.search(rf"\b{re.escape(name)}\b\s{{0,9}}(?:\(|;|$|\n|\}})", body[start:])
     if again is None:
         return False
     return _BRANCH.search(body[: start + again.end()]) is None and _WAITING.search(body[: start + again.end()]) is None

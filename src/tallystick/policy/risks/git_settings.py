@@ -50,7 +50,10 @@ _GIT_TAKES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-pat
 def _git(started: Started) -> bool:
     words = started.words
     at = _verb(words)
-    verb, rest = (words[at], words[at + 1 :]) if at < len(words) else ("", ())
+    if at < len(words):
+        verb, rest = words[at], words[at + 1 :]
+    else:
+        verb, rest = "", ()
     if verb == "config":
         return _git_config(rest)
     if verb in ("clone", "init"):
@@ -65,7 +68,10 @@ def _git(started: Started) -> bool:
 def _verb(words: tuple[str, ...]) -> int:
     at = 0
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _GIT_TAKES else 1
+        if words[at] in _GIT_TAKES:
+            at += 2
+        else:
+            at += 1
     return at
 
 

@@ -46,7 +46,9 @@ def of_version_control(reading: CallReading) -> Iterator[Risk]:
 def _of_git(command: Command) -> Iterator[Risk]:
     call = GitCall(command)
     rule = _RULES.get(call.verb)
-    word = rule(call) if rule is not None else None
+    word = None
+    if rule is not None:
+        word = rule(call)
     if word is not None:
         yield Risk(word, shown(command.words))
 
@@ -73,13 +75,17 @@ def _push(call: GitCall) -> str | None:
     is_deleting, has_lease = line.has("-d", "--delete"), line.has("--force-with-lease", "--force-if-includes")
     # With a lease nobody's work is lost that was not seen, so the branch that one is on may be pushed.
     named = [ref.text for ref in refs if not (has_lease and not is_forced and ref.text in ("HEAD", "@"))]
-    return _REWRITES if any(_is_ref_lost(ref, is_forced or has_lease, is_deleting) for ref in named) else None
+    if any(_is_ref_lost(ref, is_forced or has_lease, is_deleting) for ref in named):
+        return _REWRITES
+    return None
 
 
 def _is_ref_lost(ref: str, is_forced: bool, is_deleting: bool) -> bool:
     is_forced = is_forced or ref.startswith("+")
     source, colon, target = ref.removeprefix("+").partition(":")
-    name = target if colon else source
+    name = source
+    if colon:
+        name = target
     if is_deleting or (colon and not source):
         return name.startswith("refs/tags/") or _is_shared(name)
     return is_forced and _is_shared(name)
@@ -89,8 +95,15 @@ def _branch(call: GitCall) -> str | None:
     line = call.line
     is_forced = line.has("-D") or (line.has("-d", "--delete") and line.has("-f", "--force"))
     moves = line.has("-f", "--force") and not line.has("-d", "--delete", "-m", "-M", "-c", "-C")
-    named = line.operands if is_forced else line.operands[:1] if moves else []
-    return _REWRITES if any(_is_shared(word.text) for word in named) else None
+    if is_forced:
+        named = line.operands
+    elif moves:
+        named = line.operands[:1]
+    else:
+        named = []
+    if any(_is_shared(word.text) for word in named):
+        return _REWRITES
+    return None
 
 
 def _clean(call: GitCall) -> str | None:
@@ -124,23 +137,31 @@ def _prunes(call: GitCall) -> str | None:
     if call.line.has("-n", "--dry-run"):
         return None
     until = call.line.said("--prune", "--expire")
-    return _REWRITES if until in ("now", "all", "0") or (call.verb == "prune" and not until) else None
+    if until in ("now", "all", "0") or (call.verb == "prune" and not until):
+        return _REWRITES
+    return None
 
 
 def _update_ref(call: GitCall) -> str | None:
     if call.line.has("-d", "--delete", "--stdin"):
         return _REWRITES
-    return _REWRITES if len(call.line.operands) > 1 and _is_shared(call.line.operand(0)) else None
+    if len(call.line.operands) > 1 and _is_shared(call.line.operand(0)):
+        return _REWRITES
+    return None
 
 
 def _submodule(call: GitCall) -> str | None:
     is_removal = call.line.operand(0) == "deinit" and call.line.has("-f", "--force")
-    return _DISCARDS if is_removal else None
+    if is_removal:
+        return _DISCARDS
+    return None
 
 
 def _worktree(call: GitCall) -> str | None:
     is_removal = call.line.operand(0) == "remove" and call.line.has("-f", "--force")
-    return _DISCARDS if is_removal else None
+    if is_removal:
+        return _DISCARDS
+    return None
 
 
 _RULES: dict[str, Callable[[GitCall], str | None]] = {
@@ -175,7 +196,9 @@ def _hg(words: tuple[str, ...]) -> str | None:
     if verb == "purge" and not {"-p", "--print", "-n", "--dry-run"}.intersection(words):
         return _DISCARDS
     is_clean = verb in ("update", "up", "checkout", "co") and {"-C", "--clean"}.intersection(words)
-    return _DISCARDS if is_clean or (verb == "revert" and {"-a", "--all"}.intersection(words)) else None
+    if is_clean or (verb == "revert" and {"-a", "--all"}.intersection(words)):
+        return _DISCARDS
+    return None
 
 
 def _svn(words: tuple[str, ...]) -> str | None:
@@ -184,24 +207,32 @@ def _svn(words: tuple[str, ...]) -> str | None:
         return _REWRITES
     if verb == "cleanup" and {"--remove-unversioned", "--remove-ignored"}.intersection(words):
         return _DISCARDS
-    return _DISCARDS if verb == "revert" and {"-R", "--recursive", "--depth=infinity"}.intersection(words) else None
+    if verb == "revert" and {"-R", "--recursive", "--depth=infinity"}.intersection(words):
+        return _DISCARDS
+    return None
 
 
 def _jj(words: tuple[str, ...]) -> str | None:
     said = [word for word in words if word[:1] != "-"]
     is_lost = said[:1] == ["abandon"] or said[:2] in (["op", "abandon"], ["operation", "abandon"], ["util", "gc"])
-    return _REWRITES if is_lost else None
+    if is_lost:
+        return _REWRITES
+    return None
 
 
 def _fossil(words: tuple[str, ...]) -> str | None:
     said = [word for word in words if word[:1] != "-"]
-    return _REWRITES if said[:1] in (["purge"], ["scrub"]) else _DISCARDS if said[:1] == ["clean"] else None
+    if said[:1] in (["purge"], ["scrub"]):
+        return _REWRITES
+    if said[:1] == ["clean"]:
+        return _DISCARDS
+    return None
 
 
 def _rewriting(words: tuple[str, ...]) -> str | None:
-    return (
-        None if {"--help", "-h", "--version", "--analyze", "--dry-run"}.intersection(words) or not words else _REWRITES
-    )
+    if {"--help", "-h", "--version", "--analyze", "--dry-run"}.intersection(words) or not words:
+        return None
+    return _REWRITES
 
 
 _OTHERS: dict[str, _Rule] = rules_of(

@@ -166,7 +166,9 @@ def _runs_unseen(reason: str, command: Command, words: tuple[Word, ...], command
     if any(word.is_stream for word in holes):
         return not _is_generated(makers, commands)
     names = _leaves(makers, commands)
-    return not (names <= _LISTS) if names else reason == "pipe" and not any(word.hidden for word in holes)
+    if names:
+        return not (names <= _LISTS)
+    return reason == "pipe" and not any(word.hidden for word in holes)
 
 
 def _is_generated(makers: tuple[int, ...] | list[int], commands: tuple[Command, ...]) -> bool:
@@ -206,7 +208,9 @@ def _leaves(makers: list[int], commands: tuple[Command, ...]) -> set[str]:
 
 def _fed(command: Command, commands: tuple[Command, ...]) -> Iterator[Risk]:
     """An interpreter that runs what reaches it, where nothing of it is told."""
-    name = name_of(command.words[0].plain) if command.words[0].is_known else ""
+    name = ""
+    if command.words[0].is_known:
+        name = name_of(command.words[0].plain)
     if name not in _INTERPRETERS or (command.input is not None and command.input.is_known):
         return
     own = [word.plain for word in command.words[1:] if word.plain != "-"]
@@ -251,7 +255,12 @@ def _parts(word: Word) -> Iterator[Word]:
     text = word.text
     if text.strip(HOLE) and text[:1] != "-":
         yield word
-    after = text.partition("=")[2] if "=" in text else text[1:] if text[:1] == "@" else ""
+    if "=" in text:
+        after = text.partition("=")[2]
+    elif text[:1] == "@":
+        after = text[1:]
+    else:
+        after = ""
     if after:
         yield Word(after)
 
@@ -285,7 +294,9 @@ _NAMED_GRAVE = _GRAVE - {"home", "root", "holds-secrets"}
 
 def _at_home(token: str, home: str) -> str:
     lead = next((lead for lead in ("~", "$HOME", "${HOME}") if token.startswith(lead)), "")
-    return home + token[len(lead) :] if lead else token
+    if lead:
+        return home + token[len(lead) :]
+    return token
 
 
 # Deletions ------------------------------------------------------------------------------------------------------------

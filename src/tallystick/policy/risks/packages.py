@@ -143,7 +143,9 @@ def _run(started: Started, fetched: dict[str, Intent], settings: Settings) -> It
     if operands[:1] in (["run"], ["install"]) and started.name == "pipx":
         operands = operands[1:]
     for word in (*named, *operands[:1]):
-        intent = fetched.get(word) if word and word in words else None
+        intent = None
+        if word and word in words:
+            intent = fetched.get(word)
         if intent is not None and not intent.target.startswith("pkg:"):
             yield from _package(intent.target, settings)
 

@@ -71,13 +71,20 @@ def _of_untold(reading: CallReading) -> Iterator[Risk]:
 
 def _of_program(started: Started) -> str | None:
     if started.name in _ELEVATING:
-        return None if _ASKING.intersection(started.words[:1]) else "elevates"
+        if _ASKING.intersection(started.words[:1]):
+            return None
+        return "elevates"
     rule = _RULES.get(started.name)
-    return rule(started) if rule is not None else None
+    if rule is None:
+        return None
+    return rule(started)
 
 
 def _of_code(snippet: Snippet) -> Iterator[Risk]:
-    text = without_talk(snippet.text) if snippet.language == "powershell" else snippet.text
+    if snippet.language == "powershell":
+        text = without_talk(snippet.text)
+    else:
+        text = snippet.text
     asks = ("rivileg" in text or "RunAs" in text) and _WITH_RIGHTS.search(text)
     if asks or ("uid" in text and _BECOMES_ROOT.search(text)):
         yield Risk("elevates", f"{snippet.language}: {text[:150]}")
@@ -109,13 +116,17 @@ def _has_set_id(mode: str) -> bool:
 
 def _install(started: Started) -> str | None:
     mode = started.value("-m", "--mode")
-    return "gives-rights" if (len(mode) >= 4 and _has_set_id(mode)) or _SET_ID.fullmatch(mode) else None
+    if (len(mode) >= 4 and _has_set_id(mode)) or _SET_ID.fullmatch(mode):
+        return "gives-rights"
+    return None
 
 
 def _chown(started: Started) -> str | None:
     """Files are given to root; to the user's own id is work."""
     owner = next(iter(started.operands), "")
-    return "gives-rights" if re.fullmatch(r"(?:root|0)(?:[:.]\S*)?", owner) else None
+    if re.fullmatch(r"(?:root|0)(?:[:.]\S*)?", owner):
+        return "gives-rights"
+    return None
 
 
 def _ever(test: RiskRule) -> Rule:
@@ -123,16 +134,18 @@ def _ever(test: RiskRule) -> Rule:
         is_asking = not {"--help", "--version", "-h", "-V", "-S", "--status", "-l", "--list"}.isdisjoint(
             started.words[:2]
         )
-        return None if is_asking else test.risk
+        if is_asking:
+            return None
+        return test.risk
 
     return rule
 
 
 def _chattr(started: Started) -> str | None:
     flags = [word for word in started.words if word[:1] in "+-=" and len(word) < 12]
-    return (
-        "gives-rights" if any("i" in flag or "a" in flag for flag in flags if flag not in ("-R", "-V", "-f")) else None
-    )
+    if any("i" in flag or "a" in flag for flag in flags if flag not in ("-R", "-V", "-f")):
+        return "gives-rights"
+    return None
 
 
 def _when(test: RiskRule) -> Rule:
@@ -141,32 +154,34 @@ def _when(test: RiskRule) -> Rule:
 
     def rule(started: Started) -> str | None:
         said = {given.lower() for given in started.words}
-        return test.risk if said.issuperset(needed) else None
+        if said.issuperset(needed):
+            return test.risk
+        return None
 
     return rule
 
 
 def _net(started: Started) -> str | None:
     said = [word.lower() for word in started.words]
-    return (
-        "gives-rights"
-        if said[:1] in (["user"], ["localgroup"], ["group"]) and {"/add", "/active:yes"}.intersection(said)
-        else None
-    )
+    if said[:1] in (["user"], ["localgroup"], ["group"]) and {"/add", "/active:yes"}.intersection(said):
+        return "gives-rights"
+    return None
 
 
 def _icacls(started: Started) -> str | None:
     """`icacls PATH /grant Everyone:F`: a right for more than the user."""
     said = " ".join(started.words).lower()
     is_grant = "/grant" in said or "/setowner" in said or "/reset" in said
-    return (
-        "gives-rights" if is_grant and any(who in said for who in ("everyone", "users:", "*s-1-", "system")) else None
-    )
+    if is_grant and any(who in said for who in ("everyone", "users:", "*s-1-", "system")):
+        return "gives-rights"
+    return None
 
 
 def _mknod(started: Started) -> str | None:
     """A device under another name."""
-    return "gives-rights" if {"b", "c", "u"}.intersection(started.operands[1:2]) else None
+    if {"b", "c", "u"}.intersection(started.operands[1:2]):
+        return "gives-rights"
+    return None
 
 
 def _ssh(started: Started) -> str | None:
@@ -201,7 +216,12 @@ def _container(started: Started) -> str | None:
         return "leaves-container"
     for n, word in enumerate(words):
         option, equals, value = word.partition("=")
-        given = value if equals else words[n + 1] if n + 1 < len(words) else ""
+        if equals:
+            given = value
+        elif n + 1 < len(words):
+            given = words[n + 1]
+        else:
+            given = ""
         holds = _HOLDS.get(option)
         if holds is not None and holds(given):
             return "leaves-container"
@@ -243,12 +263,11 @@ def _is_of_machine(path: str) -> bool:
 
 
 def _lxc(started: Started) -> str | None:
-    return (
-        "leaves-container"
-        if any("security.privileged=true" in word or word == "security.privileged" for word in started.words)
-        or any(word.startswith("source=") and _is_of_machine(word[7:]) for word in started.words)
-        else None
-    )
+    if any("security.privileged=true" in word or word == "security.privileged" for word in started.words) or any(
+        word.startswith("source=") and _is_of_machine(word[7:]) for word in started.words
+    ):
+        return "leaves-container"
+    return None
 
 
 # Clusters and clouds -------------------------------------------------------------------------------------------------
@@ -256,7 +275,9 @@ def _lxc(started: Started) -> str | None:
 
 def _kubectl(started: Started) -> str | None:
     words = started.operands
-    verb = words[0] if words else ""
+    verb = ""
+    if words:
+        verb = words[0]
     if (
         verb == "create"
         and len(words) > 1
@@ -277,7 +298,9 @@ def _kubectl(started: Started) -> str | None:
     if verb == "run" and is_open:
         return "leaves-container"
     is_impersonating = any(word == "--as" or word.startswith(("--as=", "--as-group=")) for word in started.words)
-    return "elevates" if is_impersonating and verb != "auth" else None
+    if is_impersonating and verb != "auth":
+        return "elevates"
+    return None
 
 
 _AWS = re.compile(
@@ -305,7 +328,9 @@ def _gh(started: Started) -> str | None:
         return "gives-rights"
     method = started.value("-X", "--method").upper()
     is_change = words[:1] == ("api",) and method in ("PUT", "POST", "PATCH")
-    return "gives-rights" if is_change and any(_MEMBERS.search(word) for word in words) else None
+    if is_change and any(_MEMBERS.search(word) for word in words):
+        return "gives-rights"
+    return None
 
 
 _MEMBERS = re.compile(r"/(?:collaborators|memberships|keys|invitations)(?:/|$)")
@@ -315,7 +340,9 @@ def _aws(started: Started) -> str | None:
     if any(_AWS.fullmatch(word) for word in started.operands[:6]):
         return "gives-rights"
     is_other = any(word.startswith(("assume-role", "get-federation-token")) for word in started.operands[:4])
-    return "elevates" if is_other and "sts" in started.operands[:3] else None
+    if is_other and "sts" in started.operands[:3]:
+        return "elevates"
+    return None
 
 
 def _gcloud(started: Started) -> str | None:
@@ -327,39 +354,49 @@ def _gcloud(started: Started) -> str | None:
     if "service-accounts" in words and "keys" in words and "create" in words:
         return "gives-rights"
     is_other = any(word.startswith("--impersonate-service-account") for word in started.words)
-    return "elevates" if is_other else None
+    if is_other:
+        return "elevates"
+    return None
 
 
 def _az(started: Started) -> str | None:
     words = set(started.operands[:5])
     is_role = {"role", "create"} <= words or {"sp", "create-for-rbac"} <= words or {"credential", "reset"} <= words
-    return "gives-rights" if is_role or "set-policy" in words else None
+    if is_role or "set-policy" in words:
+        return "gives-rights"
+    return None
 
 
 def _vault(started: Started) -> str | None:
     words = set(started.operands[:3])
-    return (
-        "gives-rights"
-        if {"policy", "write"} <= words or {"token", "create"} <= words or {"auth", "enable"} <= words
-        else None
-    )
+    if {"policy", "write"} <= words or {"token", "create"} <= words or {"auth", "enable"} <= words:
+        return "gives-rights"
+    return None
 
 
 def _machinectl(started: Started) -> str | None:
-    return "elevates" if started.operands[:1] in (("shell",), ("login",)) else None
+    if started.operands[:1] in (("shell",), ("login",)):
+        return "elevates"
+    return None
 
 
 def _systemd_run(started: Started) -> str | None:
-    return None if started.has("--user") else "elevates"
+    if started.has("--user"):
+        return None
+    return "elevates"
 
 
 def _chflags(started: Started) -> str | None:
-    return "gives-rights" if any("chg" in word or "appnd" in word for word in started.operands[:1]) else None
+    if any("chg" in word or "appnd" in word for word in started.operands[:1]):
+        return "gives-rights"
+    return None
 
 
 def _dscl(started: Started) -> str | None:
     is_change = not _CHANGES_OF_ACCOUNTS.isdisjoint(started.words)
-    return "gives-rights" if is_change else None
+    if is_change:
+        return "gives-rights"
+    return None
 
 
 _CHANGES_OF_ACCOUNTS = frozenset(
@@ -368,12 +405,16 @@ _CHANGES_OF_ACCOUNTS = frozenset(
 
 
 def _wsl(started: Started) -> str | None:
-    return "elevates" if started.value("-u", "--user") == "root" else None
+    if started.value("-u", "--user") == "root":
+        return "elevates"
+    return None
 
 
 def _gsutil(started: Started) -> str | None:
     is_change = started.operands[:1] in (("iam",), ("acl",)) and started.operands[1:2] in (("ch",), ("set",))
-    return "gives-rights" if is_change else None
+    if is_change:
+        return "gives-rights"
+    return None
 
 
 _RULES: dict[str, Rule] = rules_of(

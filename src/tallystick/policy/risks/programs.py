@@ -58,7 +58,9 @@ class Started(Struct, frozen=True):
         for n, word in enumerate(words):
             for option in options:
                 if word == option:
-                    return words[n + 1] if n + 1 < len(words) else ""
+                    if n + 1 < len(words):
+                        return words[n + 1]
+                    return ""
                 if option[:2] == "--" and word.startswith(option + "="):
                     return word[len(option) + 1 :]
         return ""
@@ -81,7 +83,10 @@ def _programs(reading: CallReading) -> Iterator[Started]:
     left = _MOST_PROGRAMS
     for script in reading.scripts:
         for command in script.commands:
-            words = command.words if command.role is Role.PROGRAM else command.spelled
+            if command.role is Role.PROGRAM:
+                words = command.words
+            else:
+                words = command.spelled
             if not words or command.role not in (Role.PROGRAM, Role.WRAPPER) or not words[0].is_known:
                 continue
             left -= 1
@@ -94,7 +99,9 @@ def _programs(reading: CallReading) -> Iterator[Started]:
 
 def own_scripts(reading: CallReading) -> tuple[Script, ...]:
     """The texts that the agent gave itself, without the scripts that they run; all of them where there are several."""
-    return reading.scripts if len(reading.texts) > 1 else reading.scripts[:1]
+    if len(reading.texts) > 1:
+        return reading.scripts
+    return reading.scripts[:1]
 
 
 def inner_texts(reading: CallReading) -> Iterator[str]:

@@ -128,7 +128,9 @@ def _by_files(effects: Effects, settings: Settings, loaded: tuple[str, ...] = ()
     files: dict[str, str] = {}
     yield from _of_files(effects, settings, files)
     for path in loaded:
-        risk = _of_host("remote-code", files[path], settings) if path in files else None
+        risk = None
+        if path in files:
+            risk = _of_host("remote-code", files[path], settings)
         if risk is not None:
             yield risk
 
@@ -184,7 +186,9 @@ def _executed(
         is_new = origin is not None and any(
             other.domain is Domain.UNKNOWN and other.command == intent.command for other in intents
         )
-        risk = _of_host("remote-tree", origin, settings) if origin is not None and is_new else None
+        risk = None
+        if origin is not None and is_new:
+            risk = _of_host("remote-tree", origin, settings)
     if risk is not None:
         yield Risk(risk.name, f"{intent.target} from {risk.target}"[:200])
 
@@ -194,9 +198,13 @@ def _read_and_run(
 ) -> Iterator[Risk]:
     """`eval "$(cat FILE)"` of a file that came from a host."""
     for source in sources:
-        origin = files.get(source.target) if source.domain is Domain.FILE else None
+        origin = None
+        if source.domain is Domain.FILE:
+            origin = files.get(source.target)
         is_part = intent.target.startswith("eval:") and not _is_all(intent)
-        risk = _of_host("remote-text" if is_part else "remote-code", origin, settings) if origin is not None else None
+        risk = None
+        if origin is not None:
+            risk = _of_host("remote-text" if is_part else "remote-code", origin, settings)
         if risk is not None:
             yield risk
 
@@ -212,7 +220,9 @@ def _by_made_names(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         kept: dict[int, str] = {}
         for at, command in enumerate(script.commands):
             origin = next((kept[n] for word in _run_words(command) for n in word.commands if n in kept), None)
-            risk = _of_host("remote-code", origin, settings) if origin is not None else None
+            risk = None
+            if origin is not None:
+                risk = _of_host("remote-code", origin, settings)
             if risk is not None:
                 yield risk
             if at in asked:
@@ -224,10 +234,14 @@ def _by_made_names(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 def _run_words(command: Command) -> tuple[Word, ...]:
     """The words that may name what a command runs."""
     if command.role is Role.UNTOLD:
-        return command.spelled if command.reason == "pipe" else ()
+        if command.reason == "pipe":
+            return command.spelled
+        return ()
     if not command.words or not command.words[0].is_known:
         return command.words[:1]
-    return command.words[1:] if name_of(command.words[0].plain) in _RUNS_FILES else ()
+    if name_of(command.words[0].plain) in _RUNS_FILES:
+        return command.words[1:]
+    return ()
 
 
 _RUNS_FILES = programs_with("runs-files")
@@ -252,7 +266,10 @@ def _in_code(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     ]
     for snippet in reading.snippets:
         is_said = snippet.language == "powershell"
-        text = without_talk(snippet.text) if is_said else snippet.text
+        if is_said:
+            text = without_talk(snippet.text)
+        else:
+            text = snippet.text
         yield from _of_code(snippet.language, text, asked, settings)
     for started in programs(reading):
         if started.name in ("powershell", "pwsh"):
@@ -290,7 +307,9 @@ def _by_url(started: Started, settings: Settings) -> Iterator[Risk]:
     """Programs that run what a URL names."""
     words = started.words
     if started.name in ("deno", "bun"):
-        verb = started.operands[0] if started.operands else ""
+        verb = ""
+        if started.operands:
+            verb = started.operands[0]
         if verb not in ("run", "x", "eval", "test", "bench", "serve", "install", "compile") and "://" not in verb:
             return
         words = next(((word,) for word in started.operands if "://" in word), ())
@@ -318,10 +337,17 @@ def _to_a_shell_elsewhere(reading: CallReading, settings: Settings) -> Iterator[
             continue
         for script in own_scripts(reading):
             for command in script.commands[target.command : target.command + 1]:
-                name = name_of(command.words[0].plain) if command.words else ""
-                given = ssh_line(command.words[1:]).operands[1:] if name in _SSH else []
+                name = ""
+                if command.words:
+                    name = name_of(command.words[0].plain)
+                if name in _SSH:
+                    given = ssh_line(command.words[1:]).operands[1:]
+                else:
+                    given = []
                 is_shell = bool(given) and name_of(given[0].plain) in _FED_SHELLS and _is_fed(given[1:])
-                risk = _of_host("remote-elsewhere", source.target, settings) if is_shell else None
+                risk = None
+                if is_shell:
+                    risk = _of_host("remote-elsewhere", source.target, settings)
                 if risk is not None:
                     yield risk
 

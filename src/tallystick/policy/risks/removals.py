@@ -123,7 +123,9 @@ def _verb(test: RiskRule) -> Rule:
 
     def rule(started: Started) -> str | None:
         said = _said(started)
-        return test.risk if known.intersection(said if at is None else said[at : at + 1]) else None
+        if known.intersection(said if at is None else said[at : at + 1]):
+            return test.risk
+        return None
 
     return rule
 
@@ -135,7 +137,9 @@ def _pairs(test: RiskRule) -> Rule:
     def rule(started: Started) -> str | None:
         said = _said(started)
         found = any(said[n : n + len(pair)] == pair for pair in wanted for n in range(len(said)))
-        return test.risk if found else None
+        if found:
+            return test.risk
+        return None
 
     return rule
 
@@ -157,13 +161,12 @@ def _aws(started: Started) -> str | None:
     said = _said(started)
     if "s3" in said:
         at = said.index("s3")
-        return (
-            _REMOTE
-            if said[at + 1 : at + 2] in (["rm"], ["rb"])
-            or (said[at + 1 : at + 2] == ["sync"] and started.has("--delete"))
-            else None
-        )
-    return _REMOTE if any(word.startswith(_AWS_VERBS) for word in said) else None
+        if said[at + 1 : at + 2] in (["rm"], ["rb"]) or (said[at + 1 : at + 2] == ["sync"] and started.has("--delete")):
+            return _REMOTE
+        return None
+    if any(word.startswith(_AWS_VERBS) for word in said):
+        return _REMOTE
+    return None
 
 
 _AWS_VERBS = (
@@ -181,7 +184,9 @@ _AWS_VERBS = (
 
 def _gsutil(started: Started) -> str | None:
     said = _said(started)
-    return _REMOTE if {"rm", "rb"}.intersection(said) or ("rsync" in said and started.has("-d")) else None
+    if {"rm", "rb"}.intersection(said) or ("rsync" in said and started.has("-d")):
+        return _REMOTE
+    return None
 
 
 _STATE = _pairs(RiskRule(when="pairs", risk=_REMOTE, words="state rm, workspace delete"))
@@ -190,7 +195,9 @@ _STATE = _pairs(RiskRule(when="pairs", risk=_REMOTE, words="state rm, workspace 
 def _terraform(started: Started) -> str | None:
     said = _said(started)
     is_applied = "apply" in said and started.has("-destroy", "--destroy")
-    return _REMOTE if "destroy" in said or is_applied else _STATE(started)
+    if "destroy" in said or is_applied:
+        return _REMOTE
+    return _STATE(started)
 
 
 def _kubectl(started: Started) -> str | None:
@@ -206,12 +213,16 @@ def _kubectl(started: Started) -> str | None:
     named = said[said.index("delete") + 1 :]
     is_wide = started.has("--all", "-A", "--all-namespaces", "-l", "--selector", "--field-selector")
     is_pod = named[:1] in (["pod"], ["pods"], ["po"]) or (named and named[0].startswith(("pod/", "pods/", "po/")))
-    return None if is_pod and not is_wide and (len(named) > 1 or "/" in named[0]) else _REMOTE
+    if is_pod and not is_wide and (len(named) > 1 or "/" in named[0]):
+        return None
+    return _REMOTE
 
 
 def _purged(started: Started) -> str | None:
     """`nomad job stop -purge`: the job and its history are gone."""
-    return _REMOTE if "stop" in started.operands[:2] and started.has("-purge", "--purge") else None
+    if "stop" in started.operands[:2] and started.has("-purge", "--purge"):
+        return _REMOTE
+    return None
 
 
 _STACKS = _pairs(
@@ -234,7 +245,9 @@ def _docker(started: Started) -> str | None:
     is_removal = said[:1] in (["rm"], ["rmi"]) or said[:2] in (["container", "rm"], ["image", "rm"], ["pod", "rm"])
     # Which ones is told by another program, or it is all of them.
     is_all = started.has("--all") or any(not word.is_known for word in started.given)
-    return _VOLUMES if is_removal and is_all else None
+    if is_removal and is_all:
+        return _VOLUMES
+    return None
 
 
 def _with_data(test: RiskRule) -> Rule:
@@ -245,20 +258,28 @@ def _with_data(test: RiskRule) -> Rule:
 def _base_environment(started: Started) -> str | None:
     """`conda env remove -n base`: the environment that all others come from."""
     is_removal = {"remove", "uninstall"}.intersection(started.operands[:2])
-    return _VOLUMES if is_removal and started.value("-n", "--name") == "base" and not started.operands[4:] else None
+    if is_removal and started.value("-n", "--name") == "base" and not started.operands[4:]:
+        return _VOLUMES
+    return None
 
 
 def _crontab(started: Started) -> str | None:
-    return _ACCOUNT if any(re.fullmatch(r"-[a-z]*r[a-z]*", word) for word in started.words) else None
+    if any(re.fullmatch(r"-[a-z]*r[a-z]*", word) for word in started.words):
+        return _ACCOUNT
+    return None
 
 
 def _net_user(started: Started) -> str | None:
     said = [word.lower() for word in started.words]
-    return _ACCOUNT if said[:1] in (["user"], ["localgroup"]) and "/delete" in said else None
+    if said[:1] in (["user"], ["localgroup"]) and "/delete" in said:
+        return _ACCOUNT
+    return None
 
 
 def _accounts(started: Started) -> str | None:
-    return _ACCOUNT if started.operands else None
+    if started.operands:
+        return _ACCOUNT
+    return None
 
 
 _DELETING = re.compile(r"\bmutation\b[^{]{0,200}\{\s{0,20}(?:\w{1,40}\s{0,3}:\s{0,3})?(?:delete|remove|archive)[A-Z]")
@@ -269,16 +290,22 @@ def _forge(started: Started) -> str | None:
     """`gh`, `glab`: a verb after the noun, or a request that deletes."""
     said = _said(started)
     if said[:2] == ["api", "graphql"]:
-        return _REMOTE if any(_DELETING.search(word[:_MOST_QUERY]) for word in started.words) else None
+        if any(_DELETING.search(word[:_MOST_QUERY]) for word in started.words):
+            return _REMOTE
+        return None
     if said[:1] == ["api"]:
         method = started.value("-X", "--method") or next(
             (word[2:] for word in started.words if word.startswith("-X")), ""
         )
-        return _REMOTE if method.upper() == "DELETE" else None
+        if method.upper() == "DELETE":
+            return _REMOTE
+        return None
     if said[:1] in (["extension"], ["alias"], ["config"], ["search"], ["auth"]):
         return None
     is_switched_off = said[:2] == ["workflow", "disable"]
-    return _REMOTE if is_switched_off or (said[1:2] and said[1] in _VERBS | {"archive"}) else None
+    if is_switched_off or (said[1:2] and said[1] in _VERBS | {"archive"}):
+        return _REMOTE
+    return None
 
 
 def _requests(started: Started) -> str | None:
@@ -295,7 +322,9 @@ def _requests(started: Started) -> str | None:
     if any(_ALL_INDEXES.search(word) for word in started.operands):
         return "drops-data"
     hosts = [word for word in started.operands if "://" in word or ("." in word.partition("/")[0] and word != method)]
-    return _REMOTE if any(not _is_local(url) for url in hosts) else None
+    if any(not _is_local(url) for url in hosts):
+        return _REMOTE
+    return None
 
 
 _ALL_INDEXES = re.compile(r"//[^/]+/(?:_all|\*|%2a)(?:/|\?|\Z)", re.IGNORECASE)
@@ -319,21 +348,30 @@ def _ssh(started: Started) -> str | None:
     words = list(started.words)
     at = 0
     while at < len(words) and words[at][:1] == "-":
-        at += 2 if words[at] in _SSH_VALUES else 1
-    return _REMOTE if _destroys(" ".join(words[at + 1 :])) else None
+        if words[at] in _SSH_VALUES:
+            at += 2
+        else:
+            at += 1
+    if _destroys(" ".join(words[at + 1 :])):
+        return _REMOTE
+    return None
 
 
 def _ansible(started: Started) -> str | None:
     """`ansible HOSTS -a ARGUMENTS`: a command, or the settings of a module."""
     said = started.value("-a", "--args")
-    return _REMOTE if "state=absent" in said.split() or _destroys(said) else None
+    if "state=absent" in said.split() or _destroys(said):
+        return _REMOTE
+    return None
 
 
 def _destroys(text: str) -> bool:
     """Whether a text that another machine runs removes folders, disks or accounts."""
     for command in read_script(text[:4096], Environment(variables={})).commands:
         inner = [word.plain for word in command.words]
-        name = name_of(inner[0]) if inner else ""
+        name = ""
+        if inner:
+            name = name_of(inner[0])
         is_deep = name == "rm" and any(re.fullmatch(r"-\w*[rR]\w*|--recursive", word) for word in inner[1:])
         if is_deep or name.partition(".")[0] in _DESTROYING or (name == "find" and "-delete" in inner):
             return True
@@ -341,7 +379,9 @@ def _destroys(text: str) -> bool:
 
 
 def _unseen_job(started: Started) -> str | None:
-    return _ACCOUNT if any(not word.is_known for word in started.given) else None
+    if any(not word.is_known for word in started.given):
+        return _ACCOUNT
+    return None
 
 
 _RULES: dict[str, Rule] = rules_of(

@@ -128,7 +128,8 @@ def runs_named(text: str, source: re.Pattern[str]) -> bool:
     for found in _RUN.finditer(text):
         given = (found[1] or found[2]).lstrip(" ([{")
         shell = _TO_SHELL.match(given)
-        given = given[shell.end() :] if shell is not None else given
+        if shell is not None:
+            given = given[shell.end() :]
         first = _FIRST.match(given)
         if first is not None and (first[1] in names or source.match(given) is not None):
             return True

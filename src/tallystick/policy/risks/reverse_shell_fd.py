@@ -72,11 +72,10 @@ def _name(command: Command) -> str:
     if command.role is not Role.PROGRAM or not command.words or not command.words[0].is_known:
         return ""
     name = name_of(command.words[0].plain)
-    inner = (
-        [name_of(word.plain) for word in command.words[1:4]]
-        if command.words[1:2] and command.words[1].plain == "{"
-        else []
-    )
+    if command.words[1:2] and command.words[1].plain == "{":
+        inner = [name_of(word.plain) for word in command.words[1:4]]
+    else:
+        inner = []
     return next((each for each in inner if each in TALKERS), name)
 
 
@@ -94,5 +93,6 @@ def _sources(command: Command, commands: tuple[Command, ...]) -> set[str]:
         at = left.pop()
         if at < len(commands):
             found.update(_files(commands[at], writes=False))
-            left += commands[at].inputs if commands[at].role is not Role.PROGRAM else ()
+            if commands[at].role is not Role.PROGRAM:
+                left += commands[at].inputs
     return found

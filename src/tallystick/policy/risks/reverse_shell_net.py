@@ -70,7 +70,9 @@ def _talks(command: Command, name: str, commands: tuple[Command, ...]) -> Iterat
     if given is None:
         return
     words = given.plain.split()
-    first = name_of(words[0]) if words else ""
+    first = ""
+    if words:
+        first = name_of(words[0])
     if not given.is_known or first in SHELLS or first.rstrip("0123456789.") in _INTERPRETERS:
         yield Risk("reverse-shell", f"{name} … {given.plain}"[:200])
     elif name == "socat" or len(words) > 1 or "/" in given.plain:
@@ -82,7 +84,9 @@ def _over_websocket(command: Command) -> Iterator[Risk]:
     for word in _words(command)[1:]:
         kind, _, rest = word.plain.partition(":")
         if kind in ("exec", "sh-c", "cmd"):
-            name = name_of(rest.split()[0]) if rest.split() else ""
+            name = ""
+            if rest.split():
+                name = name_of(rest.split()[0])
             is_shell = name in SHELLS or name.rstrip("0123456789.") in _INTERPRETERS
             yield Risk("reverse-shell" if is_shell else "network-program", f"websocat {word.plain}"[:200])
 
@@ -112,7 +116,9 @@ def _words(command: Command) -> tuple[Word, ...]:
 
 def _name(command: Command) -> str:
     words = _words(command)
-    return name_of(words[0].plain) if words and words[0].is_known else ""
+    if words and words[0].is_known:
+        return name_of(words[0].plain)
+    return ""
 
 
 def is_open_shell(command: Command) -> bool:
@@ -147,4 +153,6 @@ def _display(command: Command) -> str:
     words = [word.plain for word in _words(command)]
     value = next((words[n + 1] for n, word in enumerate(words[:-1]) if word in ("-display", "--display")), "")
     host = value.rpartition(":")[0]
-    return value if host and host not in ("localhost", "unix", "127.0.0.1") else ""
+    if host and host not in ("localhost", "unix", "127.0.0.1"):
+        return value
+    return ""

@@ -104,11 +104,10 @@ def _is_narrowed(folder: str, reading: CallReading) -> bool:
 
 def _sought(program: Started, reading: CallReading) -> Iterator[str]:
     """The secrets that `find` or `fd` looks for by name."""
-    names = (
-        _names(program)
-        if program.name not in ("fd", "fdfind")
-        else [_pattern_of(word) for word in program.operands[:1]]
-    )
+    if program.name not in ("fd", "fdfind"):
+        names = _names(program)
+    else:
+        names = [_pattern_of(word) for word in program.operands[:1]]
     roots = [root for root in program.operands if root.startswith(("/", "~"))] or [reading.folder or ""]
     for name in names:
         yield from (f"{root}/{name}" for root in roots if _is_sought(name, root, reading.home))
@@ -150,7 +149,12 @@ def _picked(program: Started) -> Iterator[str]:
     for n, word in enumerate(words):
         option, joint, value = word.partition("=")
         if option in _PICKING:
-            pattern = value if joint else (words[n + 1] if n + 1 < len(words) else "")
+            if joint:
+                pattern = value
+            elif n + 1 < len(words):
+                pattern = words[n + 1]
+            else:
+                pattern = ""
             if pattern and not pattern.startswith("!"):
                 yield pattern
 

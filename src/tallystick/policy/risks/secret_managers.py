@@ -39,7 +39,9 @@ _CLUSTERS = ("kubectl", "oc", "k", "kubecolor")
 
 
 def _printing(rule: RiskRule) -> tuple[_Printing, ...]:
-    pattern = re.compile(rule.pattern) if rule.pattern else None
+    pattern = None
+    if rule.pattern:
+        pattern = re.compile(rule.pattern)
     return tuple(
         _Printing(tuple(verbs.split()), tuple(rule.options.split()), pattern) for verbs in rule.words.split(",")
     )

@@ -65,7 +65,9 @@ def _in_words(intent: Intent, reading: CallReading) -> Iterator[str]:
     used = used_words(words)
     for word in words[1:]:
         if word not in used and "\n" not in word:
-            value = word.partition("=")[2] if word.startswith("-") else word
+            value = word
+            if word.startswith("-"):
+                value = word.partition("=")[2]
             is_prose = " " in value  # a title or a message: only a path that is told whole is more than talk
             if value not in used:
                 yield from (
@@ -82,7 +84,10 @@ _INTERPRETERS = programs_with("interpreter")
 
 def _to_own_program(command: Command, reading: CallReading) -> Iterator[str]:
     """What a program of the project is given: `./tool FILE`, `python tool.py FILE`. What it does is not told."""
-    words = [word.plain for word in command.words] if command.role is Role.PROGRAM else []
+    if command.role is Role.PROGRAM:
+        words = [word.plain for word in command.words]
+    else:
+        words = []
     if len(words) < 2 or not (words[0].startswith(("./", "../")) or canonical(command.program) in _INTERPRETERS):
         return
     used = used_words(words)
@@ -134,7 +139,9 @@ def _relayed(program: Started, reading: CallReading) -> Iterator[str]:
 def _kept_for_later(program: Started, reading: CallReading) -> Iterator[str]:
     """Commands that get a name: `alias l='cat FILE'`, `git config alias.x '!cat FILE'`."""
     for word in program.words:
-        value = word.partition("=")[2] if program.name == "alias" else word
+        value = word
+        if program.name == "alias":
+            value = word.partition("=")[2]
         is_command = program.name == "alias" or (value.startswith("!") and "config" in program.operands)
         if is_command and not _CONNECTS.match(value):
             yield from _secrets(value, reading, reading.folder)
@@ -150,7 +157,10 @@ _OPENS = re.compile(
 
 def _is_loose(path: str, told: set[str]) -> bool:
     """Whether a path in code is whole, and none that was found to be read, changed or listed."""
-    end = path.lstrip("~$/\\").partition("/")[2] if path.startswith("$") else path.lstrip("~/")
+    if path.startswith("$"):
+        end = path.lstrip("~$/\\").partition("/")[2]
+    else:
+        end = path.lstrip("~/")
     return _is_rooted(path) and not any(target.endswith(end) for target in told)
 
 
@@ -197,7 +207,9 @@ def _assigned(reading: CallReading) -> Iterator[str]:
     """What texts within the call's text assign: `sh -c "PAGER='…' man ls"`."""
     for script in reading.scripts:
         for name, value in script.assigned:
-            quote = "'" if "'" not in value else '"'
+            quote = '"'
+            if "'" not in value:
+                quote = "'"
             yield f"{name}={quote}{value}{quote}"
 
 
@@ -253,6 +265,8 @@ def _in_prompt(reading: CallReading) -> Iterator[str]:
         cut = text[:_MOST_PROMPT]
         for at, path in places_in(cut, home=reading.home, folder=reading.folder):
             before = cut[max(0, at - _MOST_BEFORE) : at]
-            ordered = _ORDERED if _is_rooted(path) else _ORDERED_CLOSELY
+            ordered = _ORDERED_CLOSELY
+            if _is_rooted(path):
+                ordered = _ORDERED
             if ordered.search(before) and not _FORBIDDEN.search(before):
                 yield path

@@ -22,28 +22,38 @@ _Rule = Callable[[Started], tuple[str, ...]]
 def stopped(started: Started) -> tuple[str, ...]:
     """The names of services, units and processes, as they are spelled."""
     if started.spelled.startswith(_SCRIPTS):
-        return (started.name,) if _STOPS.intersection(started.operands[:1]) else ()
+        if _STOPS.intersection(started.operands[:1]):
+            return (started.name,)
+        return ()
     rule = _RULES.get(started.name)
-    return rule(started) if rule is not None else ()
+    if rule is None:
+        return ()
+    return rule(started)
 
 
 def _verb_first(started: Started) -> tuple[str, ...]:
     """`systemctl stop NAME…`, `launchctl unload FILE`."""
     words = [word for word in started.operands if word not in ("--now", "user", "system")]
-    return tuple(words[1:]) if words and words[0].lower() in _STOPS else ()
+    if words and words[0].lower() in _STOPS:
+        return tuple(words[1:])
+    return ()
 
 
 def _name_first(started: Started) -> tuple[str, ...]:
     """`service NAME stop`, `chkconfig NAME off`."""
     words = started.operands
-    return words[:1] if _STOPS.intersection(words[1:3]) else ()
+    if _STOPS.intersection(words[1:3]):
+        return words[:1]
+    return ()
 
 
 def _either(started: Started) -> tuple[str, ...]:
     """`rc-update del NAME`, `update-rc.d NAME disable`, `sc config NAME start= disabled`."""
     words = [word.lower() for word in started.operands]
     said = {"del", "delete", "disable", "disabled", "remove", "stop", "off", "down", "pause"}
-    return tuple(started.operands) if said.intersection(words) else ()
+    if said.intersection(words):
+        return tuple(started.operands)
+    return ()
 
 
 def _off(started: Started) -> tuple[str, ...]:
@@ -51,12 +61,16 @@ def _off(started: Started) -> tuple[str, ...]:
     is_down = started.has("-d", "-k", "-x") or {"down", "stop", "d", "exit", "disable", "kill"} & set(
         started.operands[:1]
     )
-    return tuple(word.rstrip("/") for word in started.operands) if is_down else ()
+    if is_down:
+        return tuple(word.rstrip("/") for word in started.operands)
+    return ()
 
 
 def _killed(started: Started) -> tuple[str, ...]:
     """`pkill NAME`, `taskkill /IM NAME`, `Stop-Process -Name NAME`."""
-    return tuple(started.operands) if not started.has("-0", "-l", "-L") else ()
+    if not started.has("-0", "-l", "-L"):
+        return tuple(started.operands)
+    return ()
 
 
 def _by_id(started: Started) -> tuple[str, ...]:
@@ -67,7 +81,9 @@ def _by_id(started: Started) -> tuple[str, ...]:
 def _removed(started: Started) -> tuple[str, ...]:
     """`apt-get purge NAME`, `dnf remove NAME`."""
     words = started.operands
-    return tuple(words[1:]) if words and words[0].lower() in _REMOVES else ()
+    if words and words[0].lower() in _REMOVES:
+        return tuple(words[1:])
+    return ()
 
 
 def _named(started: Started) -> tuple[str, ...]:

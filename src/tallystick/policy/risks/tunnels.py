@@ -45,12 +45,19 @@ def _meant(started: Started) -> tuple[str, tuple[str, ...]]:
     if started.name not in RUNNERS:
         return started.name, words
     at = next((n for n, word in enumerate(words) if word[:1] != "-" and word != "run"), len(words))
-    return (name_of(words[at].partition("@")[0]), words[at + 1 :]) if at < len(words) else ("", ())
+    if at < len(words):
+        return name_of(words[at].partition("@")[0]), words[at + 1 :]
+    return "", ()
 
 
 def _opens(name: str, words: tuple[str, ...]) -> bool:
     operands = [word for word in words if word[:1] != "-"]
-    first = operands[0] if operands else (words[0] if words else "")
+    if operands:
+        first = operands[0]
+    elif words:
+        first = words[0]
+    else:
+        first = ""
     if first in _ASKS or (len(operands) > 1 and operands[1] in _ASKS):
         return False
     return not _TUNNELS[name] or first in _TUNNELS[name]

@@ -50,7 +50,9 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     for script in own_scripts(reading):
         for command in script.commands:
             words = _words(command)
-            target = _outside(words[1:_MOST_WORDS], command.folder, reading) if words else None
+            target = None
+            if words:
+                target = _outside(words[1:_MOST_WORDS], command.folder, reading)
             if target is not None:
                 yield Risk("untold-program", target[:200])
             if words and _is_fed_by_a_host(command, script.commands):
@@ -79,7 +81,9 @@ def _words(command: Command) -> Sequence[Word]:
         return ()
     first = words[0]
     is_seen = bool(first.hidden) and (not first.commands or _LOOKED_UP.search(first.hidden[:400]) is not None)
-    return () if is_seen else words
+    if is_seen:
+        return ()
+    return words
 
 
 def _outside(words: Sequence[Word], folder: str | None, reading: CallReading) -> str | None:
@@ -91,7 +95,10 @@ def _outside(words: Sequence[Word], folder: str | None, reading: CallReading) ->
             continue
         if is_disk(plain):
             return plain
-        path = path_of(word, folder).text if not plain.startswith("~") else reading.home + plain[1:]
+        if plain.startswith("~"):
+            path = reading.home + plain[1:]
+        else:
+            path = path_of(word, folder).text
         if not path.startswith("/") or "://" in plain or _is_inside(path, reading):
             continue
         is_of_home = _is_below(path, reading.home)

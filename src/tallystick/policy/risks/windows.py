@@ -45,7 +45,9 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _name(command: Command) -> str:
-    return name_of(command.words[0].plain) if command.words and command.words[0].is_known else ""
+    if command.words and command.words[0].is_known:
+        return name_of(command.words[0].plain)
+    return ""
 
 
 def _is_fed(command: Command, commands: tuple[Command, ...]) -> bool:
@@ -75,4 +77,6 @@ def _fetches(started: Started) -> bool:
 def _runs(started: Started) -> bool:
     has_url = any(_URL.search(word) for word in started.words)
     is_script = any(_SCRIPT.search(word) for word in started.words)
-    return is_script if started.name == "rundll32" else has_url
+    if started.name == "rundll32":
+        return is_script
+    return has_url
