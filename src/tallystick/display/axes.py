@@ -33,10 +33,9 @@ def defect_lines(defect: Defect, sessions: set[str | None]) -> tuple[str, str]:
         if not any(sessions) and sessions:
             where = "the file"
     entry = ""
-    if defect.n is not None:
-        entry = f", entry {defect.n}"
     after = ""
     if defect.n is not None:
+        entry = f", entry {defect.n}"
         after = "; nothing after it is trusted"
     return f"✕ {one_line(where)}{entry}: rule {defect.rule.value}", f"{one_line(defect.why)}{after}"
 

@@ -204,11 +204,9 @@ class _Finder:
         exists = is_one and state.kind is not FileKind.NOTHING
         if is_asked:
             past = self._past(real)
-        else:
-            past = Provenance()
-        if is_asked:
             tracking = self._tracking(action, intent, real, state, place)
         else:
+            past = Provenance()
             tracking = Tracking()
         lost = NOTHING
         if exists and action in _LOSING:

@@ -103,10 +103,9 @@ def _taken_apart(target: str) -> tuple[str, str, int, tuple[str, ...]]:
         return "mailto", clear(text.rpartition("@")[2]), 0, ()
     begin = _WEB.match(lower) or _SCHEME.match(lower)
     scheme = ""
-    if begin is not None:
-        scheme = begin[1]
     rest = text
     if begin is not None:
+        scheme = begin[1]
         rest = text[begin.end() :]
     if (
         begin is not None

@@ -190,10 +190,9 @@ def _item(before: Json, item: Json, counts: Counts, depth: int) -> Json:
         is_option = before.startswith("-") and clearly is not Says.NOTHING
         if is_option:
             stands = Stands.MEMBER
+            clearly = max(clearly, Says.SECRET)
         else:
             stands = Stands.QUOTED
-        if is_option:
-            clearly = max(clearly, Says.SECRET)
         if is_secret(item.encode("utf-8", "surrogatepass"), clearly, stands):
             return _under_name(item, clearly, counts)
     return scrub_json(item, counts, depth=depth + 1)
