@@ -144,7 +144,9 @@ def _as_module(words: Sequence[str]) -> tuple[str, list[str]]:
     if "-m" not in words[:8]:
         return "", []
     at = list(words).index("-m")
-    return (words[at + 1], list(words[at + 2 :])) if at + 1 < len(words) else ("", [])
+    if at + 1 < len(words):
+        return words[at + 1], list(words[at + 2 :])
+    return "", []
 
 
 def _builds_here(name: str, words: Sequence[str]) -> bool:
@@ -183,7 +185,10 @@ def hooks(command: Command) -> tuple[str, tuple[str, ...]] | None:
     while at < len(words) and words[at].startswith("-"):
         if words[at] == "-C" and at + 1 < len(words):
             folder = posixpath.normpath(posixpath.join(folder, words[at + 1]))
-        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace") else 1
+        if words[at] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace"):
+            at += 2
+        else:
+            at += 1
     if at >= len(words):
         return None
     names = _HOOKS.get(words[at], "").split()

@@ -77,7 +77,9 @@ def _is_test(command: Command) -> bool:
 
 def _scripts_of(command: Command) -> tuple[str, ...]:
     """What a command is by itself, where its first word is a path."""
-    return (command.words[0].plain,) if command.words else ()
+    if command.words:
+        return (command.words[0].plain,)
+    return ()
 
 
 def also_run(reading: CallReading, files: Files) -> Iterator[str]:
@@ -140,7 +142,10 @@ def _given(program: str, words: list[str]) -> Iterator[str]:
     options = _OPTIONS.get(program, ())
     for before, word in pairwise(words):
         if before in options:
-            yield f"./{word}" if "/" not in word else word
+            if "/" not in word:
+                yield f"./{word}"
+            else:
+                yield word
     for option in options:
         yield from (word[len(option) :] for word in words if word.startswith(option) and word != option)
     if not _RUNS.isdisjoint(words[:_FIRST_WORDS]):

@@ -50,7 +50,9 @@ def read_batch(text: str, found: Found) -> None:
 
 def unix_drives(text: str) -> str:
     """Paths that begin with a drive, as systems beside Windows name them: below `/mnt/c`."""
-    return _DRIVE.sub(lambda drive: f"/mnt/{drive[1].lower()}", text) if ":" in text else text
+    if ":" in text:
+        return _DRIVE.sub(lambda drive: f"/mnt/{drive[1].lower()}", text)
+    return text
 
 
 def unix_folders(text: str) -> str:
@@ -78,7 +80,9 @@ def _command(text: str, before: str) -> str:
     while words and (words[0].lower() in _LEADING or words[0][:1] == "@"):
         words = words[1:]
     words = _conditional(words)
-    name = words[0].strip('"').lower() if words else ""
+    name = ""
+    if words:
+        name = words[0].strip('"').lower()
     if not words or name in _NO_COMMANDS or name.startswith(("::", ":")):
         return ""
     if name in ("echo", "echo."):
@@ -98,26 +102,38 @@ def _program(word: str, before: str) -> str:
     """A program. Its file may lie in the folder without a `./` saying so: a script, or what the line has made."""
     path = _path(word)
     is_script = path.lower().endswith((".bat", ".cmd")) and path.lower().removesuffix(".cmd") not in _INSTALLED
-    return f"./{path}" if "/" not in path and (is_script or ("." in path and path in before)) else path
+    if "/" not in path and (is_script or ("." in path and path in before)):
+        return f"./{path}"
+    return path
 
 
 def _conditional(words: list[str]) -> list[str]:
     """`if exist X rd X`, `for /r %i in (*) do del %i`: the command of it."""
-    name = words[0].lower() if words else ""
+    name = ""
+    if words:
+        name = words[0].lower()
     if name == "if":
         rest = [word for word in words[1:] if word.lower() not in ("not", "/i")]
-        return rest[2:] if rest and rest[0].lower() in ("exist", "defined", "errorlevel") else rest[1:]
-    return [] if name == "for" else words
+        if rest and rest[0].lower() in ("exist", "defined", "errorlevel"):
+            return rest[2:]
+        return rest[1:]
+    if name == "for":
+        return []
+    return words
 
 
 def _path(word: str) -> str:
     """A word that names a file; blanks in it stay quoted."""
     text = unix_folders(word.replace('"', ""))
     text = unix_drives(f"{text}/" if re.fullmatch(r"[A-Za-z]:", text) else text).replace("\\", "/")
-    return f'"{text}"' if re.search(r"[\s'()]", text) else text
+    if re.search(r"[\s'()]", text):
+        return f'"{text}"'
+    return text
 
 
 def _quoted(word: str) -> str:
     """A word of another program, its backslashes kept."""
     text = unix_folders(word).replace("\\", "\\\\")
-    return text if '"' in text else re.sub(r"([';()])", r"\\\1", text)
+    if '"' in text:
+        return text
+    return re.sub(r"([';()])", r"\\\1", text)

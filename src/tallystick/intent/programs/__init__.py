@@ -97,22 +97,32 @@ def known_programs() -> frozenset[str]:
 @cache
 def _rule_of(name: str) -> Rule | None:
     entry = known_arguments(name)
-    return _made(entry) if entry is not None and entry.rule else None
+    if entry is not None and entry.rule:
+        return _made(entry)
+    return None
 
 
 def _made(entry: Program) -> Rule:
     maker = _MAKERS.get(entry.rule)
-    return maker(entry) if maker is not None else _RULES[entry.rule]
+    if maker is not None:
+        return maker(entry)
+    return _RULES[entry.rule]
 
 
 def _by_name(name: str) -> Rule | None:
-    return None if name in packages.RUNNERS else _rule_of(name)
+    if name in packages.RUNNERS:
+        return None
+    return _rule_of(name)
 
 
 @cache
 def _as_module(name: str) -> Rule | None:
     entry = modules_of_python().get(name)
-    return _made(entry) if entry is not None else _rule_of(name) if name in _AS_MODULES else None
+    if entry is not None:
+        return _made(entry)
+    if name in _AS_MODULES:
+        return _rule_of(name)
+    return None
 
 
 packages.run_by_name(_by_name)
@@ -128,13 +138,17 @@ def actions_of(command: Command, *, home: str | None = None) -> Actions:
     """
     name = command.program
     if not name:
-        return NOTHING if not command.words else UNTOLD
+        if not command.words:
+            return NOTHING
+        return UNTOLD
     rule = _rule_of(name) or _found(name) or _by_path
     done = rule(command)
     if len(command.words) > MOST_WORDS and not done.is_unknown:
         done = msgspec.structs.replace(done, is_unknown=True)  # the rest was not looked at
     is_home = any(action.target.text[:1] == HOME for action in done.actions)
-    return _with_home(done, home or "~") if is_home else done
+    if is_home:
+        return _with_home(done, home or "~")
+    return done
 
 
 def _with_home(done: Actions, home: str) -> Actions:
@@ -165,7 +179,9 @@ def _by_path(command: Command) -> Actions:
     word = command.words[0]
     action = Action(domain=Domain.FILE, operation=Operation.EXECUTE, target=word)
     is_usual = folder.rpartition("/")[2] in _PROGRAM_FOLDERS or last in _OF_PROJECTS
-    rule = _rule_of(last) or _found(last) if is_usual else None
+    rule = None
+    if is_usual:
+        rule = _rule_of(last) or _found(last)
     if rule is None:
         return Actions(actions=(action,), scripts=(word,))
     done = rule(msgspec.structs.replace(command, words=(Word(last), *command.arguments)))

@@ -32,7 +32,9 @@ def _chmod(command: Command) -> Actions:
         mode = next(found, None)
     line = taken(words if mode is None else (*words[:mode], *words[mode + 1 :]), _CHMOD)
     built = Builder()
-    skipped = 0 if mode is not None or line.has("--reference") else 1
+    skipped = 1
+    if mode is not None or line.has("--reference"):
+        skipped = 0
     for word in line.operands[skipped:]:
         built.add(Operation.METADATA, word, deep=line.has("-R", "--recursive"))
     return built.build()
@@ -45,7 +47,9 @@ def _dd(command: Command) -> Actions:
     }
     built = Builder()
     source, target = settings.get("if"), settings.get("of")
-    at = built.read(source) if source is not None else None
+    at = None
+    if source is not None:
+        at = built.read(source)
     built.reads_input = built.reads_input or source is None
     if target is None:
         built.show(at)
@@ -65,7 +69,10 @@ def _truncate(command: Command) -> Actions:
     """`truncate`: to nothing is as good as written whole."""
     line = taken(command.arguments, _TRUNCATE)
     built = Builder()
-    operation = Operation.WRITE if line.said("-s", "--size") == "0" else Operation.EDIT
+    if line.said("-s", "--size") == "0":
+        operation = Operation.WRITE
+    else:
+        operation = Operation.EDIT
     for word in line.operands:
         built.add(operation, word)
     return built.build()
@@ -77,7 +84,10 @@ _TOUCH = grammar_of("touch")
 def _touch(command: Command) -> Actions:
     line = taken(command.arguments, _TOUCH)
     built = Builder()
-    operation = Operation.METADATA if line.has("-c", "-h", "--no-create", "--no-dereference") else Operation.CREATE
+    if line.has("-c", "-h", "--no-create", "--no-dereference"):
+        operation = Operation.METADATA
+    else:
+        operation = Operation.CREATE
     for word in line.operands:
         built.add(operation, word)
     return built.build()
@@ -291,7 +301,12 @@ def _fd(command: Command) -> Actions:
 def _removed(built: Builder, line: Line, paths: list[Word]) -> None:
     """What `fd … -x rm` removes: what has the ending or the name asked for."""
     ending, name = line.said("-e", "--extension"), line.operand(0)
-    last = f"{STAR}.{ending}" if ending else f"{STAR}{name}{STAR}" if re.search(r"\w", name) else STAR
+    if ending:
+        last = f"{STAR}.{ending}"
+    elif re.search(r"\w", name):
+        last = f"{STAR}{name}{STAR}"
+    else:
+        last = STAR
     for path in paths or [Word(".")]:
         built.add(Operation.DELETE, renamed(path, f"{path.text.rstrip('/')}/{STAR}{STAR}/{last}"), words=(path,))
 

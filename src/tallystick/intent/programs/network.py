@@ -59,7 +59,9 @@ def _ssh(command: Command) -> Actions:
 def _forwarded(text: str) -> str:
     """The host that `-L [ADDRESS:]PORT:HOST:PORT` leads to."""
     found = re.search(r":(\[[^\]]*\]|[^:/]+):(\d{1,5})$", text[:400])
-    return f"{found[1]}:{found[2]}" if found is not None else ""
+    if found is None:
+        return ""
+    return f"{found[1]}:{found[2]}"
 
 
 _PUT = re.compile(r"^[ \t]*-?@?(m?put|reput|send|append)[ \t]+(?:-\w+[ \t]+){0,4}([^\n;]{1,400})", re.MULTILINE)
@@ -100,7 +102,9 @@ def session(entry: Program) -> Rule:
         built = Builder()
         for word in line.values("-i", "-F", "-b"):
             built.read(word)
-        own = line.operand(1) if line.operand(1).isdigit() else ""
+        own = ""
+        if line.operand(1).isdigit():
+            own = line.operand(1)
         for word in line.operands[:1]:
             host = renamed(word, re.sub(r"^((?:\w+://)?[^/:]+):(?!\d+$).*", r"\1", word.text, flags=re.DOTALL))
             at = built.add(Operation.CONNECT, host_of(host, own or line.said("-P", "-p") or entry.port), words=(word,))
@@ -140,7 +144,10 @@ def _netcat(command: Command) -> Actions:
     for word in line.values("-x", "--proxy"):
         built.add(Operation.CONNECT, word)
     is_listening = line.has("-l", "--listen")
-    target = _listened(line) if is_listening else _called(line)
+    if is_listening:
+        target = _listened(line)
+    else:
+        target = _called(line)
     if target is not None:
         at = built.add(Operation.LISTEN if is_listening else Operation.CONNECT, target, words=tuple(line.operands[:2]))
         built.show(at)
@@ -154,15 +161,21 @@ def _netcat(command: Command) -> Actions:
 
 def _listened(line: Line) -> Word | None:
     port = line.value("-p", "--source-port") or (line.operands[-1] if line.operands else None)
-    host = line.operand(0) if len(line.operands) > 1 else ""
-    return None if port is None else renamed(port, f"{host}:{port.text}")
+    host = ""
+    if len(line.operands) > 1:
+        host = line.operand(0)
+    if port is None:
+        return None
+    return renamed(port, f"{host}:{port.text}")
 
 
 def _called(line: Line) -> Word | None:
     if not line.operands:
         return None
     host = line.operands[0]
-    return host if len(line.operands) < 2 or line.has("-U") else renamed(host, f"{host.text}:{line.operand(1)}")
+    if len(line.operands) < 2 or line.has("-U"):
+        return host
+    return renamed(host, f"{host.text}:{line.operand(1)}")
 
 
 _SOCAT_TAKES = names_of("socat", "takes")
@@ -181,7 +194,9 @@ _RUNS = ("EXEC", "SYSTEM", "SHELL")
 def _executed(word: Word) -> Word | None:
     """What an address of `socat` runs, without the address's options."""
     kind, _, rest = word.text.partition(":")
-    return renamed(word, re.sub(r"(?:,[\w.=/-]*)+$", "", rest[:4000])) if kind.upper() in _RUNS else None
+    if kind.upper() in _RUNS:
+        return renamed(word, re.sub(r"(?:,[\w.=/-]*)+$", "", rest[:4000]))
+    return None
 
 
 def _socat(command: Command) -> Actions:
@@ -227,7 +242,10 @@ def _asks_names(command: Command) -> Actions:
     built = Builder()
     server = next((renamed(word, word.text[1:]) for word in line.operands if word.text.startswith("@")), None)
     is_digging = command.program in ("dig", "kdig", "drill", "delv")
-    types = _TYPES if is_digging else frozenset[str]()
+    if is_digging:
+        types = _TYPES
+    else:
+        types = frozenset[str]()
     names = [word for word in line.operands if not _RECORD.fullmatch(word.text) and word.text not in types]
     names += line.values("-x", "-q")
     for word in names if is_digging else names[:1]:
@@ -249,7 +267,9 @@ _FILTERS = names_of("openssl", "filters")
 
 def _openssl(command: Command) -> Actions:
     """`openssl COMMAND`: `dgst` reads its operands, most others `-in` or what they are fed; the makers of keys nothing."""
-    verb = command.arguments[0].text if command.arguments else ""
+    verb = ""
+    if command.arguments:
+        verb = command.arguments[0].text
     if verb == "dgst" or verb.startswith(("sha", "md5")):
         return _digest(command)
     if verb in ("s_client", "s_server"):
@@ -266,7 +286,10 @@ def _tls(command: Command) -> Actions:
     for word in line.values(*_ENTRY.read.split()):
         built.read(word)
     is_server = command.arguments[0].text == "s_server"
-    named = line.values("-accept", "-port") if is_server else [*line.values("-connect"), *line.operands[:1]]
+    if is_server:
+        named = line.values("-accept", "-port")
+    else:
+        named = [*line.values("-connect"), *line.operands[:1]]
     for word in named or ([renamed(command.arguments[0], "localhost:4433")] if not line.has("-help") else []):
         at = built.add(Operation.LISTEN if is_server else Operation.CONNECT, word)
         built.show(at)

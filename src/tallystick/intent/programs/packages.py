@@ -146,12 +146,18 @@ def _url_in(kind: str, word: Word) -> Word | None:
     """The URL or repository that stands in the place of a package's name; None if it is a name."""
     text = word.text
     if _URL.match(text):
-        start = text.find("@ ") + 1 if "@ " in text[:200] else 0
+        start = 0
+        if "@ " in text[:200]:
+            start = text.find("@ ") + 1
         name, at, url = text.partition("@")
         if not start and at and "://" in url and "://" not in name and ":" not in name:
             start = len(name) + 1
-        return renamed(word, text[start:].strip()) if start else word
-    return renamed(word, f"github:{text}") if kind == "npm" and _OF_GITHUB.fullmatch(text) else None
+        if start:
+            return renamed(word, text[start:].strip())
+        return word
+    if kind == "npm" and _OF_GITHUB.fullmatch(text):
+        return renamed(word, f"github:{text}")
+    return None
 
 
 def package_of(kind: str, word: Word) -> Word:
@@ -160,7 +166,10 @@ def package_of(kind: str, word: Word) -> Word:
     version = ""
     if kind in ("pypi", "deb", "apk"):
         found = re.fullmatch(r"([^\s=<>!~\[;]+)(?:\[[^\]]*\])?(?:={1,2}([^\s,;*]+))?(?P<more>.*)", text, re.DOTALL)
-        text, version = (found[1], found[2] or "") if found is not None else (text, "")
+        if found is not None:
+            text, version = found[1], found[2] or ""
+        else:
+            text, version = text, ""
     elif kind in ("npm", "golang", "cargo"):
         name, at, told = text[:1], "", ""
         rest, at, told = text[1:].partition("@")
@@ -219,8 +228,12 @@ def _pip(command: Command) -> Actions:
 def _uv(command: Command) -> Actions:
     """`uv`: `pip` as pip's own, `run` another program, the rest a manager of the project."""
     words = [word for word in command.arguments if word.text[:1] != "-"]
-    verb = words[0].text if words else ""
-    at = next((n for n, word in enumerate(command.arguments) if word.text == verb), 0) if verb else 0
+    verb = ""
+    if words:
+        verb = words[0].text
+    at = 0
+    if verb:
+        at = next((n for n, word in enumerate(command.arguments) if word.text == verb), 0)
     rest = command.arguments[at:]
     if verb == "pip":
         return _pip(msgspec.structs.replace(command, words=rest))
@@ -266,18 +279,18 @@ def _yarn(command: Command) -> Actions:
             return NOTHING
         return _YARN(msgspec.structs.replace(command, words=(*command.words, Word("install"))))
     own = verb in _YARN_OWN
-    return (
-        _YARN(command)
-        if own
-        else _YARN(msgspec.structs.replace(command, words=(*command.words[:1], Word("run"), *command.words[1:])))
-    )
+    if own:
+        return _YARN(command)
+    return _YARN(msgspec.structs.replace(command, words=(*command.words[:1], Word("run"), *command.words[1:])))
 
 
 def _runs_package(command: Command) -> Actions:
     """`npx PROGRAM`, `uvx`, `pipx run`: a program of the tables does as ever; another package is fetched and run."""
     line = taken(command.arguments, _RUNNER)
     built = Builder()
-    kind = "pypi" if command.program in ("uvx", "pipx") else "npm"
+    kind = "npm"
+    if command.program in ("uvx", "pipx"):
+        kind = "pypi"
     operands, runs = line.operands, True
     if command.program == "pipx":
         runs = line.operand(0) == "run"
@@ -286,7 +299,9 @@ def _runs_package(command: Command) -> Actions:
         inner = taken(operands[1:], _PIPX)
         line.options += inner.options
         operands = inner.operands
-    rule = _look[0](operands[0].text.partition("@")[0]) if operands and runs else None
+    rule = None
+    if operands and runs:
+        rule = _look[0](operands[0].text.partition("@")[0])
     if rule is not None:
         return rule(msgspec.structs.replace(command, words=tuple(operands)))
     for word in [*line.values("-p", "--package", "--from", "--with", "--spec"), *operands[:1]]:

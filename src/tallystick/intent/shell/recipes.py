@@ -64,7 +64,9 @@ def _of_make(arguments: Sequence[str], folder: str, read: Read) -> Recipe | None
             rules, variables = _rules(_with_includes(text, folder, read))
             wanted = _operands(arguments) or [next((rule for rule in rules if not rule.startswith(".")), "")]
             lines = _lines(wanted, rules, {**variables, **given})
-            return Recipe(path, " ".join(wanted)[:200], tuple(lines), folder) if lines else None
+            if lines:
+                return Recipe(path, " ".join(wanted)[:200], tuple(lines), folder)
+            return None
     return None
 
 
@@ -120,7 +122,8 @@ def _rules(text: str) -> tuple[dict[str, tuple[list[str], list[str]]], dict[str,
             for target in current:
                 needs, lines = rules.setdefault(target, ([], []))
                 needs += found[2].split()
-                lines += [found[3]] if found[3] else []
+                if found[3]:
+                    lines += [found[3]]
         elif line.strip() and not line.startswith("#"):
             current = []
     return rules, variables
@@ -152,7 +155,10 @@ def _expanded(line: str, variables: dict[str, str], depth: int = 0) -> str:
     def value(found: re.Match[str]) -> str:
         if found[0] == "$$":
             return "$"
-        name = found[1] if found[1] is not None else found[2]
+        if found[1] is not None:
+            name = found[1]
+        else:
+            name = found[2]
         if name not in variables or depth > 4:
             return _UNTOLD
         return _expanded(variables[name], variables, depth + 1).replace("$$", "$")
@@ -179,10 +185,14 @@ def _of_package(program: str, arguments: Sequence[str], folder: str, read: Read)
     words = [word for word in arguments if not word.startswith("-")]
     if not words:
         return None
-    name = words[1] if words[0] in _RUNNERS[program] and len(words) > 1 else words[0]
+    if words[0] in _RUNNERS[program] and len(words) > 1:
+        name = words[1]
+    else:
+        name = words[0]
     if name == words[0] and program == "npm" and name not in _OWN:
         return None
-    name = "test" if name in ("t", "tst") and program == "npm" else name
+    if name in ("t", "tst") and program == "npm":
+        name = "test"
     folder = posixpath.normpath(posixpath.join(folder, _after(arguments, ("--prefix", "--cwd", "--dir")) or "."))
     path = f"{folder.rstrip('/')}/package.json"
     text = read(path)

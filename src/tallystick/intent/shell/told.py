@@ -77,7 +77,9 @@ def printed_by(commands: Sequence[Command]) -> Word | None:
         return None
     said = [printed(command) for command in loud]
     texts = [word.text for word in said if word is not None]
-    return Word("".join(texts)) if len(texts) == len(said) else None
+    if len(texts) == len(said):
+        return Word("".join(texts))
+    return None
 
 
 def _is_silent(command: Command) -> bool:
@@ -97,7 +99,9 @@ def echoed(name: str, arguments: Sequence[Word]) -> Word | None:
         letters = "".join(word.text for word in arguments[:flags])
         said = " ".join(word.text for word in arguments[flags:])
         return Word((ansi(said) if "e" in letters else said) + ("" if "n" in letters else "\n"))
-    rest = arguments[1:] if arguments and arguments[0].text == "--" else arguments
+    rest = arguments
+    if arguments and arguments[0].text == "--":
+        rest = arguments[1:]
     if not rest or rest[0].text.startswith("-v"):
         return None
     return _formatted(ansi(_NUL.sub("\\\\n", rest[0].text)), [word.text for word in rest[1:]])
@@ -109,16 +113,23 @@ def _formatted(template: str, values: list[str]) -> Word | None:
     if template.count("%") != len(directives) + template.count("%%"):
         return None
     takes = sum(1 for _, letter in directives if letter)
-    rounds = max(1, -(-len(values) // takes)) if takes else 1
+    rounds = 1
+    if takes:
+        rounds = max(1, -(-len(values) // takes))
     left = iter(values)
 
     def filled(found: re.Match[str]) -> str:
         if not found[2]:
             return "%"
         value = next(left, "")
-        value = ansi(value) if found[2] == "b" else value
+        if found[2] == "b":
+            value = ansi(value)
         width = int(found[1] or 0)
-        return value if abs(width) > 256 else value.ljust(-width) if width < 0 else value.rjust(width)
+        if abs(width) > 256:
+            return value
+        if width < 0:
+            return value.ljust(-width)
+        return value.rjust(width)
 
     if rounds * len(template) > _MOST_CHARACTERS:
         return None
@@ -138,13 +149,18 @@ def _named(name: str, path: str) -> Word | None:
 
 def worded(command: Command) -> str:
     """All words of a command, and what their holes were made from."""
-    words = command.words or command.spelled if command.role is not Role.GROUP else ()
+    if command.role is not Role.GROUP:
+        words = command.words or command.spelled
+    else:
+        words = ()
     return " ".join(f"{word.text} {word.hidden}" if word.hidden else word.text for word in words)
 
 
 def said(command: Command) -> str:
     """All words of a command and what it is fed, as one text."""
-    return f"{worded(command)} {command.fed}" if command.fed else worded(command)
+    if command.fed:
+        return f"{worded(command)} {command.fed}"
+    return worded(command)
 
 
 def carried(commands: Sequence[Command], feed: Feed, inputs: tuple[int, ...]) -> Feed:
@@ -153,13 +169,17 @@ def carried(commands: Sequence[Command], feed: Feed, inputs: tuple[int, ...]) ->
         part for command in commands for part in (worded(command), command.fed if command.fed != feed.text else "")
     ]
     text = " ".join(part for part in (*parts, feed.text) if part)[:_MOST_CHARACTERS]
-    word = printed_by(commands) if len(inputs) == 1 else None
+    word = None
+    if len(inputs) == 1:
+        word = printed_by(commands)
     return Feed(text if word is None else f"{word.plain} {word.hidden}" if word.hidden else word.plain, word, inputs)
 
 
 def read_from(redirects: Sequence[Redirect], feed: Feed) -> Feed:
     """What `< FILE` feeds, as far as the text tells: which file it is."""
-    last = redirects[-1] if redirects else None
+    last = None
+    if redirects:
+        last = redirects[-1]
     if last is None or last.operator not in ("<", "<>") or last.descriptor not in ("", "0") or feed.text:
         return feed
     return Feed(f"{last.target.text} {last.target.hidden}".strip())

@@ -157,7 +157,9 @@ def _below(node: Node, is_sure: bool, is_apart: bool) -> Iterator[tuple[Node, bo
     is_apart = is_apart or node.type in _OWN_PROCESS
     if node.type == "pipeline":
         is_apart = is_apart or sum(child.is_named for child in children) > 1
-    holds = _holds(node) if node.type in ("if_statement", "while_statement", "list") else None
+    holds = None
+    if node.type in ("if_statement", "while_statement", "list"):
+        holds = _holds(node)
     is_after = False
     for n, child in enumerate(children):
         if not child.is_named:
@@ -197,7 +199,9 @@ def _words(node: Node) -> list[str]:
 def _holds(node: Node) -> bool | None:
     """Whether what stands behind a condition runs for certain; None where that is not told."""
     condition = node.children_by_field_name("condition")[:1] or node.named_children[:1]
-    said = _constant(condition[0]) if condition else None
+    said = None
+    if condition:
+        said = _constant(condition[0])
     if said is None:
         return None
     turned = any(child.type in ("until", "||") for child in node.children if not child.is_named)
@@ -207,11 +211,19 @@ def _holds(node: Node) -> bool | None:
 def _constant(node: Node) -> bool | None:
     """Whether a condition always holds or never does; None where it may do either."""
     if node.type == "negated_command":
-        inner = _constant(node.named_children[0]) if node.named_children else None
-        return None if inner is None else not inner
+        inner = None
+        if node.named_children:
+            inner = _constant(node.named_children[0])
+        if inner is None:
+            return None
+        return not inner
     if node.type == "command":
         name = (_words(node) or [""])[0]
-        return True if name in _HOLDING else False if name in _FAILING else None
+        if name in _HOLDING:
+            return True
+        if name in _FAILING:
+            return False
+        return None
     if node.type in ("test_command", "compound_statement"):
         return _of_test(text_of(node).strip("[]() \t"))
     return None
@@ -232,7 +244,10 @@ def _of_test(text: str) -> bool | None:
 
 def _loop(node: Node) -> Loop:
     body = node.child_by_field_name("body")
-    waits, behind = _run_by(body) if body is not None else ([], [])
+    if body is not None:
+        waits, behind = _run_by(body)
+    else:
+        waits, behind = [], []
     return Loop(
         rounds=_rounds(node),
         is_endless=_is_endless(node),
@@ -256,11 +271,17 @@ def _rounds(node: Node) -> int | None:
     if node.type == "for_statement":
         values = _values(node)
         counts = [_count(text_of(value)[:_MOST_TEXT]) for value in values]
-        return sum(count for count in counts if count is not None) if values and None not in counts else None
+        if values and None not in counts:
+            return sum(count for count in counts if count is not None)
+        return None
     if node.type == "c_style_for_statement" or node.type == "while_statement":
         condition = node.child_by_field_name("condition")
-        found = _BOUND.search(text_of(condition)[:_MOST_TEXT]) if condition is not None else None
-        return int(found[1] or found[2]) if found is not None else None
+        found = None
+        if condition is not None:
+            found = _BOUND.search(text_of(condition)[:_MOST_TEXT])
+        if found is None:
+            return None
+        return int(found[1] or found[2])
     return None
 
 
@@ -272,9 +293,14 @@ def _count(text: str) -> int | None:
     found = _SEQUENCE.match(text)
     if found is not None:
         numbers = [int(word) for word in found[1].split() if re.fullmatch(r"-?\d{1,9}", word)]
-        first, last = (numbers[0], numbers[-1]) if len(numbers) > 1 else (1, numbers[0] if numbers else 0)
+        if len(numbers) > 1:
+            first, last = numbers[0], numbers[-1]
+        else:
+            first, last = 1, numbers[0] if numbers else 0
         return max(0, last - first) + 1
-    return None if _WILD.search(text) else 1
+    if _WILD.search(text):
+        return None
+    return 1
 
 
 def _run_by(body: Node) -> tuple[list[str], list[str]]:

@@ -111,7 +111,10 @@ _NO_VALUES = (
 def _elsewhere(program: Started) -> bool:
     """The environment of a container or of another machine."""
     operands = program.operands
-    last = operands[-1].split() if operands else []
+    if operands:
+        last = operands[-1].split()
+    else:
+        last = []
     is_run_there = any(verb in operands for verb in ("exec", "run", "ssh", "rsh"))
     if last and last[-1] in _SHOWING and (is_run_there or (program.name == "ssh" and len(last) == 1 < len(operands))):
         return True

@@ -36,7 +36,9 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield Risk("schedules", " ".join((intent.target, *intent.words))[:200])
     for started in programs(reading):
         rule = _RULES.get(started.name)
-        name = rule(started) if rule is not None else None
+        name = None
+        if rule is not None:
+            name = rule(started)
         if name is not None:
             yield Risk(name, started.spelled)
     yield from _of_windows(reading)
@@ -46,11 +48,15 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _crontab(started: Started) -> str | None:
-    return None if started.has("-l") and not started.has("-r") else "schedules"
+    if started.has("-l") and not started.has("-r"):
+        return None
+    return "schedules"
 
 
 def _at(started: Started) -> str | None:
-    return None if started.has("-l", "-c", "-V") or (started.has("-r", "-d")) else "schedules"
+    if started.has("-l", "-c", "-V") or (started.has("-r", "-d")):
+        return None
+    return "schedules"
 
 
 _LASTING = frozenset(
@@ -60,19 +66,25 @@ _LASTING = frozenset(
 
 def _systemctl(started: Started) -> str | None:
     verb = next(iter(started.operands), "")
-    return "adds-service" if verb in _LASTING else None
+    if verb in _LASTING:
+        return "adds-service"
+    return None
 
 
 def _systemd_run(started: Started) -> str | None:
     timed = any(
         word.startswith(("--on-", "--timer-property", "--path-property", "--socket-property")) for word in started.words
     )
-    return "schedules" if timed else None
+    if timed:
+        return "schedules"
+    return None
 
 
 def _launchctl(started: Started) -> str | None:
     verb = next(iter(started.operands), "")
-    return "adds-service" if verb in ("load", "bootstrap", "enable", "submit", "setenv", "config") else None
+    if verb in ("load", "bootstrap", "enable", "submit", "setenv", "config"):
+        return "adds-service"
+    return None
 
 
 def _with_verb(test: RiskRule) -> Rule:
@@ -80,7 +92,9 @@ def _with_verb(test: RiskRule) -> Rule:
     known = frozenset(test.words.split())
 
     def judged(started: Started) -> str | None:
-        return test.risk if known.intersection(word.lower() for word in started.operands[:3]) else None
+        if known.intersection(word.lower() for word in started.operands[:3]):
+            return test.risk
+        return None
 
     return judged
 
@@ -89,38 +103,52 @@ def _always(test: RiskRule) -> Rule:
     """A program that does nothing else, unless it only tells about itself."""
 
     def judged(started: Started) -> str | None:
-        return None if started.has("--help", "--version", "-h", "-V") and len(started.words) == 1 else test.risk
+        if started.has("--help", "--version", "-h", "-V") and len(started.words) == 1:
+            return None
+        return test.risk
 
     return judged
 
 
 def _loginctl(started: Started) -> str | None:
-    return "adds-service" if "enable-linger" in started.operands else None
+    if "enable-linger" in started.operands:
+        return "adds-service"
+    return None
 
 
 def _defaults(started: Started) -> str | None:
     """macOS: hooks of the login window."""
     text = " ".join(started.operands[:4]).lower()
-    return "adds-service" if text.startswith("write") and ("loginhook" in text or "loginwindow" in text) else None
+    if text.startswith("write") and ("loginhook" in text or "loginwindow" in text):
+        return "adds-service"
+    return None
 
 
 def _osascript(started: Started) -> str | None:
-    return "adds-service" if "login item" in " ".join(started.words).lower() else None
+    if "login item" in " ".join(started.words).lower():
+        return "adds-service"
+    return None
 
 
 def _passwd(started: Started) -> str | None:
-    return None if started.has("-S", "--status", "--help") else "adds-account"
+    if started.has("-S", "--status", "--help"):
+        return None
+    return "adds-account"
 
 
 def _dscl(started: Started) -> str | None:
     changing = ("-create", "-append", "-passwd", "-merge", "-change", "create", "append", "passwd", "merge", "change")
-    return "adds-account" if any(word in changing for word in started.words[:3]) else None
+    if any(word in changing for word in started.words[:3]):
+        return "adds-account"
+    return None
 
 
 def _net(started: Started) -> str | None:
     words = [word.lower() for word in started.words]
     is_account = words[:1] in (["user"], ["localgroup"], ["group"])
-    return "adds-account" if is_account and ("/add" in words or len(words) > 2) else None
+    if is_account and ("/add" in words or len(words) > 2):
+        return "adds-account"
+    return None
 
 
 # Settings ------------------------------------------------------------------------------------------------------------
@@ -163,28 +191,38 @@ def _package_settings(test: RiskRule) -> Rule:
 
 def _is_telling(given: tuple[str, ...]) -> bool:
     """Whether a setting that is changed, `name value` or `name=value`, is one that matters; so is one that is not named."""
-    key = given[0].partition("=")[0] if given else ""
+    key = ""
+    if given:
+        key = given[0].partition("=")[0]
     return not key or _TELLING.search(key) is not None
 
 
 def _life_cycle(started: Started) -> str | None:
     words = started.words
     is_set = words[:2] == ("pkg", "set") and any(map(sets_life_cycle, words[2:]))
-    return "adds-life-cycle" if is_set else None
+    if is_set:
+        return "adds-life-cycle"
+    return None
 
 
 def _go(started: Started) -> str | None:
     is_set = started.operands[:1] == ("env",) and started.has("-w", "-u")
-    return "changes-user-settings" if is_set and _is_telling(started.operands[1:]) else None
+    if is_set and _is_telling(started.operands[1:]):
+        return "changes-user-settings"
+    return None
 
 
 def _editor(started: Started) -> str | None:
-    return "adds-extension" if started.has("--install-extension", "--add-mcp") else None
+    if started.has("--install-extension", "--add-mcp"):
+        return "adds-extension"
+    return None
 
 
 def _globally(started: Started) -> str | None:
     is_set = started.operands[:1] == ("config",) and started.has("--global", "-g") and len(started.operands) > 2
-    return "changes-user-settings" if is_set else None
+    if is_set:
+        return "changes-user-settings"
+    return None
 
 
 _RULES: dict[str, Rule] = rules_of(
