@@ -103,7 +103,7 @@ def test_nothing_is_written_over_and_names_are_plain(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="exists already"):
         draft_agent("my-agent", [source], home=tmp_path, into=tmp_path / "it")
     for name in ("My", "a_b", "../x", "", "-a", "1a"):
-        with pytest.raises(UsageError, match="no name for an agent"):
+        with pytest.raises(UsageError, match="not a name for an agent"):
             draft_agent(name, [source], home=tmp_path, into=tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
