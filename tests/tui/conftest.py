@@ -111,7 +111,7 @@ async def settled(pilot: Pilot[Any], *besides: str) -> None:
     """Wait until nothing is being done any more, but what is named."""
     app = pilot.app
     assert isinstance(app, Browser)
-    for _ in range(3000):
+    for _ in range(20_000):
         await pilot.pause()
         if app.is_settled(*besides):
             await pilot.pause()
