@@ -18,7 +18,7 @@ from tests.agents.mutations import lines_of, losses_of, mutated, names_of, piece
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 RECORDINGS = ROOT / "tests" / "recordings"
 PROJECT = RECORDINGS / "claude-code" / "2.1.330" / ".claude" / "projects" / "-home-dev-project"
 PUBLIC = ROOT / ".." / "shared" / "data" / "public"

@@ -23,7 +23,7 @@ from tests.agents.mutations import (
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 RECORDINGS = ROOT / "tests" / "recordings" / "codex"
 PUBLIC = ROOT / ".." / "shared" / "data" / "public"
 

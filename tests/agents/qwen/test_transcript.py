@@ -15,7 +15,7 @@ from tests.agents.mutations import lines_of, losses_of, mutated, names_of, piece
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 RECORDINGS = ROOT / "tests" / "recordings" / "qwen-code"
 MAIN = next(path for path in RECORDINGS.rglob("*.jsonl") if path.parent.name == "chats")
 SUB_AGENT = next(RECORDINGS.rglob("agent-*.jsonl"))
