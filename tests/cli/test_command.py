@@ -186,8 +186,8 @@ def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: st
     result = tally(*name.split()[1:], *more)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert "there is no store at" in result.stderr
-    assert "hint: `tally init` makes one" in result.stderr
+    assert "no store at" in result.stderr
+    assert "hint: create one with `tally init`" in result.stderr
 
 
 def test_errors_come_as_json_too(tally: Tally) -> None:
@@ -200,7 +200,7 @@ def test_errors_come_as_json_too(tally: Tally) -> None:
         "warnings": [],
         "error": {
             "message": json.loads(result.stdout)["error"]["message"],
-            "hint": "`tally init` makes one",
+            "hint": "create one with `tally init`",
             "exit_code": 1,
         },
     }
@@ -241,7 +241,7 @@ def test_a_fault_of_ours_is_told_in_one_sentence(tally: Tally, monkeypatch: pyte
     monkeypatch.setattr("tallystick.workspace.settings.read_settings", fail)
     result = tally("config", "show")
     assert result.exit_code == 1
-    assert result.stderr.startswith("tally: this is a fault of tally: ZeroDivisionError: by zero\n")
+    assert result.stderr.startswith("tally: internal error: ZeroDivisionError: by zero\n")
 
 
 # As processes of their own --------------------------------------------------------------------------------------------

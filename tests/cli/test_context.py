@@ -107,10 +107,10 @@ def test_a_warning_is_on_stderr_or_in_the_envelope(full: Path, tally: Tally) -> 
     (full / ".tally" / "config.toml").write_text("[odd]\nkey = 1\n")
     told = tally("config", "show")
     assert told.stderr.startswith("tally: ")
-    assert "nothing reads 'odd.key'" in told.stderr
+    assert "unknown setting 'odd.key'" in told.stderr
     quiet = tally("config", "show", "--json")
     assert quiet.stderr == ""
-    assert "nothing reads 'odd.key'" in json.loads(quiet.stdout)["warnings"][0]
+    assert "unknown setting 'odd.key'" in json.loads(quiet.stdout)["warnings"][0]
 
 
 class Value(msgspec.Struct):

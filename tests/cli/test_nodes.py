@@ -48,7 +48,7 @@ def test_a_line_says_what_where_when_who_and_how_sure(weave: Weave) -> None:
     assert lines[0] == f"/w/sum  version 1  {one.ref(call)}  2026-01-02 03:04:10  demo"
     assert lines[1] == f"├─ made by Write /w/sum  {one.ref(call)}  2026-01-02 03:04:10  demo  0.9"
     assert lines[2].startswith(f"│  └─ asked for by “Sum it up.”  {one.ref(1)}")
-    assert lines[-1] == "└─ from /w/data  version 0, as it was found  2026-01-02 03:04:09  0.5 via model"
+    assert lines[-1] == "└─ from /w/data  version 0, as first seen  2026-01-02 03:04:09  0.5 via model"
 
 
 def test_a_version_that_was_changed_outside_says_so(weave: Weave) -> None:
@@ -89,7 +89,7 @@ def test_a_parent_that_is_not_recorded_is_named_as_such(weave: Weave) -> None:
     weave.session("lost", kind="child", claimed=("nowhere", "toolu_1"))
     lines = causes(weave, "lost")
     assert "a step that is not recorded" in lines[1]
-    assert lines[2].endswith("… cut here: it is not recorded")
+    assert lines[2].endswith("… cut here: not recorded")
 
 
 def test_ten_thousand_readers_are_cut_with_their_number(weave: Weave) -> None:

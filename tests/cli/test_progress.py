@@ -51,5 +51,5 @@ print("done")
 
 def test_an_index_that_takes_long_says_how_far_it_is_and_the_line_goes(user: Path) -> None:
     shown = on_a_terminal(user, program=("-c", INDEXING))
-    assert "bringing the index up to date: 2.5 MB read" in shown
+    assert "updating the index: 2.5 MB read" in shown
     assert "2.5 MB read\r\x1b[Kdone" in shown

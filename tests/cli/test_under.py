@@ -31,7 +31,7 @@ def test_the_facts_are_short() -> None:
         "ran under": "0123456789ab (agent 1, hooks 1)",
         "unreadable": "",
         "hooks": "tallystick ×2, guard.py, 1 switched off",
-        "changed": "1 time while it lasted",
+        "changed": "1 time during the session",
     }
 
 
@@ -44,7 +44,7 @@ def test_many_hooks_and_changes_are_cut() -> None:
     assert dict(facts(many))["hooks"].endswith("h11, 28 more")
     lines = list(change_lines(many, 80))
     assert len(lines) == 21
-    assert lines[-1] == "… and 10 more; --json has them all"
+    assert lines[-1] == "… and 10 more; --json lists all"
     assert lines[0].startswith("a3f9")
 
 

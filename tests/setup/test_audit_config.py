@@ -87,7 +87,7 @@ def test_an_agent_whose_settings_are_not_known_is_a_mistake_if_it_is_named_and_a
     with pytest.raises(UsageError, match="'gptme'"):
         audit(user, "gptme")
     (user / ".hermes").mkdir()
-    assert "nothing is known of the settings of hermes" in audit(user).limitations
+    assert "no artifacts recorded of the settings of hermes" in audit(user).limitations
 
 
 def test_each_agents_files_are_found_in_home_project_and_managed_folders(user: Path, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_what_is_withheld_erased_or_defective_is_said() -> None:
     assert "▧ erased 2026-01-02 03:04:05 (consent): asked" in text_of(
         {"erasures": (erasure,)}, withheld=("content.text",)
     )
-    assert "✕ the values are not those of the hash (fields: changed)" in text_of({"defect": "fields: changed"})
+    assert "✕ the values do not match the hash (fields: changed)" in text_of({"defect": "fields: changed"})
     assert "a head of the session's first 9 entries" in text_of({"head_size": 9})
 
 

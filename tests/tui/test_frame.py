@@ -60,7 +60,7 @@ def test_a_fault_of_ours_is_told_in_one_line(store: Home) -> None:
         app_of(pilot).fault = None
         return lines(pilot)[-2]
 
-    assert "✕ this is a fault of tally: ZeroDivisionError: by zero" in play(store, script)
+    assert "✕ internal error: ZeroDivisionError: by zero" in play(store, script)
 
 
 def test_progress_is_told_and_ends_with_the_screen(store: Home) -> None:

@@ -116,7 +116,7 @@ def test_a_store_that_is_not_there_is_looked_for_again(tmp_path: object, store: 
         return said, app_of(pilot).timeline.count
 
     said, count = play(store, script)
-    assert "there is no store at" in said
+    assert "no store at" in said
     assert count == 42
 
 

@@ -1,7 +1,7 @@
-"""What all commands have in common: options, help with an example, lazy loading, and how they end.
+"""What all commands share: options, help with an example, lazy loading, and exit codes.
 
-Owns the exit codes of DESIGN 3 as far as they are not a verdict's: 0, 1 could not run, 64 usage, 130 interrupted, 141 nobody
-reads the answer. Must not know any command: `tallystick.cli` lists them.
+Owns the exit codes of DESIGN 3 that do not come from a verdict: 0, 1 could not run, 64 usage, 130 interrupted, 141
+closed pipe. Must not know any command: `tallystick.cli` lists them.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Command(click.Command):
         self.params += [*_json_option(), *_global_options(hidden=True)]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The example, line by line as it stands."""
+        """The example, with its line breaks."""
         with formatter.section("Example"):
             formatter.write("".join(f"  {line}\n" for line in self.example.splitlines()))
         super().format_epilog(ctx, formatter)
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """A callback that keeps an option's value in the Run, whatever the place where the option stood."""
+    """A callback that stores an option's value in the Run, wherever the option appeared."""
 
     def keep(context: click.Context, _: click.Parameter, value: Any) -> None:
         if value:
@@ -65,7 +65,7 @@ def _json_option() -> list[click.Parameter]:
 
 
 def _global_options(*, hidden: bool) -> list[click.Parameter]:
-    """The options of `tally` itself. They may stand after the command too, where help does not list them again."""
+    """The options of `tally` itself. They may also follow the command, where help does not list them again."""
     common: dict[str, Any] = {"expose_value": False, "hidden": hidden}
     folder = click.Path(path_type=Path, file_okay=False)
     where = "The store's folder.  [default: $TALLY_HOME, else ~/.tally]"
@@ -78,14 +78,14 @@ def _global_options(*, hidden: bool) -> list[click.Parameter]:
             ["--no-color"],
             is_flag=True,
             callback=_remember("no_color"),
-            help="No colours; NO_COLOR does it too.",
+            help="No colours; NO_COLOR does the same.",
             **common,
         ),
     ]
 
 
 def _version_option() -> click.Parameter:
-    """What people try first; `tally version` says more."""
+    """The conventional `--version`; `tally version` says more."""
 
     def tell(context: click.Context, _: click.Parameter, value: bool) -> None:
         if value and not context.resilient_parsing:
@@ -98,11 +98,11 @@ def _version_option() -> click.Parameter:
 
 
 class Group(click.Group):
-    """A group whose commands are loaded when they are called: what `tally log` imports, `tally version` need not.
+    """A group that loads each command when it is called: `tally version` does not import what `tally log` needs.
 
     Args:
-        lazy: by name, where a command is (`module:attribute`) and what it does in one line, for the list in the help.
-        areas: the headings of that list, each with its commands; none: one list.
+        lazy: by name, where a command is (`module:attribute`) and its one-line summary for the list in the help.
+        areas: the headings of that list, each with its commands; empty for one list.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Group(click.Group):
         return list(self.lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, loaded now; None if there is none."""
+        """Load and return the command with that name; None if it does not exist."""
         if cmd_name not in self.lazy:
             return None
         module, _, attribute = self.lazy[cmd_name][0].partition(":")
@@ -139,7 +139,7 @@ class Group(click.Group):
         """The command that the first word names.
 
         Raises:
-            click.UsageError: there is none; the message has the nearest names.
+            click.UsageError: the command does not exist; the message has the nearest names.
         """
         if args and args[0] not in self.lazy and not args[0].startswith("-") and not ctx.resilient_parsing:
             from tallystick.workspace.did_you_mean import nearest
@@ -148,12 +148,12 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """All commands with what they do, without loading any."""
+        """List all commands with their summaries, without loading any."""
         widest = max(map(len, self.lazy))
         for heading, names in self.areas.items():
             with formatter.section(heading):
                 rows = [(name.ljust(widest), self.lazy[name][1]) for name in names]
-                # What a command does is the beginning of its help, and may end before the sentence does.
+                # The summary is a prefix of the command's help and may end before the sentence does.
                 formatter.write_dl([(name, does if does.endswith(".") else f"{does}.") for name, does in rows])
 
 
@@ -184,7 +184,10 @@ class Main(Group):
         sys.exit(_ended(lambda: self.main(words, "tally", complete_var, False, **extra), as_json="--json" in words))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and see its answer out. An exit code that a command chose stands, even if nobody reads on."""
+        """Run the command, and flush its output.
+
+        An exit code that a command chose is kept even if the reader closed the pipe.
+        """
         try:
             result = super().invoke(ctx)
         except SystemExit as end:
@@ -195,8 +198,8 @@ class Main(Group):
                     _flush()
             raise
         except OSError as error:
-            _flush()  # the error may be that of the answer
-            if isinstance(error, BrokenPipeError):  # of one that was too long to be held back
+            _flush()  # the error may be about the output
+            if isinstance(error, BrokenPipeError):  # of an output that was too long to buffer
                 raise SystemExit(PIPE_CLOSED) from None
             raise
         _flush()
@@ -204,25 +207,25 @@ class Main(Group):
 
 
 def _open_closed_streams() -> None:
-    """Let the streams that the caller has closed go nowhere: no file that is opened later may take their place."""
+    """Open closed standard streams on the null device, so that no file opened later takes their place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 they stay open
 
 
 def _flush() -> None:
-    """Write out what is buffered. If that fails, forget it: the interpreter would try again at the end, and complain."""
+    """Flush the buffers. If that fails, discard them: the interpreter would retry at exit and print an error."""
     try:
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise SystemExit(PIPE_CLOSED) from None
-        raise TallystickError(f"the answer cannot be written: {error.strerror}") from error
+        raise TallystickError(f"cannot write the output: {error.strerror}") from error
 
 
 def _ended(run: Callable[[], Any], *, as_json: bool) -> int:
-    """Run something and say how it ended, as an exit code; errors are told on stderr, with --json on stdout too."""
+    """Run something and return its exit code; report errors on stderr, with --json on stdout too."""
     try:
         result = run()
         return result if isinstance(result, int) else 0
@@ -233,7 +236,7 @@ def _ended(run: Callable[[], Any], *, as_json: bool) -> int:
         command = "tally"
         if error.ctx is not None:
             command = error.ctx.command_path
-        return _fail(error.format_message().removesuffix("."), f"`{command} --help` says how", USAGE, as_json)
+        return _fail(error.format_message().removesuffix("."), f"see `{command} --help`", USAGE, as_json)
     except click.ClickException as error:
         return _fail(error.format_message(), None, FAILED, as_json)
     except (click.Abort, KeyboardInterrupt):
@@ -246,8 +249,8 @@ def _ended(run: Callable[[], Any], *, as_json: bool) -> int:
     except Exception as error:
         if os.environ.get("TALLY_DEBUG"):
             raise
-        what = f"this is a fault of tally: {type(error).__name__}: {error}"
-        return _fail(what, "the same with TALLY_DEBUG=1 shows where; please report it", FAILED, as_json)
+        what = f"internal error: {type(error).__name__}: {error}"
+        return _fail(what, "run it again with TALLY_DEBUG=1 for a traceback, and report it", FAILED, as_json)
 
 
 def _fail(message: str, hint: str | None, code: int, as_json: bool) -> int:

@@ -1,6 +1,6 @@
-"""How the program was called, and the way answers leave it.
+"""How the program was called, and how it prints answers.
 
-Owns the store that is meant, the choice between text and JSON, colour, paging and warnings. stdout carries the answer and
+Owns the store in use, the choice between text and JSON, colour, paging and warnings. stdout carries the answer and
 nothing else; warnings, hints and progress go to stderr. Must not know any answer.
 """
 
@@ -28,7 +28,7 @@ _LINES_A_WRITE = 100
 
 
 class Run:
-    """One call of `tally`. What the options that every command takes have said."""
+    """One call of `tally`: the values of the options that every command takes."""
 
     def __init__(self) -> None:
         self.folder: Path | None = None
@@ -45,12 +45,12 @@ class Run:
 
         return Home(self.folder if self.folder is not None else default_folder(os.environ))
 
-    # Saying it ------------------------------------------------------------------------------------------------------
+    # Output ------------------------------------------------------------------------------------------------------
 
     def answer(self, schema: str, data: Any, text: Iterable[str], *, version: int = 1) -> None:
-        """Give the answer: `data` in the envelope with --json, else the lines of `text`, which must be safe to print.
+        """Print the answer: `data` in the envelope with --json, else the lines of `text`, which must be safe to print.
 
-        `text` is not iterated with --json, so that it may be a generator that does the work of rendering.
+        With --json `text` is not iterated, so it may be a generator that renders as it goes.
         """
         if self.json:
             self.write(envelope(schema, data, self.warnings, version=version) + "\n")
@@ -71,29 +71,29 @@ class Run:
         click.echo_via_pager((f"{line}\n" for line in chain(first, [more], rest)), color=self.uses_color)
 
     def write_lines(self, text: Iterable[str]) -> None:
-        """Print lines as they come, past any pager."""
+        """Print lines as they arrive, without a pager."""
         rest = iter(text)
         while some := list(islice(rest, _LINES_A_WRITE)):  # each write is flushed
             self.write("".join(f"{line}\n" for line in some))
 
     def write(self, text: str) -> None:
-        """Print text as it is, less its colours where there must be none."""
+        """Print text unchanged, without its colours where colour is off."""
         click.echo(text, nl=False, color=self.uses_color)
 
     def warn(self, message: str) -> None:
-        """Say something that does not belong to the answer: on stderr, and in the envelope."""
+        """Print a warning that is not part of the answer: on stderr, and in the envelope."""
         self.warnings.append(message)
         if not self.quiet and not self.json:
             for line in lines(f"tally: {message}"):
                 click.echo(line, err=True, color=self.uses_color)
 
     def take(self, remarks: Iterable[str]) -> None:
-        """Warn of what an operation remarked."""
+        """Print the remarks of an operation as warnings."""
         for remark in remarks:
             self.warn(remark)
 
     def note(self, message: str) -> None:
-        """Tell a person something in passing, on stderr; nobody with --quiet or --json."""
+        """Print a note for a person on stderr; nothing with --quiet or --json."""
         if not self.quiet and not self.json:
             for line in lines(message):
                 click.echo(line, err=True, color=self.uses_color)
@@ -102,7 +102,7 @@ class Run:
 
     @property
     def uses_color(self) -> bool | None:
-        """False: no colours; None: if it is a terminal; True: whatever it is."""
+        """False: no colours; None: only on a terminal; True: always."""
         if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
             return False
         if self.colors_always:
@@ -111,17 +111,17 @@ class Run:
 
     @property
     def shows_progress(self) -> bool:
-        """Whether a progress bar would be seen, and by a person."""
+        """Whether a progress bar would be visible, and to a person."""
         return not (self.quiet or self.json) and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def limit(self, asked: int | None) -> int:
-        """How many rows to show: as many as were asked for, else the setting."""
+        """The number of rows to show: the number asked for, else the setting."""
         if asked is not None:
             return asked
         from tallystick.workspace.settings import read_setting
 
         found = read_setting(self.home, "output.limit")
-        assert isinstance(found, int), "the table of settings says so"
+        assert isinstance(found, int), "the table of settings guarantees it"
         return found
 
     def _may_page(self) -> bool:
@@ -133,7 +133,7 @@ class Run:
 
     @cached_property
     def width(self) -> int:
-        """Columns for one line: of the terminal, else what COLUMNS says, else 160."""
+        """Columns for one line: those of the terminal, else COLUMNS, else 160."""
         if sys.stdout.isatty():
             return max(os.get_terminal_size(sys.stdout.fileno()).columns, 40)
         named = os.environ.get("COLUMNS", "")
@@ -155,7 +155,10 @@ def envelope(
     error: Mapping[str, Any] | None = None,
     on_one_line: bool = False,
 ) -> str:
-    """What --json prints. All characters but ASCII's printable ones are escaped, so that a terminal obeys none of them."""
+    """The document that --json prints.
+
+    All characters but ASCII's printable ones are escaped, so that a terminal obeys none of them.
+    """
     members: dict[str, Any] = {"schema": f"tally.{schema}", "version": version, "data": data, "warnings": warnings}
     if error is not None:
         members["error"] = error
@@ -163,14 +166,17 @@ def envelope(
 
 
 def _builtin(value: Any) -> Any:
-    """Structs, bytes, paths and the like as JSON has them. Bytes become base64."""
+    """Convert structs, bytes, paths and similar to JSON types. Bytes become base64."""
     import msgspec
 
     return msgspec.to_builtins(value, enc_hook=str)
 
 
 def labelled(rows: Iterable[tuple[str, str]], *, indent: str = "") -> Iterator[str]:
-    """Lines of names and values, the values under each other. Values must be safe to print; names are ours."""
+    """Lines of names and values, with the values aligned.
+
+    Values must be safe to print; names are constants of the program.
+    """
     kept = [(name, value) for name, value in rows if value]
     widest = max((len(name) for name, _ in kept), default=0)
     for name, value in kept:
@@ -180,10 +186,10 @@ def labelled(rows: Iterable[tuple[str, str]], *, indent: str = "") -> Iterator[s
 def table(
     rows: Iterable[tuple[str, ...]], *, head: tuple[str, ...], right: frozenset[int] = frozenset()
 ) -> Iterator[str]:
-    """Rows under a head, columns aligned, the last one open-ended. Cells must be safe to print.
+    """Rows below a header, columns aligned, the last one of any width. Cells must be safe to print.
 
     Args:
-        right: the numbers of columns that are aligned to the right.
+        right: the numbers of the columns to right-align.
     """
     from tallystick.display.text import width_of
 

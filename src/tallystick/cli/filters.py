@@ -1,6 +1,6 @@
-"""The filters that `log` and `replay` have in common, as options; and times as people type them.
+"""The filters that `log` and `replay` share, as options; and the notation of times.
 
-Owns the words. What they mean for a step is workspace.filters'.
+Owns the options. Their meaning for a step is in workspace.filters.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MINUTE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\Z", re.ASCII)
 
 
 def read_moment(text: str, now: datetime) -> str:
-    """A time as the record writes it, from a date, a time, or how long ago: `2026-11-21`, `2026-11-21T10:30`, `3h`, `today`.
+    """A time in the record's notation, from a date, a time, or an age: `2026-11-21`, `2026-11-21T10:30`, `3h`, `today`.
 
-    A time without a zone is UTC, as all times that are shown.
+    A time without a zone is UTC, like all times that are shown.
 
     Raises:
-        ValueError: it says no time.
+        ValueError: the text is not a time.
     """
     word = text.strip()
     if word in ("today", "yesterday"):
@@ -43,15 +43,15 @@ def read_moment(text: str, now: datetime) -> str:
         full = word
     found = normal_time(full, UTC)
     if found is None:
-        raise ValueError(f"{text!r} is no time; write 2026-11-21, 2026-11-21T10:30, 90min, 3h, 2d or today")
+        raise ValueError(f"{text!r} is not a time; use 2026-11-21, 2026-11-21T10:30, 90min, 3h, 2d, today or yesterday")
     return found[0]
 
 
 def read_ago(text: str, now: datetime) -> str | None:
-    """The time that is so long ago, as the record writes it: `90min`, `3h`, `2d`; None if it says no such thing.
+    """The time this long ago, in the record's notation: `90min`, `3h`, `2d`; None if the text is not an age.
 
     Raises:
-        ValueError: that is before all time.
+        ValueError: the time is before the year 1.
     """
     ago = _AGO.match(text)
     if ago is None:
@@ -59,11 +59,11 @@ def read_ago(text: str, now: datetime) -> str | None:
     try:
         return write_time(now - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
     except OverflowError as error:
-        raise ValueError(f"{text!r} is before all time") from error
+        raise ValueError(f"{text!r} is before the year 1") from error
 
 
 def read_seconds(text: str) -> int | None:
-    """A length of time in seconds: `90min`, `24h`, `7d`; None if it says no such thing."""
+    """A duration in seconds: `90min`, `24h`, `7d`; None if the text is not a duration."""
     found = _AGO.match(text)
     if found is None:
         return None
@@ -71,7 +71,7 @@ def read_seconds(text: str) -> int | None:
 
 
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """A time from the command line, as the record writes it."""
+    """A time from the command line, in the record's notation."""
     if value is None:
         return None
     try:
@@ -89,14 +89,18 @@ def step_filters(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the filters to a command, which takes them by the names of `workspace.filters.StepFilter`."""
     options = (
         click.option(
-            "--type", "types", multiple=True, metavar="T", help="Steps of this type; may be repeated, as the next two."
+            "--type",
+            "types",
+            multiple=True,
+            metavar="T",
+            help="Steps of this type. This and the next two may be repeated.",
         ),
         click.option("--agent", "agents", multiple=True, metavar="A", help="Steps of this agent."),
         click.option("--tool", "tools", multiple=True, metavar="T", help="Calls and results of this tool."),
         time_option("--since", "From this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC)."),
         time_option("--until", "Before this time."),
-        click.option("--failed", is_flag=True, help="Only what did not succeed, refused calls among it."),
-        click.option("--request", type=click.IntRange(min=0), metavar="N", help="Only what belongs to prompt N."),
+        click.option("--failed", is_flag=True, help="Only what failed or was refused."),
+        click.option("--request", type=click.IntRange(min=0), metavar="N", help="Only steps of prompt N."),
     )
     for option in reversed(options):
         command = option(command)
@@ -109,5 +113,5 @@ def limit_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         "--limit",
         type=click.IntRange(min=1),
         metavar="N",
-        help=f"At most so many {what}.  [default: the setting output.limit, 50]",
+        help=f"At most this many {what}.  [default: the setting output.limit, 50]",
     )

@@ -1,7 +1,7 @@
-"""`gptme-provenance`, which gptme runs for `gptme provenance`: its five words for what `tally` does.
+"""`gptme-provenance`, which gptme runs for `gptme provenance`: its five commands, translated to those of `tally`.
 
-Owns the translation, and the verdict in one line (`valid | 28 steps | truncated: False`). Every answer is a command's of
-ours.
+Owns the translation, and the one-line verdict (`valid | 28 steps | truncated: False`). Every answer comes from a
+command of `tally`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Answers about the graph on the terminal and as JSON: a tree with one line a node, the evidence of every edge.
+"""Answers about the graph on the terminal and as JSON: a tree with one line for each node, and the evidence of every edge.
 
-Owns the words for relations and the form of a line. Everything that it prints is safe to print.
+Owns the words for relations and the layout of a line. Everything that it prints is safe to print.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _DOWN = {
 
 
 def answer_text(found: Answer, width: int, *, upwards: bool) -> Iterator[str]:
-    """The tree of an answer for a person."""
+    """The tree of an answer as text."""
     known = found.known()
     for row in rows(found.start.nodes, found.edges, found.cuts, upwards=upwards):
         if row.cut is not None:
@@ -89,11 +89,11 @@ def cut_text(cut_: Cut) -> str:
         case CutReason.NODES:
             return f"… cut here: {cut_.shown:,} of {cut_.total:,} shown, the limit is reached; --limit N shows more"
         case CutReason.FAN_OUT:
-            return f"… cut here: {cut_.total:,} of which {cut_.shown:,} are shown"
+            return f"… cut here: {cut_.shown:,} of {cut_.total:,} shown"
         case CutReason.UNSURE:
-            return f"… cut here: {cut_.total:,} less sure; --min-confidence 0 shows them"
+            return f"… cut here: {cut_.total:,} with lower confidence; --min-confidence 0 shows them"
         case CutReason.MISSING:
-            return "… cut here: it is not recorded"
+            return "… cut here: not recorded"
 
 
 def _line(row: Row, node: Known, width: int, *, upwards: bool) -> str:
@@ -104,7 +104,7 @@ def _line(row: Row, node: Known, width: int, *, upwards: bool) -> str:
         before = row.lines
     after = tail(row.edges, node, narrow=width < _NARROW)
     if row.is_repeat:
-        after += " (see there)"
+        after += " (see above)"
     room = max(width - width_of(before) - width_of(after) - 2, _LEAST)
     what = name_of(node, room)
     is_outside = isinstance(node.about, ArtifactNode) and node.about.changed_outside
@@ -117,7 +117,7 @@ def _line(row: Row, node: Known, width: int, *, upwards: bool) -> str:
 
 
 def relation_words(edges: Iterable[Edge], node: Known, *, upwards: bool) -> str:
-    """How a node stands to the one above it: `made by`, `changed by and read`."""
+    """How a node relates to the one above it: `made by`, `changed by and read`."""
     said = [_word(edge, node, upwards=upwards) for edge in edges]
     return one_line(" and ".join(dict.fromkeys(said)))
 
@@ -132,13 +132,13 @@ def _word(edge: Edge, node: Known, *, upwards: bool) -> str:
         return used[0]
     if edge.relation == "derived_from" and node.node.kind is NodeKind.REQUEST:
         if upwards:
-            return "builds on"
-        return "built on by"
+            return "continues"
+        return "continued by"
     return (_UP if upwards else _DOWN).get(edge.relation, edge.relation)
 
 
 def name_of(node: Known, room: int) -> str:
-    """What a node is, within `room` columns."""
+    """The name of a node, within `room` columns."""
     about = node.about
     if isinstance(about, ArtifactNode):
         mark = version_mark(about)
@@ -154,9 +154,9 @@ def name_of(node: Known, room: int) -> str:
 
 
 def version_mark(about: ArtifactNode) -> str:
-    """Which version: `version 2 of 3, sha256:0123…, deleted`; nothing for a page of which there is only one."""
+    """Which version: `version 2 of 3, sha256:0123…, deleted`; nothing for a page with only one."""
     if about.kind != "file" and about.version == 0 and about.versions == 0:
-        return ""  # nobody here makes pages
+        return ""  # no agent here creates pages
     words = [f"version {about.version}" + (f" of {about.versions}" if about.versions > about.version else "")]
     if about.digest:
         words.append(one_line(about.digest[:_DIGEST]))
@@ -166,14 +166,14 @@ def version_mark(about: ArtifactNode) -> str:
         words.append("changed outside the agent")
     elif about.made_by is None:
         if about.version == 0:
-            words.append("as it was found")
+            words.append("as first seen")
         else:
-            words.append("nobody was seen making it")
+            words.append("made by an unknown process")
     return ", ".join(words)
 
 
 def _shortened(text: str, width: int) -> str:
-    """A path within `width` columns: of a long one the end, which says most."""
+    """A path within `width` columns; of a long path the end, which says most."""
     if width_of(text) <= width:
         return text
     kept = text
@@ -183,26 +183,26 @@ def _shortened(text: str, width: int) -> str:
 
 
 def tail(edges: Iterable[Edge], node: Known, *, narrow: bool) -> str:
-    """Where, when, who, how sure, and by what: `6884db8c:17  2026-11-21 22:30:18  claude-code  0.5 via model`."""
+    """Place, time, agent, confidence and evidence: `6884db8c:17 2026-11-21 22:30:18 claude-code 0.5 via model`."""
     words = [step_ref(node.step) if node.step else "", moment(node.at_ms, narrow=narrow), one_line(node.agent or "")]
     return "  ".join(word for word in (*words, surety(edges)) if word)
 
 
 def step_ref(step: str) -> str:
-    """A step as it can be typed: `6884db8c:17`."""
+    """A step in the form that commands accept: `6884db8c:17`."""
     session, _, n = step.rpartition(":")
     return f"{one_line(short(session))}:{n}"
 
 
 def moment(at_ms: int | None, *, narrow: bool = False) -> str:
-    """A time in UTC; nothing where none is known."""
+    """A time in UTC; empty if unknown."""
     if not at_ms or not 0 < at_ms < 253_402_300_800_000:
         return ""
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):{'%m-%d %H:%M' if narrow else '%Y-%m-%d %H:%M:%S'}}"
 
 
 def surety(edges: Iterable[Edge]) -> str:
-    """How sure the least sure of some edges is, and by what they were found; nothing where all are certain."""
+    """The confidence of the least certain edge, and the evidence of the edges; empty where all are certain."""
     kept = list(edges)
     confidence = min((edge.confidence for edge in kept), default=1.0)
     if confidence < 1:
@@ -222,7 +222,7 @@ def surety(edges: Iterable[Edge]) -> str:
 
 
 def node_id(node: NodeId) -> str:
-    """A node's id in JSON: a text, because not all programs read such large numbers."""
+    """A node's id in JSON: a string, because not all programs read such large numbers."""
     return f"{node.kind.value}:{node.id}"
 
 

@@ -1,6 +1,6 @@
-"""`--cost MODEL:IN,OUT`: what a model costs, as an option, and the prices that hold with it.
+"""`--cost MODEL:IN,OUT`: the price of a model, as an option, and the prices in effect with it.
 
-Owns the words. What a model costs is ask.prices'.
+Owns the option. Prices are in ask.prices.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ price_option = click.option(
     "specs",
     multiple=True,
     metavar="MODEL:IN,OUT",
-    help="What a model costs, in dollars for a million tokens: IN,OUT[,CACHE_READ[,CACHE_WRITE]]. May be repeated.",
+    help="The price of a model in dollars for a million tokens: IN,OUT[,CACHE_READ[,CACHE_WRITE]]. May be repeated.",
 )
 
 
 def prices_for(run: Run, specs: tuple[str, ...]) -> Prices:
-    """The prices of the store, with what was given by the option before them. Raises UsageError, FormatError."""
+    """The prices of the store, overridden by those of the option. Raises UsageError, FormatError."""
     from tallystick.ask.prices import read_prices
     from tallystick.sessions.rates import parse_model_rates
 

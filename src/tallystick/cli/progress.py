@@ -1,6 +1,6 @@
-"""How far something is, on stderr, for a person at a terminal: a bar, or a line where it mostly takes no time.
+"""Progress on stderr, for a person at a terminal: a bar, or one line for work that is mostly short.
 
-Owns when there is one. Its labels are shown as they are, never as markup.
+Owns when it is shown. Its labels are printed literally, never as markup.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _CLEAR = "\r\x1b[K"
 
 @contextmanager
 def progress_bar(run: Run, total: int | None) -> Iterator[Callable[[str, int], None]]:
-    """Gives a function that takes what is being worked on and how many bytes more are done; it may do nothing.
+    """Gives a function that takes the current item and the number of bytes done since the last call; it may do nothing.
 
     Args:
-        total: bytes in all; None if nobody knows.
+        total: bytes in all; None if unknown.
     """
     if not run.shows_progress:
         yield lambda _label, _bytes: None
@@ -55,7 +55,7 @@ def progress_bar(run: Run, total: int | None) -> Iterator[Callable[[str, int], N
 
 @contextmanager
 def index_line(run: Run) -> Iterator[Callable[[int], None]]:
-    """Gives a function that takes how many bytes more of the journals were read: once that takes long, a line says it."""
+    """Gives a function that takes the journal bytes read since the last call; it prints a line if that takes long."""
     began, last, done = time.monotonic(), 0.0, 0
 
     def told(more: int) -> None:
@@ -64,7 +64,7 @@ def index_line(run: Run) -> Iterator[Callable[[int], None]]:
         now = time.monotonic()
         if run.shows_progress and now - began > _SILENT_S and now - last > _EVERY_S:
             last = now
-            click.echo(f"{_CLEAR}bringing the index up to date: {done / 1e6:,.1f} MB read", nl=False, err=True)
+            click.echo(f"{_CLEAR}updating the index: {done / 1e6:,.1f} MB read", nl=False, err=True)
 
     try:
         yield told
@@ -75,9 +75,9 @@ def index_line(run: Run) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def opened_index(run: Run, *, depth: Depth | None = None) -> Iterator[Index]:
-    """The index, brought up to date; how far that is is told. `depth`: as of `open_index`, rows where it is left out.
+    """The updated index; reports progress meanwhile. `depth`: as of `open_index`, rows where it is omitted.
 
-    Raises what `open_index` raises.
+    Raises the errors of `open_index`.
     """
     from tallystick.graph.project import Depth
     from tallystick.workspace.indexing import open_index

@@ -1,7 +1,7 @@
 """Tokens and money in tables.
 
-Owns the columns that every report of spending has, and what is said below it: of models without a price, and of what
-agents say that it cost. Everything it gives is safe to print.
+Owns the columns that every report of spending has, and the remarks below it: models without a price, and costs that
+agents report. Everything it gives is safe to print.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME = 60
 
 
 def cells(spending: Spending, whole: Spending) -> tuple[str, ...]:
-    """The cells of one line under HEAD; the bar is its part of the whole, by cost where there is any."""
+    """The cells of one line under HEAD; the bar is its part of the whole, by cost if there is any."""
     return (
         f"{spending.calls:,}",
         *(f"{count:,}" if count else "" for count in (spending.input, spending.cache_read, spending.cache_write)),
@@ -31,7 +31,7 @@ def cells(spending: Spending, whole: Spending) -> tuple[str, ...]:
 
 
 def cost_text(spending: Spending) -> str:
-    """`$0.0335`; `$0.0335 + ?` where that is not all, `unknown` where nothing has a price."""
+    """`$0.0335`; `$0.0335 + ?` for an incomplete cost, `unknown` where nothing has a price."""
     if spending.cost_microusd is None:
         if spending.is_whole:
             return ""
@@ -46,20 +46,21 @@ def _bar(spending: Spending, whole: Spending) -> str:
 
 
 def remarks(total: Spending, unpriced: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """What is to be said below a table.
+    """The remarks below a table.
 
     Args:
         unpriced: models without a known price, and the tokens of each.
     """
     if total.said_calls:
         yield (
-            f"of {counted(total.said_calls, 'call')} the agents themselves say the cost: {dollars(total.said_microusd)};"
-            f" by the prices here {dollars(microusd(total.ours_where_said_picousd))}"
+            f"for {counted(total.said_calls, 'call')} the agents themselves report the cost: "
+            f"{dollars(total.said_microusd)}; by the prices here "
+            f"{dollars(microusd(total.ours_where_said_picousd))}"
         )
     if total.half_told_calls:
         yield (
-            f"of {counted(total.half_told_calls, 'call')} the agents tell what the model gave and not what it was given:"
-            " what they cost is more than is counted"
+            f"for {counted(total.half_told_calls, 'call')} the agents report output tokens but no input tokens: "
+            "the true cost is higher"
         )
     if unpriced:
         named = ", ".join(
@@ -69,4 +70,4 @@ def remarks(total: Spending, unpriced: Sequence[tuple[str, int]]) -> Iterator[st
         more = ""
         if len(unpriced) > _MOST_MODELS:
             more = f" and {len(unpriced) - _MOST_MODELS} more"
-        yield f"no price is known of {named}{more}: not in the cost; --cost MODEL:IN,OUT or prices.toml gives one"
+        yield f"no price for {named}{more}: not in the total. Set one with --cost MODEL:IN,OUT or prices.toml"

@@ -1,6 +1,6 @@
 """Steps on the terminal: one line each.
 
-Owns the columns of `log` and how a step is named on screen. Everything it returns is safe to print.
+Owns the columns of `log` and the name of a step on screen. Everything it returns is safe to print.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ _NARROW = 110
 
 
 def step_line(step: Recorded, width: int, *, place: str) -> str:
-    """One line: when, where (`place`, of fixed width), type, name, duration, outcome. Without the year where it is narrow."""
+    """One line: time, place (`place`, of fixed width), type, name, duration, outcome.
+
+    Without the year on a narrow terminal.
+    """
     is_narrow = width < _NARROW
     if is_narrow:
         gap, name_width = " ", 10

@@ -1,6 +1,6 @@
-"""A replay on the terminal: rows in colour, headed by the sessions that they are of.
+"""A replay on the terminal: coloured rows, with their sessions as headings.
 
-Owns colours, the lines before and after the rows, and how sessions are called that are mixed. What a row says is display's.
+Owns colours, the lines before and after the rows, and the labels of merged sessions. The text of a row is in display.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tallystick.lineage.taint_tree import TaintNode
     from tallystick.review.replay_sources import Cast
 
-# The theme's own colours, by name; faint where the reference has grey, which some themes show as nothing.
+# The theme's own colours, by name; faint where the reference uses grey, which some themes make invisible.
 _STYLES: Mapping[Tone, Mapping[str, object]] = {
     Tone.FAINT: {"dim": True},
     Tone.TOOL: {"fg": "bright_blue"},
@@ -57,8 +57,8 @@ class View:
         """Begin.
 
         Args:
-            is_mixed: steps of several sessions come in turn, so that each row says whose it is.
-            taints: what is known of where the content of calls came from, by session and number.
+            is_mixed: the rows alternate between sessions, so each row has the label of its session.
+            taints: what is known of the sources of calls' content, by session and number.
         """
         self._width = width
         self._cast = cast
@@ -75,7 +75,7 @@ class View:
         self._ends: dict[str, str] = {}
 
     def lines(self, beats: Iterable[Beat]) -> Iterator[str]:
-        """All lines: of which sessions, row by row, and what it comes to."""
+        """All lines: the sessions, row by row, and the total."""
         yield from map(self._text, self._head())
         top: str | None = None
         for beat in beats:
@@ -105,7 +105,7 @@ class View:
         return map(self._text, rows)
 
     def _label(self, track: Track) -> str:
-        """What a session is called between others: A, B; A1, A2 for what hangs on the first. It may begin at any time."""
+        """The label of a session among others: A, B; A1, A2 for child sessions of A. A session may begin at any time."""
         label = self._labels.get(track.session)
         if label is None:
             above = self._labels.get(track.parent or "", "").rstrip("0123456789")
@@ -155,7 +155,7 @@ class View:
         )
 
     def _foot(self) -> Iterator[Line]:
-        """What was shown, all together, and how the sessions that were named ended."""
+        """The total of what was shown, and how the named sessions ended."""
         total = Counts()
         for counts in self._shown.values():
             total = _sum(total, counts)
@@ -193,7 +193,7 @@ def _styled(piece: Piece) -> str:
 
 
 def _role(beat: Beat) -> str:
-    """What a sub-agent is for: its role, else the beginning of what it was told."""
+    """The purpose of a sub-agent: its role, else the beginning of its instructions."""
     for member in ("agent_role", "agent_type", "agent_name"):
         value = beat.step.member(member)
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What a session ran under, on the terminal.
+"""The configuration that a session ran under, on the terminal.
 
 Owns these lines of `tally session show` and `tally drift`. Everything it returns is safe to print.
 """
@@ -34,11 +34,11 @@ def facts(under: Under | None) -> Iterator[tuple[str, str]]:
     unread = [item.name for items in found.inputs.values() for item in items if item.problem is not None]
     yield "unreadable", first_line(", ".join(dict.fromkeys(unread)), 200)
     yield "hooks", _hooks(found)
-    yield "changed", f"{counted(len(under.changes), 'time')} while it lasted" if under.changes else ""
+    yield "changed", f"{counted(len(under.changes), 'time')} during the session" if under.changes else ""
 
 
 def _hooks(configuration: Configuration) -> str:
-    """Whose hooks there are, and how many of each."""
+    """The names of hooks, and how many there are of each."""
     on = Counter(hook.name for hook in configuration.registry if hook.enabled)
     off = sum(not hook.enabled for hook in configuration.registry)
     names = [f"{cut(one_line(name), 40)}{f' ×{count}' if count > 1 else ''}" for name, count in on.most_common()]
@@ -46,15 +46,15 @@ def _hooks(configuration: Configuration) -> str:
         rest = [f"{len(names) - _MOST_HOOKS} more"]
     else:
         rest = []
-    return ", ".join([*names[:_MOST_HOOKS], *rest, *([f"{off} switched off"] if off else [])])
+    return ", ".join([*names[:_MOST_HOOKS], *rest, *([f"{off} disabled"] if off else [])])
 
 
 def change_lines(under: Under | None, width: int) -> Iterator[str]:
-    """A line for each change while the session lasted."""
+    """One line for each change during the session."""
     for change in under.changes[:_MOST_CHANGES] if under is not None else ():
         place = ""
         if under is not None:
             place = f"{short(under.session)}:{change.n}"
         yield f"{place}  {first_line(change.text or ', '.join(change.sections), max(width - len(place) - 6, 40))}"
     if under is not None and len(under.changes) > _MOST_CHANGES:
-        yield f"… and {len(under.changes) - _MOST_CHANGES} more; --json has them all"
+        yield f"… and {len(under.changes) - _MOST_CHANGES} more; --json lists all"

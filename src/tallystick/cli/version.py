@@ -1,4 +1,7 @@
-"""What this program is. A constant, because asking the installed package costs a third of what `tally version` may take."""
+"""The version of this program.
+
+A constant, because reading it from the installed package costs a third of the time budget of `tally version`.
+"""
 
 from __future__ import annotations
 

@@ -62,12 +62,12 @@ def test_the_list_has_what_agents_touched(tally: Tally, tally_json: TallyJson, t
     docs = tally_json("artifact", "list", "--prefix", "docs/")["artifacts"]
     assert [thing["versions"] for thing in docs] == [2, 1]
     assert tally_json("artifact", "list", "--kind", "url")["artifacts"] == []
-    assert tally("artifact", "list", "--kind", "url").stdout == "nothing is known\n"
+    assert tally("artifact", "list", "--kind", "url").stdout == "no artifacts recorded\n"
 
 
 def test_a_cut_list_says_so(tally: Tally, tally_json: TallyJson, told: Told) -> None:
     assert tally_json("artifact", "list", "--limit", "1")["has_more"]
-    assert "there are more than these 1" in tally("artifact", "list", "--limit", "1").stderr
+    assert "Showing 1" in tally("artifact", "list", "--limit", "1").stderr
 
 
 def test_every_file_that_an_agent_wrote_leads_to_a_prompt(tally: Tally, tally_json: TallyJson, told: Told) -> None:

@@ -23,7 +23,7 @@ def test_what_was_spent_by_model(full: Path, tally: Tally) -> None:
     assert lines[1].startswith("claude-opus-5-5")
     assert "$0." in lines[1]
     assert any(line.startswith("total") and "+ ?" in line for line in lines)
-    assert "no price is known of triage (759 tokens)" in lines[-1]
+    assert "no price for triage (759 tokens)" in lines[-1]
     assert all(len(line) <= 120 for line in lines[:-2])
 
 

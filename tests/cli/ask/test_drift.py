@@ -59,7 +59,7 @@ def test_the_same_is_said_to_be_the_same(tally: Tally) -> None:
 @pytest.mark.usefixtures("full")
 def test_of_an_imported_session_little_is_said(tally: Tally) -> None:
     said = tally("drift", DISCOUNT, DISCOUNT, "--no-color").stdout
-    assert said.splitlines()[2] == "the same agent; nothing else is told"
+    assert said.splitlines()[2] == "the same agent; nothing else is recorded"
     rest = tally("drift", DISCOUNT, "--no-color").stdout.splitlines()[2:]
     assert "  instructions  not looked at in the first" in rest
 

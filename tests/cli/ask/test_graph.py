@@ -37,7 +37,7 @@ def test_a_picture_goes_to_a_file(tally: Tally, told: Told) -> None:
 
 def test_text_shows_both_ways(tally: Tally, told: Told) -> None:
     lines = tally("graph", SUMMARY).stdout.splitlines()
-    up, down = lines.index("what it came from"), lines.index("what came of it")
+    up, down = lines.index("causes"), lines.index("results")
     assert up == 0
     assert any("sales.csv" in line for line in lines[:down])
     assert any("report.md" in line for line in lines[down:])
@@ -71,7 +71,7 @@ def test_several_starts_are_drawn_together(tally_json: TallyJson, told: Told) ->
 def test_a_picture_that_was_cut_says_so(tally: Tally, told: Told) -> None:
     result = tally("graph", REPORT, "--format", "svg", "--depth", "1")
     assert "… cut here" in texts(result.stdout)
-    assert "not all of it is there" in result.stderr
+    assert "not complete" in result.stderr
 
 
 def test_a_start_is_needed_and_must_be_known(tally: Tally, told: Told, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Why something is there, and what came of it, as a person asks."""
+"""Which prompt and calls produced a file, URL or step., and results, as a person asks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_report_leads_to_the_prompt_that_asked_for_it_and_to_that_behind_the_s
     assert "“Write a report on the summary.”" in shown
     assert f"{told.folder}/{SUMMARY}  version 1" in shown
     assert "“Sum up the sales in data/sales.csv.”" in shown
-    assert f"{told.folder}/{DATA}  version 0, as it was found" in shown
+    assert f"{told.folder}/{DATA}  version 0, as first seen" in shown
     assert "via model" in shown
     assert place(told.first, 1) in shown
 
@@ -47,7 +47,7 @@ def test_data_lead_to_the_report_of_another_session(tally: Tally, told: Told) ->
 def test_every_line_but_that_of_a_found_file_names_a_step(tally: Tally, told: Told) -> None:
     for command in ("why", "impact"):
         for line in tally(command, SUMMARY, env={"COLUMNS": "200"}).stdout.splitlines():
-            assert "as it was found" in line or any(f"{sid[:8]}:" in line for sid in (told.first, told.second))
+            assert "as first seen" in line or any(f"{sid[:8]}:" in line for sid in (told.first, told.second))
 
 
 def test_the_whole_evidence_comes_as_json(tally_json: TallyJson, told: Told) -> None:
@@ -135,8 +135,8 @@ def test_text_of_agents_cannot_forge_lines(tally: Tally, user: Path, told: Told)
 
 
 def test_what_has_no_causes_and_no_effects_says_so(tally: Tally, told: Told) -> None:
-    assert "nothing is recorded that it came from" in tally("why", DATA).stdout
-    assert "nothing is recorded that came of it" in tally("impact", f"{told.grandchild}:{told.deep_call}").stderr
+    assert "no cause is recorded" in tally("why", DATA).stdout
+    assert "no result is recorded" in tally("impact", f"{told.grandchild}:{told.deep_call}").stderr
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_a_broken_file_is_said_while_the_rest_is_listed(tally: Tally, user: Path
 def test_a_rule_is_shown_with_its_text(tally: Tally, tally_json: TallyJson) -> None:
     text = tally("policy", "show", "tally.store", "--no-color").stdout
     assert text.splitlines()[0] == "tally.store  deny  critical"
-    assert "in every profile, and nothing lifts it" in text
+    assert "in every profile, without exceptions" in text
     assert 'resource.touches.contains("store")' in text
     assert tally_json("policy", "show", "store")["rule"]["id"] == "tally.store"
 

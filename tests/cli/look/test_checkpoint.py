@@ -41,9 +41,9 @@ def test_one_is_made_listed_shown_and_checked(
     assert name[1] in tally("checkpoint", "list").stdout
     shown = tally("checkpoint", "show", name[1][:4]).stdout
     assert "ticket  4711" in shown
-    assert "whatever the retention says" in shown
+    assert "exempt from retention" in shown
     assert re.search(r"marks +[0-9a-f]{8}:1, user", shown)
-    assert tally("checkpoint", "verify").stdout == "1 checkpoint checked: all hold\n"
+    assert tally("checkpoint", "verify").stdout == "1 checkpoint checked: all match\n"
     assert tally("checkpoint", "verify", name[1]).exit_code == 0
     data = tally_json("checkpoint", "show", name[1])
     assert data["entry"]["metadata"] == {"ticket": "4711"}
@@ -55,7 +55,7 @@ def test_lists_can_be_narrowed(tally: Tally, tally_json: TallyJson, marked: Path
     assert len(ids(tally_json, "--trigger", "step_complete", "--trigger", "manual")) == 2
     assert tally("checkpoint", "list", "--trigger", "phase").stdout == "no checkpoints\n"
     one = tally("checkpoint", "list", "--limit", "1")
-    assert "--limit N shows N" in one.stderr
+    assert "--limit N shows more" in one.stderr
     assert tally("checkpoint", "list", "--trigger", "sometimes").exit_code == 64
 
 
@@ -96,7 +96,7 @@ def test_a_session_that_is_gone_is_not_all_hold(tally: Tally, tally_json: TallyJ
     gone = tally("checkpoint", "verify")
     assert (gone.exit_code, gone.stdout.splitlines()[0]) == (
         2,
-        f"GONE: session {path.stem[:8]}, and what marks it had cannot be said",
+        f"GONE: session {path.stem[:8]}, its checkpoints cannot be listed",
     )
     assert json.loads(tally("checkpoint", "verify", "--json").stdout)["data"]["gone"] == [path.stem]
 
@@ -116,7 +116,7 @@ def test_a_run_means_its_active_session(tally: Tally, tally_json: TallyJson, use
 def test_a_mistake_says_what_to_do(tally: Tally, marked: Path) -> None:
     for words, code, said in (
         (("create", " ", "--session", "one"), 64, "needs a label"),
-        (("create", "x", "--meta", "nothing"), 64, "is no NAME=VALUE"),
+        (("create", "x", "--meta", "nothing"), 64, "is not NAME=VALUE"),
         (("create", "x", "--session", "none"), 1, "no session is named"),
         (("list", "--run", "none"), 1, "no session names the run 'none'"),
         (("show", "abc"), 1, "there is no checkpoint 'abc'"),
@@ -158,11 +158,11 @@ def test_pruning_says_what_it_would_do_and_does_it(tally: Tally, tally_json: Tal
     tally("config", "set", "checkpoints.max_per_session", "2")
     tally("checkpoint", "create", "second", "--session", "one")
     dry = tally("checkpoint", "prune", "--dry-run")
-    assert "would drop what 1 checkpoint of 1 session say" in dry.stdout
+    assert "would delete the content of 1 checkpoint of 1 session say" in dry.stdout
     assert "goal_end" in dry.stdout
     assert tally_json("checkpoint", "prune", "--dry-run")["checkpoints"][0]["names"] == ["content.label"]
     assert tally("checkpoint", "prune").stdout == "dropped what 1 checkpoint of 1 session said\n"
-    assert tally("checkpoint", "prune").stdout == "nothing to drop\n"
+    assert tally("checkpoint", "prune").stdout == "nothing to delete\n"
     listed = tally("checkpoint", "list", "--all").stdout
     (dropped,) = (line.split()[0] for line in listed.splitlines() if "(dropped by retention)" in line)
     assert "what it said is gone" in tally("checkpoint", "show", dropped).stdout

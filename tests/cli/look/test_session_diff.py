@@ -51,7 +51,7 @@ def test_wide_terminals_show_both_beside_each_other_and_narrow_ones_below(tally:
 
 def test_only_so_many_differences_are_shown(tally: Tally, pair: Path) -> None:
     shown = tally("session", "diff", "session-left", "session-right", "--limit", "1").stdout
-    assert "  … 1 more; --limit N shows N, --json all" in shown.splitlines()
+    assert "  … 1 more; --limit N shows more, --json all" in shown.splitlines()
     assert "Bash" not in shown
 
 

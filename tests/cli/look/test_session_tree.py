@@ -47,8 +47,8 @@ def test_a_tree_is_drawn_with_status_tokens_cost_and_counts(tally: Tally, grown:
     assert lines[4].startswith(f"└─ {grown['fork'].id[:8]} fork")
     assert lines[4].split()[3] == "merged"
     assert lines[5] == (
-        f"{grown['root'].id[:8]} and what hangs on it: 4 sessions (2 active, 1 merged, 1 completed), 12 steps, 0 calls,"
-        " 1 checkpoint, 1,002,000 tokens, cost $1.00 + ? (no price known: no-such-model)"
+        f"{grown['root'].id[:8]} and its child sessions: 4 sessions (2 active, 1 merged, 1 completed), 12 steps, 0 calls,"
+        " 1 checkpoint, 1,002,000 tokens, cost $1.00 + ? (no price for: no-such-model)"
     )
 
 
@@ -75,7 +75,7 @@ def test_a_subtree_is_drawn_below_the_way_up_to_its_root(
     lines = tally("session", "tree", "the-grandchild").stdout.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == [grown["root"].id[:8], "└─", "└─"]
     assert "[1 more not drawn]" in lines[1]
-    assert "and what hangs on it: 1 session (1 active)" in lines[4]
+    assert "and its child sessions: 1 session (1 active)" in lines[4]
     rows = tally_json("session", "tree", "the-grandchild")["sessions"]
     assert [(row["depth"], row["standing"]) for row in rows] == [(0, "above"), (1, "above"), (2, "asked")]
 
@@ -86,13 +86,13 @@ def test_a_long_way_up_is_cut_in_the_middle_and_counted(tally: Tally, tally_json
         for number in range(1, 40):
             session = session.child(session=f"level-{number:02}")
     lines = tally("session", "tree", "level-39", "--depth", "3").stdout.splitlines()
-    assert lines[2] == "   ⋮  35 more on the way are not drawn"
+    assert lines[2] == "   ⋮  35 more between are not drawn"
     assert len(lines) == 8
     rows = tally_json("session", "tree", "level-39", "--depth", "3")["sessions"]
     assert [(row["depth"], row["skipped"]) for row in rows] == [(0, 0), (36, 35), (37, 0), (38, 0), (39, 0)]
     assert len(tally("session", "tree", "level-39").stdout.splitlines()) == 15  # ten levels of it
     few = tally("session", "tree", "level-39", "--depth", "99", "--limit", "5").stdout.splitlines()
-    assert (len(few), few[2]) == (8, "   ⋮  35 more on the way are not drawn")
+    assert (len(few), few[2]) == (8, "   ⋮  35 more between are not drawn")
     assert few[-1].startswith(few[-2].split()[1])  # what is told of at the end is what was asked for
     assert "29 more not drawn" in tally("session", "tree", "level-00").stdout
     assert len(tally("session", "tree", "level-00", "--depth", "99").stdout.splitlines()) == 42

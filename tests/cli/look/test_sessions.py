@@ -29,7 +29,7 @@ def test_the_list_is_filtered(tally_json: TallyJson, full: Path) -> None:
 
 
 def test_a_cut_list_says_so(tally: Tally, tally_json: TallyJson, full: Path) -> None:
-    assert "there are more than these 2" in tally("session", "list", "--limit", "2").stderr
+    assert "Showing 2" in tally("session", "list", "--limit", "2").stderr
     assert tally_json("session", "list", "--limit", "2")["has_more"]
     assert not tally_json("session", "list", "--limit", "8")["has_more"]
 
@@ -46,7 +46,7 @@ def test_one_session_is_shown_with_its_prompts(tally: Tally, tally_json: TallyJs
     assert DISCOUNT in shown
     assert "Write the change down in CHANGELOG.md." in shown
     assert "12 tool calls, 2 failed" in shown
-    assert "all of it is under a head" in shown
+    assert "all entries are covered by a head" in shown
     found = tally_json("session", "show", "a42b3437")
     assert [request["n"] for request in found["requests"]] == [1, 51]
     assert found["session"]["tokens"]["output"] == 1591
@@ -65,7 +65,7 @@ def test_what_is_not_sealed_yet_is_counted(tally: Tally, user: Path) -> None:
         session = recorder.session("demo", "open-session")
         recorder.seal()
         session.prompt("hello")
-        assert "1 entries are under a head, 1 not yet" in tally("session", "show", "open-session").stdout
+        assert "1 entries are covered by a head, 1 not yet" in tally("session", "show", "open-session").stdout
 
 
 def test_the_list_is_filtered_by_run_workspace_and_parent_before_it_is_cut(
@@ -118,7 +118,7 @@ def test_what_a_session_is_for_and_where_it_hangs_is_shown(tally: Tally, tally_j
         name, value = line.split(maxsplit=1)
         assert any(found.split(maxsplit=1) == [name, value.strip()] for found in shown.splitlines()), line
     assert (
-        f"{child.id[:8]}  child, active (left open: it did not end, though this session has)"
+        f"{child.id[:8]}  child, active (left open: it did not end, although this session has)"
         in tally("session", "show", "the-root").stdout
     )
     found = tally_json("session", "show", "the-root")
@@ -136,7 +136,7 @@ def test_what_does_not_follow_is_told_and_so_is_the_word_of_the_agent(tally: Tal
         session.step("session_end", status="running")
     shown = tally("session", "show", "odd-ends").stdout
     assert "active" in shown
-    assert "step 3 says active (running), which does not follow from active: passed over" in shown
+    assert "step 3 says active (running), which does not follow from active: ignored" in shown
     with Recorder(user / ".tally") as recorder:
         recorder.session("demo", "aborted-one").step("session_end", status="aborted")
     assert "failed (it says 'aborted')" in tally("session", "show", "aborted-one").stdout

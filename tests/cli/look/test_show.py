@@ -16,7 +16,7 @@ def test_a_step_is_shown_with_everything(tally: Tally, full: Path) -> None:
         "decision_reason  hook:PreToolUse",
         "content.output",
         "Forced pushes to main are not allowed in this project.",
-        "the values are those of the hash",
+        "the values match the hash",
     ):
         assert words in shown
 
@@ -36,7 +36,7 @@ def test_what_a_model_was_given(tally: Tally, tally_json: TallyJson, full: Path)
     shown = tally("show", "a42b3437:45", "--input").stdout
     assert "A customer says that 15 % off" in shown
     assert "model_call" not in shown
-    assert "the digest sealed with the call is that of the 45 steps on its path" in shown
+    assert "the digest sealed with the call matches the 45 steps on its path" in shown
     assert tally_json("show", "a42b3437:45", "--input")["matches"]
 
 
@@ -62,4 +62,4 @@ def test_a_tampered_step_is_shown_as_such(tally: Tally, full: Path) -> None:
     (path,) = [path for path in journals if CALL in path.read_bytes()]
     path.write_bytes(path.read_bytes().replace(b"Forced pushes", b"Gentle pushes"))
     shown = tally("show", "a42b3437:47").stdout
-    assert "✕ the values are not those of the hash" in shown
+    assert "✕ the values do not match the hash" in shown

@@ -73,7 +73,7 @@ def test_tables_are_listed_with_what_they_mean(tally: Tally, tally_json: TallyJs
 
 
 def test_a_cut_answer_says_so(tally: Tally, full: Path) -> None:
-    assert "there are more than these 3 rows" in tally("sql", "SELECT n FROM steps", "--limit", "3").stderr
+    assert "Showing 3 rows" in tally("sql", "SELECT n FROM steps", "--limit", "3").stderr
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_what_agents_keep_on_this_machine_is_taken_in(tally: Tally, user: Path) 
 def test_the_loss_report_has_kinds_counts_and_examples(tally: Tally, tally_json: TallyJson, user: Path) -> None:
     lay_out_samples(user)
     shown = tally("import").stdout
-    assert "not in the record, by kind:" in shown
+    assert "skipped content that is not in the record, by kind:" in shown
     assert "api-request" in shown
     (user / ".tally").rename(user / "elsewhere")
     losses = [file["losses"] for file in tally_json("import")["files"]]
@@ -41,7 +41,7 @@ def test_files_that_are_no_history_are_counted(tally: Tally, tally_json: TallyJs
     lay_out_samples(user)
     (user / ".codex" / "note.txt").write_text("hello")
     assert tally("import", user / ".codex").stdout.startswith(
-        "passed over 1 file in those folders: no agent's history\n"
+        "ignored 1 file in those folders: not an agent's history\n"
     )
     assert tally_json("import", user / ".codex")["passed_over"] == 1
 

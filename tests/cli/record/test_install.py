@@ -23,13 +23,13 @@ def test_an_agent_is_hooked_and_let_go(tally: Tally, user: Path) -> None:
     settings.parent.mkdir()
     settings.write_text('{"model": "x"}')
     done = tally("install", "claude-code")
-    assert (done.exit_code, "calls our hook now" in done.stdout, "14 events" in done.stdout) == (0, True, True)
+    assert (done.exit_code, "has the hook now" in done.stdout, "14 events" in done.stdout) == (0, True, True)
     assert json.loads(settings.read_text())["hooks"]
-    assert "calls our hook already" in tally("install", "claude-code").stdout
-    assert "is as it was before" in tally("uninstall", "claude-code").stdout
+    assert "has the hook already" in tally("install", "claude-code").stdout
+    assert "restored" in tally("uninstall", "claude-code").stdout
     assert settings.read_text() == '{"model": "x"}'
-    assert "holds nothing of ours" in tally("uninstall", "claude-code").stdout
-    assert tally("uninstall", "--all").stdout == "nothing of ours is there\n"
+    assert "does not have the hook" in tally("uninstall", "claude-code").stdout
+    assert tally("uninstall", "--all").stdout == "no hook of Tallystick is in the settings\n"
 
 
 def test_an_installation_that_may_go_is_warned_of(tally: Tally, user: Path) -> None:

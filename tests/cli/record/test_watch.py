@@ -171,7 +171,7 @@ def test_names_are_shown_and_not_obeyed(user: Path, work: Path) -> None:
     assert b"\x1b" not in shown
     assert rest.decode().splitlines() == [
         "recorded 1 effect (1 create), 0 of them in the session of an agent",
-        "the process is named for 0 of 1 write",
+        "the process is known for 0 of 1 write",
     ]
 
 

@@ -41,7 +41,7 @@ def test_status_says_how_fresh_each_is_and_how_well_it_keeps(tally: Tally, tmp_p
     assert tally("anchor", "status").exit_code == 0
     tally("anchor", "git", remote)
     result = tally("anchor", "status")
-    assert (result.exit_code, "keeps what it has" in result.stdout) == (0, True)
+    assert (result.exit_code, "cannot be rewritten" in result.stdout) == (0, True)
     tally("anchor", "git", bare(tmp_path / "loose.git", is_guarded=False))
     result = tally("anchor", "status")
     assert (result.exit_code, "does not count" in result.stdout) == (1, True)
@@ -85,7 +85,7 @@ def test_a_ref_is_used_again_unless_another_is_named(tally: Tally, tally_json: T
 
 def test_a_place_is_used_until_it_is_stopped(tally: Tally, remote: Path) -> None:
     tally("anchor", "git", remote)
-    assert "is not used any more" in tally("anchor", "stop", "git").stdout
+    assert "is no longer used" in tally("anchor", "stop", "git").stdout
     assert "anchored nowhere" in tally("anchor", "list").stdout
     assert tally("anchor", "stop", "git").exit_code == 1
 

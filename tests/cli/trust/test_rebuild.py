@@ -10,7 +10,7 @@ def test_the_index_is_made_anew_and_says_the_same(tally: Tally, tally_json: Tall
     before = tally("log", "--json").stdout
     result = tally("rebuild")
     assert result.exit_code == 0
-    assert result.stdout == "made the index anew: 289 steps of 8 sessions\nthe old one said the same, row for row\n"
+    assert result.stdout == "index rebuilt: 289 steps of 8 sessions\nthe old one said the same, row for row\n"
     assert tally("log", "--json").stdout == before
     assert tally_json("rebuild")["differing"] == []
 
@@ -40,4 +40,4 @@ def test_an_old_index_that_said_something_else_is_told(tally: Tally, full: Path)
     with database:
         database.execute("UPDATE sessions SET title = 'harmless' WHERE source_session = 'receipts-currency'")
     database.close()
-    assert "the old one differed in 1 session: " in tally("rebuild").stdout
+    assert "the old index differed in 1 session: " in tally("rebuild").stdout

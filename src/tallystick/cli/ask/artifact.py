@@ -33,15 +33,15 @@ artifact = Group(
             "Files that an agent wrote and that lead to no prompt.",
         ),
     },
-    help="The files, pages and resources that agents touched.",
+    help="List the files, pages and resources that agents used.",
 )
 
 _FLAGS = {
     "is_agent_authored": "written by an agent",
     "is_unmatched_modified": "changed outside the agent",
-    "is_executable": "runs as code",
+    "is_executable": "executed as code",
     "is_memory_artifact": "read by agents as instructions",
-    "is_persistent_target": "survives a restart",
+    "is_persistent_target": "persists after a restart",
     "is_control_plane": "settings of an agent",
 }
 
@@ -54,7 +54,10 @@ _FLAGS = {
 @limit_option("versions")
 @pass_run
 def show(run: Run, path: str, limit: int | None) -> None:
-    """One thing: its versions, facts, relations and risk tags. PATH may be a URL or a resource too."""
+    """Show one file, page or resource: its versions, facts, relations and risk tags.
+
+    PATH may also be a URL or a resource.
+    """
     from tallystick.ask.artifact import thing_history
     from tallystick.workspace.indexing import open_index
 
@@ -63,7 +66,7 @@ def show(run: Run, path: str, limit: int | None) -> None:
         found = thing_history(run.home, index, path, folder=str(Path.cwd()), most_versions=run.limit(limit))
     run.answer("artifact", _data(found) if run.json else None, _text(found, run.width))
     if found.version_count > len(found.versions):
-        run.note(f"there are {found.version_count:,} versions: --limit N shows the newest N")
+        run.note(f"Showing the newest of {found.version_count:,} versions; --limit N shows more")
 
 
 def _data(found: ThingHistory) -> dict[str, object]:
@@ -120,8 +123,8 @@ def _facts(found: ThingHistory) -> Iterator[tuple[str, str]]:
     changed = _moment(facts.get("last_modified_at"))
     yield "changed", f"{changed} by {one_line(str(facts.get('last_modified_source')))}{by}" if changed else ""
     for name, words in (
-        ("recent_unmatched_effect_count", "changes of late outside the agent"),
-        ("recent_cross_session_write_count", "writes of late that follow another session's"),
+        ("recent_unmatched_effect_count", "recent changes outside the agent"),
+        ("recent_cross_session_write_count", "recent writes that follow those of another session"),
     ):
         yield words, str(facts[name]) if facts.get(name) else ""
     yield "risk", one_line(f"{facts['risk_level']}, {facts.get('risk_rule_id')}") if facts.get("risk_level") else ""
@@ -169,11 +172,15 @@ def _relation(edge: Edge, own: NodeId, far: Known, version: int, width: int) -> 
 
 @click.command("list", cls=Command, example="tally artifact list --kind url\ntally artifact list --prefix src/")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Of this kind. May be repeated.")
-@click.option("--prefix", metavar="TEXT", help="Whose path or URL begins so; a relative path counts from here.")
+@click.option(
+    "--prefix",
+    metavar="TEXT",
+    help="Whose path or URL begins with this; a relative path counts from the current folder.",
+)
 @limit_option("things")
 @pass_run
 def list_(run: Run, kinds: tuple[str, ...], prefix: str | None, limit: int | None) -> None:
-    """The files, pages and resources that agents touched."""
+    """List the files, pages and resources that agents used."""
     from tallystick.ask.artifact import list_known
     from tallystick.workspace.indexing import open_index
 
@@ -184,12 +191,12 @@ def list_(run: Run, kinds: tuple[str, ...], prefix: str | None, limit: int | Non
     shown, has_more = found[:most], len(found) > most
     run.answer("artifacts", {"artifacts": shown, "has_more": has_more}, _list_text(shown, run.width))
     if has_more:
-        run.note(f"there are more than these {len(shown)}: --limit N shows N")
+        run.note(f"Showing {len(shown)}; --limit N shows more")
 
 
 def _list_text(things: tuple[ListedThing, ...], width: int) -> Iterator[str]:
     if not things:
-        yield "nothing is known"
+        yield "no artifacts recorded"
         return
     rows = [
         (
@@ -210,7 +217,7 @@ def _list_text(things: tuple[ListedThing, ...], width: int) -> Iterator[str]:
 @click.command("unexplained", cls=Command, example="tally artifact unexplained")
 @pass_run
 def unexplained(run: Run) -> None:
-    """Files that an agent wrote and that lead to no prompt. `tally why` ends at a prompt for all others."""
+    """List files that an agent wrote and that lead to no prompt. For every other file `tally why` ends at a prompt."""
     from tallystick.ask.unexplained import report
     from tallystick.workspace.indexing import open_index
 
@@ -222,8 +229,8 @@ def unexplained(run: Run) -> None:
 
 def _unexplained_text(found: Report) -> Iterator[str]:
     yield (
-        f"{counted(found.written, 'file')} written by agents: {found.explained:,} lead to the prompt that asked for"
-        f" them, {len(found.unexplained):,} do not"
+        f"{counted(found.written, 'file')} written by agents: {found.explained:,} lead to the prompt that asked "
+        f"for them, {len(found.unexplained):,} do not"
     )
     rows = [(step_ref(one.step), one_line(one.why_not), one_line(one.path)) for one in found.unexplained]
     if rows:

@@ -1,4 +1,4 @@
-"""`tally cost`: what was spent, in tokens and money."""
+"""`tally cost`: the tokens and money spent."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _KEY = 44
 
 @click.command(cls=Command, example="tally cost --since 7d --by day\ntally cost a3f9 --by request")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...", shell_complete=completing.sessions)
-@click.option("--by", type=click.Choice(_WAYS), default="model", help="What the lines are.", show_default=True)
-@time_option("--since", "What was used from this time on: 2026-11-21, 3h, today (UTC).")
-@time_option("--until", "And before this time.")
-@click.option("--no-children", is_flag=True, help="Without the sub-agents of SESSION.")
+@click.option("--by", type=click.Choice(_WAYS), default="model", help="What each line counts.", show_default=True)
+@time_option("--since", "Spending from this time on: 2026-11-21, 3h, today (UTC).")
+@time_option("--until", "Spending before this time.")
+@click.option("--no-children", is_flag=True, help="Exclude the sub-agents of SESSION.")
 @limit_option("lines")
 @price_option
 @pass_run
@@ -44,10 +44,10 @@ def cost(
     limit: int | None,
     specs: tuple[str, ...],
 ) -> None:
-    """What was spent, in tokens and money: of SESSION with its sub-agents, or of all sessions.
+    """Show what was spent, in tokens and money: by SESSION with its sub-agents, or by all sessions.
 
-    Prices are those of a table in the program, nothing is fetched; the store's prices.toml and --cost go first. A model that
-    none of them knows is named and not counted. With --json each line has the statement that lists the steps behind it.
+    Prices come from a table in the program; nothing is fetched. The store's prices.toml and --cost take precedence. A
+    model without a price is listed and not counted. With --json each line has the SQL query that lists its steps.
     """
     from tallystick.ask.cost import costs, with_sub_agents
     from tallystick.graph.spending import By, UsedFilter
@@ -69,9 +69,9 @@ def cost(
 
 
 def cost_text(found: Costs, width: int) -> Iterator[str]:
-    """The answer for a person."""
+    """The answer as text."""
     if not found.rows:
-        yield "nothing was spent: no step of these sessions names tokens or a cost"
+        yield "nothing was spent: no step of these sessions has tokens or a cost"
         return
     rows = [
         (_key(row), *spending.cells(row.spending, found.total), first_line(row.label or "", 200)) for row in found.rows
@@ -86,9 +86,9 @@ def cost_text(found: Costs, width: int) -> Iterator[str]:
 
 
 def _key(row: CostRow) -> str:
-    """What a line is of, as people name it."""
+    """The key of a line, as people write it."""
     session, colon, n = row.key.partition(":")
     if row.agent is None:
-        return cut(one_line(row.key), _KEY) or "(none named)"
+        return cut(one_line(row.key), _KEY) or "(no name)"
     agent = cut(one_line(row.agent), 16)
     return f"{short(session)}{colon}{n}  {agent}"

@@ -1,4 +1,4 @@
-"""`tally coverage`: what the record of sessions lacks."""
+"""`tally coverage`: the gaps in the record of sessions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ BELOW = 3
 @limit_option("sessions")
 @click.option("--agent", "agents", multiple=True, metavar="A", help="Sessions of this agent. May be repeated.")
 @time_option("--since", "Sessions with a step from this time on: 2026-11-21, 3h, today (UTC).")
-@click.option("--require", type=click.Choice(["complete", "partial"]), help="Exit with 3 if a session is below that.")
+@click.option(
+    "--require", type=click.Choice(["complete", "partial"]), help="Exit with 3 if a session is below this level."
+)
 @pass_run
 def coverage(
     run: Run, name: str | None, limit: int | None, agents: tuple[str, ...], since: str | None, require: str | None
 ) -> None:
-    r"""What the record lacks: calls without results, steps that one source alone told, gaps.
+    r"""Gaps: calls without results, steps only one source reported, and known losses.
 
-    One session in full, or a line for each, the one with the newest step first.
+    One session in full, or one line for each, the one with the newest step first.
 
     \b
     complete   two or more sources told of the session, and they agree
@@ -66,17 +68,17 @@ def coverage(
         has_more = len(named) > most
         run.answer("coverages", {"sessions": found, "has_more": has_more}, list_text(found, run.width))
         if has_more:
-            run.note(f"there are more than these {most}: --limit N shows N")
+            run.note(f"Showing {most}; --limit N shows more")
     order = (State.DEGRADED, State.PARTIAL, State.COMPLETE)
     if require is not None and any(order.index(each.state) < order.index(State(require)) for each in found):
         raise SystemExit(BELOW)
 
 
-_HEAD = ("SESSION", "AGENT", "COVERAGE", "CALLS", "RESULTS", "TOLD BY", "BECAUSE")
+_HEAD = ("SESSION", "AGENT", "COVERAGE", "CALLS", "RESULTS", "REPORTED BY", "BECAUSE")
 
 
 def list_text(found: list[Coverage], width: int) -> Iterator[str]:
-    """A line for each session."""
+    """One line for each session."""
     if not found:
         yield "no sessions"
         return
@@ -104,7 +106,7 @@ def _state(each: Coverage) -> str:
 
 
 def detail_text(found: Coverage) -> Iterator[str]:
-    """One session for a person: the outcome, then what there is of each kind of lack."""
+    """One session as text: the outcome, then the gaps of each kind."""
     yield f"{_state(found)}: {short(found.session)}, {one_line(found.agent)}{', still open' if found.is_open else ''}"
     for reason in found.reasons:
         yield f"  {one_line(reason)}"
@@ -112,10 +114,10 @@ def detail_text(found: Coverage) -> Iterator[str]:
     yield from _listed("calls without a result", found.without_result)
     yield from _listed("results without a call", found.without_call)
     yield from _alone_text(found.alone)
-    yield from _listed("told differently", found.contradictions)
+    yield from _listed("reported differently", found.contradictions)
     yield from _listed("gaps and warnings", found.gaps)
     if found.blind_spots:
-        yield "  known of this agent, and perhaps the reason"
+        yield "  known limits of this agent, possibly the reason"
         yield from (f"    {one_line(spot)}" for spot in found.blind_spots)
 
 
@@ -124,12 +126,12 @@ def _facts(found: Coverage) -> Iterator[tuple[str, str]]:
     if found.refused:
         refused = f", {found.refused:,} refused"
     yield "calls", f"{counted(found.calls, 'call')}, {counted(found.results, 'result')}{refused}"
-    yield "told by", ", ".join(f"{one_line(source)} ({count:,})" for source, count in found.sources.items())
+    yield "reported by", ", ".join(f"{one_line(source)} ({count:,})" for source, count in found.sources.items())
     for source, counts in found.only.items():
         said = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in counts.items())
         yield f"only {one_line(source)}", said
     if found.late:
-        yield "late", f"{counted(found.late, 'step')} came by way of the spool"
+        yield "late", f"{counted(found.late, 'step')} arrived through the spool"
     skipped = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in found.skipped.items())
     yield "left out", skipped
 
@@ -143,7 +145,7 @@ def _listed(title: str, names: tuple[StepName, ...]) -> Iterator[str]:
 
 def _alone_text(alone: tuple[Alone, ...]) -> Iterator[str]:
     if alone:
-        yield "  told by one source and not by another"
+        yield "  reported by one source and not by another"
         for item in alone[:_LISTED]:
             yield f"    {_step(item.step)}: by {', '.join(map(one_line, item.told_by))}, not by {one_line(item.missing)}"
         yield from _more(len(alone))
@@ -151,7 +153,7 @@ def _alone_text(alone: tuple[Alone, ...]) -> Iterator[str]:
 
 def _more(count: int) -> Iterator[str]:
     if count > _LISTED:
-        yield f"    … and {count - _LISTED:,} more; --json has them all"
+        yield f"    … and {count - _LISTED:,} more; --json lists all"
 
 
 def _step(name: StepName) -> str:

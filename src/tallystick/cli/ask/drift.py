@@ -38,10 +38,12 @@ DIFFERS = 2
     "--folder",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Compare with the files of this folder, not with those of the session's own.",
+    help="Compare with the files of this folder instead of the session's own folder.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 2 if anything differs.")
-@click.option("--disclose", metavar="SECTION", help="Print the key of a section, for who is to compare it elsewhere.")
+@click.option(
+    "--disclose", metavar="SECTION", help="Print the key of a section, for someone who compares it elsewhere."
+)
 @click.option(
     "--key", "keys", multiple=True, metavar="SECTION=KEY", help="Compare by a key that another store disclosed."
 )
@@ -56,10 +58,11 @@ def drift(
     disclose: str | None,
     keys: tuple[str, ...],
 ) -> None:
-    """Which part of a configuration differs between two sessions, or since one session.
+    """Show which parts of a configuration differ between two sessions, or since one session.
 
-    SESSION and OTHER are sessions, which are meant as they began, or checkpoints and steps, under which was what held then.
-    Without OTHER, a session as it ran last is compared with what its agent's files say now.
+    SESSION and OTHER are sessions, checkpoints or steps. A session stands for its configuration at its start; a
+    checkpoint or step for the configuration at that point. Without OTHER, the last configuration of the session is
+    compared with the agent's current files.
     """
     if disclose is not None:
         _disclose(run, disclose)
@@ -109,7 +112,9 @@ def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
     yield from (f"{name}  {digits}" for name, digits in zip(_padded(names), prints, strict=True))
     if found.is_same:
         is_known = any(name != AGENT for name in found.same)
-        yield click.style("the same configuration" if is_known else "the same agent; nothing else is told", bold=True)
+        yield click.style(
+            "the same configuration" if is_known else "the same agent; nothing else is recorded", bold=True
+        )
     rows = [(one_line(item.section), first_line(in_words(item), max(width - 16, 40))) for item in found.differences]
     yield from (f"  {click.style(section, bold=True)}  {said}" for section, said in _pairs(rows))
     unread = [name for item in found.differences for name in item.unreadable]
@@ -137,7 +142,7 @@ def _pairs(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _inputs(configuration: Configuration) -> Iterator[str]:
-    """The inputs of the first: what is known of them without their values."""
+    """The inputs of the first: what is recorded about them without their values."""
     from tallystick.sessions.configuration import ordered
 
     rows = [
@@ -166,13 +171,13 @@ def _disclose(run: Run, section: str) -> None:
     key = disclosed_key(run.home, section)
     run.answer("drift.key", {"section": section, "key": key}, [f"{section}={key}"])
     run.note(
-        f"Who has this key can try guesses of the {section} of all sessions in this store, and see which are right. It "
-        "opens no other section."
+        f"Anyone who has this key can guess the {section} of all sessions in this store and check each guess. The "
+        "key opens no other section."
     )
 
 
 def _match(run: Run, first: str, keys: tuple[str, ...], folder: Path | None) -> bool:
-    """Compare with what stands here by disclosed keys; whether anything differs."""
+    """Compare this machine's configuration by disclosed keys; return whether anything differs."""
     from tallystick.review.drift import match_now
     from tallystick.workspace.indexing import open_index
 
@@ -195,14 +200,14 @@ def _given_key(text: str) -> tuple[str, bytes]:
         key = b""
     if section not in IN_FILES or len(key) != 32:
         raise UsageError(
-            f"{text[:100]!r} is no section with its key",
+            f"{text[:100]!r} is not SECTION=KEY",
             hint=f"`tally drift --disclose SECTION` prints one there; sections: {', '.join(IN_FILES)}",
         )
     return section, key
 
 
 def _match_text(under: Under, found: tuple[Matched, ...]) -> Iterator[str]:
-    yield f"{_name(under)}, and what stands here ({counted(len(found), 'section')})"
+    yield f"{_name(under)}, and this machine's configuration ({counted(len(found), 'section')})"
     yield from (
         f"  {name}  {said}"
         for name, said in _pairs(

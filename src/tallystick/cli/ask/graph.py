@@ -1,4 +1,4 @@
-"""`tally graph`: the graph around something, as text, JSON, or a picture."""
+"""`tally graph`: the provenance graph around a node, as text, JSON, or a picture."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ FORMATS = ("text", "json", "dot", "svg", "mermaid")
     "tally graph a3f9 --format mermaid",
 )
 @click.argument("starts", metavar="START...", nargs=-1, required=True, shell_complete=completing.steps_or_paths)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="The form.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="The output format."
+)
 @click.option(
     "--direction",
     type=click.Choice(("up", "down", "both")),
     default="both",
     show_default=True,
-    help="To what it came from, to what came of it, or both.",
+    help="Towards causes, towards results, or both.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to FILE.")
 @walk_options
@@ -49,7 +51,10 @@ def graph(
     fan_out: int,
     least: float | None,
 ) -> None:
-    """Draw the graph around something. START is a path, a URL, a step or a session; several are drawn together."""
+    """Draw the provenance graph around a file, URL, step or session.
+
+    START is a path, a URL, a step or a session; several are drawn together.
+    """
     from tallystick.ask.graph import graph_around
     from tallystick.ask.graph_walk import Direction
     from tallystick.workspace.indexing import open_index
@@ -66,7 +71,7 @@ def graph(
 
 
 def _tell(run: Run, answers: list[Answer], form: str, output: Path | None) -> None:
-    """Give the answers, two of them where what it came from and what came of it are drawn one after the other."""
+    """Print the answers: two of them where causes and results are drawn one after the other."""
     found = answers[0]
     if form == "json":
         run.json = True
@@ -85,19 +90,19 @@ def _tell(run: Run, answers: list[Answer], form: str, output: Path | None) -> No
         run.note(f"{path_text(output)}: {counted(len(found.nodes), 'node')}, {counted(len(found.edges), 'edge')}")
     cuts = sum(len(one.cuts) for one in answers)
     if cuts:
-        run.note(f"not all of it is there: {counted(cuts, 'place')} marked “cut here”")
+        run.note(f"not complete: {counted(cuts, 'place')} marked “cut here”")
 
 
 def _trees(answers: list[Answer], width: int) -> Iterator[str]:
     for found in answers:
         upwards = found.direction.value == "up"
         if len(answers) > 1:
-            yield click.style("what it came from" if upwards else "what came of it", bold=True)
+            yield click.style("causes" if upwards else "results", bold=True)
         yield from answer_text(found, width, upwards=upwards)
 
 
 def _drawn(answers: list[Answer], form: str, width: int) -> str:
-    """The answers in a form for a file or another program."""
+    """The answers in a format for a file or another program."""
     from tallystick.ask.picture import picture_of
     from tallystick.cli.context import envelope
     from tallystick.lineage.drawing_svg import svg

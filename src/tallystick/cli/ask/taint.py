@@ -1,4 +1,4 @@
-"""`tally taint`: where something came from, and how far that is trusted, as a tree."""
+"""`tally taint`: the sources of content, and how far each is trusted, as a tree."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _VIA = {"command": "from ", "quote": "quotes ", "model": "after ", "change": "ch
 @click.argument("start", shell_complete=completing.steps_or_paths)
 @pass_run
 def taint(run: Run, start: str) -> None:
-    """Where something came from, down to what came from outside or from a secret.
+    """Trace content back to its untrusted and secret sources.
 
-    START is a step (SESSION:N, a hash), a path, or a URL; of a session, the calls that follow or run what came from outside,
-    or carry a secret on. Each line has what it is, how far it is trusted, the block that it came in with (b and the number
-    of the entry), and the step. What is trusted is left out.
+    START is a step (SESSION:N, a hash), a path, a URL, or a session: then the calls that follow or run untrusted
+    content, or pass on a secret. Each line has the source, how far it is trusted, its block (b and the number of the
+    entry), and the step. Trusted sources are left out.
     """
     from tallystick.ask.taint import taint_tree
     from tallystick.workspace.indexing import open_index
@@ -49,9 +49,9 @@ def _text(found: TaintTree, width: int) -> Iterator[str]:
     for root in found.roots:
         yield from _lines(root, "", "", width)
     if not found.roots:
-        yield "no call of it follows or runs what came from outside, or carries a secret on"
+        yield "no call of it follows or runs untrusted content, or passes on a secret"
     elif not any(root.children for root in found.roots) and found.trust == "trusted" and not found.is_sensitive:
-        yield "nothing is recorded that came into it from outside, or from a secret"
+        yield "no untrusted or secret source is recorded"
 
 
 def _lines(node: TaintNode, before: str, below: str, width: int) -> Iterator[str]:

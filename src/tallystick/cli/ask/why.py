@@ -1,4 +1,4 @@
-"""`tally why` and `tally impact`: what something came from, and what came of it."""
+"""`tally why` and `tally impact`: the causes and the results of a file, URL or step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="N",
             default=8,
             show_default=True,
-            help="How many edges to go.",
+            help="How many edges to follow.",
         ),
         click.option(
             "--limit",
@@ -41,7 +41,7 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="N",
             default=300,
             show_default=True,
-            help="At most so many nodes.",
+            help="At most this many nodes.",
         ),
         click.option(
             "--fan-out",
@@ -49,14 +49,14 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="N",
             default=50,
             show_default=True,
-            help="At most so many edges of one node.",
+            help="At most this many edges of one node.",
         ),
         click.option(
             "--min-confidence",
             "least",
             type=click.FloatRange(0, 1),
             metavar="X",
-            help="Follow no edge that is less sure. [default: 0.4; of impact 0]",
+            help="Follow no edge with lower confidence. [default: 0.4; of impact 0]",
         ),
     )
     for option in reversed(options):
@@ -65,7 +65,7 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def limits_of(depth: int, limit: int, fan_out: int, least: float | None, default: float = _LEAST) -> Limits:
-    """The same as the operations take them; `default` is how sure edges are to be where nobody said."""
+    """The limits in the form that operations take; `default` is the least confidence unless one is given."""
     from tallystick.ask.graph_walk import Limits
 
     return Limits(depth=depth, nodes=limit, edges_a_node=fan_out, least_confidence=default if least is None else least)
@@ -79,10 +79,12 @@ def limits_of(depth: int, limit: int, fan_out: int, least: float | None, default
 @walk_options
 @pass_run
 def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
-    """Why something is there: the call, what went into it, who allowed it, the prompt, up to the first session.
+    """Which prompt and calls produced a file, URL or step.
 
-    START is a path, PATH:LINE, a URL, a step (SESSION:N, a hash) or a session. A path may be from here, absolute, of another
-    machine, or the end of one recorded path.
+    Shows the call, its inputs, its approval and the prompt, up to the first session.
+
+    START is a path, PATH:LINE, a URL, a step (SESSION:N, a hash) or a session. A path may be relative, absolute, from
+    another machine, or the end of one recorded path.
     """
     from tallystick.ask.why import why as ask
 
@@ -102,9 +104,9 @@ def _why_text(found: Why, width: int) -> Iterator[str]:
         yield from _line_text(found.line, width)
     yield from answer_text(found.answer, width, upwards=True)
     if found.is_as_recorded is False:
-        yield click.style("the file is not as its newest recorded version left it: it was changed since", fg="yellow")
+        yield click.style("the file differs from its newest recorded version: it was changed since", fg="yellow")
     if len(found.answer.nodes) == 1:
-        yield "nothing is recorded that it came from"
+        yield "no cause is recorded"
 
 
 def _line_text(line: LineOrigin, width: int) -> Iterator[str]:
@@ -129,7 +131,7 @@ def _line_text(line: LineOrigin, width: int) -> Iterator[str]:
 @walk_options
 @pass_run
 def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
-    """What came of something: who read it, what was made from it, and what was made from that, across sessions.
+    """What was later made from a file, URL or step: its readers, the results, and what was made from those, across sessions.
 
     START is a path, a URL, a step (SESSION:N, a hash) or a session.
     """
@@ -137,8 +139,8 @@ def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: fl
 
     with opened_index(run) as index:
         run.take(index.remarks)
-        limits = limits_of(depth, limit, fan_out, least, 0.0)  # who looks for damage wants to see too much
+        limits = limits_of(depth, limit, fan_out, least, 0.0)  # a search for damage prefers too many results to too few
         found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
     run.answer("impact", answer_data(found) if run.json else None, answer_text(found, run.width, upwards=False))
     if len(found.nodes) == len(found.start.nodes):
-        run.note("nothing is recorded that came of it")
+        run.note("no result is recorded")

@@ -1,4 +1,4 @@
-"""`tally alerts`, `tally alert` and `tally verify-log`: what was found, what was said of it, and whether it was changed."""
+"""`tally alerts`, `tally alert` and `tally verify-log`: alerts, their reviews, and the check of the alert log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ alert = Group(
         "ack": ("tallystick.cli.decide.alerts:ack", "Say that somebody has seen an alert."),
         "feedback": ("tallystick.cli.decide.alerts:feedback", "Say whether an alert was right."),
     },
-    help="One alert: what stands behind it, and what people say of it.",
+    help="One alert: its evidence and its reviews.",
 )
 
 
@@ -47,8 +47,8 @@ alert = Group(
 @click.command(
     cls=Command, example="tally alerts\ntally alerts --severity high --since 2d\ntally alerts --rule tally.store"
 )
-@click.option("--severity", type=click.Choice(SEVERITIES), help="Alerts at least so bad.")
-@click.option("--session", metavar="S", help="Alerts about this session.")
+@click.option("--severity", type=click.Choice(SEVERITIES), help="Alerts of at least this severity.")
+@click.option("--session", metavar="S", help="Alerts of this session.")
 @click.option("--rule", metavar="R", help="Alerts of this rule.")
 @time_option("--since", "From this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
 @limit_option("alerts")
@@ -56,7 +56,7 @@ alert = Group(
 def alerts(
     run: Run, severity: str | None, session: str | None, rule: str | None, since: str | None, limit: int | None
 ) -> None:
-    """What the rules found, newest first: number, time (UTC), severity, effect, rule, step, message."""
+    """Denied, questioned and flagged calls, newest first: number, time (UTC), severity, effect, rule, step, message."""
     from tallystick.graph.alerts import AlertFilter
     from tallystick.trust.alerts import read_alerts
     from tallystick.workspace.indexing import open_index
@@ -70,7 +70,7 @@ def alerts(
     data = {"alerts": shown, "has_more": len(found) > most}
     run.answer("alerts", data, _list_text(shown, run.width))
     if len(found) > most:
-        run.note(f"there are more than these {most}: --limit N shows N")
+        run.note(f"Showing {most}; --limit N shows more")
 
 
 def _list_text(found: tuple[AlertEntry, ...], width: int) -> Iterator[str]:
@@ -105,9 +105,9 @@ def _step(entry: AlertEntry) -> str:
 @click.argument("alert_name", metavar="ID")
 @pass_run
 def show(run: Run, alert_name: str) -> None:
-    """One alert: its step, the rule's reason, what people said of it, and what led to the call that it is about.
+    """One alert: its step, the reason of its rule, its reviews, and what led to the call.
 
-    ID is the number that `tally alerts` shows, or the alert's step.
+    ID is the number in the list of `tally alerts`, or the step of the alert.
     """
     from tallystick.trust.alerts import tell_alert
     from tallystick.workspace.indexing import open_index
@@ -136,7 +136,7 @@ def _told_text(told: Told, width: int) -> Iterator[str]:
             ("step", _step(entry)),
             ("about", f"{one_line(entry.entity_kind)} {entry.entity_id}" if entry.entity_kind else ""),
             *_evidence(entry.evidence),
-            ("hash", one_line(entry.entry_hash or "none: it is not in the chain")),
+            ("hash", one_line(entry.entry_hash or "none: the alert is not in the chain")),
             ("proof", _proof(told)),
         ],
         indent="  ",
@@ -152,7 +152,7 @@ def _told_text(told: Told, width: int) -> Iterator[str]:
 
 
 def _evidence(evidence: str | None) -> Iterator[tuple[str, str]]:
-    """What each rule found, a line each; evidence of another form as it stands."""
+    """What each rule found, one line each; evidence in another format is shown unchanged."""
     import json
 
     try:
@@ -181,13 +181,14 @@ def _evidence(evidence: str | None) -> Iterator[tuple[str, str]]:
 
 def _proof(told: Told) -> str:
     if told.shown is None:
-        return click.style("✕ no sealed step stands behind this row: `tally verify-log` says more", fg="red")
+        return click.style("✕ no sealed step exists for this row; `tally verify-log` says more", fg="red")
     if told.shown.defect is not None:
-        return click.style(f"✕ the step's values are not those of its hash ({one_line(told.shown.defect)})", fg="red")
-    return "the step's values are those of its hash; `tally verify-log` checks the chain"
+        return click.style(f"✕ the values of the step do not match its hash ({one_line(told.shown.defect)})", fg="red")
+    return "the values of the step match its hash; `tally verify-log` checks the chain"
 
 
-# Saying something of one ----------------------------------------------------------------------------------------------
+# Reviewing one
+# --------------------------------------------------------------------------------------------------------
 
 
 @click.command("ack", cls=Command, example='tally alert ack 3 "known test fixture"')
@@ -195,7 +196,7 @@ def _proof(told: Told) -> str:
 @click.argument("note", required=False)
 @pass_run
 def ack(run: Run, alert_name: str, note: str | None) -> None:
-    """Say that somebody has seen an alert. That is sealed, as a step of the recorder's own session."""
+    """Acknowledge an alert. The acknowledgement is sealed as a step of the recorder's own session."""
     _review(run, alert_name, "acknowledged", note)
 
 
@@ -205,9 +206,10 @@ def ack(run: Run, alert_name: str, note: str | None) -> None:
 @click.option("--note", metavar="TEXT", help="Why.")
 @pass_run
 def feedback(run: Run, alert_name: str, verdict: str, note: str | None) -> None:
-    """Say whether an alert was right. That is sealed, as a step of the recorder's own session.
+    """Report whether an alert was right. The report is sealed as a step of the recorder's own session.
 
-    `confirmed`: it was. `false-positive`: the call was harmless. `false-negative`: it should have been refused.
+    `confirmed`: the alert was right. `false-positive`: the call was harmless. `false-negative`: the call should have
+    been refused.
     """
     _review(run, alert_name, verdict, note)
 
@@ -221,7 +223,9 @@ def _review(run: Run, alert_name: str, verdict: str, note: str | None) -> None:
         entry = find_alert(index, alert_name)
     taken = review_alert(run.home, entry, verdict, note, now_ms=time.time_ns() // 1_000_000)
     data = {"alert_id": entry.alert_id, "verdict": verdict, "session": taken.session, "n": taken.n}
-    run.answer("review", data, [f"alert {entry.alert_id} is {verdict}: step {short(taken.session)}:{taken.n} says so"])
+    run.answer(
+        "review", data, [f"alert {entry.alert_id} is {verdict}: recorded in step {short(taken.session)}:{taken.n}"]
+    )
 
 
 # The chain ------------------------------------------------------------------------------------------------------------
@@ -233,17 +237,18 @@ def _review(run: Run, alert_name: str, verdict: str, note: str | None) -> None:
     "database",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Check the alerts in this SQLite database instead: of the reference, in plain, or a copy of an index.",
+    help="Check the alerts in this SQLite database instead: an unencrypted one of the reference, or a copy of an "
+    "index.",
 )
 @pass_run
 def verify_log(run: Run, database: Path | None) -> None:
     """Check that no alert was changed, added, moved or deleted.
 
-    Walks the chain of the table from its beginning, and compares the table with the sealed steps that it is made of. Nothing
-    is written. With --db the file stands alone, and what cannot be known of it is said.
+    Walks the chain of the table from its beginning, and compares the table with the sealed steps behind it. Writes
+    nothing. With --db only that file is checked; the report lists what cannot be checked.
 
-    Exits with 0 if the log is intact, with 2 on tampering (the first break and its reason are named), and with 1 if it could
-    not be checked.
+    Exits with 0 if the log is intact, with 2 on tampering (and names the first break and its reason), and with 1 if it
+    could not be checked.
     """
     from tallystick.trust import verify_log as operation
 
@@ -276,7 +281,7 @@ def _verdict_text(verdict: LogVerdict) -> Iterator[str]:
         for row in compared.unproved:
             yield f"    no step for row {row}"
         for step in compared.unheld:
-            yield f"    no sealed alert at {one_line(step)}, where the ledger notes one"
+            yield f"    no sealed alert at {one_line(step)}, although the ledger notes one"
     told = [("file", path_text(verdict.path)), ("head", one_line(verdict.head))]
     if compared is not None:
         told.append(("journals", f"{counted(compared.sealed, 'sealed alert')}"))

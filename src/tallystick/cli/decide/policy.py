@@ -1,4 +1,4 @@
-"""`tally policy`: the rules in force, why a call is decided as it is, and trying a policy before it is in force."""
+"""`tally policy`: the rules in force, why a call gets its decision, and testing a policy before it is in force."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ policy = Group(
             "The narrowest exceptions that would have covered the asks that you said yes to.",
         ),
     },
-    help="What agents may do: the rules, why they speak, and trying others.",
+    help="Show the policy rules, why each rule fired, and test other rules.",
 )
 
 
 def _root(folder: str) -> str | None:
-    """The repository that a folder is in."""
+    """The repository that contains a folder."""
     from tallystick.guard.live_world import LiveWorld
 
     return LiveWorld().tracking(folder).root
@@ -63,10 +63,10 @@ def _root(folder: str) -> str | None:
 
 
 @click.command("list", cls=Command, example="tally policy list\ntally policy list --effect deny")
-@click.option("--effect", type=click.Choice(["deny", "ask", "warn", "allow"]), help="Only rules that do this.")
+@click.option("--effect", type=click.Choice(["deny", "ask", "warn", "allow"]), help="Only rules with this effect.")
 @pass_run
 def list_(run: Run, effect: str | None) -> None:
-    """The rules in force here: shipped ones, those of plugins, yours, and those of this repository."""
+    """List the rules in force here: shipped ones, those of plugins, yours, and those of this repository."""
     from msgspec.structs import replace
 
     from tallystick.guard.policy_rules import rules_in_force
@@ -84,14 +84,14 @@ def _rules_text(found: InForce) -> Iterator[str]:
         (row.id, row.effect.value, row.severity, row.origin, first_line(row.reason, 90))
         for row in sorted(found.rules, key=lambda row: (list(_COLORS).index(row.effect.value), row.id))
     ]
-    yield from table(rows, head=("RULE", "DOES", "SEVERITY", "FROM", "WHAT THE AGENT IS TOLD"))
+    yield from table(rows, head=("RULE", "DOES", "SEVERITY", "FROM", "MESSAGE TO THE AGENT"))
 
 
 @click.command("show", cls=Command, example="tally policy show secrets.read")
 @click.argument("rule", shell_complete=completing.rules)
 @pass_run
 def show(run: Run, rule: str) -> None:
-    """One rule: what it says, where it stands, its text. RULE is its id, or a part that no other has."""
+    """Show one rule: its text, reason, file and line. RULE is its id, or a unique part of it."""
     from tallystick.guard.policy_rules import show_rule
 
     found = show_rule(run.home, _root(str(Path.cwd())), rule)
@@ -108,9 +108,9 @@ def _rule_text(found: ShownRule) -> Iterator[str]:
             ("reason", one_line(row.reason)),
             ("remedy", one_line(row.remedy)),
             ("from", f"{row.origin}: {one_line(row.file)}:{row.line}"),
-            ("holds", "in every profile, and nothing lifts it" if row.holds_always else ""),
+            ("holds", "in every profile, without exceptions" if row.holds_always else ""),
             ("lifts", one_line(", ".join(row.lifts))),
-            ("lifted by", one_line(", ".join(row.lifted_by))),
+            ("excepted by", one_line(", ".join(row.lifted_by))),
         ],
         indent="  ",
     )
@@ -121,7 +121,7 @@ def _rule_text(found: ShownRule) -> Iterator[str]:
 @click.command("words", cls=Command, example="tally policy words\ntally policy words --json")
 @pass_run
 def words(run: Run) -> None:
-    """The words that policies can ask for: what a path is, what content holds, what a call does as a whole."""
+    """List the words that policies can test: kinds of paths, kinds of content, traits of a whole call."""
     from tallystick.guard.policy_rules import words as all_words
 
     found = all_words()
@@ -132,7 +132,7 @@ def words(run: Run) -> None:
 @click.command("schema", cls=Command, example="tally policy schema > tallystick.cedarschema")
 @pass_run
 def schema(run: Run) -> None:
-    """What policies can look at: the schema, as Cedar reads it, with a comment for each member."""
+    """Print the schema of what policies can test, in Cedar's notation, with a comment for each member."""
     from tallystick.guard.policies import schema as text
 
     run.answer("policy.schema", {"schema": text()}, text().splitlines())
@@ -142,7 +142,7 @@ def schema(run: Run) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @pass_run
 def check(run: Run, files: tuple[Path, ...]) -> None:
-    """Whether files of policies could be used, beside the shipped ones. Nothing comes into force."""
+    """Check that policy files can be used together with the shipped ones. Puts nothing into force."""
     from tallystick.guard.policy_rules import check_files
 
     found = check_files(run.home, files)
@@ -165,13 +165,13 @@ def check(run: Run, files: tuple[Path, ...]) -> None:
     "candidates",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Instead of your own; may be repeated.",
+    help="Replaces your own policies; may be repeated.",
 )
 @pass_run
 def test(run: Run, tables: tuple[Path, ...], candidates: tuple[Path, ...]) -> None:
-    """Judge cases that are written in TOML, on a machine that is laid out for them in a temporary folder.
+    """Run test cases written in TOML, on a file system laid out for them in a temporary folder.
 
-    Nothing of a case is ever run. Exit code 1 says that a case did not get what it wants.
+    Runs no command of a case. Exit code 1: a case got another decision than it expects.
     """
     from tallystick.guard.policy_cases import Tested, run_cases
 
@@ -208,14 +208,14 @@ def _tested_text(judged: tuple[Judged, ...]) -> Iterator[str]:
     example="tally policy explain 'curl https://example.org/x | sh'\ntally policy explain a3f9:17",
 )
 @click.argument("what", metavar="STEP|COMMAND", shell_complete=completing.steps)
-@click.option("--tool", default="Bash", help="The tool that is called; COMMAND is then its arguments as JSON.")
-@click.option("--agent", default="claude-code", help="The agent that calls.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where it runs, instead of here.")
+@click.option("--tool", default="Bash", help="The tool to call; COMMAND is then its arguments as JSON.")
+@click.option("--agent", default="claude-code", help="The agent that calls the tool.")
+@click.option("--folder", type=click.Path(path_type=Path), help="The working folder, instead of the current one.")
 @pass_run
 def explain(run: Run, what: str, tool: str, agent: str, folder: Path | None) -> None:
-    """Why a call, or a command that you type, is decided as it is: its acts, what is known of them, and the rules.
+    """Explain the decision on a call, or on a command that you type: its actions, the facts about each, and the rules.
 
-    Nothing is run. A step of the record is judged by the policies and files of now; what was decided then is shown too.
+    Nothing is run. A recorded step is judged by the current policies and files; the decision of that time is shown too.
     """
     from tallystick.guard.explain import explain_command, explain_step
     from tallystick.workspace.indexing import open_index
@@ -226,14 +226,14 @@ def explain(run: Run, what: str, tool: str, agent: str, folder: Path | None) -> 
             found = explain_step(index, run.home, what)
     else:
         if run.home.exists:
-            with open_index(run.home) as index:  # what other sessions wrote is known by it
+            with open_index(run.home) as index:  # this tells it what other sessions wrote
                 run.take(index.remarks)
         found = explain_command(run.home, what, tool=tool, agent=agent, folder=str(folder or Path.cwd()))
     run.answer("policy.explain", found, _explained_text(found))
 
 
 def _is_step(text: str) -> bool:
-    """Whether a text has the form of a step's name, `SESSION:N`: a command of that form is no program's name."""
+    """Whether a text has the form of a step, `SESSION:N`. A command of that form is not the name of a program."""
     session, colon, number = text.partition(":")
     return bool(colon) and number.isdigit() and len(session) >= 4 and session.isalnum()
 
@@ -241,10 +241,10 @@ def _is_step(text: str) -> bool:
 def _explained_text(found: Explained) -> Iterator[str]:
     decision = found.decision
     effect = decision.effect.value
-    headline = {"allow": "runs; nothing speaks against it", "warn": "runs, with a warning"}.get(effect, effect)
+    headline = {"allow": "allow: no rule objects", "warn": "allow, with a warning"}.get(effect, effect)
     yield click.style(headline, bold=True, fg=_COLORS[effect])
     if decision.would is not None:
-        yield f"  the profile observes: it would be {decision.would.value}"
+        yield f"  the profile observes: the decision would be {decision.would.value}"
     yield from labelled(
         [("reason", one_line(decision.reason)), ("remedy", one_line(decision.remedy)), ("severity", decision.severity)],
         indent="  ",
@@ -296,9 +296,9 @@ def _value(value: Json) -> str:
 @time_option("--since", "Calls from this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
 @pass_run
 def backtest(run: Run, files: tuple[Path, ...], profile: str | None, since: str | None) -> None:
-    """What policies would have said of the calls on record, beside what those in force say.
+    """Show what policies would have decided on the recorded calls, compared with those in force.
 
-    FILES stand for your own policies; without any, the set in force is held against the record.
+    FILES replace your own policies; without FILES, the rules in force are tested against the record.
     """
     from tallystick.guard.backtest import hold_against_record
 
@@ -311,18 +311,18 @@ def backtest(run: Run, files: tuple[Path, ...], profile: str | None, since: str 
 
 def _backtest_text(found: Backtest) -> Iterator[str]:
     yield f"{counted(found.calls, 'call')} of {counted(found.sessions, 'session')}"
-    rows = [_counts("in force", found.in_force), _counts("candidate", found.candidate)]
+    rows = [_counts("current rules", found.in_force), _counts("candidate", found.candidate)]
     yield from table(rows, head=("", "DENIED", "ASKED", "WARNED", "SILENT", "FALSE ALARMS"))
     for title, differing in (
         ("what would change", found.differing),
-        ("what the candidate speaks against", found.examples),
+        ("calls these rules would stop", found.examples),
     ):
         if differing:
             yield click.style(title, bold=True)
             yield from map(_differing, differing[:_MOST_SHOWN])
             if len(differing) > _MOST_SHOWN:
-                yield f"  and {len(differing) - _MOST_SHOWN} more: --json has them"
-    yield "a false alarm is a denial or an ask of a call that was made and succeeded"
+                yield f"  and {len(differing) - _MOST_SHOWN} more: --json lists all"
+    yield "False alarm: a call that ran and succeeded but would have been denied or questioned."
 
 
 def _counts(name: str, counts: Counts) -> tuple[str, ...]:
@@ -347,7 +347,7 @@ def _differing(one: Differing) -> str:
 @time_option("--since", "Asks from this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
 @pass_run
 def suggest(run: Run, since: str | None) -> None:
-    """The narrowest exceptions that would have covered the asks that you said yes to. Nothing comes into force."""
+    """Suggest the narrowest exceptions for the questions that you answered with yes. Puts nothing into force."""
     from tallystick.guard.suggest import suggest as suggested
 
     found = suggested(run.home, since=since)
@@ -356,9 +356,9 @@ def suggest(run: Run, since: str | None) -> None:
 
 def _suggestions_text(found: tuple[Suggestion, ...], folder: str) -> Iterator[str]:
     if not found:
-        yield "// nothing that was asked about was accepted"
+        yield "// no question was answered with yes"
         return
-    yield f"// Exceptions for what was accepted. Read them; a file with them in {folder} brings them into force."
+    yield f"// Exceptions for accepted calls. Read them. To put them into force, save them as a file in {folder}."
     for one in found:
         refused = ""
         if one.refused:

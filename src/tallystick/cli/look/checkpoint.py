@@ -1,6 +1,6 @@
 """`tally checkpoint`: marks at positions of sessions.
 
-Parses, asks one operation, renders.
+Parses the arguments, calls one operation, renders the result.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ checkpoint = Group(
         "verify": ("tallystick.cli.look.checkpoint:verify", "Check that checkpoints mark what they say"),
         "prune": ("tallystick.cli.look.checkpoint:prune", "Drop what old checkpoints say; what they mark stays."),
     },
-    help="Labelled marks at positions of sessions, and whether they hold.",
+    help="Create, list and verify checkpoints: labelled marks at positions of sessions.",
 )
 
 
@@ -54,13 +54,14 @@ def _check_enabled(run: Run) -> None:
     check_enabled(read_rules(run.home))
 
 
-# Making one -----------------------------------------------------------------------------------------------------------
+# Creating one
+# ---------------------------------------------------------------------------------------------------------
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     pairs = [value.partition("=") for value in values]
     if bad := next((key + mark for key, mark, _ in pairs if not key or not mark), None):
-        raise click.BadParameter(f"{bad!r} is no NAME=VALUE", context, parameter)
+        raise click.BadParameter(f"{bad!r} is not NAME=VALUE", context, parameter)
     return {key: value for key, _, value in pairs}
 
 
@@ -75,9 +76,14 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: tuple[str
     metavar="S",
     help="The session.  [default: the active one with the newest step that works in this folder or one above it]",
 )
-@click.option("--run", "run_id", metavar="R", help="The run that it belongs to; alone: in its newest active session.")
+@click.option(
+    "--run",
+    "run_id",
+    metavar="R",
+    help="The run that the checkpoint belongs to. Given alone, the newest active session of that run is marked.",
+)
 @click.option("--at", metavar="STEP", help="Mark this step: N, SESSION:N or a hash.  [default: the newest one]")
-@click.option("--keep", is_flag=True, help="It stays whole, whatever the retention says.")
+@click.option("--keep", is_flag=True, help="Exempt the checkpoint from retention.")
 @click.option("--meta", "metadata", multiple=True, metavar="K=V", callback=_pairs, help="May be repeated.")
 @pass_run
 def create(
@@ -91,8 +97,8 @@ def create(
 ) -> None:
     """Mark the newest step of a session.
 
-    The mark is a sealed step of the session: it holds the hash of what it marks, the tokens used so far, and where the git
-    repository of the session's folder stands.
+    The mark is a sealed step of the session. It holds the hash of the step that it marks, the tokens used so far, and
+    the state of the git repository in the session's folder.
     """
     from tallystick.review.checkpoints import Wanted, create_checkpoint
 
@@ -107,29 +113,29 @@ def _made_text(made: Made) -> Iterator[str]:
     yield f"checkpoint {made.id[:_ID_DIGITS]} marks {short(made.session)}:{made.position}: {one_line(made.label)}"
     yield from labelled((("git", _git(made.git)), ("tokens", one_line(tokens_text(made.tokens)))), indent="  ")
     if made.replaces:
-        yield f"  it takes the place of {counted(len(made.replaces), 'older one')}: the session has as many as it may have"
+        yield f"  it replaces {counted(len(made.replaces), 'older one')}: the session has reached its limit"
 
 
 # The list -------------------------------------------------------------------------------------------------------------
 
 
 @click.command("list", cls=Command, example="tally checkpoint list --session a3f9 --trigger manual")
-@click.option("--session", metavar="S", help="Those of this session, the newest first.")
+@click.option("--session", metavar="S", help="Those of this session, newest first.")
 @click.option("--run", "run_id", metavar="R", help="Those of this run, in journal order.")
 @click.option(
     "--trigger",
     "triggers",
     multiple=True,
     type=click.Choice([trigger.value for trigger in Trigger]),
-    help="What made it. May be repeated.",
+    help="What created it. May be repeated.",
 )
-@click.option("--all", "is_all", is_flag=True, help="Those that others have taken the place of, too.")
+@click.option("--all", "is_all", is_flag=True, help="Include those that others replaced.")
 @limit_option("checkpoints")
 @pass_run
 def list_(
     run: Run, session: str | None, run_id: str | None, triggers: tuple[str, ...], is_all: bool, limit: int | None
 ) -> None:
-    """List checkpoints, the newest first; of a run in journal order."""
+    """List checkpoints, newest first; those of a run in journal order."""
     from tallystick.graph.checkpoints import CheckpointFilter
     from tallystick.review.checkpoints import listed_checkpoints
     from tallystick.workspace.indexing import open_index
@@ -150,7 +156,7 @@ def list_(
     rows, has_more = found[:most], len(found) > most
     run.answer("checkpoints", {"checkpoints": rows, "has_more": has_more}, _list_text(rows, run.width))
     if has_more:
-        run.note(f"there are more than these {len(rows)}: --limit N shows N")
+        run.note(f"Showing {len(rows)}; --limit N shows more")
 
 
 def _list_text(rows: tuple[CheckpointEntry, ...], width: int) -> Iterator[str]:
@@ -219,7 +225,7 @@ def _git(git: Any) -> str:
 @click.argument("name", metavar="ID", shell_complete=completing.checkpoints)
 @pass_run
 def show(run: Run, name: str) -> None:
-    """Everything about one checkpoint. 4 digits of its id will do."""
+    """Show everything about one checkpoint. 4 digits of its id are enough."""
     from tallystick.review.checkpoints import show_checkpoint
     from tallystick.workspace.indexing import open_index
 
@@ -264,9 +270,9 @@ def _facts(found: CheckpointDetail) -> Iterator[tuple[str, str]]:
     yield "tokens used", one_line(tokens_text(entry.tokens))
     yield "git", _git(entry.git)
     yield "fingerprint", one_line(entry.config_fingerprint or "")
-    yield "kept", "whatever the retention says" if found.is_kept else ""
+    yield "kept", "exempt from retention" if found.is_kept else ""
     yield "replaced by", f"{short(entry.session)}:{entry.replaced_by}" if entry.replaced_by is not None else ""
-    yield "dropped", "what it said is gone, by retention; what it marks stays" if entry.is_pruned else ""
+    yield "dropped", "its content was deleted by retention; the step that it marks stays" if entry.is_pruned else ""
 
 
 def _hook(hook: Any) -> str:
@@ -284,7 +290,7 @@ def _hook(hook: Any) -> str:
 @click.argument("second", metavar="B", shell_complete=completing.checkpoints)
 @pass_run
 def diff(run: Run, first: str, second: str) -> None:
-    """What lies between two checkpoints. Steps, changed files and tokens, git, and the configuration."""
+    """Show what happened between two checkpoints: steps, changed files and tokens, git, and the configuration."""
     from tallystick.review.checkpoints import diff_checkpoints
     from tallystick.workspace.indexing import open_index
 
@@ -299,7 +305,7 @@ def _diff_text(found: CheckpointDiff) -> Iterator[str]:
     for sign, entry in (("-", found.before), ("+", found.after)):
         yield f"{sign} {entry.hash[:_ID_DIGITS]}  {short(entry.session)}:{entry.position}  {_when(entry)}  {_label(entry)}"
     if found.steps is None:
-        yield "they mark two sessions: steps, files and tokens are not compared"
+        yield "the checkpoints mark two sessions: steps, files and tokens are not compared"
     else:
         types = ", ".join(f"{one_line(kind)} {count:,}" for kind, count in found.steps.items())
         yield f"{counted(sum(found.steps.values()), 'step')} in between{f': {types}' if types else ''}"
@@ -313,7 +319,7 @@ def _diff_text(found: CheckpointDiff) -> Iterator[str]:
     for file in (found.files or ())[:_LISTED]:
         yield f"  {one_line(', '.join(file.operations))}  {one_line(file.uri.removeprefix('file://'))}"
     if len(found.files or ()) > _LISTED:
-        yield f"  … and {len(found.files or ()) - _LISTED} more; --json has them"
+        yield f"  … and {len(found.files or ()) - _LISTED} more; --json lists all"
 
 
 def _side(value: Any) -> str:
@@ -322,7 +328,8 @@ def _side(value: Any) -> str:
     return one_line(str(value)[:40])
 
 
-# Whether they hold ----------------------------------------------------------------------------------------------------
+# Verifying them
+# -------------------------------------------------------------------------------------------------------
 
 
 @click.command(cls=Command, example="tally checkpoint verify\ntally checkpoint verify 4cdfe901")
@@ -330,16 +337,16 @@ def _side(value: Any) -> str:
 @click.option("--session", metavar="S", help="Those of this session.")
 @pass_run
 def verify(run: Run, name: str | None, session: str | None) -> None:
-    """Check that checkpoints mark what they say, and that everything up to there is whole.
+    """Check that checkpoints match the steps that they mark, and that the journal up to there is intact.
 
-    Exit code 2: one does not hold, or a session that the ledger knows is gone.
+    Exit code 2: a checkpoint does not match, or a session that the ledger lists is missing.
     """
     from tallystick.errors import UsageError
     from tallystick.trust.verify_checkpoints import verify_checkpoints
 
     _check_enabled(run)
     if name is not None and session is not None:
-        raise UsageError("say either an id or --session")
+        raise UsageError("give either an id or --session")
     found = verify_checkpoints(run.home, name=name, session=session)
     run.answer("checkpoint.verdict", found, _verdict_text(found))
     if found.broken or found.gone:
@@ -348,9 +355,9 @@ def verify(run: Run, name: str | None, session: str | None) -> None:
 
 def _verdict_text(found: Checked) -> Iterator[str]:
     for session in found.gone[:_LISTED]:
-        yield click.style(f"GONE: session {short(session)}, and what marks it had cannot be said", fg="red", bold=True)
+        yield click.style(f"MISSING: session {short(session)}; its checkpoints cannot be listed", fg="red", bold=True)
     if len(found.gone) > _LISTED:
-        yield f"… and {len(found.gone) - _LISTED:,} more; --json has them all"
+        yield f"… and {len(found.gone) - _LISTED:,} more; --json lists all"
     if not found.broken:
         if found.checkpoints:
             yield f"{counted(found.checkpoints, 'checkpoint')} checked: all hold"
@@ -364,26 +371,27 @@ def _verdict_text(found: Checked) -> Iterator[str]:
         yield click.style(f"  ✕ {each.hash[:_ID_DIGITS]} ({short(each.session)}:{each.n})", fg="red")
         yield f"    {one_line(each.why)}"
     if len(found.broken) > _LISTED:
-        yield f"  … and {len(found.broken) - _LISTED} more; --json has them all"
+        yield f"  … and {len(found.broken) - _LISTED} more; --json lists all"
 
 
 # Retention ------------------------------------------------------------------------------------------------------------
 
 
 @click.command(cls=Command, example="tally checkpoint prune --dry-run\ntally checkpoint prune --older-than 90")
-@click.option("--dry-run", "is_dry", is_flag=True, help="Say what would be dropped, and drop nothing.")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Show what would be deleted, and delete nothing.")
 @click.option(
     "--older-than",
     type=click.IntRange(0, 36_500),
     metavar="DAYS",
-    help="Instead of the setting checkpoints.retention_days; 0: only those that others have replaced.",
+    help="Replaces the setting checkpoints.retention_days; 0: only those that others replaced.",
 )
 @pass_run
 def prune(run: Run, is_dry: bool, older_than: int | None) -> None:
-    """Drop what old checkpoints say; what they mark stays.
+    """Delete the content of old checkpoints; the steps that they mark stay.
 
-    Labels, git and metadata leave the journal, and the ledger says so: the record verifies as before. Kept whole are those
-    made with --keep, the first one of a session's start, and those that another session hangs on.
+    Labels, git state and metadata are removed from the journal, and the ledger records it: the record still verifies.
+    Checkpoints made with --keep, the first one at the start of a session, and those that another session refers to are
+    kept whole.
     """
     from datetime import UTC, datetime
 
@@ -397,8 +405,10 @@ def prune(run: Run, is_dry: bool, older_than: int | None) -> None:
         return
     with progress_bar(run, None) as advance:
         pruned = do_prune(run.home, found, progress=lambda done: advance("", done))
-    said = f"dropped what {counted(pruned.checkpoints, 'checkpoint')} of {counted(pruned.sessions, 'session')} said"
-    text = [said if pruned.checkpoints else "nothing to drop"]
+    said = (
+        f"deleted the content of {counted(pruned.checkpoints, 'checkpoint')} of {counted(pruned.sessions, 'session')}"
+    )
+    text = [said if pruned.checkpoints else "nothing to delete"]
     run.answer("checkpoint.pruned", {"dry_run": False, **_counts(found), "values": pruned.values}, text)
 
 
@@ -408,12 +418,12 @@ def _counts(found: tuple[Due, ...]) -> dict[str, int]:
 
 def _due_text(found: tuple[Due, ...]) -> Iterator[str]:
     if not found:
-        yield "nothing to drop"
+        yield "nothing to delete"
         return
     for each in found[:_LISTED]:
         label = one_line(each.label or "")
         yield f"{each.hash[:_ID_DIGITS]}  {short(each.session)}:{each.n}  {one_line(each.trigger)}  {cut(label, 60)}".rstrip()
     if len(found) > _LISTED:
-        yield f"… and {len(found) - _LISTED:,} more; --json has them all"
+        yield f"… and {len(found) - _LISTED:,} more; --json lists all"
     sessions = len({each.session for each in found})
-    yield f"would drop what {counted(len(found), 'checkpoint')} of {counted(sessions, 'session')} say"
+    yield f"would delete the content of {counted(len(found), 'checkpoint')} of {counted(sessions, 'session')}"

@@ -1,4 +1,4 @@
-"""`tally export`: a session in another format, to a file or to whoever reads stdout."""
+"""`tally export`: a session in another format, to a file or to stdout."""
 
 from __future__ import annotations
 
@@ -23,21 +23,23 @@ from tallystick.display.text import lines
 @click.argument("session", shell_complete=completing.sessions)
 @click.option("--format", "format_", required=True, metavar="F", help="jsonl, ledger, headless, otel or prov-json.")
 @click.option(
-    "--with-content", is_flag=True, help="With what was said, asked and returned; else only what happened when."
+    "--with-content",
+    is_flag=True,
+    help="Include prompts, arguments and results; without this only structure and times.",
 )
 @click.option(
-    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to stdout."
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead of stdout."
 )
 @pass_run
 def export(run: Run, session: str, format_: str, with_content: bool, output: Path | None) -> None:
-    r"""Write a session in another format.
+    r"""Export a session in another format.
 
     \b
-    jsonl      one JSON object a step, with everything that may leave the store
+    jsonl      one JSON object for each step, with everything that may leave the store
     ledger     the step records of the gptme-style hash-chain ledger
     headless   the session log of the headless agent
     otel       spans of OpenTelemetry, by the GenAI conventions, in OTLP's JSON
-    prov-json  W3C PROV: what came from what, and who did it
+    prov-json  W3C PROV: entities, activities, agents and their relations
     """
     from tallystick.review.export import export as export_session
     from tallystick.review.export import format_named
@@ -68,7 +70,8 @@ def export(run: Run, session: str, format_: str, with_content: bool, output: Pat
         _print(run, made.lines)
     sealed = origin.entries - origin.unsealed
     run.note(
-        f"made from {counted(origin.entries, 'entry', 'entries')} of {origin.session}, {sealed:,} of them under a head"
+        f"written from {counted(origin.entries, 'entry', 'entries')} of {origin.session}, {sealed:,} of them "
+        "covered by a head"
     )
     for loss in made.losses:
         run.note(f"{format_} does not carry {loss}")
@@ -84,9 +87,9 @@ def _write(path: Path, content: Iterable[bytes]) -> int:
 
 
 def _print(run: Run, content: Iterable[bytes]) -> None:
-    """The bytes as they are, unless a terminal would obey some of them."""
+    """Print the bytes unchanged, unless a terminal would obey some of them."""
     if sys.stdout.isatty():
         run.page(shown for line in content for shown in lines(line.decode("utf-8", "replace").rstrip("\n")))
         return
     sys.stdout.buffer.writelines(content)
-    sys.stdout.buffer.flush()  # what is said of it comes after it
+    sys.stdout.buffer.flush()  # remarks on it follow it

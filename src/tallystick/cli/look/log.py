@@ -30,14 +30,14 @@ _MOST_LANES, _LEAST = 16, 60
 @click.command(cls=Command, example="tally log --failed --since today\ntally log --graph --session a3f9")
 @step_filters
 @click.option("--session", metavar="S", help="Steps of this session.")
-@click.option("--graph", "as_graph", is_flag=True, help="Draw what follows from what: forks, merges, sub-agents.")
+@click.option("--graph", "as_graph", is_flag=True, help="Draw the order of steps: forks, merges, sub-agents.")
 @limit_option("steps")
 @pass_run
 def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **filters: Any) -> None:
     """Steps of all sessions, newest first.
 
-    One line a step: time (UTC), where it is, type, name, duration, and what came of it. With --graph each stands in a lane,
-    below what follows from it.
+    One line for each step: time (UTC), place, type, name, duration, and outcome. With --graph each line has a lane,
+    below the steps that follow it.
     """
     from tallystick.ask.log import read_log
     from tallystick.ask.log_graph import read_graph
@@ -56,12 +56,12 @@ def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **f
     _tell_lost(run, sum(row.step is None for row in rows.rows))
     run.answer("log", _data(rows) if run.json else None, _text(rows, run.width))
     if rows.has_more:
-        run.note(f"there are more than these {len(rows.rows)}: --limit N shows N")
+        run.note(f"Showing {len(rows.rows)}; --limit N shows more")
 
 
 def _tell_lost(run: Run, lost: int) -> None:
     if lost:
-        run.warn(f"{counted(lost, 'step')} cannot be read where the index says; `tally verify` tells why")
+        run.warn(f"{counted(lost, 'step')} cannot be read at the place that the index names; `tally verify` says why")
 
 
 def _data(rows: LogRows) -> dict[str, object]:
@@ -77,7 +77,7 @@ def _members(row: LogRow | GraphRow) -> dict[str, object]:
 
 
 def step_of(row: LogRow) -> Recorded:
-    """The step of a row; if it is not in the journal, what the index knows of it."""
+    """The step of a row; if the journal does not have it, what the index knows of it."""
     from tallystick.graph.steps import from_index
 
     if row.step is not None:
@@ -105,7 +105,7 @@ def _graph(run: Run, found: GraphRows) -> None:
     pairs = zip(found.rows, lanes, strict=True)
     run.answer("log", _graph_data(pairs, found) if run.json else None, _graph_text(pairs, run.width))
     if found.has_more:
-        run.note(f"there are more than these {len(found.rows)}: --limit N shows N")
+        run.note(f"Showing {len(found.rows)}; --limit N shows more")
 
 
 def _graph_data(pairs: Iterable[tuple[GraphRow, Drawn]], found: GraphRows) -> dict[str, object]:

@@ -34,7 +34,7 @@ def _words(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tup
 
 
 def _speed(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """How many times as fast; None: as fast as it goes."""
+    """The speed as a factor; None: no pauses."""
     if value is None or value == "max":
         return None
     try:
@@ -42,7 +42,7 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str | None
     except ValueError:
         found = 0.0
     if not 0 < found < 1e9:
-        raise click.BadParameter("write a number above 0 (2: twice as fast), or max", context, parameter)
+        raise click.BadParameter("give a number above 0 (2: twice as fast), or max", context, parameter)
     return found
 
 
@@ -52,43 +52,48 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str | None
     "tally replay a3f9 77c1 --merge\ntally replay ~/session.jsonl --only tool_call,tool_result",
 )
 @click.argument("names", nargs=-1, required=True, metavar="SESSION|FILE...", shell_complete=completing.steps_or_paths)
-@click.option("--from", "start", metavar="STEP", help="Only this step and what follows from it, in whatever session.")
+@click.option("--from", "start", metavar="STEP", help="Only this step and what follows from it, in any session.")
 @click.option("--to", "stop", metavar="STEP", help="End with this step.")
 @click.option(
     "--only", callback=_words, multiple=True, metavar="TYPES", help="Steps of these types: tool_call,warning."
 )
 @click.option("--goal", "goals", multiple=True, metavar="G", help="Steps of this goal.")
-@click.option("--text", "texts", multiple=True, metavar="WORDS", help="Steps in which this stands, in whatever case.")
-@click.option("--errors", is_flag=True, help="Only what went wrong: failed, refused, warnings, alerts, gaps.")
+@click.option(
+    "--text", "texts", multiple=True, metavar="WORDS", help="Steps that contain this text, in upper or lower case."
+)
+@click.option("--errors", is_flag=True, help="Only problems: failed, refused, warnings, alerts, gaps.")
 @step_filters
 @click.option(
     "--subagents",
     "below",
     type=click.Choice(("inline", "fold", "hide")),
-    help="Sessions that began in this one, and sub-agents: where they ran, as one line, or not.  [default: fold]",
+    help="Sessions started by this one, and sub-agents: in place, folded into one line, or left out.  [default: fold]",
 )
-@click.option("--merge", is_flag=True, help="Several sessions on one clock instead of one after the other.")
-@click.option("--taint", is_flag=True, help="Below each call what `tally taint` knows of where its content came from.")
-@click.option("--follow", is_flag=True, help="Go on with the steps that come, until the session ends.")
+@click.option("--merge", is_flag=True, help="Merge several sessions by time instead of one after the other.")
 @click.option(
-    "--speed", callback=_speed, metavar="N|max", help="On a terminal: with the pauses there were, N times as fast."
+    "--taint", is_flag=True, help="Below each call show what `tally taint` knows of the sources of its content."
+)
+@click.option("--follow", is_flag=True, help="Follow the session until it ends.")
+@click.option(
+    "--speed", callback=_speed, metavar="N|max", help="On a terminal: with the original pauses, N times as fast."
 )
 @click.option(
-    "--verbose", "-v", count=True, help="With what was said, asked and returned; -vv: with prompts and thinking."
+    "--verbose", "-v", count=True, help="Include prompts, arguments and results; -vv: full prompts and thinking."
 )
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many steps.  [default: all]")
-@click.option("--no-pager", is_flag=True, help="Print at once, however long it is.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most this many steps.  [default: all]")
+@click.option("--no-pager", is_flag=True, help="Print without a pager, however long it is.")
 @click.option(
-    "--stats", is_flag=True, help="Times, calls, tokens, cost and checks instead of the steps, of whole sessions."
+    "--stats", is_flag=True, help="Show times, calls, tokens, cost and checks instead of the steps, of whole sessions."
 )
 @price_option
 @pass_run
 def replay(run: Run, /, **options: Any) -> None:
-    """A session step by step, as it happened.
+    """Replay a session step by step.
 
-    SESSION is a recorded session, FILE a file of an agent, a journal, or a folder of such files: nothing of it is recorded.
-    Each row has the step's number, its time (UTC), how long after the row above, and what happened. What could not be read
-    is said at the end, and the exit code is then 1. With --json and --follow each step is a document on one line.
+    SESSION is a recorded session. FILE is a file of an agent, a journal, or a folder of such files; nothing of it is
+    recorded. Each row has the step's number, its time (UTC), the time since the row above, and the event. What could
+    not be read is listed at the end, and the exit code is then 1. With --json and --follow each step is a document on
+    one line.
     """
     from tallystick.review.replay_sources import open_cast
 
@@ -96,10 +101,10 @@ def replay(run: Run, /, **options: Any) -> None:
         filters={name: options.pop(name) for name in _FILTERS}, **{name: options[name] for name in options}
     )
     if given.stats and given.chooses_steps:
-        raise click.UsageError("--stats counts whole sessions: leave out what chooses steps")
+        raise click.UsageError("--stats counts whole sessions: omit the options that select steps")
     if given.specs and not given.stats:
-        prices_for(run, given.specs)  # what is wrong with them is told all the same
-        run.note("--cost is for --stats: steps alone have no price")
+        prices_for(run, given.specs)  # problems of the sessions are reported all the same
+        run.note("--cost needs --stats: single steps have no price")
     with ExitStack() as stack:
         with _reading(run, given.names) as advance:
             loads = given.verbose > 0 or bool(given.texts)
@@ -110,14 +115,14 @@ def replay(run: Run, /, **options: Any) -> None:
             show_statistics(run, cast, given.specs, without_sub_agents=given.below == "hide")
         elif cast.tops or run.json:
             _show(run, cast, given.asked(cast), given)
-        if not run.json:  # there they stand in the answer
+        if not run.json:  # there they are part of the answer
             run.take((*cast.remarks, *cast.failures))
         if cast.failures:
             raise SystemExit(FAILED)
 
 
 class _Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the words of the command said."""
+    """The values of the options of the command."""
 
     names: tuple[str, ...]
     start: str | None
@@ -142,12 +147,12 @@ class _Options(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def chooses_steps(self) -> bool:
-        """Whether only some of the steps are wanted, or those to come."""
+        """Whether only some of the steps are wanted, or only future ones."""
         own = (self.start, self.stop, self.only, self.goals, self.texts, self.errors, self.follow, self.limit)
         return any(one is not None and one is not False and one != () for one in (*own, *self.filters.values()))
 
     def asked(self, cast: Cast) -> Asked:
-        """The question, now that it is known which sessions it is about."""
+        """The question, once its sessions are known."""
         from tallystick.review.replay import Asked, Wanted
         from tallystick.review.replay_sources import find_spot
         from tallystick.sessions.timeline import Below
@@ -211,11 +216,11 @@ def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
         run.page(view.lines(beats))
     below = len(cast.family()) - len(cast.tops)
     if below and asked.below is Below.FOLD and not asked.wanted.is_any:
-        run.note(f"{counted(below, 'session')} below these not looked into: --subagents inline does")
+        run.note(f"{counted(below, 'session')} below these not included; --subagents inline includes them")
 
 
 def _taints(run: Run, cast: Cast) -> dict[tuple[str, int], tuple[TaintNode, ...]]:
-    """By call, what is known of where its content came from; of sessions in the store."""
+    """By call, what is known of the sources of its content; of sessions in the store."""
     from tallystick.ask.taint import taint_tree
     from tallystick.workspace.indexing import open_index
 
@@ -231,7 +236,7 @@ def _taints(run: Run, cast: Cast) -> dict[tuple[str, int], tuple[TaintNode, ...]
 
 
 def _live(run: Run, view: View, beats: Iterable[Beat]) -> None:
-    """Print each step as it comes, past any buffer."""
+    """Print each step as it arrives, without buffering."""
     if run.json:
         for beat in beats:
             if beat.folded is None:

@@ -37,8 +37,10 @@ _SPACES = re.compile(r"\s+")
 @click.option("--session", metavar="S", help="Steps of this session.")
 @time_option("--since", "From this time on: 2026-11-21, 3h, today (UTC).")
 @time_option("--until", "Before this time.")
-@click.option("--path", metavar="P", help="Calls that touched this file, and their results; the end of a path will do.")
-@click.option("--failed", is_flag=True, help="Only what did not succeed, refused calls among it.")
+@click.option(
+    "--path", metavar="P", help="Calls that touched this file, and their results; the end of a path is enough."
+)
+@click.option("--failed", is_flag=True, help="Only what failed or was refused.")
 @click.option("--newest", is_flag=True, help="Newest first.  [default: best first]")
 @limit_option("steps")
 @pass_run
@@ -57,7 +59,7 @@ def search(
     newest: bool,
     limit: int | None,
 ) -> None:
-    """Find steps by the words in them. All must stand in the step; "a phrase" and the beginning* of a word will do too."""
+    """Find steps by the words in them. A step must contain all of them; "a phrase" and the beginning* of a word also work."""
     from tallystick.ask.search import search as search_steps
     from tallystick.graph.project import Depth
     from tallystick.graph.search import MOST_RANKED, Order, SearchFilter
@@ -80,12 +82,12 @@ def search(
         )
         found = search_steps(run.home, index, " ".join(words), wanted)
     if found.unsearchable:
-        run.warn(f"{counted(found.unsearchable, 'session')} cannot be searched whole yet: the index is behind")
+        run.warn(f"{counted(found.unsearchable, 'session')} cannot be searched completely yet: the index is behind")
     run.answer("search", found, _text(found))
     if found.hits and found.order is Order.NEWEST and not newest:
-        run.note(f"these words stand in more than {MOST_RANKED:,} steps: the newest come first, not the best")
+        run.note(f"these words are in more than {MOST_RANKED:,} steps: the newest come first, not the best")
     if found.more:
-        run.note(f"there are more than these {len(found.hits)}: --limit N shows N")
+        run.note(f"Showing {len(found.hits)}; --limit N shows more")
 
 
 def _text(found: SearchResult) -> Iterator[str]:

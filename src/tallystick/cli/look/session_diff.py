@@ -31,10 +31,10 @@ _MOST_WORDS = 3
 @limit_option("prompts, calls and files that differ")
 @pass_run
 def diff(run: Run, left: str, right: str, limit: int | None) -> None:
-    """How two sessions differ: where they part, what each did and left behind, under which configuration.
+    """How two sessions differ: the first difference, the actions and results of each, and their configurations.
 
-    Calls go together where the tool and its arguments are the same, told in the session's own folder. A file counts with what
-    a session left in it.
+    Calls are paired when the tool and its arguments are the same, with paths relative to the session's own folder. A
+    file counts with the content that a session left in it.
     """
     from tallystick.review.session_diff import session_diff
     from tallystick.workspace.indexing import open_index
@@ -46,7 +46,7 @@ def diff(run: Run, left: str, right: str, limit: int | None) -> None:
 
 
 def diff_text(found: SessionDiff, width: int, most: int) -> Iterator[str]:
-    """The difference for a person."""
+    """The difference as text."""
     for name, side in (("A", found.left), ("B", found.right)):
         row = side.session
         words = f"{name}  {short(row.session)}  {cut(one_line(row.agent), 20)}  "
@@ -82,7 +82,7 @@ def _of_side(side: Side) -> Iterator[tuple[str, str]]:
 def _ran_under(found: SessionDiff, width: int) -> Iterator[str]:
     room = max((width - 24) // 2, 20)
     for setting in found.settings:
-        left, right = (cut(one_line(text), room) if text else "(not said)" for text in (setting.left, setting.right))
+        left, right = (cut(one_line(text), room) if text else "(not set)" for text in (setting.left, setting.right))
         yield f"  {setting.name:<14} {left}  →  {right}"
     for section in found.sections or ():
         parts = (("changed", section.changed), ("only B", section.added), ("only A", section.removed))
@@ -155,7 +155,7 @@ def _move(side: Side, move: Move | None, width: int) -> str:
 def _files(files: tuple[FileDifference, ...], width: int, most: int) -> Iterator[str]:
     if not files:
         return
-    yield click.style(f"files: {counted(len(files), 'file')} not left alike", bold=True)
+    yield click.style(f"files: {counted(len(files), 'file')} with different final content", bold=True)
     for file in files[:most]:
         path = cut(one_line(file.path), max(width - 40, 20))
         if file.left is None or file.right is None:

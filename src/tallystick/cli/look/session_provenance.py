@@ -1,4 +1,4 @@
-"""`tally session provenance`: where a conversation comes from."""
+"""`tally session provenance`: the origin of a conversation."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _RULES = ("0.19.0", "later")
 
 @click.command("provenance", cls=Command, example=_EXAMPLE)
 @click.argument("handle", shell_complete=completing.sessions)
-@click.option("--hermes", is_flag=True, help="In the words of Hermes: the payload that its clients know.")
+@click.option("--hermes", is_flag=True, help="In the format of Hermes: the payload that its clients read.")
 @click.option(
-    "--rule", type=click.Choice(_RULES), default=_RULES[0], help="By which version's rule.", show_default=True
+    "--rule", type=click.Choice(_RULES), default=_RULES[0], help="The version whose rule applies.", show_default=True
 )
 @click.option(
     "--store",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Hermes' state.db, to compare with.  [default: where they were imported from]",
+    help="Hermes' state.db to compare with.  [default: the one imported from]",
 )
 @pass_run
 def provenance(run: Run, handle: str, hermes: bool, rule: str, store: Path | None) -> None:
     """Where a conversation comes from: each session up to the first, and its compactions.
 
-    HANDLE is our id, and means that session; or the agent's own id or an editor's, and means what goes on under it: the last
+    HANDLE is our id, which means that session; or the id of the agent or of an editor, which means its last
     continuation.
     """
     from tallystick.capture.hermes_store import default_store
@@ -71,13 +71,13 @@ def _text(account: Account, width: int) -> Iterator[str]:
     row = account.current
     yield click.style(f"{short(row.session)}  {first_line(row.title or '(no prompt)', max(width - 10, 20))}", bold=True)
     yield from labelled(_facts(account), indent="  ")
-    yield click.style("  the way up", bold=True)
+    yield click.style("  ancestors", bold=True)
     yield from (
-        f"  {line}" for line in table(list(_hops(account)), head=("SESSION", "KIND", "ITS OWN ID", "BEGAN AT", ""))
+        f"  {line}" for line in table(list(_hops(account)), head=("SESSION", "KIND", "AGENT'S ID", "FORKED AT", ""))
     )
     left_out = len(account.way.hops) - _HOPS_SHOWN
     if left_out > 0:
-        yield f"  … and {left_out:,} more; --json has them all"
+        yield f"  … and {left_out:,} more; --json lists all"
     cut_at = _cut(account)
     if cut_at is not None:
         yield f"  {cut_at}"
@@ -87,13 +87,13 @@ def _text(account: Account, width: int) -> Iterator[str]:
 def _facts(account: Account) -> Iterator[tuple[str, str]]:
     said, row = account.said, account.current
     yield "agent", one_line(row.agent)
-    yield "its own id", one_line(row.source_session or "")
+    yield "agent's id", one_line(row.source_session or "")
     yield "kind", one_line(str(said["kind"])) + _why(said)
     yield "depth", f"{counted(said['depth'], 'continuation')} since {one_line(str(said['continuationRoot']))}"
     if said["lineageRoot"] != said["continuationRoot"]:
-        yield "first of all", one_line(str(said["lineageRoot"]))
+        yield "first session", one_line(str(said["lineageRoot"]))
     if "continuedAs" in said:
-        yield "goes on as", one_line(str(said["continuedAs"]))
+        yield "continued as", one_line(str(said["continuedAs"]))
     yield "compactions", _compactions(account)
     yield "recorded to", f"entry {row.size - 1:,}, {row.last_hash[:16]}…"
 
@@ -126,7 +126,7 @@ def _compactions(account: Account) -> str:
 
 
 def _compaction(last: Compaction) -> Iterator[str]:
-    """What is known of one, in words."""
+    """The details of one compaction, in words."""
     yield f"{last.entry[:8]}:{last.n}"
     yield " ".join(one_line(word) for word in (last.trigger, last.mode) if word)
     if last.summarized is not None or last.kept is not None:
@@ -165,14 +165,14 @@ def _began(link: Link) -> str:
 
 def _cut(account: Account) -> str | None:
     if account.way.cycle:
-        return "cut here: parents go round in a circle"
+        return "cut here: the parents form a cycle"
     if account.way.missing is not None:
         return f"cut here: its parent {one_line(account.way.missing)[:60]} is not recorded"
     return None
 
 
 def _differences(store: Any) -> Iterator[str]:
-    """What the agent's own store says by now, where that is not what was recorded."""
+    """What the agent's own store says now, where that differs from the record."""
     if not isinstance(store, dict):
         return
     if "error" in store:
@@ -180,7 +180,7 @@ def _differences(store: Any) -> Iterator[str]:
     elif store["agrees"]:
         yield "  its own store says the same"
     else:
-        yield click.style(f"  its own store says otherwise by now: {first_line(store['path'], 200)}", fg="yellow")
+        yield click.style(f"  its own store now differs: {first_line(store['path'], 200)}", fg="yellow")
         for each in store["differences"]:
             yield f"    {one_line(str(each['session']))[:60]}: {_difference(each)}"
 

@@ -1,4 +1,4 @@
-"""`tally session tree`: how sessions hang together, drawn."""
+"""`tally session tree`: the tree of sessions."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ _MOST_DRAWN = 1_000
     default=10,
     show_default=True,
     metavar="N",
-    help="So many levels below SESSION, and so many of the way up to its root.",
+    help="At most this many levels below SESSION, and above it towards its root.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"At most so many sessions.  [default: {_MOST_DRAWN:,}; with --json all]",
+    help=f"At most this many sessions.  [default: {_MOST_DRAWN:,}; with --json all]",
 )
 @pass_run
 def tree(run: Run, name: str | None, depth: int, limit: int | None) -> None:
-    """How sessions hang together: sub-agents, continuations, forks.
+    """Draw the tree of sessions: sub-agents, continuations, forks.
 
-    SESSION's own tree: the path up to its root, and what hangs on it; without SESSION the trees of all. MARKS counts
-    checkpoints. A cost is what the tokens come to at the prices of their models; unknown where a model has no known price.
+    With SESSION: the path up to its root, and its child sessions; without SESSION the trees of all. MARKS counts
+    checkpoints. A cost is that of the tokens at the prices of their models; unknown where a model has no known price.
     """
     from tallystick.review.sessions import session_tree
 
@@ -63,7 +63,7 @@ def tree(run: Run, name: str | None, depth: int, limit: int | None) -> None:
 
 @contextmanager
 def _unswept() -> Iterator[None]:
-    """Without looking for garbage: of 10,000 sessions that takes a third of the time, and none is made in circles."""
+    """Without garbage collection: for 10,000 sessions it takes a third of the time, and sessions form no reference cycles."""
     is_on = gc.isenabled()
     gc.disable()
     try:
@@ -130,7 +130,7 @@ def _total_data(total: Total) -> dict[str, object]:
 
 
 def tree_text(found: Tree, width: int) -> Iterator[str]:
-    """The tree for a person: a line a session, then what the session that was asked for comes to with all below it."""
+    """The tree as text: one line for each session, then the total of the session asked for and its child sessions."""
     branches = found.branches
     if not branches:
         yield "no sessions"
@@ -179,7 +179,7 @@ def _cells(branch: Branch) -> Mapping[str, str]:
 
 
 def _columns(rows: list[Mapping[str, str]], width: int) -> tuple[tuple[str, ...], int]:
-    """The columns that have something in them, fewer where they do not fit; and how wide all but the last are."""
+    """The columns that are not empty, fewer where they do not fit; and the width of all but the last."""
     widths = {column: max(width_of(row[column]) for row in rows) for column in _HEAD[:-1]}
     shown = {column: max(len(column), wide) + 2 for column, wide in widths.items() if wide}
     for column in _FIRST_TO_GO:
@@ -190,10 +190,10 @@ def _columns(rows: list[Mapping[str, str]], width: int) -> tuple[tuple[str, ...]
 
 
 def _odd(branch: Branch) -> str:
-    """What is odd about a session's place in the tree, and what is not drawn of it."""
+    """What is unusual about a session's place in the tree, and what is not drawn of it."""
     row, odd = branch.row, []
     if row.in_circle:
-        odd.append("its parents go round in a circle")
+        odd.append("its parents form a cycle")
     elif row.missing_parent is not None:
         odd.append(f"its parent {one_line(row.missing_parent)[:40]} is not recorded")
     if row.claimed and not row.missing_parent:
@@ -208,7 +208,7 @@ def _odd(branch: Branch) -> str:
 
 
 def total_text(total: Total) -> str:
-    """What a session and all that hang on it come to, in a sentence."""
+    """The total of a session and its child sessions, in one sentence."""
     statuses = ", ".join(f"{number:,} {status}" for status, number in total.by_status.items())
     said = [
         f"{counted(total.sessions, 'session')} ({statuses})",
@@ -231,5 +231,5 @@ def _unknown_text(models: tuple[str, ...]) -> str:
     """Which models have no known price."""
     if not models:
         return ""
-    names = ", ".join(one_line(model)[:60] or "a model that nobody names" for model in models[:3])
-    return f" (no price known: {names}{', …' if len(models) > 3 else ''})"
+    names = ", ".join(one_line(model)[:60] or "an unnamed model" for model in models[:3])
+    return f" (no price for: {names}{', …' if len(models) > 3 else ''})"

@@ -64,7 +64,7 @@ session = Group(
 @click.option("--agent", "agents", multiple=True, metavar="A", help="Sessions of this agent. May be repeated.")
 @click.option("--run", "runs", multiple=True, metavar="R", help="Sessions of this run. May be repeated.")
 @click.option("--workspace", "workspaces", multiple=True, metavar="W", help="Sessions of this workspace.")
-@click.option("--parent", "parents", multiple=True, metavar="SESSION", help="Sessions that hang on this one.")
+@click.option("--parent", "parents", multiple=True, metavar="SESSION", help="Child sessions of this one.")
 @time_option("--since", "Sessions with a step from this time on: 2026-11-21, 3h, today (UTC).")
 @pass_run
 def list_(run: Run, /, limit: int | None, **wanted: Any) -> None:
@@ -81,14 +81,14 @@ def list_(run: Run, /, limit: int | None, **wanted: Any) -> None:
     data = {"sessions": [row_data(row, about[row.session]) for row in rows], "has_more": has_more}
     run.answer("sessions", data if run.json else None, list_text(rows, about, run.width))
     if has_more:
-        run.note(f"there are more than these {len(rows)}: --limit N shows N")
+        run.note(f"Showing {len(rows)}; --limit N shows more")
 
 
 _HEAD = ("SESSION", "AGENT", "KIND", "STATUS", "LAST STEP (UTC)", "STEPS", "FAILED", "COST", "GOAL OR TITLE")
 
 
 def row_data(row: SessionRow, about: About) -> dict[str, Any]:
-    """A session's row with --json: what the index has of it, and what it comes to."""
+    """A session's row with --json: what the index has of it, and its total."""
     from msgspec.structs import asdict
 
     return {
@@ -101,7 +101,7 @@ def row_data(row: SessionRow, about: About) -> dict[str, Any]:
 
 
 def list_text(rows: tuple[SessionRow, ...], about: Mapping[str, About], width: int) -> Iterator[str]:
-    """The list for a person."""
+    """The list as text."""
     if not rows:
         yield "no sessions"
         return
@@ -138,7 +138,7 @@ def _time(text: str | None) -> str:
 @click.argument("name", metavar="SESSION", shell_complete=completing.sessions)
 @pass_run
 def show(run: Run, name: str) -> None:
-    """One session: what it is, its prompts, what hangs on it. SESSION is our id, the agent's own, or a beginning of one."""
+    """Show one session: its facts, prompts and child sessions. SESSION is our id, the agent's own, or a beginning of one."""
     from tallystick.review.sessions import session_detail
 
     with opened_index(run) as index:
@@ -154,7 +154,7 @@ def _detail_text(found: SessionDetail, width: int) -> Iterator[str]:
     yield click.style(f"{short(row.session)}  {first_line(row.title or '(no prompt)', max(width - 10, 20))}", bold=True)
     yield from labelled(_facts(found), indent="  ")
     if found.under is not None and found.under.changes:
-        yield click.style("  changes of what it ran under", bold=True)
+        yield click.style("  configuration changes", bold=True)
         yield from (f"    {line}" for line in change_lines(found.under, width - 4))
     if found.requests:
         yield click.style("  prompts", bold=True)
@@ -163,7 +163,7 @@ def _detail_text(found: SessionDetail, width: int) -> Iterator[str]:
             for line in table(_request_cells(found.requests, width), head=_REQUEST_HEAD, right=frozenset((2, 3, 4)))
         )
     if len(found.requests) > _REQUESTS_SHOWN:
-        yield f"  … and {len(found.requests) - _REQUESTS_SHOWN} more; --json has them all"
+        yield f"  … and {len(found.requests) - _REQUESTS_SHOWN} more; --json lists all"
     yield from _below(found)
 
 
@@ -172,7 +172,7 @@ def _below(found: SessionDetail) -> Iterator[str]:
     from tallystick.cli.look.session_tree import total_text
 
     if found.children:
-        yield click.style("  sessions that hang on it", bold=True)
+        yield click.style("  child sessions", bold=True)
         for child in found.children[:_CHILDREN_SHOWN]:
             is_open = ""
             if child.left_open:
@@ -180,13 +180,13 @@ def _below(found: SessionDetail) -> Iterator[str]:
             yield f"    {short(child.session)}  {one_line(child.kind)}, {child.status}{is_open}"
         if len(found.children) > _CHILDREN_SHOWN:
             yield f"    … and {len(found.children) - _CHILDREN_SHOWN} more; `tally session tree` draws them"
-        yield f"    with all below it: {total_text(found.total)}"
+        yield f"    total with child sessions: {total_text(found.total)}"
     for refused in found.life.refused[:_REFUSED_SHOWN]:
         word = ""
         if refused.word and refused.word != refused.then:
             word = f" ({one_line(refused.word)[:40]})"
         said = f"step {refused.n} says {refused.then.value}{word}, which does not follow from {refused.now.value}"
-        yield click.style(f"  {said}: passed over", fg="yellow")
+        yield click.style(f"  {said}: ignored", fg="yellow")
 
 
 def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
@@ -195,7 +195,7 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
     row = found.session
     yield "session", one_line(row.session)
     yield "agent", one_line(row.agent)
-    yield "its own id", one_line(row.source_session or "")
+    yield "agent's id", one_line(row.source_session or "")
     yield "kind", one_line(row.kind) + _parent_text(row)
     yield "depth", f"{found.about.depth}, below {short(found.root)}" if found.about.depth else ""
     yield "status", _status(found)
@@ -218,7 +218,7 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
 
 
 def _after(found: SessionDetail) -> str:
-    """The word from outside that its first entry names."""
+    """The date from an outside source that its first entry names."""
     words = (str(found.after.get(name) or "") for name in ("kind", "target", "receipt"))
     at = _moment(str(found.after.get("at") or ""))
     if found.after:
@@ -257,8 +257,8 @@ def _calls(row: SessionRow) -> str:
 def _sealed(found: SessionDetail) -> str:
     behind = found.session.size - found.sealed_size
     if behind <= 0:
-        return "all of it is under a head"
-    return f"{found.sealed_size:,} entries are under a head, {behind:,} not yet"
+        return "all entries are covered by a head"
+    return f"{found.sealed_size:,} entries are covered by a head, {behind:,} not yet"
 
 
 _REQUEST_HEAD = ("STEP", "TIME (UTC)", "STEPS", "CALLS", "FAILED", "PROMPT")

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, example="tally show a3f9:17\ntally show 4cdfe901 --input")
 @click.argument("step", shell_complete=completing.steps)
-@click.option("--input", "is_input", is_flag=True, help="What the model call was given, step by step.")
+@click.option("--input", "is_input", is_flag=True, help="Show the input of the model call, step by step.")
 @pass_run
 def show(run: Run, step: str, is_input: bool) -> None:
-    """Everything about one step. STEP is SESSION:N, SESSION#HASH or HASH; a unique beginning of each will do."""
+    """Show everything about one step. STEP is SESSION:N, SESSION#HASH or HASH; a unique beginning of each is enough."""
     from tallystick.ask.show import given_to, show_step
     from tallystick.workspace.names import find_step
 
@@ -62,7 +62,7 @@ def _facts(shown: Shown) -> Iterator[tuple[str, str]]:
 
 
 def _proof(shown: Shown) -> str:
-    """What stands behind the step, and what does not."""
+    """The proof of the step, and what is missing from it."""
     if shown.defect is not None:
         return click.style(f"✕ the values are not those of the hash ({one_line(shown.defect)})", fg="red")
     covered = ""
@@ -72,7 +72,7 @@ def _proof(shown: Shown) -> str:
     if covered:
         sealed = f"{covered} is in the ledger"
     more = f"`tally verify {short(shown.step.session)}` checks chain and signature"
-    return f"the values are those of the hash; {sealed}; {more}"
+    return f"the values match the hash; {sealed}; {more}"
 
 
 def _section(title: str, note: str = "") -> Iterator[str]:
@@ -105,10 +105,10 @@ def _input_text(call: Recorded, given: Given, width: int) -> Iterator[str]:
     if not given.visible:
         yield "input: not visible from this source"
         return
-    yield click.style(f"{reference(call)} was given {counted(len(given.steps), 'step')}", bold=True)
+    yield click.style(f"the input of {reference(call)} was {counted(len(given.steps), 'step')}", bold=True)
     for step in given.steps:
         yield step_line(step, width, place=f"{step.n:>5}")
     if given.matches:
-        yield f"  the digest sealed with the call is that of the {counted(given.on_path, 'step')} on its path"
+        yield f"  the digest sealed with the call matches the {counted(given.on_path, 'step')} on its path"
     else:
-        yield click.style("  ✕ the digest sealed with the call is not that of these steps", fg="red")
+        yield click.style("  ✕ the digest sealed with the call does not match these steps", fg="red")

@@ -1,4 +1,4 @@
-"""`tally sql`: questions to the index in SQL."""
+"""`tally sql`: SQL queries on the index."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _values(context: click.Context, parameter: click.Parameter, given: tuple[str
 )
 @click.argument("query", required=False)
 @click.option(
-    "--param", "-p", "values", multiple=True, metavar="NAME=VALUE", callback=_values, help="Stands for :NAME."
+    "--param", "-p", "values", multiple=True, metavar="NAME=VALUE", callback=_values, help="The value of :NAME."
 )
-@click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV, whole.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print all rows as CSV.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.001),
@@ -52,8 +52,8 @@ def _values(context: click.Context, parameter: click.Parameter, given: tuple[str
     metavar="S",
     help="Stop after S seconds.",
 )
-@click.option("--example", "name", metavar="NAME", help="Ask this example.")
-@click.option("--examples", "wants_examples", is_flag=True, help="List example questions.")
+@click.option("--example", "name", metavar="NAME", help="Run this example.")
+@click.option("--examples", "wants_examples", is_flag=True, help="List example queries.")
 @click.option("--tables", "wants_tables", is_flag=True, help="List tables, columns and what they mean.")
 @limit_option("rows")
 @pass_run
@@ -68,7 +68,7 @@ def sql(
     wants_tables: bool,
     limit: int | None,
 ) -> None:
-    """Ask the index in SQL. It can only be read."""
+    """Query the index in SQL. The index is read-only."""
     from tallystick.ask.sql import all_examples, all_tables, ask_sql, example_named
 
     if [query is not None, name is not None, wants_examples, wants_tables].count(True) != 1:
@@ -91,7 +91,7 @@ def sql(
     else:
         run.answer("sql", answer, _text(answer))
     if answer.more:
-        run.note(f"there are more than these {counted(len(answer.rows), 'row')}: --limit N shows N")
+        run.note(f"Showing {counted(len(answer.rows), 'row')}; --limit N shows more")
 
 
 def _text(answer: Answer) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _cell(value: Value, width: int) -> str:
 
 
 def _print_csv(run: Run, answer: Answer) -> None:
-    """The rows as RFC 4180 has them, bytes as hex; on a terminal with nothing that it would obey."""
+    """The rows as in RFC 4180, bytes as hex; on a terminal without anything that it would obey."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(answer.columns)

@@ -1,6 +1,6 @@
 """Statistics on the terminal: what `tally replay --stats` prints.
 
-Owns the sections and their order: those with nothing in them are left out. What is counted is sessions.statistics'.
+Owns the sections and their order; empty sections are left out. The figures come from sessions.statistics.
 """
 
 from __future__ import annotations
@@ -33,17 +33,20 @@ _HEADLESS = ("headless", "headless-legacy")
 
 
 def show_statistics(run: Run, cast: Cast, specs: tuple[str, ...], *, without_sub_agents: bool) -> None:
-    """Answer with the statistics of what is to be replayed."""
+    """Print the statistics of a replay."""
     from tallystick.review.statistics import SubAgents, statistics_of
 
     found = statistics_of(cast, prices_for(run, specs), SubAgents.WITHOUT if without_sub_agents else SubAgents.WITH)
     if run.json:
-        run.warnings += [*cast.remarks, *cast.failures]  # whoever called says them after the answer: here that is all
+        run.warnings += [
+            *cast.remarks,
+            *cast.failures,
+        ]  # the caller prints them after the answer; here they are the whole answer
     run.answer("statistics", found, report_text(found, run.width))
 
 
 def report_text(found: Report, width: int) -> Iterator[str]:
-    """The figures for a person: each session's, then those of all."""
+    """The figures as text: each session's, then those of all."""
     if not found.sessions:
         yield "no sessions"
     for number, one in enumerate(found.sessions):
@@ -69,11 +72,11 @@ def _session(one: SessionStatistics, width: int) -> Iterator[str]:
         )
     yield from statistics_text(one.statistics, width)
     if one.agent in _HEADLESS:
-        yield from _section("as the agent's own replay counts", _reported(one.statistics))
+        yield from _section("as counted by the agent's own replay", _reported(one.statistics))
 
 
 def statistics_text(figures: Statistics, width: int) -> Iterator[str]:
-    """Sections of figures, those with nothing in them left out."""
+    """Sections of figures; empty ones are left out."""
     yield from labelled(_within(_summary(figures), width - 4), indent="  ")
     yield from _section("tools", _tools(figures))
     yield from _section("models", _models(figures))
@@ -103,7 +106,7 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _within(rows: Iterable[tuple[str, str]], width: int) -> list[tuple[str, str]]:
-    """Names and values, the values cut to what is left of `width` beside the longest name."""
+    """Names and values, the values cut to the width left beside the longest name."""
     kept = list(rows)
     longest = max((len(name) for name, value in kept if value), default=0)
     return [(name, cut(value, max(width - longest, 20))) for name, value in kept]
@@ -140,7 +143,7 @@ def _words(counts: Mapping[str, int]) -> str:
 
 def _cut_off(total: int) -> Iterator[str]:
     if total > _MOST_ROWS:
-        yield f"… and {total - _MOST_ROWS:,} more; --json has them all"
+        yield f"… and {total - _MOST_ROWS:,} more; --json lists all"
 
 
 def _time(duration_ms: int) -> str:
@@ -252,7 +255,7 @@ def _odd(anomaly: Anomaly) -> tuple[str, str]:
 
 
 def _reported(figures: Statistics) -> Iterator[str]:
-    """The figures that the agent's own replay gives, by its rules."""
+    """The figures of the agent's own replay, by its rules."""
     found = figures.reported
     yield f"total {_replay_time(found.total_ms)}"
     for goal, took_ms in islice(found.goals.items(), _MOST_ROWS):
@@ -277,7 +280,7 @@ def _reported(figures: Statistics) -> Iterator[str]:
 
 
 def _replay_time(took_ms: int) -> str:
-    """A time as that replay writes it."""
+    """A time in the format of that replay."""
     if took_ms < 1000:
         return f"{took_ms}ms"
     if took_ms < 60_000:

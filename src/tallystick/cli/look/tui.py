@@ -16,26 +16,27 @@ from tallystick.cli.context import Run, pass_run
 @click.argument("session", required=False, shell_complete=completing.sessions)
 @pass_run
 def tui(run: Run, session: str | None) -> None:
-    """Look through sessions on the full screen, by keys.
+    """Browse sessions full-screen.
 
-    Sessions are on the left, the steps of one on the right, everything of a step below. `?` shows all keys, `q` leaves.
-    SESSION is opened first; without it the one with the newest step.
+    Sessions are on the left, the steps of one on the right, everything about a step below. `?` shows all keys, `q`
+    quits. SESSION is opened first; without it the one with the newest step.
     """
     from tallystick.errors import NotFoundError, UsageError
 
     if not run.home.exists:
-        raise NotFoundError(f"there is no store at {run.home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {run.home.folder}", hint="create one with `tally init`")
     if run.json:
         raise UsageError(
-            "a screen is no JSON document", hint="`tally session tree --json`, `tally replay SESSION --json`"
+            "the full-screen view has no JSON output",
+            hint="use `tally session tree --json` or `tally replay SESSION --json`",
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         raise UsageError(
-            "this needs a terminal that it can draw on",
-            hint="`tally session tree` and `tally replay SESSION` print lines",
+            "the full-screen view needs a terminal",
+            hint="use `tally session tree` and `tally replay SESSION` for plain lines",
         )
     if run.uses_color is False:
-        os.environ["NO_COLOR"] = "1"  # what draws looks there
+        os.environ["NO_COLOR"] = "1"  # the drawing code looks there
     from tallystick.tui.app import Browser
 
     app = Browser(run.home, session)

@@ -1,6 +1,6 @@
-"""`tally acp`: an agent that speaks the Agent Client Protocol, recorded on its way to the editor.
+"""`tally acp`: an agent that speaks the Agent Client Protocol, recorded between it and its editor.
 
-Owns the words of the command. stdin and stdout are the protocol's: nothing of ours is printed there.
+Owns the options of the command. stdin and stdout carry the protocol: the command itself prints nothing there.
 """
 
 from __future__ import annotations
@@ -25,20 +25,24 @@ tally acp --decide -- gemini --acp"""
     context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": False},
 )
 @click.argument("command", metavar="-- AGENT [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--decide", is_flag=True, help="Let policy refuse permission requests; what it does not refuse is asked.")
-@click.option("--untouched", is_flag=True, help="Add nothing: not even where a session comes from.")
+@click.option(
+    "--decide", is_flag=True, help="Let policy refuse permission requests; all others still go to the editor."
+)
+@click.option("--untouched", is_flag=True, help="Add nothing to the protocol, not even the provenance of a session.")
 @click.option(
     "--hermes-meta",
     type=click.Choice(["0.19.0", "later"]),
     metavar="RULE",
-    help="Tell it in the words of Hermes too, by its rule `0.19.0` or `later`, for editors that know these.",
+    help="Also report provenance in the format of Hermes, by the rule of its version `0.19.0` or `later`, for editors "
+    "that read it.",
 )
 @pass_run
 def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, hermes_meta: str | None) -> None:
-    """Run an agent between its editor and itself, and record what they say.
+    """Run an agent behind its editor and record the messages between them.
 
-    Put `tally acp --` before the agent's command in the editor's settings. Every byte goes on as it came; results that begin
-    or continue a session get one member of `_meta`, "tallystick.dev/provenance". The exit code is the agent's.
+    Put `tally acp --` before the agent's command in the editor's settings. Every byte is passed on unchanged, except
+    that results that start or continue a session get one member of `_meta`, "tallystick.dev/provenance". The exit code
+    is the agent's.
     """
     from tallystick.capture.relay import end_as
     from tallystick.ingest.acp import policy, tap
@@ -62,5 +66,5 @@ def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, herme
     for fault in tapped.faults:
         run.warn(f"acp: {fault}")
     if tapped.ended.missed:
-        run.warn(f"acp: {tapped.ended.missed} lines were not recorded; gaps in the sessions say so")
+        run.warn(f"acp: {tapped.ended.missed} lines were not recorded; each session records the gap")
     sys.exit(end_as(tapped.ended.returncode))

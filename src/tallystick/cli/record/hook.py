@@ -1,4 +1,4 @@
-"""`tally hook`: what agents run as `hook.py`, for those who want to try a payload by hand."""
+"""`tally hook`: the same as `hook.py`, which agents run, for testing a payload by hand."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tallystick.cli.context import Run, pass_run
 def hook(run: Run, agent: str, event: str | None) -> None:
     """Deliver the payload on stdin as an agent's hook does, and print the answer.
 
-    The same as `python -I -S …/tallystick/hook.py AGENT [EVENT]`, which agents run because it starts faster. No output and
-    exit code 0 is `no opinion`.
+    The same as `python -I -S …/tallystick/hook.py AGENT [EVENT]`, which agents run because it starts faster. No output
+    and exit code 0 mean `no opinion`.
     """
     from tallystick.hook import main
 

@@ -1,4 +1,4 @@
-"""`tally import`: taking in what agents left on this machine, and saying what could not be taken."""
+"""`tally import`: import what agents left on this machine, and report what could not be imported."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _KINDS = 30
 @click.option("--again", is_flag=True, help="Read files from the beginning, even if nothing in them is new.")
 @pass_run
 def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: bool) -> None:
-    """Take in the histories that agents keep on this machine. With PATH: those in these files and folders.
+    """Import the histories that agents keep on this machine. With PATH: those in these files and folders.
 
-    What is in the record already is not recorded again. Agents' files are only read. A file that cannot be read is named,
-    the others are imported, and the exit code is 1. A hash-chain ledger that does not hold by its own hashes is imported
-    too, and the exit code is 2.
+    Steps that are already in the record are not recorded again. Agents' files are only read. A file that cannot be read
+    is reported, the others are imported, and the exit code is 1. A hash-chain ledger whose own hashes do not match is
+    imported too, and the exit code is 2.
     """
     from tallystick.ingest.adapters import adapters, only
     from tallystick.ingest.histories import count_passed_over, find_histories, import_histories
@@ -50,7 +50,7 @@ def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: b
     run.take(done.remarks)
     passed_over = count_passed_over(paths, found)
     if done.made_store:
-        run.note(f"made a store at {run.home.folder}")
+        run.note(f"created a store at {run.home.folder}")
     data = {**_data(done), "passed_over": passed_over}
     run.answer("import", data, import_text(done, str(below) if not paths else None, passed_over))
     if any(not item.verdict.valid for item in done.ledgers):
@@ -83,10 +83,10 @@ def _summary(item: LedgerReport) -> str:
 
 
 def import_text(done: Imported, searched: str | None, passed_over: int) -> Iterator[str]:
-    """The report for a person: agents, what is new, what is not in the record, what is damaged."""
+    """The report as text: agents, new steps, skipped content, damage."""
     report = done.report
     if passed_over:
-        yield f"passed over {counted(passed_over, 'file')} in those folders: no agent's history"
+        yield f"skipped {counted(passed_over, 'file')} in those folders: not an agent's history"
     if not report.files and not report.refused:
         if searched:
             yield f"no history found below {path_text(searched)}"
@@ -104,7 +104,7 @@ def import_text(done: Imported, searched: str | None, passed_over: int) -> Itera
         yield click.style("could not be read:", fg="red", bold=True)
         yield from (f"  {line}" for line in faults[:_FAULTS])
         if len(faults) > _FAULTS:
-            yield f"  … and {len(faults) - _FAULTS} more; --json has them all"
+            yield f"  … and {len(faults) - _FAULTS} more; --json lists all"
 
 
 _HEAD = ("AGENT", "FILES", "UNCHANGED", "SESSIONS", "NEW STEPS", "KNOWN", "")
@@ -122,10 +122,10 @@ def _agent_rows(files: list[FileReport]) -> Iterator[tuple[str, ...]]:
 
 
 def _also(files: list[FileReport]) -> str:
-    """What is out of the ordinary, in words."""
+    """Unusual results, in words."""
     counts = (
         (sum(file.steps.revised for file in files), "revised"),
-        (sum(file.steps.extended for file in files), "said more of"),
+        (sum(file.steps.extended for file in files), "steps extended"),
         (sum(file.steps.contradicted for file in files), "contradicted"),
         (sum(file.state == "rewritten" for file in files), "files rewritten"),
         (sum(file.state == "failed" for file in files), "failed"),
@@ -134,7 +134,7 @@ def _also(files: list[FileReport]) -> str:
 
 
 def _loss_text(files: list[FileReport]) -> Iterator[str]:
-    """By agent and kind: what of the sources is not in the record, most frequent first."""
+    """By agent and kind: the content of the sources that is not in the record, most frequent first."""
     kinds: dict[tuple[str, str], tuple[int, str]] = {}
     for file in files:
         for kind, loss in file.losses.items():
@@ -143,7 +143,7 @@ def _loss_text(files: list[FileReport]) -> Iterator[str]:
                 kinds[file.agent, kind] = (count + loss.count, example or _example(loss))
     if not kinds:
         return
-    yield click.style("not in the record, by kind:", bold=True)
+    yield click.style("skipped content that is not in the record, by kind:", bold=True)
     rows = sorted(kinds.items(), key=lambda item: (-item[1][0], item[0]))
     cells = [
         (one_line(agent), one_line(kind), f"{count:,}", example) for (agent, kind), (count, example) in rows[:_KINDS]
@@ -152,7 +152,7 @@ def _loss_text(files: list[FileReport]) -> Iterator[str]:
         f"  {line}" for line in table(cells, head=("AGENT", "KIND", "COUNT", "FOR EXAMPLE"), right=frozenset((2,)))
     )
     if len(rows) > _KINDS:
-        yield f"  … and {len(rows) - _KINDS} more kinds; --json has them all"
+        yield f"  … and {len(rows) - _KINDS} more kinds; --json lists all"
 
 
 def _example(loss: LossCount) -> str:
@@ -174,7 +174,7 @@ def _faults(done: Imported) -> Iterator[str]:
             for example in loss.examples or [""]:
                 yield f"{path_text(file.path)}: {one_line(kind)}{': ' if example else ''}{first_line(example, 160)}"
             if loss.count > len(loss.examples or [""]):
-                yield f"{path_text(file.path)}: {one_line(kind)}: {loss.count - len(loss.examples):,} more like it"
+                yield f"{path_text(file.path)}: {one_line(kind)}: {loss.count - len(loss.examples):,} more"
 
 
 def _named(path: Path, why: str) -> str:
@@ -185,7 +185,7 @@ def _named(path: Path, why: str) -> str:
 
 
 def _variant(variant: Variant) -> str:
-    """The open points of the format, and how this ledger's writer decided them."""
+    """The open points of the format, and the choices of this ledger's writer."""
     import msgspec
 
     choices = msgspec.to_builtins(variant)
@@ -194,11 +194,11 @@ def _variant(variant: Variant) -> str:
 
 
 def _ledger_text(item: LedgerReport) -> Iterator[str]:
-    """The verdict of a hash-chain ledger by its own hashes: it is another recorder's, so this is all that can be said."""
+    """The verdict on a hash-chain ledger by its own hashes. Another recorder wrote it, so nothing else can be checked."""
     variant = item.verdict.variant
     yield f"hash chain of {path_text(item.path)}:"
     yield f"  {one_line(_summary(item))}"
     if variant is not None:
-        yield f"  formula: {'the one we take first' if variant.is_primary else _variant(variant)}"
+        yield f"  formula: {'the default' if variant.is_primary else _variant(variant)}"
     for what in item.verdict.cannot_prove:
         yield f"  cannot prove {one_line(what)}"

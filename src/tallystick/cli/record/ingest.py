@@ -1,6 +1,6 @@
-"""`tally ingest`: record what scripts and programs say, as lines of JSON.
+"""`tally ingest`: record the events of scripts and programs, sent as lines of JSON.
 
-Parses, calls one operation, renders.
+Parses the arguments, calls one operation, renders the result.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _MOST_TOLD = 100
     example='echo \'{"type": "user", "session": "nightly", "text": "Update the index"}\' | tally ingest --stdin',
 )
 @click.option("--stdin", is_flag=True, help="Read lines from stdin until it ends, recording each as it comes.")
-@click.option("--agent", metavar="A", help="The agent of lines that name none.  [default: script]")
-@click.option("--session", metavar="S", help="The session of lines that name none.")
+@click.option("--agent", metavar="A", help="The agent of lines that have none.  [default: script]")
+@click.option("--session", metavar="S", help="The session of lines that have none.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a line, and nothing else.")
 @pass_run
 def ingest(run: Run, stdin: bool, agent: str | None, session: str | None, schema: bool) -> None:
     """Record events that a program writes as lines of JSON.
 
-    A line has a type and a session; an id makes it safe to send twice. Exit code 1: a line was refused.
+    A line has a type and a session; an id prevents duplicates when it is sent twice. Exit code 1: a line was refused.
     """
     from tallystick.errors import UsageError
 
     if stdin == schema:
-        raise UsageError("say either --stdin or --schema")
+        raise UsageError("give either --stdin or --schema")
     if schema:
         _print_schema(run)
         return
@@ -74,7 +74,7 @@ def _record(run: Run, stream: BinaryIO, agent: str | None, session: str | None) 
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of a stream as they come; of one that is too long its beginning, which is refused for its length."""
+    """The lines of a stream as they arrive. Of a line over the limit only the beginning, which is refused for its length."""
     from tallystick.ingest.json_lines import MOST_BYTES
 
     while line := stream.readline(MOST_BYTES + 1):
@@ -97,6 +97,9 @@ def _data(counts: Ingested) -> dict[str, object]:
 def _text(counts: Ingested) -> Iterator[str]:
     new = sum(count for outcome, count in counts.steps.items() if outcome not in ("known", "corroborated"))
     known = counts.steps["known"] + counts.steps["corroborated"]
-    yield f"recorded {counted(new, 'step')} of {counted(len(counts.sessions), 'session')}; {known:,} were known"
+    yield (
+        f"recorded {counted(new, 'step')} of {counted(len(counts.sessions), 'session')}; {known:,} were already "
+        "recorded"
+    )
     if counts.refused:
         yield f"refused {counted(counts.refused, 'line')}"

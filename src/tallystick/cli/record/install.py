@@ -1,4 +1,4 @@
-"""`tally install`, `tally uninstall`, `tally agents`: parse, ask `setup.install` and `setup.agents`, render."""
+"""`tally install`, `tally uninstall`, `tally agents`: parse, call `setup.install` and `setup.agents`, render."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tallystick.setup.install import AFTERWARDS, FileReport, Report, can_http, o
 from tallystick.setup.install import install as do_install
 from tallystick.setup.install import uninstall as do_uninstall
 
-_NOT_RUN = {"cursor": "what Cursor does with hooks is taken from its documentation: it was never run here"}
+_NOT_RUN = {"cursor": "Cursor's use of hooks is taken from its documentation and was never run here"}
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What `install` and `uninstall` take."""
+    """The options that `install` and `uninstall` share."""
     for option in (
         click.option("--dry-run", is_flag=True, help="Show what would change as a diff, and change nothing."),
         click.option("--project", is_flag=True, help="The settings of the project in this folder, not the user's."),
-        click.option("--all", "all_agents", is_flag=True, help="All agents that are found."),
+        click.option("--all", "all_agents", is_flag=True, help="All agents found on this machine."),
         click.argument("agent", required=False, shell_complete=completing.agents),
     ):
         command = option(command)
@@ -41,13 +41,15 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--http/--no-http",
     default=None,
-    help="Have the agent call the recorder's loopback port instead of a command (Claude Code, Qwen Code), or no longer.",
+    help="Connect the agent to the recorder's loopback port instead of a command (Claude Code, Qwen Code), or stop "
+    "doing so.",
 )
 @pass_run
 def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool, http: bool | None) -> None:
-    """Have an agent call our hook: from its next start on, what it does is recorded as it happens.
+    """Connect an agent: add Tallystick's hook to its settings.
 
-    Its settings keep their order, comments and permissions, and are backed up; a second time changes nothing.
+    From the agent's next start on, its actions are recorded as they happen. Its settings keep their order, comments and
+    permissions, and are backed up. The command is idempotent.
     """
     where = _surroundings(project)
     names = _asked(
@@ -71,16 +73,18 @@ def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_ru
     example="tally uninstall claude-code\ntally uninstall --all\ntally uninstall --purge --dry-run",
 )
 @_options
-@click.option("--purge", "all_of_it", is_flag=True, help="Remove everything of Tallystick's, the record included.")
-@click.option("--yes", is_flag=True, help="With --purge: do not ask.")
+@click.option(
+    "--purge", "all_of_it", is_flag=True, help="Remove everything that belongs to Tallystick, including the record."
+)
+@click.option("--yes", is_flag=True, help="With --purge: do not ask for confirmation.")
 @pass_run
 def uninstall(
     run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool, all_of_it: bool, yes: bool
 ) -> None:
-    """Take our hook out of an agent's settings: of the user's and of all projects', or with --project of this one's.
+    """Disconnect an agent: remove the hook. Without --project from the user's settings and those of all projects.
 
-    A file that nobody else has changed since is as it was before, to the byte. What was recorded stays, but with --purge:
-    that ends the recorder and removes the hooks of all agents, units and completions of ours, and the store.
+    A settings file that has not changed otherwise is restored to the byte. What was recorded stays, except with
+    --purge, which stops the recorder and removes the hooks of all agents, the units, the completions and the store.
     """
     where = _surroundings(project)
     if all_of_it:
@@ -101,16 +105,16 @@ def _surroundings(project: bool) -> Surroundings:
 
 
 def _asked(agent: str | None, all_agents: bool, found: list[str]) -> list[str]:
-    """The agents that are meant."""
+    """The agents meant."""
     if (agent is not None) == all_agents:
-        raise UsageError("name one agent, or say --all", hint="`tally agents` lists them")
+        raise UsageError("give one agent, or --all", hint="`tally agents` lists them")
     if agent is not None:
         return [agent]
     return found
 
 
 def _each(run: Run, names: list[str], do: Callable[[str], Report], schema: str, *, dry_run: bool) -> None:
-    """Do it for each agent. One that fails does not keep the others from it; the exit code is 1 then."""
+    """Call the function for each agent. A failure does not stop the others; the exit code is then 1."""
     reports, failures = [], []
     for name in names:
         try:
@@ -129,7 +133,7 @@ def _each(run: Run, names: list[str], do: Callable[[str], Report], schema: str, 
 
 
 def _nothing(schema: str, names: list[str], failures: list[str]) -> str:
-    """Why there is nothing to tell."""
+    """Why there is nothing to report."""
     if failures:
         return "nothing was done"
     if schema == "uninstall":
@@ -176,7 +180,7 @@ def _what_happened(file: FileReport, schema: str) -> str:
 def _remarks(report: Report) -> Iterator[str]:
     yield f"{counted(len(report.events), 'event')}: {', '.join(report.events)}"
     if report.unhooked:
-        yield f"not seen, for something of yours stands in the way: {', '.join(report.unhooked)}"
+        yield f"not seen, because your own settings are in the way: {', '.join(report.unhooked)}"
     for remarks in (AFTERWARDS, _NOT_RUN):
         if report.agent in remarks:
             yield remarks[report.agent]
@@ -186,17 +190,17 @@ def _remarks(report: Report) -> Iterator[str]:
 
 
 @click.command("agents", cls=Command, example="tally agents\ntally agents --all --json")
-@click.option("--all", "show_all", is_flag=True, help="Also those that are not on this machine.")
-@click.option("--project", is_flag=True, help="Ask for the hooks of the project in this folder, not the user's.")
+@click.option("--all", "show_all", is_flag=True, help="Include agents that are not on this machine.")
+@click.option("--project", is_flag=True, help="Show the hooks of the project in this folder, not the user's.")
 @pass_run
 def agents(run: Run, show_all: bool, project: bool) -> None:
-    """The agents on this machine: version, whether they call our hook, the last event, and what is not seen of them.
+    """List the agents on this machine: version, hooks, the last event, and what is not seen.
 
-    Each agent is run once for its version, and Codex once more for whether its user trusts our hook.
+    Runs each agent once for its version, and Codex once more to find out whether its user trusts the hook.
     """
     found = known_agents(run.home, _surroundings(project))
     shown = [agent for agent in found if show_all or agent.is_found]
-    lines = [line for agent in shown for line in _described(agent)] or ["no agent is found on this machine"]
+    lines = [line for agent in shown for line in _described(agent)] or ["no agent was found on this machine"]
     run.answer("agents", [_agent_data(agent) for agent in shown], lines)
 
 
@@ -232,7 +236,7 @@ def _described(agent: Agent) -> Iterator[str]:
 
 def _hooked(agent: Agent) -> str:
     if not agent.can_be_hooked:
-        return "cannot be: its history is read"
+        return "not possible: its history is read"
     if not agent.hooked:
         if agent.is_found:
             return f"no: `tally install {agent.agent}`"

@@ -1,6 +1,6 @@
 """`tally otlp`: receive the telemetry that agents export.
 
-Parses, lends `ingest.otlp` an HTTP server, renders.
+Parses the arguments, gives `ingest.otlp` an HTTP server, renders the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PORT = 4318
     cls=Command, example="tally otlp\nOTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 copilot -p 'Fix the tests'"
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
-@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any free port.")
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -34,7 +34,7 @@ PORT = 4318
 )
 @pass_run
 def otlp(run: Run, host: str, port: int, token_file: Path | None) -> None:
-    """Receive logs and spans by OTLP/HTTP (JSON or protobuf) and record what agents did, until Ctrl-C.
+    """Receive logs and spans by OTLP/HTTP (JSON or protobuf) and record them, until Ctrl-C.
 
     Agents export to http://127.0.0.1:4318 by default. Metrics are accepted and counted.
     """
@@ -58,9 +58,9 @@ def _token(path: Path | None) -> str | None:
     try:
         token = path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the token cannot be read from {path}") from error
+        raise UsageError(f"cannot read the token from {path}") from error
     if not token:
-        raise UsageError(f"{path} has no token in it")
+        raise UsageError(f"{path} contains no token")
     return token
 
 
@@ -82,7 +82,7 @@ async def _serve(run: Run, receiver: Receiver, host: str, port: int, token: str 
 
 
 def _announce(run: Run, listener: Listener) -> None:
-    """Where it listens, at once: a script reads it to know the port."""
+    """Print the address at once: a script reads it to learn the port."""
     run.note(f"listening on {listener.url}; Ctrl-C ends it")
     if run.json:
         click.echo(f'{{"listening":"{listener.url}"}}', err=True)
@@ -118,10 +118,10 @@ def _data(counts: Counts) -> dict[str, object]:
 def _text(counts: Counts) -> Iterator[str]:
     new = counts.steps["recorded"] + counts.steps["revised"] + counts.steps["extended"] + counts.steps["contradicted"]
     known = sum(counts.steps.values()) - new
-    yield f"recorded {counted(new, 'step')} from {counted(counts.requests, 'request')}; {known:,} were known"
+    yield f"recorded {counted(new, 'step')} from {counted(counts.requests, 'request')}; {known:,} were already recorded"
     if counts.refused:
         yield f"refused {counted(counts.refused, 'request')}; the last: {one_line(counts.last_error or '')}"
     if counts.losses:
-        yield "not in the record, by kind:"
+        yield "skipped content that is not in the record, by kind:"
     for kind, count in counts.losses.most_common():
         yield f"  {count:>6,}  {one_line(kind)}"

@@ -1,4 +1,4 @@
-"""`tally uninstall --purge`: says what will be lost, asks, then reports each step."""
+"""`tally uninstall --purge`: reports what will be lost, asks for confirmation, then reports each step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MARKS = {
 
 
 def purge_all(run: Run, where: Surroundings, *, dry_run: bool, yes: bool) -> None:
-    """Remove everything, or say what would be. Exit code 1 if a step failed.
+    """Remove everything, or report what would be removed. Exit code 1 if a step failed.
 
     Raises:
         UsageError: the removal was not confirmed, and no one can be asked.
@@ -53,7 +53,7 @@ def _confirm(run: Run, lost: Losses | None) -> None:
         )
     for line in _lost(lost):
         click.echo(line, err=True)
-    click.confirm("Remove all of it for good?", default=False, abort=True, err=True)
+    click.confirm("Remove all of it permanently?", default=False, abort=True, err=True)
 
 
 def _lost(lost: Losses | None) -> Iterator[str]:

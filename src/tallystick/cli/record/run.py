@@ -16,21 +16,20 @@ from tallystick.cli.steps import short
     "run",
     cls=Command,
     example="tally run -- make test\ntally run --no-files -- claude",
-    # What follows the command's name is the command's, `--help` among it.
+    # What follows the command's name belongs to the command, including `--help`.
     context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": False},
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
-@click.option(
-    "--no-files", is_flag=True, help="Do not look at the files of the folder before and after, nor watch them."
-)
-@click.option("--no-watch", is_flag=True, help="Look at the files before and after only, and not meanwhile.")
+@click.option("--no-files", is_flag=True, help="Do not scan the files of the folder before and after, nor watch them.")
+@click.option("--no-watch", is_flag=True, help="Only scan the files before and after, and do not watch them.")
 @click.option("--no-sensitive-roots", is_flag=True, help="Do not watch ~/.ssh, ~/.aws and ~/.config/gcloud.")
 @pass_run
 def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_sensitive_roots: bool) -> None:
-    """Run a command and record it: its processes, its effects on files, its end.
+    """Run a command and record its processes, file changes and exit.
 
-    Files of the folder are watched while it runs. The command has the terminal, gets the signals, and its exit code is ours.
-    Sessions of agents below it hang on its session. With --json the report follows the command's own output.
+    Files of the folder are watched while it runs. The command has the terminal, gets the signals, and its exit code is
+    passed on. Sessions of agents that it starts become its child sessions. With --json the report follows the command's
+    own output.
     """
     from tallystick.ingest.run import run_command
     from tallystick.ingest.watch import watched_roots
@@ -47,8 +46,8 @@ def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_s
     elif done.session is not None:
         changes = ", ".join(f"{count:,} {kind}" for kind, count in done.effects.items())
         run.note(
-            f"tally: recorded as session {short(done.session)}: {counted(done.processes, 'process', 'processes')}, "
-            f"files: {changes or 'none touched'}"
+            f"tally: recorded as session {short(done.session)}: "
+            f"{counted(done.processes, 'process', 'processes')}, files: {changes or 'none touched'}"
         )
     else:
         run.warn("the command was not recorded")

@@ -1,6 +1,6 @@
 """`tally service`: the resident recorder.
 
-Parses, asks `tallystick.service`, renders.
+Parses the arguments, calls `tallystick.service`, renders the result.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def start(call: Run) -> None:
 @click.command("stop", cls=Command, example="tally service stop")
 @pass_run
 def stop(call: Run) -> None:
-    """End the recorder. What it has taken is recorded and sealed first; the next hook starts it again."""
+    """Stop the recorder. What it has received is recorded and sealed first; the next hook starts it again."""
     from tallystick.capture import recorder
 
     stopped = recorder.stop(call.home.folder)
@@ -59,12 +59,12 @@ def stop(call: Run) -> None:
 @click.command("status", cls=Command, example="tally service status --json")
 @pass_run
 def status(call: Run) -> None:
-    """Whether the recorder runs, what it did, and how long it took to answer. Exit code 1 if it does not run."""
+    """Show whether the recorder runs and what it did, and how fast it answered. Exit code 1 if it does not run."""
     from tallystick.capture import recorder
 
     found = recorder.status(call.home.folder)
     if found is None:
-        call.answer("service", {"running": False}, ["no recorder runs; the next hook starts it"])
+        call.answer("service", {"running": False}, ["the recorder is not running; the next hook starts it"])
         raise SystemExit(1)
     rows = [(name.replace("_", " "), one_line(_shown(value))) for name, value in found.items()]
     call.answer("service", {"running": True, **found}, labelled(rows))
@@ -79,10 +79,10 @@ def _shown(value: object) -> str:
 
 
 @click.command("run", cls=Command, example="tally service run --idle 0")
-@click.option("--idle", type=click.IntRange(min=0), default=None, help="End after so many idle minutes; 0: never.")
+@click.option("--idle", type=click.IntRange(min=0), default=None, help="Stop after this many idle minutes; 0: never.")
 @pass_run
 def run(call: Run, idle: int | None) -> None:
-    """Be the recorder, in this terminal or under a supervisor. It ends with Ctrl-C, or when it is idle."""
+    """Run the recorder in this terminal or under a supervisor. It stops with Ctrl-C, or when it is idle."""
     from tallystick.service.start import bear_much
     from tallystick.service.start import run as run_recorder
 

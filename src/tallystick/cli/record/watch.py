@@ -1,6 +1,6 @@
-"""`tally watch`: record what happens to files.
+"""`tally watch`: record file changes.
 
-Parses, asks `ingest.watch`, renders.
+Parses the arguments, calls `ingest.watch`, renders the result.
 """
 
 from __future__ import annotations
@@ -31,16 +31,18 @@ if TYPE_CHECKING:
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option(
-    "--pid", type=click.IntRange(min=1), help="The agent's process: what it starts may be named as the cause."
+    "--pid",
+    type=click.IntRange(min=1),
+    help="The agent's process: the processes that it starts may be named as the cause.",
 )
 @click.option("--no-sensitive-roots", is_flag=True, help="Do not watch ~/.ssh, ~/.aws and ~/.config/gcloud.")
 @pass_run
 def watch(run: Run, paths: tuple[Path, ...], pid: int | None, no_sensitive_roots: bool) -> None:
-    """Record what happens to files, until Ctrl-C.
+    """Record file changes until Ctrl-C.
 
-    Files that are created, modified, deleted and renamed below the folders (default: this one) are printed and recorded: in
-    the session of the agent that works there, if there is one and only one, else in a session of the watcher. With --json
-    each effect is a document of its own on one line, and so is the report at the end.
+    Files that are created, modified, deleted and renamed below the folders (default: this one) are printed and
+    recorded: in the session of the agent that works there, if there is exactly one, else in a session of the watcher.
+    With --json each change is a document of its own on one line, and so is the report at the end.
     """
     from tallystick.ingest.watch import watch_folders, watched_roots
 
@@ -64,7 +66,7 @@ def watch(run: Run, paths: tuple[Path, ...], pid: int | None, no_sensitive_roots
 
 
 def _until_signalled() -> threading.Event:
-    """What is set by a signal that ends us."""
+    """An event that is set by a signal that ends the process."""
     import signal
     import threading
 
@@ -79,7 +81,7 @@ def _tell(run: Run, batch: Batch) -> None:
     for effect in batch.effects:
         run.write((_effect_json(effect) if run.json else _line(effect)) + "\n")
     for gap in batch.gaps:
-        run.warn(f"{gap.reason}: {counted(gap.events, 'event')} not told one by one")
+        run.warn(f"{gap.reason}: {counted(gap.events, 'event')} not reported one by one")
 
 
 def _line(effect: FileEffect) -> str:
@@ -118,6 +120,6 @@ def _text(done: Watched) -> Iterator[str]:
     yield f"recorded {counted(done.effects.total(), 'effect')}{f' ({kinds})' if kinds else ''}, " + (
         f"{done.in_sessions:,} of them in the session of an agent"
     )
-    yield f"the process is named for {done.named:,} of {counted(done.writes, 'write')}"
+    yield f"the process is known for {done.named:,} of {counted(done.writes, 'write')}"
     if done.gaps:
         yield f"{counted(done.gaps, 'gap')}: `tally log --type gap` shows them"

@@ -1,4 +1,4 @@
-"""`tally config`: settings, one table of them in `workspace.settings`."""
+"""`tally config`: settings, from the one table in `workspace.settings`."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ def _data(item: Set) -> dict[str, object]:
 @click.command("show", cls=Command, example="tally config show")
 @pass_run
 def show(run: Run) -> None:
-    """All settings, with their values and meanings."""
+    """Show all settings with their values and meanings."""
     found, unknown = settings.read_settings(run.home)
     for key in unknown:
-        run.warn(f"{run.home.config}: nothing reads {key!r}")
+        run.warn(f"{run.home.config}: unknown setting {key!r} is ignored")
     rows = [
         (item.setting.key, _text(item.value), "" if item.is_default else "set", item.setting.does) for item in found
     ]
-    run.answer("config", [_data(item) for item in found], table(rows, head=("KEY", "VALUE", "", "WHAT IT DOES")))
+    run.answer("config", [_data(item) for item in found], table(rows, head=("KEY", "VALUE", "", "MEANING")))
 
 
 @click.command("get", cls=Command, example="tally config get journal.fsync")
 @click.argument("key", shell_complete=completing.settings)
 @pass_run
 def get(run: Run, key: str) -> None:
-    """The value of one setting."""
+    """Print the value of one setting."""
     settings.known_setting(key)
     found = next(item for item in settings.read_settings(run.home)[0] if item.setting.key == key)
     run.answer("config.setting", _data(found), [_text(found.value)])
@@ -75,7 +75,7 @@ def get(run: Run, key: str) -> None:
 @click.argument("value")
 @pass_run
 def set_(run: Run, key: str, value: str) -> None:
-    """Change a setting. Comments in the file stay, and the record says that it was changed."""
+    """Change a setting. Comments in the file are kept, and the change is recorded."""
     from tallystick.setup.change_setting import set_setting
 
     changed = set_setting(run.home, key, value)
@@ -86,7 +86,7 @@ def set_(run: Run, key: str, value: str) -> None:
 @click.argument("key", shell_complete=completing.settings)
 @pass_run
 def unset(run: Run, key: str) -> None:
-    """Give a setting its default back."""
+    """Reset a setting to its default."""
     from tallystick.setup.change_setting import unset_setting
 
     changed = unset_setting(run.home, key)
@@ -96,5 +96,5 @@ def unset(run: Run, key: str) -> None:
 @click.command("path", cls=Command, example='"$EDITOR" "$(tally config path)"')
 @pass_run
 def path(run: Run) -> None:
-    """Where the settings are kept. The file need not be there: all settings have defaults."""
+    """Print the path of the settings file. The file may be missing: all settings have defaults."""
     run.answer("config.path", {"path": str(run.home.config)}, [path_text(run.home.config)])

@@ -1,6 +1,6 @@
-"""`tally demo`: the commands at work on recorded sessions, in a throw-away home.
+"""`tally demo`: the commands on recorded sessions, in a temporary home.
 
-Owns the order of the play. What it shows are the commands themselves and what they print, cut where it is long.
+Owns the order of the scenes. Each scene runs a real command and shows its output, shortened where it is long.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tallystick.display.text import one_line
 
 
 class Scene(TypedDict):
-    """One command of the play: what is said before it, the words, what it printed, its exit code."""
+    """One scene: its introduction, the command, the output, the exit code."""
 
     before: str
     command: str
@@ -34,7 +34,7 @@ class Scene(TypedDict):
 @click.command(cls=Command, example="tally demo")
 @pass_run
 def demo(run: Run) -> None:
-    """See it at work on recorded sessions, in a throw-away store. Nothing of yours is read or written."""
+    """Show the commands on recorded sessions, in a temporary store. Reads and writes nothing of yours."""
     with TemporaryDirectory(prefix="tally-demo-") as folder, _home_at(Path(folder)):
         scenes = _play(Path(folder), run)
         if run.json:
@@ -57,7 +57,7 @@ That was a throw-away store. Next, with the histories that agents keep on this m
 
 @contextlib.contextmanager
 def _home_at(folder: Path) -> Iterator[None]:
-    """Make `folder` the home folder of this process for a while."""
+    """Make `folder` the home folder of this process for the duration."""
     kept = {name: os.environ.pop(name, None) for name in ("HOME", "TALLY_HOME")}
     os.environ["HOME"] = str(folder)
     try:
@@ -75,24 +75,24 @@ def _play(folder: Path, run: Run) -> Iterator[Scene]:
 
     lay_out_samples(folder)
     stage = _Stage(folder, run)
-    yield stage.show("Agents have left their histories in a home folder. Take them in:", "import", most=5)
-    yield stage.show("What there is:", "session list")
+    yield stage.show("Agents have left their histories in a home folder. Import them:", "import", most=5)
+    yield stage.show("List them:", "session list")
     call, result = refused_call(Home(folder / ".tally"))
     name = _own_name(folder, call.session)
     told = "One session: a sub-agent, a failing test, and a push that was refused:"
     yield stage.show(told, f"replay {name} --tool Agent --tool Bash")
     yield stage.show("The refused call:", f"show {name}:{result.n}", most=6)
-    told = "A file of the project, months later. Why is it there?"
+    told = "A file of the project, months later. Why does it exist?"
     yield stage.show(told, "why /home/dev/project/tests/fixtures/ticket-118.txt", most=8)
-    yield stage.show("Is the record whole, unchanged and signed?", "verify", most=5)
+    yield stage.show("Is the record intact, complete and signed?", "verify", most=5)
     shutil.copytree(folder / ".tally", folder / "copy")
     forged = forge(Home(folder / "copy"), call)
-    told = f"Now somebody edits one byte of a copy: {forged.before!r} becomes {forged.after!r}."
+    told = f"Now someone edits one byte of a copy: {forged.before!r} becomes {forged.after!r}."
     yield stage.show(told, "verify --home ~/copy", most=3)
 
 
 def _own_name(folder: Path, session: str) -> str:
-    """What the agent calls a session, short: it is the same in every run of the play, our id is not."""
+    """The agent's own id of a session, shortened: it is the same in every run of the demo, ours is not."""
     from tallystick.journal.home import Home
     from tallystick.journal.read import read_session
 
@@ -103,14 +103,14 @@ def _own_name(folder: Path, session: str) -> str:
 
 
 class _Stage:
-    """Runs commands as a person would, in this process, and keeps what they print."""
+    """Runs commands in this process as a person would, and keeps their output."""
 
     def __init__(self, folder: Path, run: Run) -> None:
         self._folder = folder
         self._run = run
 
     def show(self, before: str, command: str, *, most: int = 30) -> Scene:
-        """Run a command and keep at most so many lines of its answer."""
+        """Run a command and keep at most this many lines of its output."""
         from tallystick.cli import main
 
         words = [word.replace("~", str(self._folder)) for word in command.split()]

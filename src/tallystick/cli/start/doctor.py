@@ -1,4 +1,4 @@
-"""`tally doctor`: what could be wrong with live capture, and how to mend it."""
+"""`tally doctor`: what is wrong with live capture, and how to fix it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _MARKS = {
 @click.option("--project", is_flag=True, help="The hooks of the project in this folder, not the user's.")
 @pass_run
 def doctor(run: Run, project: bool) -> None:
-    """Check everything that live capture needs, and say how to mend what is wrong.
+    """Check everything that live capture needs, and say how to fix what is wrong.
 
-    The store, the disk, the clock, settings, policies, the recorder, and of each agent that is found: its hooks, each tried
-    once with a payload that is not recorded. Exit code 1 if something is wrong that keeps steps from being recorded.
+    Checks the store, the disk, the clock, settings, policies, the recorder, and the hooks of each agent found. Each
+    hook runs once with a payload that is not recorded. Exit code 1 if a problem keeps steps from being recorded.
     """
     where = Surroundings(user=Path.home(), environment=dict(os.environ), project=Path.cwd() if project else None)
     checks: list[Check] = []
@@ -49,12 +49,12 @@ def _text(check: Check) -> Iterator[str]:
     mark, color = _MARKS[check.state]
     yield f"{click.style(mark, fg=color)} {check.name:<12} {one_line(check.found)}"
     if check.mend is not None and check.state is not State.OK:
-        yield f"  {'':<12} {click.style('mend:', dim=True)} {one_line(check.mend)}"
+        yield f"  {'':<12} {click.style('fix:', dim=True)} {one_line(check.mend)}"
 
 
 def _summary(checks: list[Check]) -> str:
     wrong = sum(check.state is State.BAD for check in checks)
     doubtful = sum(check.state is State.WARN for check in checks)
     if not wrong and not doubtful:
-        return "all is well"
-    return f"{wrong} wrong, {doubtful} to look at"
+        return "no problems found"
+    return f"{wrong} wrong, {doubtful} to check"

@@ -1,4 +1,4 @@
-"""`tally init`, `status` and `version`: a store's beginning, and where it stands."""
+"""`tally init`, `status` and `version`: creating a store, and its state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LIVE = 20
 @click.command(cls=Command, example="tally version")
 @pass_run
 def version(run: Run) -> None:
-    """The versions of the program and of the record format."""
+    """Show the versions of the program and of the record format."""
     python = ".".join(map(str, sys.version_info[:3]))
     data = {"version": VERSION, "format": FORMAT, "python": python}
     run.answer("version", data, [f"tallystick {VERSION}, record format {FORMAT}, Python {python}"])
@@ -32,7 +32,7 @@ def version(run: Run) -> None:
 @click.command(cls=Command, example="tally init")
 @pass_run
 def init(run: Run) -> None:
-    """Make a store. It gets a key of its own; a store that is there already is left as it is."""
+    """Create a store. The store gets a key of its own; an existing store is not changed."""
     from tallystick.recording.store import init_store
     from tallystick.recording.store_identity import read_store
 
@@ -57,7 +57,7 @@ def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
             ("level", "A2: signed heads over a ledger of all sessions"),
             ("", "protects against accidents and other people, not against an agent that runs as you"),
             ("", f"against that: `{signer}`, a key that the agent cannot reach"),
-            ("next", "`tally import` takes in the histories that agents keep on this machine"),
+            ("next", "`tally import` imports the histories that agents keep on this machine"),
         ],
         indent="  ",
     )
@@ -66,7 +66,7 @@ def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
 @click.command(cls=Command, example="tally status")
 @pass_run
 def status(run: Run) -> None:
-    """What the store holds, and whether anything is pending. It checks nothing: `tally verify` does."""
+    """Show what the store holds and what is pending. Checks nothing: `tally verify` does."""
     from tallystick.setup.status import store_status
 
     found = store_status(run.home)
@@ -77,7 +77,7 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     sizes = found.sizes
     yield "store", path_text(found.folder)
     yield "made", one_line((found.made or "")[:19].replace("T", " ")) + " UTC"
-    yield "key", one_line(found.store.key or "the ledger names none")
+    yield "key", one_line(found.store.key or "the ledger has none")
     yield "head", _head(found)
     yield "signer", path_text(Path(found.guard.signer)) if found.guard.signer is not None else "none (A2)"
     yield "epochs", one_line(found.guard.epochs or "")
@@ -99,7 +99,7 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     yield "attributions", f"{found.attributions:,}"
     yield (
         "bundles",
-        f"{found.bundles['import']:,} taken in, histories among them; {found.bundles['export']:,} handed out",
+        f"{found.bundles['import']:,} imported, including histories; {found.bundles['export']:,} exported",
     )
     yield "erasures", f"{found.erasures:,}"
     yield (
@@ -109,13 +109,13 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
             f"ledger {_bytes(sizes.ledger)}, index {_bytes(sizes.index)}"
         ),
     )
-    yield "torn", f"{counted(sizes.torn_files, 'half-written line')} kept aside" if sizes.torn_files else ""
+    yield "torn", f"{counted(sizes.torn_files, 'half-written line')} set aside" if sizes.torn_files else ""
     yield "index", one_line(found.index)
     yield "recorder", _recorder(found)
     for number, session in enumerate(found.live[:_MOST_LIVE]):
         yield "live" if number == 0 else "", _live(session)
     if len(found.live) > _MOST_LIVE:
-        yield "", f"{len(found.live) - _MOST_LIVE:,} more; `tally session list --status active` has them"
+        yield "", f"{len(found.live) - _MOST_LIVE:,} more; `tally session list --status active` lists all"
 
 
 def _counts(counts: dict[str, int]) -> str:
@@ -133,7 +133,7 @@ def _checkpoints(found: Status) -> str:
 
 
 def _limits(found: Status) -> str:
-    """Whether checkpoints are made, which make themselves, and how many may stay for how long."""
+    """Whether checkpoints are on, which are automatic, and how many are kept for how long."""
     rules = found.checkpoints.rules
     if rules is None:
         return "config.toml is damaged: `tally config show` says where"
@@ -146,13 +146,13 @@ def _limits(found: Status) -> str:
     if rules.retention_days:
         kept = f"kept {counted(rules.retention_days, 'day')}"
     enabled = f"checkpoints are {'on' if rules.is_enabled else 'off'}"
-    return ", ".join((enabled, made, most or "any number a session", kept))
+    return ", ".join((enabled, made, most or "any number in a session", kept))
 
 
 def _recorder(found: Status) -> str:
     said = found.recorder
     if said is None:
-        return "none runs; the next hook starts one"
+        return "not running; the next hook starts it"
     marks, problem = said.get("checkpoints"), said.get("signing_problem")
     refused = 0
     if isinstance(marks, dict):
@@ -167,7 +167,7 @@ def _recorder(found: Status) -> str:
 
 
 def _live(session: LiveSession) -> str:
-    """One line of an open session: id, agent, when it last did something, steps, and what it is about."""
+    """One line for an open session: id, agent, time of its last step, number of steps, and title."""
     about = one_line(session.title or session.cwd or "")
     steps = counted(session.steps, "step")
     return f"{session.session[:8]}  {one_line(session.agent)}  {session.last[11:19]} UTC  {steps}  {about}".rstrip()

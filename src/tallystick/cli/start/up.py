@@ -1,4 +1,4 @@
-"""`tally up`: everything that live capture needs, in one command."""
+"""`tally up`: set up everything that live capture needs, in one command."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tallystick.setup.up import Connected, Up, bring_up
 
 
 @click.command("up", cls=Command, example="tally up\ntally up --dry-run")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @pass_run
 def up(run: Run, dry_run: bool) -> None:
     """Find the agents on this machine, connect to each, start the recorder.
 
-    From then on everything they do is recorded as it happens. Nothing that they do changes, except that policy may refuse a
-    call. `tally uninstall --all` undoes it; `tally doctor` says whether it works.
+    From then on everything they do is recorded as it happens. The agents work as before, except that policy may refuse
+    a call. `tally uninstall --all` undoes it; `tally doctor` checks that it works.
     """
     where = Surroundings(user=Path.home(), environment=dict(os.environ))
     with progress_bar(run, None) as advance:
@@ -38,9 +38,9 @@ def up(run: Run, dry_run: bool) -> None:
 
 def _text(done: Up, *, dry_run: bool) -> Iterator[str]:
     if done.made_store:
-        yield f"{'would make' if dry_run else 'made'} a store at {path_text(done.store)}"
+        yield f"{'would create' if dry_run else 'created'} a store at {path_text(done.store)}"
     if not done.agents:
-        yield "no agent is found on this machine: see `tally agents`"
+        yield "no agent was found on this machine: see `tally agents`"
     for agent in done.agents:
         yield f"{click.style(agent.agent, bold=True)}: {one_line(_said(agent, dry_run=dry_run))}"
     if done.recorder_error is not None:
@@ -48,21 +48,27 @@ def _text(done: Up, *, dry_run: bool) -> Iterator[str]:
     elif not dry_run:
         yield f"the recorder runs; its pid is {done.recorder}"
     yield from _backtest(done)
-    yield "next: `tally doctor` tries every hook, `tally log` shows what was recorded, `tally import` takes in the past"
+    yield (
+        "next: `tally doctor` tests every hook, `tally log` shows what was recorded, `tally import` imports earlier "
+        "histories"
+    )
 
 
 def _backtest(done: Up) -> Iterator[str]:
-    """What policy would have said before today."""
+    """What policy would have decided on earlier calls."""
     found = done.backtest
     if found is None:
         return
     if not found.calls:
-        yield "policy: nothing is on record yet; after `tally import`, `tally policy backtest` says what it would have said"
+        yield (
+            "policy: nothing is recorded yet; after `tally import`, `tally policy backtest` shows what it would have "
+            "decided"
+        )
         return
     said = found.in_force
     yield (
-        f"policy: of {counted(found.calls, 'call')} on record it would have denied {said.denied}, asked about {said.asked} "
-        f"and warned of {said.warned}; `tally policy backtest` lists them"
+        f"policy: of {counted(found.calls, 'call')} recorded it would have denied {said.denied}, questioned "
+        f"{said.asked} and warned of {said.warned}; `tally policy backtest` lists them"
     )
 
 

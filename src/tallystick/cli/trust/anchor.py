@@ -1,4 +1,4 @@
-"""`tally anchor`: heads of the store, kept where nobody on this machine can make them be forgotten."""
+"""`tally anchor`: signed heads of the store, kept where no one on this machine can delete them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 anchor = Group(
     "anchor",
-    help="Have heads of the store kept off this machine. Nothing but a head leaves it: an id, a size, a root, a signature.",
+    help="Publish signed log heads to another machine. Only heads leave this machine: an id, a size, a root, a "
+    "signature.",
     lazy={
         "git": ("tallystick.cli.trust.anchor:git", "Keep heads in a ref of a git repository elsewhere"),
         "tsa": (
@@ -39,10 +40,10 @@ anchor = Group(
 @click.option("--ref", metavar="REF", help="The ref to use.  [default: refs/heads/tallystick/STORE]")
 @pass_run
 def git(run: Run, remote: str, ref: str | None) -> None:
-    """Keep heads in a ref of a git repository elsewhere: fast-forward only, one commit a head.
+    """Publish heads to a ref of a remote git repository: fast-forward only, one commit for each head.
 
-    The first time it tries, on a ref beside it, whether the server refuses to have one rewritten and deleted, and says so.
-    Called again, and by the recorder every hour, it adds the newest head.
+    The first run tests, on a second ref, whether the server refuses to rewrite and to delete a ref, and reports the
+    result. Each later run adds the newest head; the recorder does so every hour.
     """
     from tallystick.trust.anchors import Target
 
@@ -54,11 +55,12 @@ def git(run: Run, remote: str, ref: str | None) -> None:
 @click.option(
     "--ca",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Certificates in PEM that the authority is trusted by. Wanted the first time; then the ledger has them.",
+    help="PEM certificates that the authority is trusted by. Required the first time; later runs read them from the "
+    "ledger.",
 )
 @pass_run
 def tsa(run: Run, url: str, ca: Path | None) -> None:
-    """Have a time-stamping authority say when a head was there (RFC 3161). The authority gets a hash of the head."""
+    """Have a time-stamping authority confirm when a head existed (RFC 3161). The authority gets a hash of the head."""
     from tallystick.trust.anchors import Target, targets
 
     known = next((each for each in targets(run.home) if each.kind == "tsa" and each.target == url), None)
@@ -71,14 +73,17 @@ def tsa(run: Run, url: str, ca: Path | None) -> None:
 @click.option("--subject", metavar="S", help="The subject to publish to.  [default: tallystick.heads.STORE]")
 @pass_run
 def nats(run: Run, url: str, subject: str | None) -> None:
-    """Keep heads in a JetStream subject of a NATS server elsewhere. A stream that deletes nothing is made if need be."""
+    """Publish heads to a JetStream subject of a remote NATS server.
+
+    Creates a stream that deletes nothing if none exists.
+    """
     from tallystick.trust.anchors import Target
 
     _put(run, Target(kind="nats", target=url, ref=subject or _known_ref(run, "nats", url)))
 
 
 def _known_ref(run: Run, kind: str, target: str) -> str | None:
-    """The ref or subject that is used at a place already, where it is one."""
+    """The ref or subject that is already in use at a place, if any."""
     from tallystick.trust.anchors import targets
 
     known = [each.ref for each in targets(run.home) if (each.kind, each.target) == (kind, target)]
@@ -93,7 +98,7 @@ def _put(run: Run, target: Target) -> None:
 
     found = put(run.home, target, clock=system_clock)
     if found.guarded is False:
-        run.warn(f"it does not count as an anchor: {one_line(found.says)}")
+        run.warn(f"not counted as an anchor: {one_line(found.says)}")
     entries = counted(found.size, "entry", "entries")
     said = ""
     if found.says:
@@ -104,7 +109,7 @@ def _put(run: Run, target: Target) -> None:
 @click.command("list", cls=Command, example="tally anchor list")
 @pass_run
 def list_(run: Run) -> None:
-    """The places where the store is anchored, as its ledger says. Asks none of them: `tally anchor verify` does."""
+    """List the places where the store is anchored, from its ledger. Contacts none of them: `tally anchor verify` does."""
     from tallystick.trust.anchors import targets
 
     found = targets(run.home)
@@ -113,7 +118,7 @@ def list_(run: Run) -> None:
 
 def _list_text(found: tuple[Target, ...]) -> Iterator[str]:
     if not found:
-        yield "the store is anchored nowhere; `tally anchor git REMOTE` begins"
+        yield "the store is not anchored; `tally anchor git REMOTE` sets up the first place"
         return
     rows = [
         (each.kind, cut(one_line(each.target), 60), f"{each.size:,}", f"{each.count:,}", one_line((each.at or "")[:19]))
@@ -125,9 +130,11 @@ def _list_text(found: tuple[Target, ...]) -> Iterator[str]:
 @click.command("status", cls=Command, example="tally anchor status")
 @pass_run
 def status(run: Run) -> None:
-    """How fresh each place is, how well it guards what it keeps. Exit code 1 if one is too old, or lets heads be taken away.
+    """Show how fresh each place is and how well it protects what it keeps.
 
-    It asks the recorder what went wrong last, and none of the places: `tally anchor verify` does.
+    Exit code 1 if one is too old or allows heads to be deleted.
+
+    Asks the recorder for its last error, and contacts none of the places: `tally anchor verify` does.
     """
     import time
 
@@ -148,7 +155,7 @@ def status(run: Run) -> None:
         raise SystemExit(1)
 
 
-_GUARDED = {True: "keeps what it has", False: "lets heads be taken away: does not count", None: "not tried"}
+_GUARDED = {True: "cannot be rewritten", False: "allows heads to be deleted: does not count", None: "not tried"}
 
 
 def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str | None) -> Iterator[str]:
@@ -188,13 +195,13 @@ def _answers_text(found: tuple[Answer, ...]) -> Iterator[str]:
 @click.command("stop", cls=Command, example="tally anchor stop git git@example.org:me/anchors.git")
 @click.argument("kind", type=click.Choice(["git", "tsa", "nats"]))
 @click.argument("target", required=False)
-@click.option("--ref", metavar="REF", help="Of several refs or subjects at one place this one.")
+@click.option("--ref", metavar="REF", help="The ref or subject to stop, where one place has several.")
 @pass_run
 def stop(run: Run, kind: str, target: str | None, ref: str | None) -> None:
-    """Use a place no more. What it keeps stays there, and what the ledger says of it stays in the ledger."""
+    """Stop using a place. What it keeps stays there, and the ledger keeps its entries about it."""
     from tallystick.trust.anchors import find_target
     from tallystick.trust.anchors import stop as stop_using
 
     found = find_target(run.home, kind, target, ref)
     stop_using(run.home, found)
-    run.answer("anchor", found, [f"{one_line(found.name)} is not used any more"])
+    run.answer("anchor", found, [f"{one_line(found.name)} is no longer used"])

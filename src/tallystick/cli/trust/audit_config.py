@@ -1,4 +1,4 @@
-"""`tally audit-config`: what the settings of agents let them do."""
+"""`tally audit-config`: what the settings of agents allow."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ _COLORS = {"low": "blue", "medium": "yellow", "high": "red", "critical": "magent
     "--project",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The settings of this project too.",
+    help="Include the settings of this project.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(_SEVERITIES),
     default="high",
     show_default=True,
-    help="Exit with 2 if a finding is this bad or worse.",
+    help="Exit with 2 if a finding has this severity or a higher one.",
 )
 @pass_run
 def audit_config(run: Run, agents: tuple[str, ...], project: Path | None, fail_on: str) -> None:
-    """What the settings of the agents on this machine let them do, and what to change.
+    """Audit what the settings of the agents on this machine allow, and what to change.
 
-    Permissions, hooks, MCP servers, instructions and skills are read, the user's, the administrator's and with --project a
-    project's. Nothing is started or changed, and no secret is shown.
+    Reads permissions, hooks, MCP servers, instructions and skills of the user, the administrator and, with --project,
+    the project. Starts and changes nothing, and shows no secret.
     """
     from tallystick.agents.settings import Severity
     from tallystick.capture.surroundings import Surroundings
@@ -92,7 +92,7 @@ def _finding_text(finding: Finding) -> Iterator[str]:
 
 def _summary(found: Audit) -> str:
     if not found.agents:
-        return "no agent is found on this machine whose settings are known"
+        return "no agent with settings that can be audited was found on this machine"
     counts = Counter(finding.severity.value for finding in found.findings)
     said = ", ".join(f"{counts[severity]} {severity}" for severity in reversed(_SEVERITIES) if counts[severity])
     read = sum(source.problem is None for source in found.sources)

@@ -1,4 +1,4 @@
-"""`tally erase`: removing a value for good."""
+"""`tally erase`: permanent erasure of a value."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 @click.command(cls=Command, example='tally erase a3f9:17 --field content.output --reason "it held a password"')
 @click.argument("step", shell_complete=completing.steps)
 @click.option(
-    "--field", "fields", multiple=True, required=True, metavar="F", help="The value to remove. May be repeated."
+    "--field", "fields", multiple=True, required=True, metavar="F", help="The value to erase. May be repeated."
 )
-@click.option("--reason", required=True, metavar="R", help="Why, in your words; kept in the ledger.")
+@click.option("--reason", required=True, metavar="R", help="The reason, in your words; kept in the ledger.")
 @click.option(
-    "--basis", default="request", metavar="WORD", show_default=True, help="On which ground: request, policy, law…"
+    "--basis", default="request", metavar="WORD", show_default=True, help="The legal ground: request, policy, law…"
 )
 @pass_run
 def erase(run: Run, step: str, fields: tuple[str, ...], reason: str, basis: str) -> None:
-    """Remove a value for good; the record still verifies.
+    """Erase a value permanently; the record still verifies.
 
-    The erasure is sealed in the ledger first. What stays is that the step was there, its commitment to the value, and
-    that it was erased, when and why. Copies and backups of the store are not reached.
+    The erasure is first sealed in the ledger. The step, its commitment to the value, and the time and reason of the
+    erasure stay. Copies and backups of the store are not changed.
     """
     from tallystick.graph.project import Depth
     from tallystick.trust.erase import erase as erase_values
@@ -41,7 +41,7 @@ def erase(run: Run, step: str, fields: tuple[str, ...], reason: str, basis: str)
     with open_index(run.home) as index:
         found = find_step(index, step)
     erased = erase_values(run.home, found.session, found.n, fields, reason=reason, basis=basis)
-    with open_index(run.home, depth=Depth.TEXT) as index:  # so that its words are not found any more
+    with open_index(run.home, depth=Depth.TEXT) as index:  # so that search no longer finds its words
         run.take(index.remarks)
     run.answer("erasure", erased, _text(erased))
 
@@ -49,7 +49,7 @@ def erase(run: Run, step: str, fields: tuple[str, ...], reason: str, basis: str)
 def _text(erased: Erased) -> Iterator[str]:
     where = f"{short(erased.session)}:{erased.n}"
     if not erased.names:
-        yield f"nothing to do: that is erased from {where} already"
+        yield f"nothing to do: already erased from {where}"
         return
     blobs = ""
     if erased.blob_bytes:

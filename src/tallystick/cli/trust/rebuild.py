@@ -1,4 +1,4 @@
-"""`tally rebuild`: the index made anew from the journals."""
+"""`tally rebuild`: rebuild the index from the journals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, example="tally rebuild")
 @pass_run
 def rebuild(run: Run) -> None:
-    """Make the index anew from the journals. Nothing of the record is in it that is not in them."""
+    """Rebuild the index from the journals. The index contains nothing that is not in them."""
     from tallystick.trust.rebuild import rebuild as rebuild_index
 
     with progress_bar(run, None) as advance:
@@ -31,17 +31,17 @@ def rebuild(run: Run) -> None:
 
 
 def _text(done: Rebuilt) -> Iterator[str]:
-    yield f"made the index anew: {counted(done.steps, 'step')} of {counted(done.sessions, 'session')}"
+    yield f"index rebuilt: {counted(done.steps, 'step')} of {counted(done.sessions, 'session')}"
     if done.was is None:
-        yield "there was no old one that could be compared"
+        yield "there was no old index to compare"
     elif done.differing:
         named = ", ".join(short(session) for session in done.differing[:5])
-        yield f"the old one differed in {counted(len(done.differing), 'session')}: {named}"
+        yield f"the old index differed in {counted(len(done.differing), 'session')}: {named}"
     elif not done.tables:
-        yield "the old one said the same, row for row"
+        yield "the old index was the same, row for row"
     if done.tables:
         yield f"the old graph differed in {', '.join(done.tables)}"
     if done.alerts is not None:
-        yield f"the old alerts had been changed, and a step says so: {one_line(done.alerts)}"
+        yield f"the old alerts had been changed; a step records it: {one_line(done.alerts)}"
     for failure in done.failures:
         yield f"session {short(failure.session)} cannot be read from step {failure.n} on: {one_line(failure.why)}"

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 signer = Group(
     "signer",
-    help="A process of another user that holds the key, and signs only what extends what it signed before.",
+    help="Set up a signer: a process of another user that holds the key, and signs only extensions of what it signed "
+    "before.",
     lazy={
         "init": ("tallystick.cli.trust.signer:init", "Give the store a signer of another user."),
         "run": ("tallystick.cli.trust.signer:run", "Be the signer, under a supervisor of your own."),
@@ -33,14 +34,14 @@ signer = Group(
 
 
 def _seconds(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """How long an epoch is to be."""
+    """The length of an epoch."""
     from tallystick.signer.epochs import LONGEST, SHORTEST
 
     found = None
     if value is not None:
         found = read_seconds(value.strip())
     if value is not None and (found is None or not SHORTEST <= found <= LONGEST):
-        raise click.BadParameter(f"{value!r} is no time from 1min to 31d; write 1h, 24h or 7d", context, parameter)
+        raise click.BadParameter(f"{value!r} is not a duration from 1min to 31d; use 1h, 24h or 7d", context, parameter)
     return found
 
 
@@ -56,12 +57,12 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     "--epochs",
     metavar="TIME",
     callback=_seconds,
-    help="Have the signer change its key after each such time and erase the old one: 1h, 24h, 7d. Can be given later, too.",
+    help="Change the signer's key after each such period and erase the old one: 1h, 24h, 7d. Can also be set later.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be changed, and how to undo it.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change, and how to undo it.")
 @pass_run
 def init(call: Run, user: str, epochs: int | None, dry_run: bool) -> None:
-    """Give the store a signer of another user. Needs root; says what it changes and how to undo it."""
+    """Set up a signer that runs as another user. Needs root; lists the changes and how to undo them."""
     from tallystick.trust.signer_setup import plan, set_up
     from tallystick.trust.sudo_command import home_of_sudoer
 
@@ -78,7 +79,7 @@ def init(call: Run, user: str, epochs: int | None, dry_run: bool) -> None:
 
 def _noted(pin: Pin) -> Iterator[str]:
     if pin.epoch_seconds is not None:
-        yield f"level A3f once an epoch has ended. Note this key down off this machine: {pin.key}"
+        yield f"level A3f once an epoch has ended. Write this key down outside this machine: {pin.key}"
         yield f"  tally verify --require A3f --pinned {pin.key}"
 
 
@@ -87,9 +88,9 @@ def _plan_text(found: Plan, *, done: bool = False) -> Iterator[str]:
     for number, step in enumerate(found.steps, 1):
         yield f"  {number}. {one_line(step.does)}"
         yield click.style(f"     undo: {one_line(step.undo)}", dim=True)
-    yield "to undo it, begin with the last; what says `nothing` stays"
+    yield "to undo it, start with the last step; skip those that say `nothing`"
     if done:
-        yield "level A3: `tally verify --require A3` holds the store to it"
+        yield "level A3: `tally verify --require A3` now requires it"
 
 
 @click.command("run", cls=Command, example="tally signer run /var/lib/tallystick-signer /run/tallystick-signer/socket")
@@ -97,7 +98,7 @@ def _plan_text(found: Plan, *, done: bool = False) -> Iterator[str]:
 @click.argument("socket", type=click.Path(path_type=Path))
 @pass_run
 def run(_: Run, folder: Path, socket: Path) -> None:
-    """Be the signer, under a supervisor of your own. FOLDER holds the keys; it must be this user's alone."""
+    """Run the signer under a supervisor of your own. FOLDER holds the keys; only this user may have access to it."""
     from tallystick.signer.__main__ import main
 
     raise SystemExit(main([str(folder), str(socket)]))
@@ -106,7 +107,7 @@ def run(_: Run, folder: Path, socket: Path) -> None:
 @click.command("status", cls=Command, example="tally signer status --json")
 @pass_run
 def status(call: Run) -> None:
-    """Who signs this store, and what the signer remembers of it. Exit code 1 if it has none or it does not answer."""
+    """Show who signs this store, and the signer's state. Exit code 1 if there is no signer or it does not answer."""
     from tallystick.trust.signer import signer_report
 
     found = signer_report(call.home)
@@ -146,7 +147,10 @@ def verify(call: Run) -> None:
 @click.command("leave", cls=Command, example="tally signer leave")
 @pass_run
 def leave(call: Run) -> None:
-    """Give the store a key of its own again. The signer signs that as its last; what it signed before keeps verifying."""
+    """Return to a key of the store's own.
+
+    The signer signs this as its last statement; what it signed before still verifies.
+    """
     from tallystick.seal.keys import did_key
     from tallystick.signer.pins import PINS
     from tallystick.trust.signer import signer_report
@@ -156,5 +160,5 @@ def leave(call: Run) -> None:
     said = [f"the store signs with its own key again: {key}", "level A2; the signer's folder and user are still there"]
     pin = signer_report(call.home).pin
     if pin is not None:
-        said.append(f"until root deletes {PINS / f'{pin.store}.json'}, `tally verify` says that the signer was left")
+        said.append(f"until root deletes {PINS / f'{pin.store}.json'}, `tally verify` reports that the signer was left")
     call.answer("signer", {"key": key}, said)

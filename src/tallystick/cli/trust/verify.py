@@ -1,4 +1,4 @@
-"""`tally verify`: what verification concluded, and the exit code that says so to a script."""
+"""`tally verify`: the verdict of verification, and the exit code that reports it to a script."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LISTED = 20
 
 
 def _age(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """So long ago, as the record writes it."""
+    """The time this long ago, in the record's notation."""
     try:
         found = None
         if value is not None:
@@ -36,7 +36,7 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     except ValueError as error:
         raise click.BadParameter(str(error), context, parameter) from error
     if value is not None and found is None:
-        raise click.BadParameter(f"{value!r} says no age; write 90min, 24h or 7d", context, parameter)
+        raise click.BadParameter(f"{value!r} is not an age; use 90min, 24h or 7d", context, parameter)
     return found
 
 
@@ -46,21 +46,23 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     "tally verify copy/of/a/journal.jsonl\ntally verify --anchored-at git git@example.org:me/anchors.git",
 )
 @click.argument("target", metavar="[SESSION|PATH]", required=False, shell_complete=completing.steps_or_paths)
-@click.option("--require", type=click.Choice([kind.value for kind in Require]), help="Exit with 3 if it is below that.")
+@click.option(
+    "--require", type=click.Choice([kind.value for kind in Require]), help="Exit with 3 if the level is below this."
+)
 @click.option(
     "--max-age",
     "since",
     metavar="AGE",
     callback=_age,
-    help="With --require A3 or A4: the newest head that the signer, or a place off this machine, has may be no older: 90min, "
-    "24h, 7d. An older one is an alarm: 2.",
+    help="With --require A3 or A4: the maximum age of the newest head at the signer, or at a place off this machine: "
+    "90min, 24h, 7d. An older one is an alarm: 2.",
 )
 @click.option("--pinned", metavar="DID", help="Trust this did:key instead of the keys that the ledger names.")
 @click.option(
     "--remembered",
     metavar="NOTE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A head of this store (heads/ledger.note) that was kept from earlier: the store must extend it.",
+    help="A head of this store (heads/ledger.note) that was saved earlier: the store must extend it.",
 )
 @click.option(
     "--anchored-at",
@@ -68,8 +70,8 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     metavar="KIND WHERE",
     type=(click.Choice(["git", "nats"]), str),
     multiple=True,
-    help="A place off this machine that is known to have heads of this store, whatever its ledger says: it is asked, too. "
-    "WHERE#REF names another ref or subject than usual.",
+    help="A place off this machine that is known to have heads of this store, regardless of its ledger. WHERE#REF "
+    "names another ref or subject than the default.",
 )
 @click.option(
     "--proof",
@@ -88,9 +90,9 @@ def verify(
     anchored: tuple[tuple[str, str], ...],
     proof: Path | None,
 ) -> None:
-    r"""Check that the record is whole, unchanged and signed.
+    r"""Check that the record is intact, complete and signed.
 
-    The store, one session, or a journal file that somebody sent.
+    Checks the store, one session, or a journal file from someone else.
 
     \b
     Exit codes:
@@ -122,7 +124,7 @@ def verify(
             ],
             progress=lambda done: advance("", done),
         )
-    with contextlib.suppress(BrokenPipeError):  # who does not read on may still ask for the exit code
+    with contextlib.suppress(BrokenPipeError):  # a caller who does not read the output may still use the exit code
         run.answer("verdict", report(verdict), verdict_text(verdict))
     raise SystemExit(verdict.exit_code)
 
@@ -162,14 +164,14 @@ def proof_text(found: ProofVerdict) -> Iterator[str]:
 
 
 def verdict_text(verdict: Verdict) -> Iterator[str]:
-    """The report for a person: the outcome, where it broke, the five axes, remarks."""
+    """The report as text: the outcome, the first break, the five axes, remarks."""
     color = {0: "blue", 3: "yellow"}.get(verdict.exit_code, "red")
     outcome = click.style(OUTCOMES[verdict.exit_code], fg=color, bold=True)
     yield f"{outcome}: {counted(verdict.steps, 'step')} of {counted(len(verdict.sessions), 'session')} checked"
     for defect in verdict.defects[:_LISTED]:
         yield from _defect_text(defect, {session.session for session in verdict.sessions})
     if len(verdict.defects) > _LISTED:
-        yield f"  … and {len(verdict.defects) - _LISTED} more; --json has them all"
+        yield f"  … and {len(verdict.defects) - _LISTED} more; --json lists all"
     yield from labelled(axes(verdict), indent="  ")
     if verdict.too_old is not None:
         what = "lacking"
@@ -179,7 +181,7 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
     for remark in verdict.remarks[:_LISTED]:
         yield f"  remark: {one_line(remark)}"
     if len(verdict.remarks) > _LISTED:
-        yield f"  … and {len(verdict.remarks) - _LISTED} more remarks; --json has them all"
+        yield f"  … and {len(verdict.remarks) - _LISTED} more remarks; --json lists all"
 
 
 def _defect_text(defect: Defect, sessions: set[str | None]) -> Iterator[str]:
