@@ -5,9 +5,9 @@
 Owns one delivery to a recorder that answers; hook_alone.py owns what else can happen. An agent must never hang or break
 because of this file, so nothing escapes it, and silence means "no opinion".
 
-Every agent waits for this process at every call. It is compiled anew each time, so it is short, and it imports only modules
-that are built in: `_socket`, because `socket` alone costs 7 ms (docs/performance.md). What it says to the recorder is in
-docs/decisions/0010-hook-protocol.md.
+Every agent waits for this process at every call. It is compiled again each time, so it is short, and it imports only
+modules that are built in: `_socket`, because `socket` alone costs 7 ms (docs/performance.md). What it says to the
+recorder is in docs/decisions/0010-hook-protocol.md.
 """
 
 import posix
@@ -82,7 +82,7 @@ def read_all(source: int) -> bytes:
 
 
 def write_all(target: int, data: bytes) -> None:
-    """Write to a descriptor; nobody reading on is no error."""
+    """Write to a descriptor; no one reading on is not an error."""
     try:
         while data:
             data = data[posix.write(target, data) :]
@@ -127,6 +127,6 @@ def ask(home: str, request: bytes, until: float) -> tuple[int, bytes, bytes]:
 if __name__ == "__main__":
     try:
         end = main(sys.argv[1:])
-    except BaseException:  # whatever it is, the agent goes on
+    except BaseException:  # of any kind, the agent goes on
         end = 0
     posix._exit(end)

@@ -88,7 +88,7 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
 
 
 def is_listening(home: str) -> bool:
-    """Whether somebody listens on the recorder's socket, answering or not."""
+    """Whether someone listens on the recorder's socket, answering or not."""
     import _socket
 
     try:
@@ -176,7 +176,7 @@ def is_deciding(event: str, said: dict[str, object]) -> bool:
 
 
 def has_effects(said: dict[str, object]) -> bool:
-    """Whether what the agent is about to do may change something: where nobody can decide, no one is asked about the rest."""
+    """Whether what the agent is about to do may change something: where no one can decide, no one is asked about the rest."""
     tool = said.get("tool_name") or said.get("toolName") or said.get("tool")
     return not (isinstance(tool, str) and tool in _READ_ONLY)
 
@@ -201,7 +201,7 @@ def decide_alone(home: str, agent: str, event: str, data: bytes, until: float) -
 
 
 def on_error(home: str, agent: str, said: dict[str, object]) -> tuple[str, Answer]:
-    """The effect and the answer when nobody could decide: what the setting hooks.on_error says."""
+    """The effect and the answer when no one could decide: what the setting hooks.on_error says."""
     wanted = "ask"
     try:
         import tomllib
@@ -211,7 +211,7 @@ def on_error(home: str, agent: str, said: dict[str, object]) -> tuple[str, Answe
         pass
     if wanted == "allow":
         return "allow", (0, b"", b"")
-    # In this mode Claude Code asks nobody, and runs the call.
+    # In this mode Claude Code asks no one, and runs the call.
     if wanted == "ask" and agent in _ASKING and said.get("permission_mode") != "bypassPermissions":
         return "ask", (0, (_ASKING[agent] % _REASON).encode(), b"")
     if agent in _REFUSING:

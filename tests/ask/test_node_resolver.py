@@ -97,7 +97,7 @@ def test_a_url_is_named_whole_or_by_its_beginning(weave: Weave) -> None:
     page = weave.version("https://example.org/a?b=c", kind="url")
     assert start(weave, "https://example.org/a?b=c").nodes == version(page)
     assert start(weave, "https://example.org/").nodes == version(page)
-    with pytest.raises(NotFoundError, match=r"nothing is known of 'https://example\.com/'"):
+    with pytest.raises(NotFoundError, match=r"there is no record of 'https://example\.com/'"):
         start(weave, "https://example.com/")
 
 
@@ -143,7 +143,7 @@ def test_a_file_comes_before_a_session_that_begins_so(weave: Weave) -> None:
 def test_of_a_folder_the_files_below_it_are_offered(weave: Weave) -> None:
     weave.version("file:///w/docs/a")
     for text in ("docs", "docs/", "/w/docs/."):
-        with pytest.raises(NotFoundError, match="nothing is known of /w/docs itself") as caught:
+        with pytest.raises(NotFoundError, match="there is no record of /w/docs itself") as caught:
             start(weave, text)
         assert "`tally artifact list --prefix /w/docs/`" in (caught.value.hint or "")
 

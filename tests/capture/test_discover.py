@@ -55,7 +55,7 @@ def test_what_was_named_and_is_no_history_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     (refused,) = recognise([tmp_path / "notes.txt"], known())
     assert isinstance(refused, Refused)
-    assert "is no history of" in refused.why
+    assert "is not a history of" in refused.why
 
 
 def test_files_are_read_parents_first_then_by_time_then_by_path() -> None:

@@ -254,13 +254,13 @@ def test_an_empty_file_is_an_empty_database(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="is no file"):
+    with pytest.raises(SourceError, match="is not a file"):
         read(tmp_path)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.db")
-    with pytest.raises(SourceError, match="is no file"):
+    with pytest.raises(SourceError, match="is not a file"):
         read(tmp_path / "a.db")
 
 

@@ -37,7 +37,7 @@ def test_a_recorded_call_is_judged_in_the_folder_it_was_made_in_and_by_what_was_
         assert [act.target for act in found.acts if act.action == "write"] == [f"{tmp_path}/then/notes.md"]
         assert found.recorded is not None
         assert (found.recorded["rules"], found.recorded["content.text"]) == (["mine.old"], "Who wants this?")
-        with pytest.raises(NotFoundError, match="is no call of a tool"):
+        with pytest.raises(NotFoundError, match="is not a call of a tool"):
             explain_step(index, home, f"{sid}:{call + 1}")
 
 

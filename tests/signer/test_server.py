@@ -162,7 +162,7 @@ def test_what_stands_where_it_is_to_listen_is_not_taken_away(folder: Path, tmp_p
     precious = tmp_path / "precious"
     precious.write_text("not a socket")
     signer = Signer(folder, clock)
-    with pytest.raises(JournalError, match="is no socket"):
+    with pytest.raises(JournalError, match="is not a socket"):
         Server(precious, signer)
     assert precious.read_text() == "not a socket"
     for too_long in (tmp_path / ("x" * 200), tmp_path / ("x" * 300)):

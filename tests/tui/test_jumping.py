@@ -56,7 +56,7 @@ def test_where_keys_lead(store: Home, keys: tuple[str, ...], session: str, n: in
     [
         (("backspace",), "no jump to go back from"),
         (("o",), "no session began at this step"),
-        (("P",), "this session hangs on no other"),
+        (("P",), "this session belongs to no other"),
         (("G", "e"), "no failure after this step"),
         (("E",), "no failure before this step"),
         (("colon", "=4200", "enter"), "there is no step 4200"),

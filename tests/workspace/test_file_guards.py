@@ -1,4 +1,4 @@
-"""What is no file in a file's place is found before anybody waits for it."""
+"""What is not a file in a file's place is found before anybody waits for it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_pipe_is_tampering_and_is_not_waited_for(home: Home, name: str) -> Non
     os.mkfifo(place(home, name))
     verdict = verify(home.folder)
     assert (verdict.exit_code, verdict.valid) == (2, False)
-    assert "is no file" in verdict.defects[0].why
+    assert "is not a file" in verdict.defects[0].why
     assert verify_session("s0", home=home.folder).exit_code == 2
 
 

@@ -100,7 +100,7 @@ def test_a_wrong_value_in_the_file_can_be_set_right(home: Home) -> None:
 def test_a_word_where_a_table_should_be_is_an_error(home: Home) -> None:
     home.make_folder(home.folder)
     home.config.write_text("output = 3\n")
-    with pytest.raises(FormatError, match="output is no table"):
+    with pytest.raises(FormatError, match="output is not a table"):
         set_setting(home, "output.pager", "never")
 
 

@@ -40,4 +40,4 @@ def _front_matter(text: str) -> dict[str, str]:
         key, colon, value = line.partition(":")
         if colon and key and not key[0].isspace() and key[0] not in "#-":
             found[key.strip().strip("'\"")] = value.partition(" #")[0].strip()
-    return {}  # it does not end: it is no front matter
+    return {}  # it does not end: it is not a front matter

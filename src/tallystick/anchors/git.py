@@ -1,9 +1,9 @@
 """A git repository elsewhere as an anchor: one ref a store, whose commits each hold one head and follow from the one before.
 
 Owns the ref, its commits, and trying whether the server refuses to have it rewritten. Only plumbing commands are used,
-without hooks, prompts and templates, in a bare repository made for this once: what stands in one tells git what to run and
-where to go, and whoever asks must not be told that by the store. Who the user is to the server is the user's git to know.
-Sources: git-push(1), git-commit-tree(1), git-config(1), receive.*.
+without hooks, prompts and templates, in a bare repository made for this once: what is in one tells git what to run and
+where to go, and anyone who asks must not be told that by the store. Who the user is to the server is the user's git to
+know. Sources: git-push(1), git-commit-tree(1), git-config(1), receive.*.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_COMMITS = 100_000
 _MOST_HEAD = 64 << 10
 """Bytes of one file that can be a head: more than 64 signatures have."""
 _MOST_HEADS = 64 << 20
-"""Bytes of all of them: whoever may push decides how much is there."""
+"""Bytes of all of them: anyone who may push decides how much is there."""
 _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REF = re.compile(r"refs/[A-Za-z0-9][A-Za-z0-9._/-]{0,200}\Z")
 _WHO = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")
@@ -52,9 +52,9 @@ class GitAnchor:
             AnchorError: the ref's name is none, or git cannot be run.
         """
         if not _REF.match(ref) or ".." in ref or "//" in ref or ref.endswith(("/", ".lock")):
-            raise AnchorError(f"{ref[:120]!r} is no name of a ref", hint="such as refs/heads/tallystick/store")
+            raise AnchorError(f"{ref[:120]!r} is not the name of a ref", hint="such as refs/heads/tallystick/store")
         if remote.startswith("-") or "::" in remote:
-            raise AnchorError(f"{remote[:120]!r} is no repository", hint="a URL (https, ssh, file) or a path")
+            raise AnchorError(f"{remote[:120]!r} is not a git repository", hint="a URL (https, ssh, file) or a path")
         self.remote, self.ref = remote, ref
         try:
             folder = tempfile.mkdtemp(prefix="tally-anchor-")
@@ -75,8 +75,7 @@ class GitAnchor:
     def put(self, note: bytes) -> Kept:
         """Add a head to what the ref holds, and have the server take it, without force.
 
-        Raises:
-            AnchorError: the server cannot be reached, or refuses: perhaps somebody else moved the ref.
+        Raises: AnchorError: the server cannot be reached, or refuses: perhaps someone else moved the ref.
         """
         tip = self._fetch("--depth=1")
         at = datetime.now(UTC).replace(microsecond=0)
@@ -164,8 +163,9 @@ class GitAnchor:
             )
         return Guarded(
             keeps=False,
-            says=f"the server allows {' and '.join(allowed)}: whoever may push can take heads away"
-            " (receive.denyNonFastForwards and receive.denyDeletes guard refs/heads; a host has rules for branches)",
+            says=f"the server allows {' and '.join(allowed)}: anyone who may push can take heads away "
+            "(receive.denyNonFastForwards and receive.denyDeletes guard refs/heads; a host has rules for "
+            "branches)",
         )
 
     # git --------------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class GitAnchor:
         return None
 
     def _fetch(self, *how: str) -> str | None:
-        """Take in what the ref holds; its newest commit, None if there is none yet."""
+        """Take in what the ref holds; its newest commit, None if not found yet."""
         if self._tip(self.ref) is None:
             return None
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", *how)

@@ -24,9 +24,9 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     at: str | None = None
     """When it was put there, as the place says it (RFC 3339, UTC)."""
     digest: str | None = None
-    """SHA-256 of what the place gave back, in hex, where nobody could have known that before: a time stamp."""
+    """SHA-256 of what the place gave back, in hex, where no one could have known that before: a time stamp."""
     unreadable: str | None = None
-    """Why nobody can say whether it is genuine: it proves nothing, and accuses nobody."""
+    """Why no one can say whether it is genuine: it proves nothing, and accuses no one."""
     false: str | None = None
     """Why it is not genuine."""
 

@@ -45,7 +45,7 @@ class NatsAnchor:
         except ImportError as error:
             raise AnchorError("NATS needs a library", hint="pip install 'tallystick[nats]'") from error
         if not subject or any(sign in subject for sign in " *>\t\r\n"):
-            raise AnchorError(f"{subject[:120]!r} is no subject to publish to")
+            raise AnchorError(f"{subject[:120]!r} is not a subject for publishing")
         self.url, self.subject = url, subject
 
     def put(self, note: bytes) -> Kept:

@@ -41,7 +41,9 @@ class TsaAnchor:
             AnchorError: the URL is none, the certificates are none, or the library for tokens is not installed.
         """
         if urlsplit(url).scheme not in ("http", "https"):
-            raise AnchorError(f"{url[:120]!r} is no address of a time-stamping authority", hint="http:// or https://")
+            raise AnchorError(
+                f"{url[:120]!r} is not the address of a time-stamping authority", hint="http:// or https://"
+            )
         try:
             import rfc3161_client  # noqa: F401
             from cryptography.x509 import load_pem_x509_certificates
@@ -94,7 +96,7 @@ class TsaAnchor:
         return found
 
     def heads(self) -> list[Kept]:
-        """The heads that there are tokens for, oldest first; what is unreadable is told from what is not genuine."""
+        """The heads that there are tokens for, oldest first; what is unreadable is distinguished from what is not genuine."""
         return [self._kept(path) for path in sorted(self._folder.glob("*.tsr"))]
 
     def _kept(self, path: Path) -> Kept:
@@ -142,7 +144,7 @@ class TsaAnchor:
         return None
 
     def guarded(self) -> Guarded:
-        """Nobody can make another token for a time that has passed; the tokens themselves lie on this machine."""
+        """No one can make another token for a time that has passed; the tokens themselves lie on this machine."""
         return Guarded(
             keeps=True,
             says="a token cannot be made for an earlier time; tokens lie here and can be deleted, which the ledger shows",
@@ -150,8 +152,8 @@ class TsaAnchor:
 
 
 def _bytes(path: Path) -> bytes:
-    """What a file holds, if it is one and no larger than a token: whoever owns the folder decides what stands there."""
+    """What a file holds, if it is one and no larger than a token: anyone who owns the folder decides what stands there."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_ANSWER:
-        raise ValueError("it is no file, or one that is larger than a token")
+        raise ValueError("it is not a file, or one that is larger than a token")
     return path.read_bytes()

@@ -50,7 +50,7 @@ class CostRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unpriced(msgspec.Struct, frozen=True):
-    """A model whose price nobody knows. Its tokens are in no cost."""
+    """A model whose price no one knows. Its tokens are in no cost."""
 
     model: str
     calls: int

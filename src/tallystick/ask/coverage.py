@@ -1,7 +1,7 @@
 """Coverage: what the record of a session lacks, as far as the record itself can tell.
 
-Owns the comparison of calls with results and of what several sources told, and the word for the outcome. Computed from
-journals and the ledger, never from the index. Must not know how it is shown.
+Owns the comparison of calls with results and of what several sources reported, and the word for the outcome. Computed
+from journals and the ledger, never from the index. Must not know how it is shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class State(enum.StrEnum):
     COMPLETE = "complete"
     """Two or more sources told of it, and they agree; every call has its result."""
     PARTIAL = "partial"
-    """Only one source told of it, or something that one of them should have told is missing."""
+    """Only one source told of it, or something that one of them should have reported is missing."""
     DEGRADED = "degraded"
     """Something is known to be lost, or was taken from under us."""
 
@@ -47,7 +47,7 @@ class StepName(msgspec.Struct, frozen=True):
 
 
 class Alone(msgspec.Struct, frozen=True):
-    """A step that some sources told and `missing`, which tells of the session too, did not; and what can explain that."""
+    """A step that some sources reported and `missing`, which tells of the session too, did not; and what can explain that."""
 
     step: StepName
     told_by: tuple[str, ...]
@@ -58,9 +58,9 @@ class Alone(msgspec.Struct, frozen=True):
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """What a session's record has and lacks.
 
-    `sources` counts by source the steps that it told, alone or as a second witness. `only` counts by source and type the
-    steps that it alone told, of all types. `skipped` counts by kind what readers left out. `late` counts steps that came
-    by way of the spool. `reasons` say why `state` is not better.
+    `sources` counts by source the steps that it told, alone or as a second witness. `only` counts by source and type
+    the steps that it alone reported, of all types. `skipped` counts by kind what readers left out. `late` counts steps
+    that came by way of the spool. `reasons` say why `state` is not better.
     """
 
     session: str
@@ -85,7 +85,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Event(msgspec.Struct):
-    """One event of a session, whoever told it."""
+    """One event of a session, no matter who reported it."""
 
     name: StepName
     sources: set[str]
@@ -304,7 +304,7 @@ def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, cont
     if orphans:
         yield f"{_count(orphans, 'result')} without a call"
     if alone:
-        yield f"{_count(alone, 'step')} that one source told and another did not"
+        yield f"{_count(alone, 'step')} that one source reported and another did not"
     if contradictions:
         yield f"{_count(contradictions, 'step')} that two sources tell differently"
 

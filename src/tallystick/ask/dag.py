@@ -15,7 +15,7 @@ from tallystick.model.step import Json
 
 
 class Walk:
-    """Walks forward from a step, through forks, and into the sessions that hang on what follows and out of them again."""
+    """Walks forward from a step, through forks, and into the sessions that belong to what follows and out of them again."""
 
     def __init__(self, start: str, hangs_on: Mapping[str, str] = {}) -> None:
         """Begin at `start`, a hash or its prefix.

@@ -1,4 +1,4 @@
-"""What the record knows of the taint of paths when a call is judged: by the index, and by what stands in journals.
+"""What the record knows of the taint of paths when a call is judged: by the index, and by what is in journals.
 
 Owns reading what a step gave and what was written, to tell a quote from words of one's own, and which texts from outside were
 known where a file was written. The walk is `store.taint`'s, its rules `lineage.taint`'s.
@@ -93,7 +93,7 @@ class Memory:
         return tuple(texts[:_MOST_ORIGINS])
 
 
-# What stands in journals ----------------------------------------------------------------------------------------------
+# What is in journals ----------------------------------------------------------------------------------------------
 
 
 def taints_of(
@@ -158,7 +158,7 @@ class _Quoting:
         self.gives_secret = lru_cache(maxsize=4096)(self._gives_secret)
 
     def __call__(self, version: VersionAt, taken: Input) -> bool:
-        """Whether a telling piece of what a step gave stands in what was written."""
+        """Whether a telling piece of what a step gave is in what was written."""
         if version.made_by is None:
             return False
         return self._found(version.made_by, taken.step, taken.result, taken.version.kind == "file")

@@ -1,6 +1,7 @@
 """What a node of the graph is, in a few words, for lines of a tree and for boxes of a picture.
 
-Owns which of a node's values says most about it. The words are the agents' own: whoever shows them makes them safe first.
+Owns which of a node's values says most about it. The words are the agents' own: anyone who shows them makes them safe
+first.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def telling(said: dict[str, Json]) -> str:
 
 
 def said_by(step: Recorded) -> str:
-    """What a step says, where it is no call: its text, or why it was decided so."""
+    """What a step says, where it is not a call: its text, or why it was decided so."""
     words = [word for name in _DECIDING if isinstance(word := step.member(name), str)]
     for name in _SAID:
         value = step.values.get(name)

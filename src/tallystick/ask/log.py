@@ -18,7 +18,7 @@ from tallystick.workspace.indexing import Index
 
 
 class LogRow(msgspec.Struct, frozen=True):
-    """A step as the index has it, and as it stands in the journal; None if it is not where the index says."""
+    """A step as the index has it, and unchanged in the journal; None if it is not where the index says."""
 
     entry: StepEntry
     step: Recorded | None

@@ -70,7 +70,7 @@ def find_start(index: Index, text: str, *, folder: str) -> Start:
     """
     graph = index.graph
     if not text or "\0" in text:
-        raise UsageError("nothing is named", hint="name a path, PATH:LINE, a URL, a step or a session")
+        raise UsageError("no node given", hint="give a path, PATH:LINE, a URL, a step or a session")
     exact = _thing(graph, text, folder)
     if exact is not None:
         return _of_thing(graph, text, exact)
@@ -154,7 +154,7 @@ def _of_step(graph: Graph, text: str, place: Place) -> Start:
     entry = get_step(graph, place.session, place.n)
     session = session_node(graph, place.session)
     if entry is None or session is None:
-        raise NotFoundError(f"step {text} is not in the index", hint="`tally rebuild` makes the index anew")
+        raise NotFoundError(f"step {text} is not in the index", hint="`tally rebuild` rebuilds the index")
     if place.n == 0:
         return Start(text=text, nodes=(session,))
     return Start(text=text, nodes=(step_node(session.id + place.n, place.n, entry.request),), step=entry)
@@ -163,7 +163,7 @@ def _of_step(graph: Graph, text: str, place: Place) -> Start:
 def _of_session(graph: Graph, text: str) -> Start:
     node = session_node(graph, resolve_session(graph, text).session)
     if node is None:
-        raise NotFoundError(f"no session is named {text!r}")
+        raise NotFoundError(f"no session {text!r}")
     return Start(text=text, nodes=(node,))
 
 
@@ -183,7 +183,7 @@ def _by_part(graph: Graph, text: str, line: re.Match[str] | None, folder: str) -
         if len(found) == 1:
             return _of_thing(graph, text, found[0], line=number)
         if found:
-            raise AmbiguousError(f"{part!r} names {_listed(found)}", hint="write more of the path")
+            raise AmbiguousError(f"{part!r} is ambiguous: {_listed(found)}", hint="give more of the path")
     if "://" not in text:
         try:
             return _of_session(graph, text)
@@ -248,17 +248,17 @@ def _nothing(graph: Graph, text: str, line: re.Match[str] | None, folder: str) -
     name = posixpath.basename(path.rstrip("/"))
     whole = absolute(path, folder)
     if "://" not in text and things_below(graph, "file", f"file://{whole.rstrip('/')}/", limit=1):
-        below = f"`tally artifact list --prefix {whole.rstrip('/')}/` lists the files below it that are known"
-        return NotFoundError(f"nothing is known of {whole} itself", hint=below)
+        below = f"`tally artifact list --prefix {whole.rstrip('/')}/` lists the recorded files below it"
+        return NotFoundError(f"no record of {whole} itself", hint=below)
     near = _near(graph, name)
     if "://" in text:
-        looked = f"nothing is known of {text!r}"
+        looked = f"no record of {text!r}"
     else:
-        looked = f"nothing is known of {text!r}: no file {whole}, no path that ends so, no step, no session"
+        looked = f"there is no record of {text!r}: no file {whole}, no path that ends so, no step, no session"
     if near:
-        offered = f"known are {'; '.join(near)}"
+        offered = f"similar: {'; '.join(near)}"
     else:
-        offered = f"`tally search {name or 'WORD'}` looks through what was said"
+        offered = f"`tally search {name or 'WORD'}` searches prompts and results"
     return NotFoundError(looked, hint=offered)
 
 

@@ -1,4 +1,4 @@
-"""An answer about the graph as a picture: which boxes and arrows it has, and what stands in them.
+"""An answer about the graph as a picture: which boxes and arrows it has, and what is in them.
 
 Owns the words in the boxes. Where they stand and how they are drawn is lineage's.
 """
@@ -59,7 +59,7 @@ def _box(known: Known, *, is_start: bool, is_cut: bool) -> Box:
 
 
 def _lines(known: Known) -> tuple[str, ...]:
-    """The look of a node, then its name and what else stands in its box."""
+    """The look of a node, then its name and what else is in its box."""
     place = _place(known)
     match known.about:
         case ArtifactNode() as about:

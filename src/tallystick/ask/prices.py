@@ -71,7 +71,7 @@ class Prices:
         return sorted(found)
 
     def rates(self, model: str, *, at_ms: int | None = None, prompt: int = 0) -> Rates | None:
-        """What a model costs; None: nobody knows.
+        """What a model costs; None: no one knows.
 
         Args:
             at_ms: when it was used, milliseconds since 1970; None: now. prompt: how many tokens the prompt of the call
@@ -83,10 +83,9 @@ class Prices:
         return _known_rates(model, at_ms, prompt)
 
     def cost(self, model: str, tokens: Mapping[str, Json], *, at_ms: int | None = None, prompt: int = 0) -> int | None:
-        """Millionths of a dollar for tokens, kinds as Rates.cost takes them; None: nobody knows the model's rates.
+        """Millionths of a dollar for tokens, kinds as Rates.cost takes them; None: no one knows the model's rates.
 
-        Args:
-            prompt: see `rates`. 0 for the tokens of several calls: their sum is no prompt that anyone sent.
+        Args: prompt: see `rates`. 0 for the tokens of several calls: their sum is not a prompt that anyone sent.
         """
         found = self.rates(model, at_ms=at_ms, prompt=prompt)
         if found is None:
@@ -100,7 +99,7 @@ def read_prices(home: Home) -> Prices:
 
 
 def price(model: str, tokens: Mapping[str, Json], *, at_ms: int | None = None, home: Home | None = None) -> int | None:
-    """Millionths of a dollar for tokens of a model; None: nobody knows what it costs.
+    """Millionths of a dollar for tokens of a model; None: no one knows what it costs.
 
     For one price. Who wants many reads the prices once (`read_prices`).
 
@@ -121,8 +120,7 @@ def price(model: str, tokens: Mapping[str, Json], *, at_ms: int | None = None, h
 def given_rates(home: Home) -> dict[str, Rates]:
     """What the store's `prices.toml` says: `"MODEL" = "IN,OUT[,CACHE_READ[,CACHE_WRITE]]"`. No file: nothing.
 
-    Raises:
-        FormatError: it is no TOML, or a value is no rates.
+    Raises: FormatError: it is not TOML, or a value is not a rates.
     """
     path = home.folder / FILE
     try:
@@ -130,7 +128,7 @@ def given_rates(home: Home) -> dict[str, Rates]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path}: {error}", hint="mend the file, or move it away") from error
+        raise FormatError(f"{path}: {error}", hint="fix the file, or move it away") from error
     import tomllib
 
     try:

@@ -55,7 +55,7 @@ class RatesKept:
         return _Kept(package)
 
     def rates(self, model: str, day: int) -> Rates | None:
-        """What a model cost on a day, counted from 1970; None: nobody knows."""
+        """What a model cost on a day, counted from 1970; None: no one knows."""
         key = f"{day} {model}"
         if key not in self._kept.rates:
             self._kept.rates[key] = self._ask(model, day * DAY_MS + DAY_MS // 2)

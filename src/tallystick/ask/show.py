@@ -62,7 +62,7 @@ def show_step(home: Home, session: str, n: int, offset: int) -> Shown:
     step = read_line(home, text, load_blobs=True, largest=_LARGEST_SHOWN)
     if step.session != session or step.n != n:
         raise NotFoundError(
-            f"step {session}:{n} is not where the index says", hint="`tally rebuild` makes the index anew"
+            f"step {session}:{n} is not where the index says", hint="`tally rebuild` rebuilds the index"
         )
     erasures, head_size = _in_ledger(home, step)
     return Shown(
@@ -151,8 +151,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 def given_to(home: Home, call: Recorded) -> Given:
     """What the model call `call` was given.
 
-    Raises:
-        UsageError: it is no step that says what it was given. FormatError: what it says cannot be read.
+    Raises: UsageError: it is not a step that says what it was given. FormatError: what it says cannot be read.
     """
     said = call.meta.get("input")
     if said is None:

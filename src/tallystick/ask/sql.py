@@ -28,7 +28,7 @@ def ask_sql(
     """What the index answers to one SELECT, and remarks on the state of the index.
 
     Raises:
-        UsageError: it is no question, or would change something; the message says where SQLite stumbled and what names
+        UsageError: it is not a question, or would change something; the message says where SQLite stumbled and what names
             are near. TooSlowError: it was not answered in `seconds`.
     """
     with open_index(home, depth=Depth.TEXT if _SEARCHES.search(question) else Depth.ROWS) as index:
@@ -42,8 +42,7 @@ def ask_sql(
 def example_named(name: str) -> Example:
     """The example of that name.
 
-    Raises:
-        UsageError: there is none; the message has the nearest names.
+    Raises: UsageError: none exists; the message has the nearest names.
     """
     known = {example.name: example for example in examples()}
     if name not in known:

@@ -82,7 +82,7 @@ def taint_tree(home: Home, index: Index, text: str, *, folder: str) -> TaintTree
 
 
 def _call_of(graph: Graph, step: StepEntry, id_: int) -> int:
-    """The call that a step gives the result of; the step itself where it is no result."""
+    """The call that a step gives the result of; the step itself where it is not a result."""
     if step.type != "tool_result" or step.corr is None:
         return id_
     found = call_of(graph, step.corr, first_id=id_ - step.n, before=id_)

@@ -1,4 +1,4 @@
-"""Of which files that agents wrote nobody can say who asked for them.
+"""Of which files that agents wrote no one can say who asked for them.
 
 Owns that report: every file that a call made or changed, less those whose causes end at a prompt.
 """

@@ -32,13 +32,13 @@ _LARGEST_VALUE = 4 << 20
 _TELLING_LETTERS = 4
 
 _EXACT, _SPACED, _FAINT = 0.9, 0.75, 0.4
-"""That a line is a write's if it holds the line as it stands; the same but for space; one that says next to nothing."""
+"""That a line is a write's if it holds the line unchanged; the same but for space; one that says next to nothing."""
 
 
 class LineOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """Which write a line comes from.
 
-    `text` is the line as it stands in the file now, None where it cannot be read; `why_not` then says why, or why no write
+    `text` is the line unchanged in the file now, None where it cannot be read; `why_not` then says why, or why no write
     was found. `writes_since` counts later writes of the file that do not hold the line.
     """
 
@@ -84,7 +84,7 @@ def why(home: Home, index: Index, text: str, *, folder: str, limits: Limits = DE
 
 
 def is_as_recorded(thing: Named, digest: str) -> bool | None:
-    """Whether the file that is there now has a digest; None where there is none, or none is known."""
+    """Whether the file that is there now has a digest; None where none exists, or none is known."""
     path = thing.uri.removeprefix("file://")
     if thing.kind != "file" or not path.startswith("/") or not digest.startswith("sha256:"):
         return None
@@ -126,25 +126,25 @@ def _line_origin(home: Home, index: Index, thing: Named, number: int) -> tuple[L
             return origin, NodeId(NodeKind.ARTIFACT, version)
     nothing = "no write of this file is recorded"
     if writes:
-        nothing = "no recorded write holds this line as it stands"
+        nothing = "no recorded write holds this line unchanged"
     return LineOrigin(number=number, text=line, writes_looked_at=len(writes), why_not=nothing), None
 
 
 def read_line_of(path: str, number: int) -> tuple[str | None, str | None]:
     """Line `number` of the file at a path, counted from 1 and cut if it is long; else None and why not."""
     if not path.startswith("/"):
-        return None, "the folder that the path counts from is not known"
+        return None, "the folder that the path is relative to is unknown"
     try:
         if not Path(path).is_file():
-            return None, "the file is not there now"
+            return None, "the file no longer exists"
         if Path(path).stat().st_size > _MOST_BYTES:
             return None, f"the file is larger than {_MOST_BYTES >> 20} MiB"
         with Path(path).open(encoding="utf-8", errors="replace", newline="\n") as file:
             found = next(islice(file, number - 1, number), None)
     except (OSError, ValueError) as error:
-        return None, f"the file cannot be read: {error}"
+        return None, f"cannot read the file: {error}"
     if found is None:
-        return None, f"the file has fewer than {number} lines now"
+        return None, f"the file now has fewer than {number} lines"
     return found.rstrip("\r\n")[:_MOST_COLUMNS], None
 
 

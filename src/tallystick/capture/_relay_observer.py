@@ -1,6 +1,6 @@
 """The one that looks on: copies of lines, on a thread of its own behind a bounded queue.
 
-Owns that whoever gives a line never waits and never fails. Must not know what is done with a line.
+Owns that anyone who gives a line never waits and never fails. Must not know what is done with a line.
 """
 
 from __future__ import annotations

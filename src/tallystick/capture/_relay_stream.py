@@ -28,7 +28,7 @@ class Stream:
         self.target: int | None = target
         self.lines = Lines(hold_bytes)
         self.pending: deque[Piece] = deque()
-        """Lines that were read and about which nobody has been asked."""
+        """Lines that were read and about which no one has been asked."""
         self.waiting = 0
         """Bytes that wait for the target."""
         self._queue: deque[memoryview] = deque()
@@ -36,7 +36,7 @@ class Stream:
         self._between: list[bytes] = []
 
     def read(self) -> bytes | None:
-        """Bytes from the source; empty at its end; None if there are none now."""
+        """Bytes from the source; empty at its end; None if none exist now."""
         assert self.source is not None
         try:
             return os.read(self.source, _READ_BYTES)
@@ -69,7 +69,7 @@ class Stream:
             self.waiting += len(data)
 
     def write(self) -> None:
-        """Write what the target takes now. If nobody reads any more, the source is closed too: its writer shall feel it."""
+        """Write what the target takes now. If no one reads any more, the source is closed too: its writer shall feel it."""
         assert self.target is not None
         head = self._queue[0]
         try:

@@ -13,7 +13,7 @@ from tallystick.capture.surroundings import Surroundings
 
 
 def path_of(place: Place, where: Surroundings, root: Path) -> tuple[Path, Path] | None:
-    """The file or folder of a place, and the folder below which it is; None: of a project, where there is none.
+    """The file or folder of a place, and the folder below which it is; None: of a project, where none exists.
 
     Args:
         root: below which administrators' settings are.

@@ -1,6 +1,6 @@
 """Files of settings, read for an audit: bounded, without following linked folders, with what the file system says of them.
 
-Owns the bounds and the facts of permissions and links. Must not know what stands in a file, nor why it is read.
+Owns the bounds and the facts of permissions and links. Must not know what is in a file, nor why it is read.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class AuditedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_file(path: Path, base: Path, *, most: int = MOST_BYTES) -> AuditedFile | None:
-    """A file below a folder; None if there is none.
+    """A file below a folder, or None.
 
     Args:
         base: the folder that may be reached by links: a home folder, a project.
@@ -69,7 +69,7 @@ def read_file(path: Path, base: Path, *, most: int = MOST_BYTES) -> AuditedFile 
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands in a file."""
+    """What is in a file."""
 
     data: bytes | None = None
     """None: it was not read, and `problem` says why."""
@@ -86,7 +86,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_bounded(path: Path, *, most: int) -> Content | None:
-    """A file of up to so many bytes; None if there is none. A pipe in its place is not waited for."""
+    """A file of up to so many bytes, or None. A pipe in its place is not waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -180,7 +180,7 @@ def _facts(path: Path, status: os.stat_result) -> AuditedFile:
 
 
 def _open(folder: Path) -> bool:
-    """Whether anybody may take files out of a folder and put others in."""
+    """Whether anyone may take files out of a folder and put others in."""
     mode = _mode(folder)
     return bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
 

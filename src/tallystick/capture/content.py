@@ -1,8 +1,8 @@
 """The bytes of files that are about to run, read within bounds.
 
-Owns the bounds (256 KiB, 100 ms), the digest, and that a file which is the same as before is not read again: at the same
-place on the disk, of the same size and times, the time of its last change of any kind included, which no program can set.
-Must not know why somebody asks, nor what is in a file.
+Owns the bounds (256 KiB, 100 ms), the digest, and that a file which is the same as before is not read again: at the
+same place on the disk, of the same size and times, the time of its last change of any kind included, which no program
+can set. Must not know why someone asks, nor what is in a file.
 """
 
 from __future__ import annotations

@@ -42,12 +42,11 @@ class Refused(msgspec.Struct, frozen=True):
 def read_head(path: Path) -> bytes:
     """The first bytes of a file.
 
-    Raises:
-        SourceError: it is no regular file, or cannot be read.
+    Raises: SourceError: it is not a regular file, or cannot be read.
     """
     try:
         if not path.is_file():
-            raise SourceError(f"{path} is no regular file")
+            raise SourceError(f"{path} is not a regular file")
         with path.open("rb") as file:
             return file.read(HEAD_BYTES)
     except OSError as error:
@@ -108,7 +107,7 @@ def _recognised(path: Path, adapters: Mapping[str, Adapter], *, is_named: bool) 
     elif is_named and path.suffix in _DATABASES and not head.startswith(_MAGIC):
         yield Refused(path, "is encrypted, or no SQLite database: export it in plain first")
     elif is_named:
-        yield Refused(path, f"is no history of {', '.join(adapters)}")
+        yield Refused(path, f"is not a history of {', '.join(adapters)}")
 
 
 def best_matches(path: str, head: bytes, adapters: Mapping[str, Adapter]) -> list[str]:
@@ -124,7 +123,7 @@ def best_matches(path: str, head: bytes, adapters: Mapping[str, Adapter]) -> lis
 
 
 def first_time(head: bytes) -> str:
-    """The first time that stands in a file, normalised, for ordering files; empty if none does."""
+    """The first time that is in a file, normalised, for ordering files; empty if none does."""
     from datetime import UTC
 
     match = _TIME.search(head)

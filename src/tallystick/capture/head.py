@@ -1,7 +1,7 @@
 """Where the repository of a folder stands: its commit, its branch, and one digest over what is in no commit.
 
-Owns reading that within bounds. Repositories are hostile, so nothing of one is run, and what is no plain file is not
-opened. Must not know why somebody asks. Sources: gitrepository-layout(5), the reference of libgit2.
+Owns reading that within bounds. Repositories are hostile, so nothing of one is run, and what is not a plain file is not
+opened. Must not know why someone asks. Sources: gitrepository-layout(5), the reference of libgit2.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PIECE = 1 << 20
 
 
 class GitState(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a repository stands. `head` is a commit, `ref` what HEAD names; None: there is none yet, or HEAD is detached."""
+    """Where a repository stands. `head` is a commit, `ref` what HEAD names; None: none exists yet, or HEAD is detached."""
 
     head: str | None = None
     ref: str | None = None
@@ -48,7 +48,7 @@ class GitState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def git_state(folder: str) -> GitState | None:
-    """Where the repository that a folder lies in stands; None where there is none, or it cannot be read. Never raises."""
+    """Where the repository that a folder lies in stands; None where none exists, or it cannot be read. Never raises."""
     if not (Path(folder).is_absolute() and Path(folder).is_dir()):  # what an agent calls its folder may be anything
         return None
     root = repository_of(os.path.normpath(folder))

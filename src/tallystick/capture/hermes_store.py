@@ -38,7 +38,7 @@ class HermesStore:
         self._state: object = None
 
     def get_session(self, session_id: str, /) -> Mapping[str, Json] | None:
-        """The row of a session: those columns of it that say where it comes from, and when. None: there is none.
+        """The row of a session: those columns of it that say where it comes from, and when. None: none exists.
 
         Raises:
             SourceError: the store cannot be read, or not as far as that row.

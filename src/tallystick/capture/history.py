@@ -129,7 +129,7 @@ def read_line(line: bytes | None, size: int, offset: int, number: int, reader: R
 
 
 def half_line(line: bytes, offset: int, number: int) -> Piece:
-    """The loss that the end of a file is if it is no whole line."""
+    """The loss that the end of a file is if it is not a whole line."""
     why = f"line {number} (byte {offset}) is half a line of {len(line)} bytes; it is read when it is whole"
     return Piece((Loss(kind="half_line", detail=why, fault=True),), offset, number)
 

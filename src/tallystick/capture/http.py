@@ -189,7 +189,7 @@ class _Connection:
             except TimeoutError:
                 await self._refuse(_RefusedError(408, "the request did not arrive in time"), held)
             except h11.RemoteProtocolError as error:
-                await self._refuse(_RefusedError(error.error_status_hint, "this is no HTTP request"), held)
+                await self._refuse(_RefusedError(error.error_status_hint, "not an HTTP request"), held)
             except _RefusedError as refused:
                 await self._refuse(refused, held)
             finally:
@@ -199,7 +199,7 @@ class _Connection:
             self._protocol.start_next_cycle()
 
     async def _begins(self) -> bool:
-        """Wait for the first bytes of a request; False: there is none to come."""
+        """Wait for the first bytes of a request; False: none exists to come."""
         if self._listener.is_closing:
             return False
         if self._protocol.trailing_data[0]:

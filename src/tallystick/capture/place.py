@@ -51,13 +51,13 @@ class Place:
         except OSError:
             os.close(descriptor)
             return None
-        with contextlib.suppress(OSError):  # a full disk keeps nobody from deciding
+        with contextlib.suppress(OSError):  # a full disk keeps no one from deciding
             self.pid.write_text(f"{os.getpid()}\n", "ascii")
             self.python.write_bytes(os.fsencode(sys.executable) + b"\n")
         return descriptor
 
     def leave(self, descriptor: int) -> None:
-        """Give the claim up. The socket and the pid go first, so that nobody finds what is no more."""
+        """Give the claim up. The socket and the pid go first, so that no one finds what is no more."""
         if self._is_lock(descriptor):  # else `run/` was removed, and what is there now is another recorder's
             for path in (self.socket, self.pid):
                 with contextlib.suppress(OSError):
@@ -71,7 +71,7 @@ class Place:
             return False
 
     def owner(self) -> int | None:
-        """The pid of the recorder that holds the claim; None if nobody does."""
+        """The pid of the recorder that holds the claim; None if no one does."""
         try:
             descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
         except OSError:

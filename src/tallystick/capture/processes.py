@@ -1,7 +1,8 @@
 """The processes that a command starts, seen by looking again and again.
 
-Owns the tree of one command's processes. Limits: a process that begins and ends between two looks is not seen, and on macOS
-one whose parent has ended before the first look is nobody's. Environments are never read. Must not know what is recorded.
+Owns the tree of one command's processes. Limits: a process that begins and ends between two looks is not seen, and on
+macOS one whose parent has ended before the first look is no one's. Environments are never read. Must not know what is
+recorded.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SET_CHILD_SUBREAPER = 36
 class Seen(msgspec.Struct, frozen=True):
     """A process: who it is (a number may be given again, so with its beginning in epoch milliseconds), and what it runs.
 
-    `parent` is the process of the tree that it hangs on, None for the first one.
+    `parent` is the process of the tree that it belongs to, None for the first one.
     """
 
     pid: int
@@ -91,7 +92,7 @@ class ProcessTree:
         return found
 
     def _reap(self) -> None:
-        """Take leave of orphans that became ours and have ended: nobody else does, and each would keep its number."""
+        """Take leave of orphans that became ours and have ended: no one else does, and each would keep its number."""
         for pid in self._tree:
             if self._root is not None and pid != self._root.pid:
                 with contextlib.suppress(ChildProcessError):

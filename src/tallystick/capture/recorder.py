@@ -25,7 +25,7 @@ _START_SECONDS = 30.0  # it takes a second; a machine that is busy with other wo
 
 
 def status(store: Path) -> dict[str, Any] | None:
-    """What the running recorder says of itself; None if there is none, or it does not answer within a second."""
+    """What the running recorder says of itself, or None, or it does not answer within a second."""
     try:
         answer = _say(Place(store), STATUS)
     except OSError:
@@ -82,7 +82,7 @@ def stop(store: Path) -> bool:
     until = time.monotonic() + 10
     while time.monotonic() < until:
         with contextlib.suppress(OSError):
-            _say(place, STOP)  # again and again: it may only be starting, and listen to nobody yet
+            _say(place, STOP)  # again and again: it may only be starting, and listen to no one yet
         if place.owner() is None:
             return True
         time.sleep(0.02)

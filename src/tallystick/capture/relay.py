@@ -13,7 +13,7 @@ slow or fails: nothing, to the stream. Must not know what a line means.
 * **`change(way, data)`** is asked before a line goes on, on the thread that moves the bytes, so it must be quick. None sends
   the line as it is; `Passing` sends other lines in its place and may answer the sender itself; `Later` is work for a thread
   of its own: until it is done, or its time is up, the lines behind it in that way wait, the other way goes on. An error sends
-  the line as it is and is told in `Ended.faults`. Without `change`, bytes go on before their line is whole.
+  the line as it is and is reported in `Ended.faults`. Without `change`, bytes go on before their line is whole.
 * **Long lines.** A line over `hold_bytes` goes on in pieces as it comes and is not offered to `change`; `observe` gets its
   first bytes and its size.
 * **Memory.** At most about `hold_bytes` and `full_bytes` a way, and `queue_bytes` for the observer.

@@ -18,14 +18,13 @@ _MOST_BYTES = 16 << 20
 
 
 class ChangedError(Exception):
-    """Somebody else wrote the file meanwhile."""
+    """Someone else wrote the file meanwhile."""
 
 
 def read_settings(path: Path) -> bytes | None:
     """The content of a file; None if it is not there.
 
-    Raises:
-        SourceError: it cannot be read, is no file, or is larger than settings are.
+    Raises: SourceError: it cannot be read, is not a file, or is larger than settings are.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would keep us waiting
@@ -107,7 +106,7 @@ def _make_folders(folder: Path) -> list[Path]:
 
 
 def _write_new(temporary: Path, content: bytes, *, like: Path, executable: bool) -> None:
-    """Write a file with the permissions and the owner of another; of nobody else's if there is none."""
+    """Write a file with the permissions and the owner of another; of no one else's if none exists."""
     try:
         status = like.stat()
         mode = stat.S_IMODE(status.st_mode)

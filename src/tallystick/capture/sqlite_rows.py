@@ -59,7 +59,7 @@ def read_rows(path: Path, tables: Tables) -> Iterator[tuple[bytes, int]]:
 def _check(path: Path) -> None:
     """Say plainly what SQLite would say in riddles, and what it would wait for: a pipe may never give a byte."""
     if path.exists() and not path.is_file():
-        raise SourceError(f"{path}: is no file")
+        raise SourceError(f"{path}: is not a file")
     try:
         with path.open("rb") as file:
             head = file.read(len(_MAGIC))
@@ -96,7 +96,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _would_write(path: Path) -> bool:
-    """Whether even a reader would make files beside the database: it is in WAL mode, and nobody has it open."""
+    """Whether even a reader would make files beside the database: it is in WAL mode, and no one has it open."""
     beside = [_beside(path, ending).exists() for ending in ("-wal", "-shm")]
     with path.open("rb") as file:
         is_wal = file.read(_FORMAT_AT + 1)[_FORMAT_AT:] == b"\x02"
@@ -119,7 +119,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _copy(path: Path, folder: Path) -> Path:
-    """The database and the files beside it, copied while nobody wrote to them."""
+    """The database and the files beside it, copied while no one wrote to them."""
     target = folder / "copy.db"
     for _ in range(_COPIES):
         before = stamps(path)
@@ -188,7 +188,7 @@ def _plan(database: sqlite3.Connection, table: Table) -> _Plan | None:
 
 
 def _columns(database: sqlite3.Connection, name: str) -> list[str]:
-    """The columns of a table; none for one that is not there, or that is no plain table."""
+    """The columns of a table; none for one that is not there, or that is not a plain table."""
     if name == "sqlite_master":
         return ["type", "name"]
     found = database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)).fetchone()

@@ -1,9 +1,9 @@
 """What version control says of a path: which repository, tracked, ignored, committed, and what is in no commit.
 
 Owns reading repositories, which are hostile: an agent can write all of `.git`. Nothing of one is run: libgit2 knows no
-hooks, no `core.fsmonitor`, and no filters but its own for line ends, and it refuses a repository of another user. What a file
-holds is compared by its hash, not by the times that the index remembers. Must not know why somebody asks. Sources:
-gitrepository-layout(5), the reference of libgit2.
+hooks, no `core.fsmonitor`, and no filters but its own for line ends, and it refuses a repository of another user. What
+a file holds is compared by its hash, not by the times that the index remembers. Must not know why someone asks.
+Sources: gitrepository-layout(5), the reference of libgit2.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_OPEN = 16
 _MOST_ENTRIES = 15_000
 """In the index of a repository that is compared as a whole."""
 _MOST_NAMED = 64
-"""Paths that are told one by one; of more, the folder is told."""
+"""Paths that are reported one by one; of more, the folder is reported."""
 _MOST_HASHED_BYTES = 32 << 20
 _MOST_CONVERTED_BYTES = 1 << 20
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -71,7 +71,10 @@ def _is_top(folder: str) -> bool:
 
 
 def tracking_of(path: str) -> Tracking:
-    """What version control says of an absolute path without links. Never raises: what cannot be told is told as lost."""
+    """What version control says of an absolute path without links.
+
+    Never raises: what cannot be reported is reported as lost.
+    """
     root = repository_of(path)
     if root is None:
         return Tracking(untracked=_bounded(path, _files_at(path, lambda _: False)))

@@ -59,8 +59,8 @@ class Change(enum.StrEnum):
 class Damage(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes `first` to `last` (not included) of what was read are not there as they were: whole lines, as they had stood.
 
-    `read` counts the bytes that had been read, and `had` is SHA-256 of them; `now` is SHA-256 of as many bytes of the file
-    (of all, if it has fewer), None if there is none. `size` is how long the file is.
+    `read` counts the bytes that had been read, and `had` is SHA-256 of them; `now` is SHA-256 of as many bytes of the
+    file (of all, if it has fewer), None if not found. `size` is how long the file is.
     """
 
     change: Change
@@ -109,7 +109,7 @@ class LineTranscript:
 
     @property
     def size(self) -> int:
-        """How long the file is now; 0 if it is no regular file that can be looked at."""
+        """How long the file is now; 0 if it is not a regular file that can be looked at."""
         status = self._look()
         if status is None:
             return 0
@@ -305,7 +305,7 @@ def _same_state(before: stat_result, now: stat_result) -> bool:
 
 
 def _difference(had: array[int], now: array[int]) -> tuple[int, int]:
-    """The lines of `had`, from the first to the one after the last, that do not stand in `now` in their order."""
+    """The lines of `had`, from the first to the one after the last, that do not are in `now` in their order."""
     first = 0
     while first < min(len(had), len(now)) and had[first] == now[first]:
         first += 1
@@ -325,7 +325,8 @@ def _kind(had: array[int], now: array[int], first: int, last: int) -> Change:
     return Change.EDITED
 
 
-# Files that are written anew as a whole -------------------------------------------------------------------------------
+# Files that are written again as a whole
+# -------------------------------------------------------------------------------
 
 
 class WholeTranscript:
@@ -350,7 +351,7 @@ class WholeTranscript:
         return bool(state) and state != self._state and (now or self._clock() >= self._not_before)
 
     def _look(self) -> tuple[object, ...]:
-        """What tells a changed file, and a changed log beside it; empty if there is none."""
+        """What tells a changed file, and a changed log beside it; empty if none exists."""
         found: list[object] = []
         beside = (self.path.with_name(f"{self.path.name}-wal"),) if self.adapter.SHAPE is Shape.SQLITE else ()
         for path in (self.path, *beside):

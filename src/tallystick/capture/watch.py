@@ -31,9 +31,9 @@ _RESTING = 10
 """Comparing everything takes at most one part in so many of the time."""
 _WAIT_S = 1.0
 _AGAIN_S = 1.0
-"""A file that keeps changing is told once in so many seconds."""
+"""A file that keeps changing is reported once in so many seconds."""
 _GAP_S = 60.0
-"""The same fault is told once in so many seconds, with its number."""
+"""The same fault is reported once in so many seconds, with its number."""
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class Watch:
         self._new = {item.path for item in came if _is_new_folder(item)}
 
     def learn(self, states: Mapping[str, FileState]) -> None:
-        """Take over the digests of files that somebody read already, by path; from any thread."""
+        """Take over the digests of files that someone read already, by path; from any thread."""
         self._learnt = states
 
     def batches(self, stop: threading.Event) -> Iterator[Batch]:
@@ -174,7 +174,7 @@ class Watch:
         return True
 
     def _restart_if_due(self, gaps: list[WatchGap]) -> tuple[dict[str, set[int]], list[Difference]]:
-        """Have the system watch new folders too, or start anew what failed; what was told and missed meanwhile."""
+        """Have the system watch new folders too, or start again what failed; what was reported and missed meanwhile."""
         if not (self._new or self._notify.is_broken) or self._notify.wait_s > 0:
             return {}, []
         was_broken, new, self._new = self._notify.is_broken, self._new, set()
@@ -275,7 +275,8 @@ class Watch:
             holder=self._holders.of(item.path) if self._holders is not None and is_writing else None,
         )
 
-    # What is not told -----------------------------------------------------------------------------------------------
+    # What is not reported
+    # -----------------------------------------------------------------------------------------------
 
     def _fault(self, reason: str, detail: str) -> list[WatchGap]:
         """A gap for a fault, at most one a minute for each kind; the others are counted and told later."""

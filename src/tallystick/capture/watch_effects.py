@@ -43,8 +43,8 @@ def pair(
 ) -> list[Paired]:
     """What happened, one for each path; the two of a rename are one.
 
-    A rename is told by the inode with size and time of content, for the numbers of inodes are given again; or, where what is
-    gone had been read before, by size and digest.
+    A rename is reported by the inode with size and time of content, for the numbers of inodes are given again; or,
+    where what is gone had been read before, by size and digest.
 
     Args:
         brief: paths that came and went. read: gives the digest of what is at a path now.
@@ -196,4 +196,4 @@ def _is_at(descriptor: int, path: str) -> bool:
 
     Told by Linux alone.
     """
-    return sys.platform != "linux" or os.readlink(f"/proc/self/fd/{descriptor}") == path  # noqa: PTH115 - as it stands
+    return sys.platform != "linux" or os.readlink(f"/proc/self/fd/{descriptor}") == path  # noqa: PTH115 - unchanged

@@ -1,7 +1,8 @@
 """Which process has a file open for writing, as far as looking shows it; on Linux only.
 
-Owns the sampling of `/proc` for the descendants of one process. A process is named if it was seen with the file open, and
-never guessed: most writes are over before anybody looks. Links below `/proc/PID/fd` are read, no content and no environment.
+Owns the sampling of `/proc` for the descendants of one process. A process is named if it was seen with the file open,
+and never guessed: most writes are over before anyone looks. Links below `/proc/PID/fd` are read, no content and no
+environment.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Owns which folders are given to the system and what happens when it fails. On Li
 there the library would follow links out of the workspace, and spend watches on folders that are passed over; elsewhere the
 roots are given with all that is below them. Must not know what is different: an event is a hint where to look.
 
-What the library does not say: that the system's queue was too short, and anything about names that are no UTF-8 (it then
-fails for good, and is started anew). Both are made up for by looking again.
+What the library does not say: that the system's queue was too short, and anything about names that are not UTF-8 (it
+then fails for good, and is started again). Both are made up for by looking again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Notify:
 
     @property
     def wait_s(self) -> float:
-        """For how long it should not be started anew, so that starting costs little."""
+        """For how long it should not be started again, so that starting costs little."""
         return max(0.0, self._not_before - self._clock())
 
     def start(self, folders: Iterable[str]) -> Told:
@@ -77,7 +77,7 @@ class Notify:
         return rest
 
     def take(self, seconds: float, stop: Stopping) -> Told:
-        """What was told; waits for at most so long for something, and not after `stop`."""
+        """What was reported; waits for at most so long for something, and not after `stop`."""
         if self._running is None or self._is_broken:
             time.sleep(min(seconds, _STEP_MS / 1000))
             return Told({})
@@ -96,7 +96,7 @@ class Notify:
 
     @property
     def is_broken(self) -> bool:
-        """Whether it has to be started anew."""
+        """Whether it has to be started again."""
         return self._is_broken
 
     def close(self) -> None:

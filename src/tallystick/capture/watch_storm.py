@@ -1,4 +1,4 @@
-"""More effects than are told one by one: counts by folder instead.
+"""More effects than are reported one by one: counts by folder instead.
 
 Owns how many are too many, and how they are counted. Must not know what is done with a gap.
 """
@@ -13,7 +13,7 @@ import msgspec
 from tallystick.capture.watch_effects import Paired
 
 MOST_EFFECTS = 5_000
-"""So many at once are told; a batch of more is counted."""
+"""So many at once are reported; a batch of more is counted."""
 _MOST_A_MINUTE = 20_000
 _MINUTE_S = 60.0
 _MOST_FOLDERS_COUNTED = 10_000
@@ -22,7 +22,7 @@ _GATHER_S = 1.0
 
 
 class WatchGap(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened, or may have happened, and is not told path by path.
+    """Something that happened, or may have happened, and is not reported path by path.
 
     `kinds` and `folders`: how many effects there were of each kind, and below each folder, those with most of them.
     """
@@ -39,7 +39,7 @@ class Storm:
 
     def __init__(self) -> None:
         self.due: float | None = None
-        """When the counts are to be told."""
+        """When the counts are to be reported."""
         self._kinds: Counter[str] = Counter()
         self._folders: Counter[str] = Counter()
         self._minute = float("-inf")
@@ -57,7 +57,7 @@ class Storm:
         return False
 
     def count(self, effects: Sequence[Paired]) -> None:
-        """Count effects that are not told one by one."""
+        """Count effects that are not reported one by one."""
         for item in effects:
             self._kinds[item.kind.value] += 1
             folder = item.path.rpartition("/")[0] or "/"

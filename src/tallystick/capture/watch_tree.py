@@ -1,7 +1,7 @@
 """What is known of the files below watched folders, and what is different from it now.
 
-Owns names, inodes, sizes, times and modes: events say where to look, and this comparison says what happened, so that an event
-told twice does no harm. Links are never followed, and contents never read. Must not know about events.
+Owns names, inodes, sizes, times and modes: events say where to look, and this comparison says what happened, so that an
+event reported twice does no harm. Links are never followed, and contents never read. Must not know about events.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Tree:
     # Comparing ------------------------------------------------------------------------------------------------------
 
     def look(self, path: str) -> Iterator[Difference]:
-        """What is different at a path, and below it where a folder came or went. What is told is known from then on."""
+        """What is different at a path, and below it where a folder came or went. What is reported is known from then on."""
         if self.root_of(path) is not None and self._is_within_known(path):
             yield from self._compare(path, read_entry(path), is_deep=False)
 
@@ -115,7 +115,7 @@ class Tree:
             yield from self._compare(path, read_entry(path), is_deep=True)
 
     def _is_within_known(self, path: str) -> bool:
-        """Whether the path hangs on known folders alone: one behind a link is not ours."""
+        """Whether the path belongs to known folders alone: one behind a link is not ours."""
         return path in self.roots or (path.rpartition("/")[0] or "/") in self.folders
 
     def _compare(self, path: str, now: Entry | None, *, is_deep: bool) -> Iterator[Difference]:

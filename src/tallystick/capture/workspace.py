@@ -164,7 +164,7 @@ def _below(folder: Path, inner: Path | None) -> str | None:
 
 
 def _by_git(folder: Path) -> Iterable[str] | None:
-    """What git tracks or would track; None if it is no work tree, or git does not answer.
+    """What git tracks or would track; None if it is not a work tree, or git does not answer.
 
     Settings of the repository that would have git run a program are put out of force.
     """

@@ -180,7 +180,7 @@ CHECKS: Mapping[str, Callable[[Recorded, Before, int], Iterator[Line]]] = {
 
 
 def taint_lines(roots: tuple[TaintNode, ...], seqs: Mapping[int, int] = {}) -> Iterator[Line]:
-    """A tree of taint. What stands in it twice is drawn once and named where it comes again.
+    """A tree of taint. What is in it twice is drawn once and named where it comes again.
 
     Args:
         seqs: by entry, the number that the source gave the event.

@@ -72,7 +72,7 @@ def _goal(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
 
 
 def _speech(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
-    """What somebody said: a person, the program, the model."""
+    """What someone said: a person, the program, the model."""
     is_prompt = step.type == "user" and "origin" not in step.meta
     if is_prompt:
         tone = Tone.HUMAN

@@ -66,7 +66,7 @@ WITHHELD = "▧ withheld: only its commitment is here"
 
 
 def value_lines(value: Json) -> Iterator[str]:
-    """A value as lines, safe to print: text as it stands, everything else as indented JSON."""
+    """A value as lines, safe to print: text unchanged, everything else as indented JSON."""
     value = readable(value)
     if isinstance(value, str):
         return iter(lines(value.rstrip("\n")))

@@ -1,6 +1,6 @@
 """Lanes: a graph of steps drawn beside their lines, newest first, as version control draws its history.
 
-Owns which lane a step stands in, and the characters that join lanes. Must not know what a step is.
+Owns which lane a step is in, and the characters that join lanes. Must not know what a step is.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _LONGEST = 4000
 
 
 def name_of(step: Recorded) -> str:
-    """Which tool, model or agent: the word beside the type; often there is none."""
+    """Which tool, model or agent: the word beside the type; often none exists."""
     member = {"model_call": "model", "usage": "model", "session_start": "agent"}.get(step.type, "tool")
     name = _member(step, member)
     if name is None and step.type in ("user", "system", "permission"):
@@ -47,7 +47,7 @@ def name_of(step: Recorded) -> str:
 
 
 def duration_of(step: Recorded) -> str:
-    """`35 ms`, `1.2 s`, `3 min 5 s`; empty if nobody measured it."""
+    """`35 ms`, `1.2 s`, `3 min 5 s`; empty if no one measured it."""
     found = step.meta.get("duration_ms")
     if type(found) is int and found >= 0:
         return duration_text(found)
@@ -84,7 +84,7 @@ def _time(step: Recorded, member: str) -> str:
 
 
 def is_refused(step: Recorded) -> bool:
-    """Whether somebody or some rule refused what was asked for."""
+    """Whether someone or some rule refused what was asked for."""
     return _member(step, "decision") in ("deny", "block") or _member(step, "action") in ("deny", "block")
 
 
@@ -187,7 +187,7 @@ def _any(step: Recorded) -> str:
 
 
 def plain(value: Json) -> str:
-    """The beginning of a value as text: text as it stands, blocks of text joined, anything else as JSON."""
+    """The beginning of a value as text: text unchanged, blocks of text joined, anything else as JSON."""
     if value is None:
         return ""
     value = readable(value)
@@ -199,7 +199,7 @@ def plain(value: Json) -> str:
 
 
 def _block(block: dict[str, Json]) -> str:
-    """A block of a message: its text, else `[image]` and the like."""
+    """A block of a message: its text, else `[image]` and similar."""
     text = block.get("text")
     if isinstance(text, str):
         return text

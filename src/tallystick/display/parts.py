@@ -31,7 +31,7 @@ def word_of(step: Recorded, member: str) -> str:
 
 
 def said_of(step: Recorded, name: str) -> str:
-    """A text of the content, as it is: whoever shows it makes it safe."""
+    """A text of the content, as it is: anyone who shows it makes it safe."""
     value = step.values.get(f"content.{name}")
     if isinstance(value, str):
         return value
@@ -39,7 +39,7 @@ def said_of(step: Recorded, name: str) -> str:
 
 
 def took(step: Recorded) -> Piece:
-    """How long it took, in brackets; nothing where nobody measured it."""
+    """How long it took, in brackets; nothing where no one measured it."""
     found = step.meta.get("duration_ms")
     if type(found) is not int or found < 0:
         found = step.meta.get("latency_ms")
@@ -98,7 +98,7 @@ def text_below(
 
 
 def value_below(step: Recorded, name: str, *, label: str = "", most: int = _MOST_LINES) -> Iterator[Line]:
-    """A value of the content, whatever it is; nothing if it is not there."""
+    """A value of the content, of any kind; nothing if it is not there."""
     value = step.values.get(f"content.{name}")
     if value is not None:
         said = readable(value)

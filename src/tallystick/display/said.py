@@ -1,7 +1,7 @@
 """Lines of a timeline, as pieces of safe text that know what they are about.
 
-Owns the tones (what a piece is, from which whoever prints it takes its colour), and cutting and wrapping lines to a width.
-Must not know colours, nor what any step means.
+Owns the tones (what a piece is, from which anyone who prints it takes its colour), and cutting and wrapping lines to a
+width. Must not know colours, nor what any step means.
 """
 
 from __future__ import annotations

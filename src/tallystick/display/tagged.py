@@ -1,6 +1,6 @@
 """Tagged strings (docs/format.md 3.2), read back for people.
 
-Owns what they stand for on a screen. JSON answers keep them as they are: there nobody must guess what was tagged.
+Owns what they stand for on a screen. JSON answers keep them as they are: there no one must guess what was tagged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def readable(value: Json) -> Json:
-    """A value with its tagged strings replaced by what they stand for. What is no well-formed tag stays."""
+    """A value with its tagged strings replaced by what they stand for. What is not a well-formed tag stays."""
     if isinstance(value, str):
         if value.startswith("\x10"):
             return _readable_text(value)

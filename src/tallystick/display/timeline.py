@@ -85,7 +85,7 @@ class Timeline:
         Args:
             agent: whose session it is of. depth: how deep the session hangs below the one that was asked for. role: the
                 sub-agent that acts in a session not its own. label: whose step it is, where sessions are mixed. begins: the
-                session that begins with it, in words, where it hangs on another. folded: what stands for the steps that
+                session that begins with it, in words, where it belongs to another. folded: what stands for the steps that
                 are not shown. taint: what is known of where the call's content came from.
         """
         before = self._before(step.session)
@@ -172,7 +172,7 @@ class Timeline:
     # Time -----------------------------------------------------------------------------------------------------------
 
     def _clock(self, step: Recorded) -> tuple[str, Piece]:
-        """The time of day and how long after the step before; in brackets when it was recorded, if nobody says more."""
+        """The time of day and how long after the step before; in brackets when it was recorded, if no one says more."""
         self._day_line = []
         ts, recorded = step.meta.get("ts"), step.meta.get("recorded")
         is_told = isinstance(ts, str) or step.meta.get("source") in _LIVE

@@ -27,10 +27,9 @@ class Exporter(Protocol):
     def write(self, steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
         """The lines of an export, each with its LF.
 
-        Args:
-            steps: one session's, in order, with what is kept in blobs loaded. Gone through twice if it is no iterator.
-            session: what the session is called in the export.
-            with_content: whether what was said, asked and returned may be shown.
+        Args: steps: one session's, in order, with what is kept in blobs loaded. Gone through twice if it is not an
+        iterator. session: what the session is called in the export. with_content: whether what was said, asked and
+        returned may be shown.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The newest state of each step: what a revision says stands in the place of what it revises (docs/format.md 13.3).
+"""The newest state of each step: what a revision says is in the place of what it revises (docs/format.md 13.3).
 
 Foreign formats know no revisions, and a reader of theirs would take one for a second event.
 """

@@ -1,6 +1,7 @@
 """A document of PROV-JSON (W3C submission of 24 April 2013): records by kind and name, and how values are spelled.
 
-Owns the layout. Names are given without the prefix `tally`, which every name of ours has here. Must not know what is told.
+Owns the layout. Names are given without the prefix `tally`, which every name of ours has here. Must not know what is
+reported.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _AT_TOP = ("type", "source", "ts", "recorded")
 
 
 def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
-    """The steps of a session as they stand in the record, revisions included, one a line."""
+    """The steps of a session unchanged in the record, revisions included, one a line."""
     for step in steps:
         members = _members(step, session, with_content=with_content)
         shown = {name: value for name, value in members.items() if value not in (None, {}, [])}

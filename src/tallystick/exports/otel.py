@@ -211,7 +211,7 @@ class _Trace:
     def _open_chat(self, step: Recorded) -> None:
         model = _text(step, "model")
         span = self._span(step, _text(step, "operation") or names.CHAT, model, _model_attributes(step, model))
-        span.began_us -= _duration_us(step)  # a model call is told when it has been answered
+        span.began_us -= _duration_us(step)  # a model call is reported when it has been answered
         span.is_call_out = True
         _fail(span, step, with_content=self._with_content)
         self._chat, self._said = span, []

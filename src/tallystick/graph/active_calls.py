@@ -86,7 +86,7 @@ def _target(intent: Intent) -> Target:
 
 
 def _may_write_anything(effects: Effects) -> bool:
-    """Whether something in it is not understood, or runs a program of which no file is told."""
+    """Whether something in it is not understood, or runs a program of which no file is reported."""
     if any(intent.domain is Domain.UNKNOWN or intent.operation is Operation.EXECUTE for intent in effects.intents):
         return True
     told = {intent.command for intent in effects.intents if intent.domain in (Domain.FILE, Domain.NETWORK)}

@@ -1,4 +1,4 @@
-"""A table of alerts as it stands in a file: ours, or that of the reference.
+"""A table of alerts unchanged in a file: ours, or that of the reference.
 
 Owns opening such a file so that nothing of it changes, whatever its journal mode, and reading its chain byte for byte. Must
 not know whether the chain holds.
@@ -47,7 +47,7 @@ class AlertTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_alerts(path: Path) -> AlertTable:
-    """The alerts in an SQLite database that somebody hands over. It stays as it is, and so do the files beside it.
+    """The alerts in an SQLite database that someone hands over. It stays as it is, and so do the files beside it.
 
     Raises:
         NotFoundError: there is no such file.
@@ -99,7 +99,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
     database = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, isolation_level=None)
-    # What is no UTF-8 must be hashed as it stands, and must not stop the reading.
+    # What is not UTF-8 must be hashed unchanged, and must not stop the reading.
     database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     database.execute("PRAGMA trusted_schema = OFF")
     return database

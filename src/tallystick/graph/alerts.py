@@ -1,8 +1,8 @@
 """Alerts in the index: appending to their chain, and finding them.
 
-Owns the SQL, and that a row and the anchor of the chain are written together. Rows are appended and never rewritten: what
-somebody changed in the table stays as it is until `tally rebuild`, so that `tally verify-log` finds it. The hashes are
-seal.alert_chain's; which step says what is policy.alert's.
+Owns the SQL, and that a row and the anchor of the chain are written together. Rows are appended and never rewritten:
+what someone changed in the table stays as it is until `tally rebuild`, so that `tally verify-log` finds it. The hashes
+are seal.alert_chain's; which step says what is policy.alert's.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class AlertEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReviewEntry(msgspec.Struct, frozen=True):
-    """What somebody said of an alert, and which step says so."""
+    """What someone said of an alert, and which step says so."""
 
     verdict: str
     note: str | None

@@ -102,14 +102,14 @@ def _command(told: str | None) -> str | None:
 
 
 def journals_named(graph: Graph, agent: str, source: str) -> list[str]:
-    """Our ids of an agent's session, its first continuations, and of what hangs on it. Raises GraphError."""
+    """Our ids of an agent's session, its first continuations, and of what belongs to it. Raises GraphError."""
     names = (source, f"{source}~1", f"{source}~2", f"{source}~3")
     own = [row[0] for row in graph.rows(_NAMED, (agent, *names))]
     return [*own, *(row[0] for row in graph.rows(_CHILDREN, (agent, source)))]
 
 
 def name_of_session(graph: Graph, session: str) -> list[tuple[str, str, str | None]]:
-    """The agent of a session, the agent's own id of it, and the session it hangs on: one row or none. Raises GraphError."""
+    """The agent of a session, the agent's own id of it, and the session it belongs to: one row or none. Raises GraphError."""
     return [(row[0], row[1], row[2]) for row in graph.rows(_NAME, (session,))]
 
 

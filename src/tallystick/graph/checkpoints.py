@@ -1,7 +1,7 @@
 """What is asked of the index about checkpoints.
 
-Owns those questions and the values that answer them. What a checkpoint marks, its journal says: whoever reports whether one
-holds reads that.
+Owns those questions and the values that answer them. What a checkpoint marks, its journal says: anyone who reports
+whether one holds reads that.
 """
 
 from __future__ import annotations
@@ -98,8 +98,7 @@ def list_checkpoints(graph: Graph, wanted: CheckpointFilter) -> tuple[Checkpoint
 def find_checkpoint(graph: Graph, text: str) -> CheckpointEntry:
     """The checkpoint whose id begins with `text`.
 
-    Raises:
-        NotFoundError: there is none. AmbiguousError: there are several; the message lists them. GraphError.
+    Raises: NotFoundError: none exists. AmbiguousError: there are several; the message lists them. GraphError.
     """
     prefix = text.lower()
     rows = []
@@ -148,7 +147,7 @@ def mark_counts(graph: Graph) -> MarkCounts:
 
 
 class Marked(msgspec.Struct, frozen=True):
-    """A checkpoint's place, for whoever reads its journal: the number of its step, its hash, where its line begins."""
+    """A checkpoint's place, for anyone who reads its journal: the number of its step, its hash, where its line begins."""
 
     session: str
     n: int
@@ -157,7 +156,8 @@ class Marked(msgspec.Struct, frozen=True):
 
 
 _OURS = "('manual', 'step_complete', 'policy_applied', 'session_start')"
-# A session that hangs on a mark, or on the entry that it marks, keeps the mark whole; so does that of a session's start.
+# A session that belongs to a mark, or on the entry that it marks, keeps the mark whole; so does that of a session's
+# start.
 _DUE = (
     "SELECT c.session_id, c.n, c.hash, p.offset FROM checkpoints c JOIN steps p ON p.id = c.checkpoint_id"
     f" WHERE c.is_pruned = 0 AND c.trigger IN {_OURS} AND (c.at_us < ?"

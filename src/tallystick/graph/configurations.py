@@ -1,6 +1,6 @@
 """Where the index says that sessions tell what they run under.
 
-Owns that question. What such a step says stands in its journal.
+Owns that question. What such a step says is in its journal.
 """
 
 from __future__ import annotations

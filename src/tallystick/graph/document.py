@@ -16,13 +16,13 @@ COLUMNS = ("output", "text", "thinking", "args", "prompt", "error")
 """The columns of a document, in the order of the index."""
 
 TOKENIZER = "unicode61 remove_diacritics 2"
-"""How text is cut into words: at everything that is no letter or digit; case and accents do not matter."""
+"""How text is cut into words: at everything that is not a letter or digit; case and accents do not matter."""
 
 CUT_CHARACTERS = 65_536
 """Of each column only so much is searchable."""
 
 Document: TypeAlias = tuple[str | None, ...]
-"""The text of each of COLUMNS; None where there is none."""
+"""The text of each of COLUMNS; None where none exists."""
 
 _OWN_COLUMN = {f"content.{name}": name for name in ("output", "thinking", "args", "error")}
 

@@ -1,7 +1,7 @@
 """What came of a node: one step of a walk towards the effects.
 
-Owns which rows those are, kind by kind. A call that read something is told and not gone on from: what it wrote counts only
-where data is known to have flowed, which is an edge of its own. Must not know how far a walk goes.
+Owns which rows those are, kind by kind. A call that read something is reported and not gone on from: what it wrote
+counts only where data is known to have flowed, which is an edge of its own. Must not know how far a walk goes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OF_SESSION = f"SELECT request_id, created_at FROM requests WHERE session_id = ?
 
 
 class Downstream(OneWay):
-    """The effects of nodes. Of a prompt that was asked for itself the sessions that it began are told too."""
+    """The effects of nodes. Of a prompt that was asked for itself the sessions that it began are reported too."""
 
     def _of_artifacts(self, ids: list[int], found: Found) -> None:
         if not ids:

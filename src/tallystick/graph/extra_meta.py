@@ -27,7 +27,7 @@ _IN_COLUMNS = frozenset(
 
 
 def other_members(names: Mapping[str, Json]) -> str | None:
-    """The members that no column holds, as a JSON object; None if there are none. Shortest first where not all fit.
+    """The members that no column holds, as a JSON object; None if none exist. Shortest first where not all fit.
 
     Args:
         names: `meta`, and what went to `content.meta` because it does not fit there (docs/format.md 6.2).
@@ -58,7 +58,7 @@ def _cut(others: Mapping[str, Json]) -> str:
 
 
 def _piece(key: str, value: Json) -> str | None:
-    """One member as it stands in an object, None if JSON has no words for it."""
+    """One member unchanged in an object, None if JSON has no words for it."""
     try:
         return orjson.dumps({key: value}).decode()[1:-1]
     except (TypeError, ValueError):  # a number beyond 64 bits, half a surrogate pair

@@ -1,7 +1,7 @@
 """How sessions hang together, as the index has it, and what a set of them used.
 
-Owns the walks up to roots and down to everything that hangs on them, in one statement each, of one session or of all. What a
-tree is, and what to do about circles, is `sessions.tree`'s.
+Owns the walks up to roots and down to everything that belongs to them, in one statement each, of one session or of all.
+What a tree is, and what to do about circles, is `sessions.tree`'s.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def all_links(graph: Graph) -> tuple[Link, ...]:
 
 
 def ways_up(graph: Graph, sessions: Iterable[str]) -> tuple[Link, ...]:
-    """Links of some sessions and of all that they hang on, up to their roots. Raises GraphError."""
+    """Links of some sessions and of all that they belong to, up to their roots. Raises GraphError."""
     walk = f"WITH RECURSIVE {_UP} {_LINK} WHERE s.session_id IN (SELECT id FROM up)"
     return _links(graph.rows(walk + _ORDER, (id_list(sessions),)))
 

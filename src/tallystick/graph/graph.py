@@ -55,7 +55,7 @@ class Mode(enum.Enum):
     WRITE = "write"
     """To read and project; it is made if it is not there."""
     REPLACE = "replace"
-    """To make it anew, whatever is in the file: `tally rebuild`."""
+    """To rebuild it, whatever is in the file: `tally rebuild`."""
 
 
 class GraphError(TallystickError):
@@ -63,7 +63,7 @@ class GraphError(TallystickError):
 
 
 class OutdatedError(GraphError):
-    """The index was made by rules of before. It is made anew from the journals, and nothing is lost."""
+    """The index was made by rules of before. It is rebuilt from the journals, and nothing is lost."""
 
 
 class DamagedError(GraphError):
@@ -76,9 +76,8 @@ class Graph:
     def __init__(self, path: Path, mode: Mode = Mode.READ) -> None:
         """Open the index at `path`.
 
-        Raises:
-            GraphError: there is none, or it is of another version, locked, not to be written, or no index at all.
-            DamagedError: its file is broken.
+        Raises: GraphError: none exists, or it is of another version, locked, not to be written, or no index at all.
+        DamagedError: its file is broken.
         """
         self.path = path
         if mode is Mode.READ and not path.exists():
@@ -147,13 +146,13 @@ class Graph:
             self.change("ROLLBACK")
 
     def wipe_traces(self) -> None:
-        """Leave nothing of what was deleted in the file beside the index, unless somebody is reading it just now."""
+        """Leave nothing of what was deleted in the file beside the index, unless someone is reading it just now."""
         self.row("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # The schema -----------------------------------------------------------------------------------------------------
 
     def _make(self, *, anew: bool) -> None:
-        """Lay the tables if there are none, or anew: in one transaction, so that others see the old index or this one."""
+        """Lay the tables if none exist, or again: in one transaction, so that others see the old index or this one."""
         self._database.execute("PRAGMA journal_mode = WAL")
         if not anew and not self._is_empty():
             return
@@ -163,7 +162,7 @@ class Graph:
                 for kind, name in self.rows(_OBJECTS):
                     quoted = name.replace('"', '""')
                     self.change(f'DROP {kind} IF EXISTS "{quoted}"')
-            if self._is_empty(anew=anew):  # nobody else was faster
+            if self._is_empty(anew=anew):  # no one else was faster
                 self._lay_tables()
             self.commit()
         finally:
@@ -233,7 +232,7 @@ def _connect(path: Path, mode: Mode) -> sqlite3.Connection:
         _touch(path)
     address = f"file:{quote(str(path.absolute()))}?mode={'ro' if mode is Mode.READ else 'rw'}"
     if mode is Mode.READ and not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
-        address += "&immutable=1"  # even a reader would make files beside it, unless told that nobody writes
+        address += "&immutable=1"  # even a reader would make files beside it, unless told that no one writes
     database = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S, isolation_level=None)
     try:
         for setting in _SETTINGS:
@@ -264,7 +263,7 @@ def _statements(script: str) -> Iterator[str]:
 
 def _explanation(path: Path, error: sqlite3.Error) -> Exception:
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # ours to mend, not the file's fault
+    if code is None:  # ours to fix, not the file's fault
         return error
     primary = code & 0xFF
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -283,12 +282,12 @@ def empty_graph(path: Path) -> Graph:
     try:
         return Graph(path, Mode.REPLACE)
     except DamagedError:
-        # Nobody can be using it, so its files may go.
+        # No one can be using it, so its files may go.
         remove_graph(path)
         return Graph(path, Mode.WRITE)
 
 
 def remove_graph(path: Path) -> None:
-    """Remove the index's files. Only for one that nobody can have open, as a damaged one."""
+    """Remove the index's files. Only for one that no one can have open, as a damaged one."""
     for suffix in ("-wal", "-shm", ""):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

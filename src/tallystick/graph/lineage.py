@@ -89,7 +89,7 @@ class _Call(msgspec.Struct):
 
 
 class LineageProjection:
-    """The graph's rows of one session. `take` makes them; whoever writes them empties the lists."""
+    """The graph's rows of one session. `take` makes them; anyone who writes them empties the lists."""
 
     def __init__(self, state: SessionState, earlier: EarlierCalls) -> None:
         self.events: list[EventRow] = []

@@ -45,7 +45,7 @@ class LogFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogPage(msgspec.Struct, frozen=True):
-    """Some steps, newest first, and where the next page goes on; None if there is none."""
+    """Some steps, newest first, and where the next page goes on, or None."""
 
     steps: tuple[StepEntry, ...]
     next: Cursor | None

@@ -1,4 +1,4 @@
-"""Finding the one session or step that somebody means.
+"""Finding the one session or step that someone means.
 
 Owns how ids that people type are understood (docs/format.md 5), and which entry recorded an event of an agent first.
 """

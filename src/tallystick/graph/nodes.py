@@ -1,4 +1,4 @@
-"""What is known of the nodes of the graph, for whoever shows them.
+"""What is known of the nodes of the graph, for anyone who shows them.
 
 Owns the values that say it, and reading them for many nodes at once. Long texts are cut: the whole of them is in the
 journals. Must not know how nodes hang together.
@@ -20,7 +20,7 @@ _TEXT = 2_000
 
 
 class ArtifactNode(msgspec.Struct, frozen=True, kw_only=True):
-    """One version of a thing. Times are milliseconds since 1970; `made_by` is the step's id, None where nobody was seen.
+    """One version of a thing. Times are milliseconds since 1970; `made_by` is the step's id, None where no one was seen.
 
     `changed_outside`: it was made by an effect that was watched and belongs to no call. What an agent itself tells, and what
     happened while `tally run` ran a command, is not outside.

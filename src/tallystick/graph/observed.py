@@ -36,7 +36,7 @@ def observed_row(step: Recorded, row: StepRow, folder: str | None, request_id: i
 
 
 def is_own_account(step: Recorded, row: StepRow) -> bool:
-    """Whether an agent itself says that it changed a file, as those do that make no calls; nobody observed that."""
+    """Whether an agent itself says that it changed a file, as those do that make no calls; no one observed that."""
     return row.type == "file_effect" and row.source != "watch" and step.member("by") is None
 
 
@@ -66,7 +66,7 @@ def _told_operation(step: Recorded) -> str:
 
 
 def seen_effect(step: Recorded, row: StepRow, folder: str | None) -> SeenEffect | None:
-    """An effect on a file, as it is put down to a call; None where that was told by somebody who knows."""
+    """An effect on a file, as it is put down to a call; None where that was reported by someone who knows."""
     if row.type != "file_effect" or row.source != "watch":
         return None
     paths = [path for _, path in _touched(step, _effect(step), folder)]

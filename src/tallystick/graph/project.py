@@ -21,7 +21,7 @@ from tallystick.model.recorded import Recorded
 
 _STEPS_A_TRANSACTION = 20_000
 _STEPS_OF_THE_FIRST = 1_000
-"""Steps of a run's first transaction: whoever looks at an index that is being made sees something at once."""
+"""Steps of a run's first transaction: anyone who looks at an index that is being made sees something at once."""
 _CHARACTERS_A_TRANSACTION = 16_000_000
 _STEPS_A_WRITE = 1_000
 _CHARACTERS_A_WRITE = 2_000_000
@@ -68,7 +68,7 @@ class Depth(enum.Enum):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A journal that could not be projected to its end. What comes before entry `n` stands in the index."""
+    """A journal that could not be projected to its end. What comes before entry `n` is in the index."""
 
     session: str
     n: int
@@ -98,8 +98,9 @@ def project(
 ) -> Projected:
     """Bring the index up to date with these journals. Those that have not changed are not opened.
 
-    A journal whose file was replaced (an erasure does that), cut or changed is projected anew. Because single documents
-    cannot be taken out of the search index, this empties it; it fills again as journals are projected to depth TEXT.
+    A journal whose file was replaced (an erasure does that), cut or changed is projected again. Because single
+    documents cannot be taken out of the search index, this empties it; it fills again as journals are projected to
+    depth TEXT.
 
     Args:
         progress: called with how many bytes more of the journals were read.
@@ -350,7 +351,7 @@ class _Reading:
 
 
 def _step_at(journal: Journal) -> Callable[[int], Recorded | None]:
-    """Reads the step whose line begins at an offset; None if there is none now."""
+    """Reads the step whose line begins at an offset, or None now."""
 
     def read(offset: int) -> Recorded | None:
         try:

@@ -1,6 +1,6 @@
 """What is asked of the index about sessions and requests.
 
-Owns those questions and the values that answer them. What it says is as good as the projection: whoever reports on
+Owns those questions and the values that answer them. What it says is as good as the projection: anyone who reports on
 integrity asks the journals.
 """
 
@@ -20,9 +20,10 @@ from tallystick.model.moments import epoch_time
 class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     """A session as a list shows it.
 
-    `parent` is the session it hangs on, as far as that is recorded: sealed into its first entry, or (`claimed`) found by
-    what the agent says, which is `claimed_session`. `started` and `last` are None where no source says a time. `closed` is
-    when it ended, as well as that is known. `steps` counts what happened, `size` the entries of the journal.
+    `parent` is the session it belongs to, as far as that is recorded: sealed into its first entry, or (`claimed`) found
+    by what the agent says, which is `claimed_session`. `started` and `last` are None where no source says a time.
+    `closed` is when it ended, as well as that is known. `steps` counts what happened, `size` the entries of the
+    journal.
     """
 
     session: str
@@ -45,7 +46,7 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     """One of sessions.states.Status."""
     status_by_parent: bool
-    """The session says nothing of an end: a step of the session that it hangs on does."""
+    """The session says nothing of an end: a step of the session that it belongs to does."""
     closed: str | None
     steps: int
     requests: int
@@ -71,7 +72,7 @@ class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[str, ...] = ()
     workspaces: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
-    """Whole ids of sessions that they hang on."""
+    """Whole ids of sessions that they belong to."""
     since: str | None = None
     until: str | None = None
     limit: int | None = 50
@@ -101,18 +102,18 @@ class Indexed(msgspec.Struct, frozen=True):
     last_hash: str
 
 
-# The newest session wins where several have the id that is claimed: agents do not use an id twice, imports may. Itself only
-# where there is no other: that is a circle, and whoever asks says so.
+# The newest session wins where several have the id that is claimed: agents do not use an id twice, imports may. Itself
+# only where there is no other: that is a circle, and anyone who asks says so.
 PARENT = (
     "coalesce(s.parent_session, (SELECT p.session_id FROM sessions p WHERE p.agent_id = s.agent_id"
     " AND p.source_session = s.claimed_session AND p.session_id <> s.session_id"
     " ORDER BY p.last_event_at DESC, p.session_id LIMIT 1), iif(s.claimed_session = s.source_session, s.session_id, NULL))"
 )
-"""The session that a session `s` hangs on, as an expression."""
+"""The session that a session `s` belongs to, as an expression."""
 
-# Where a session says nothing of an end, the session that it hangs on may: a `merge`, `discard` or `subagent_end` of it that
-# names a step after which nothing happened here but being seen and marked. Decided when asked, not when projected: either
-# journal may come first.
+# Where a session says nothing of an end, the session that it belongs to may: a `merge`, `discard` or `subagent_end` of
+# it that names a step after which nothing happened here but being seen and marked. Decided when asked, not when
+# projected: either journal may come first.
 _SETTLED = (
     "(SELECT CASE e.kind WHEN 'merge' THEN 'merged' WHEN 'discard' THEN 'discarded' ELSE"
     " iif((SELECT x.success FROM sessions y JOIN steps x ON x.id = y.first_id + e.n WHERE y.session_id = e.session_id) = 0,"
@@ -135,7 +136,7 @@ _RETURNED = (
 STATUS = f"iif(s.status = 'active', coalesce({_SETTLED}, {_RETURNED}, 'active'), s.status)"
 """The status of a session `s`, as an expression."""
 
-# Fields of SessionRow that are no column of the same name; `tokens` comes from several.
+# Fields of SessionRow that are not column of the same name; `tokens` comes from several.
 _EXPRESSIONS = {
     "session": "s.session_id",
     "agent": "s.agent_id",

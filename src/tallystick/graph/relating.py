@@ -162,7 +162,7 @@ def changed_into(before: int, after: int, how: Row) -> Edge:
 
 
 def evidence_of(text: str | None) -> dict[str, Json]:
-    """Evidence as it is kept, read. What is none is shown as it stands."""
+    """Evidence as it is kept, read. What is none is shown unchanged."""
     if not text:
         return {}
     try:
@@ -178,7 +178,7 @@ class OneWay(ABC):
     """The edges of nodes in one direction, as `lineage.walk` asks for them. What there is to tell depends on the kind."""
 
     def __init__(self, graph: Graph, start: Sequence[NodeId]) -> None:
-        """`start` is where the walk begins: of those nodes more may be told."""
+        """`start` is where the walk begins: of those nodes more may be reported."""
         self._graph = graph
         self._start = frozenset(start)
 

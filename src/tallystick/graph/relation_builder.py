@@ -1,4 +1,4 @@
-"""Making versions and relations of things anew after something new was said of them.
+"""Making versions and relations of things again after something new was said of them.
 
 Owns the SQL of it and the order: first each thing by itself, then what flowed between two, then which request derives from
 which. Must not know the rules: those are `lineage`'s. A thing's rows are compared with those that are there and only the
@@ -198,7 +198,7 @@ def _with_risk(row: FactRow, tags: dict[int, list[TagRow]]) -> FactRow:
 def _write_facts(
     graph: Graph, names: dict[int, Thing], told: dict[int, History], tags: dict[int, list[TagRow]]
 ) -> None:
-    # By URI alone nobody can ask for a file whose folder was not told.
+    # By URI alone no one can ask for a file whose folder was not reported.
     files = {thing: one for thing, one in told.items() if names[thing].uri.startswith("file://")}
     writers = {
         use.access.cause if use.access.cause is not None else use.access.step_id

@@ -1,4 +1,4 @@
-"""Sessions as a replay takes them: the steps that they hang on, and how much each did.
+"""Sessions as a replay takes them: the steps that they belong to, and how much each did.
 
 Owns what is asked of the index for that. How they are put in order is `sessions.timeline`'s.
 """
@@ -27,7 +27,10 @@ def tracks_of(graph: Graph, sessions: Iterable[str]) -> dict[str, Track]:
 
 
 def tracks_below(graph: Graph, sessions: Iterable[str]) -> dict[str, tuple[Track, ...]]:
-    """The sessions that hang on some, at whatever depth, by the one that each hangs on, oldest first. Raises GraphError."""
+    """The sessions that belong to some, at whatever depth, by the one that each belongs to, oldest first.
+
+    Raises GraphError.
+    """
     tops = list(sessions)
     links = whole_trees(graph, tops)
     children: dict[str, list[str]] = {}

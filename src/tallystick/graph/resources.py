@@ -1,4 +1,4 @@
-"""Finding the thing that somebody means by a path, a URL or a part of one, and all that is kept of it.
+"""Finding the thing that someone means by a path, a URL or a part of one, and all that is kept of it.
 
 Owns those queries. What a path means on this machine, and what to say where it means nothing, is for others to know.
 """
@@ -99,7 +99,7 @@ def things_ending(graph: Graph, kind: str, suffix: str, *, limit: int) -> tuple[
 
 
 def things_holding(graph: Graph, kind: str, part: str, *, limit: int) -> tuple[Named, ...]:
-    """Things in whose URI a text stands, whatever its case: names to offer where there is none that was meant."""
+    """Things in whose URI a text stands, whatever its case: names to offer where none exists that was meant."""
     rows = graph.rows(
         "SELECT DISTINCT kind, uri FROM artifacts WHERE kind = ? AND instr(lower(uri), lower(?)) ORDER BY uri LIMIT ?",
         (kind, part, limit),
@@ -179,7 +179,7 @@ def _gone(row: Row) -> int | None:
 
 
 def facts_of(graph: Graph, thing: Named) -> dict[str, Json] | None:
-    """The row of `artifact_facts`, by column; None where there is none."""
+    """The row of `artifact_facts`, by column; None where none exists."""
     columns = [row[1] for row in graph.rows("PRAGMA table_info(artifact_facts)")]
     row = graph.row(
         f"SELECT {', '.join(columns)} FROM artifact_facts WHERE kind = ? AND uri = ?", (thing.kind, thing.uri)

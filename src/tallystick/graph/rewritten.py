@@ -1,7 +1,7 @@
 """A journal of which retention has dropped values: the same steps, at other places in another file.
 
-Owns following that without reading the session anew. Rows come out as reading it anew would make them; where that is not
-sure, nothing is changed, and whoever brings the index up to date does that. Must not know what is too old.
+Owns following that without reading the session again. Rows come out as reading it again would make them; where that is
+not sure, nothing is changed, and anyone who brings the index up to date does that. Must not know what is too old.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def follow(graph: Graph, moved: Moved) -> bool:
-    """Bring the rows of a session in line with its new file; False if that takes reading it anew. Raises GraphError."""
+    """Bring the rows of a session in line with its new file; False if that takes reading it again. Raises GraphError."""
     if not all(_LABEL in names and names <= _ONLY for names in moved.dropped.values()):
         return False
     graph.begin()

@@ -16,7 +16,7 @@ from tallystick.graph.statements import columns, insertion
 from tallystick.lineage.identity import digest_id
 
 _HOME = "/home/dev"
-"""Stands for a home folder: an index is the same whoever makes it."""
+"""Stands for a home folder: an index is the same anyone who makes it."""
 _MOST = 64 << 10
 _CRITICAL = """
 reads-secret deletes-home reaches-metadata reverse-shell fork-bomb writes-disk disables-firewall disables-audit clears-logs
@@ -56,7 +56,7 @@ _SEEN = (
 
 
 def tags_in(content: str, uri: str) -> tuple[str, ...]:
-    """The tags of a content that a call writes to a file; none where it is no code, or has nothing that matters in it."""
+    """The tags of a content that a call writes to a file; none where it is not code, or has nothing that matters in it."""
     # The tables of risks take time to load: an index without code does not need them.
     from tallystick.policy.inspection import content_tags, language_in
 

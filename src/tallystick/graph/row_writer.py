@@ -128,9 +128,9 @@ def _free_id(graph: Graph, session: str, room: int) -> int:
 def ids_of(session: str) -> Iterator[int]:
     """Where the ids of a session may begin, most wanted first.
 
-    The first digits of the session's id as a number: then sessions read in the order of their ids are written in the order
-    of their steps' ids, which is when SQLite writes fastest. Those are taken in one of ten thousand stores of 100,000
-    sessions each, or where somebody chose a session's id so; then a hash of it decides.
+    The first digits of the session's id as a number: then sessions read in the order of their ids are written in the
+    order of their steps' ids, which is when SQLite writes fastest. Those are taken in one of ten thousand stores of
+    100,000 sessions each, or where someone chose a session's id so; then a hash of it decides.
     """
     yield int(session[:16], 16) >> (64 - _ID_BITS)
     attempt = 0
@@ -149,7 +149,7 @@ def read_place(graph: Graph, state: SessionState, n: int) -> tuple[str, int]:
 
 
 def ceiling(graph: Graph, first_id: int) -> int | None:
-    """The first id above that belongs to another session, None if there is none."""
+    """The first id above that belongs to another session, None if not found."""
     row = graph.row("SELECT min(first_id) FROM sessions WHERE first_id > ?", (first_id,))
     return None if row is None else row[0]
 

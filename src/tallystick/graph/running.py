@@ -1,7 +1,7 @@
 """What was run to make something: a program file and what the same command wrote.
 
-Owns reading that from the intents of a call: the command that ran a file and wrote another one is one and the same. No data
-need have flowed, so this is no row of `relations`, only an edge of a walk. Must not know other causes.
+Owns reading that from the intents of a call: the command that ran a file and wrote another one is one and the same. No
+data need have flowed, so this is not a row of `relations`, only an edge of a walk. Must not know other causes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Finding steps by the words in them.
 
-Owns the little language of a search (words, "phrases", beginnings*), its answers, and the piece of text that shows why a
-step was found. The index keeps no text: whoever asks gives a way to read a step from its journal.
+Owns the little language of a search (words, "phrases", beginnings*), its answers, and the piece of text that shows why
+a step was found. The index keeps no text: anyone who asks gives a way to read a step from its journal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tallystick.lineage.things import file_thing
 from tallystick.model.recorded import Recorded
 
 MOST_RANKED = 20_000
-"""Words that stand in more steps than this do not rank them: the newest come first."""
+"""Words that are in more steps than this do not rank them: the newest come first."""
 
 _LONGEST_QUERY = 2_000
 _SNIPPET_WORDS = 24
@@ -175,7 +175,7 @@ def _matches(graph: Graph, expression: str, wanted: SearchFilter) -> tuple[list[
 
 
 def _are_many(graph: Graph, matching: str, values: Sequence[object]) -> bool:
-    """Whether more steps match than can be ranked while somebody waits."""
+    """Whether more steps match than can be ranked while someone waits."""
     row = graph.row(
         f"SELECT count(*) FROM (SELECT search.rowid FROM search WHERE {matching} LIMIT ?)", (*values, MOST_RANKED + 1)
     )

@@ -41,7 +41,7 @@ class Earlier(EarlierCalls, Protocol):
 
 
 class SessionProjection:
-    """The rows of one session. `take` makes them; whoever writes them empties the lists."""
+    """The rows of one session. `take` makes them; anyone who writes them empties the lists."""
 
     def __init__(self, state: SessionState, earlier: Earlier) -> None:
         self.state = state
@@ -139,7 +139,7 @@ class SessionProjection:
                 state.workspace = state.workspace or _short(step.text("content.workspace"))
 
     def _change(self, moment: Moment, row: StepRow) -> None:
-        """The session ends or goes on, if it can; what it cannot do is told by `tally session show`."""
+        """The session ends or goes on, if it can; what it cannot do is reported by `tally session show`."""
         state = self.state
         now = end_status(state.status)
         then = after(now, moment)

@@ -1,7 +1,7 @@
 """How sessions follow from one another, as edges between the step that began a session and the session.
 
-Owns resolving what a session says of its parent: sealed into its first entry, or claimed by the agent. A claim is marked as
-one wherever it is told. Must not know the tree that the sessions make (`sessions.tree`).
+Owns resolving what a session says of its parent: sealed into its first entry, or claimed by the agent. A claim is
+marked as one wherever it is reported. Must not know the tree that the sessions make (`sessions.tree`).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _parent(
     claimed: str | None,
     claimed_step: str | None,
 ) -> NodeId:
-    """The step that a session hangs on, else the session; a node that is not there, where it is not recorded."""
+    """The step that a session belongs to, else the session; a node that is not there, where it is not recorded."""
     if parent is not None:
         found = None
         if step:
@@ -176,7 +176,7 @@ def rests_on(graph: Graph, ids: Iterable[int]) -> Iterator[Edge]:
 
 
 def children_of(graph: Graph, ids: Iterable[int]) -> tuple[dict[int, Row], list[Edge]]:
-    """The sessions that are there, with their rows, and the sessions that hang on each."""
+    """The sessions that are there, with their rows, and the sessions that belong to each."""
     there: dict[int, Row] = {}
     edges: list[Edge] = []
     for batch in batches(ids):

@@ -81,7 +81,7 @@ class UsedSum(msgspec.Struct, frozen=True, array_like=True):
     cache_write_1h: int
     said_microusd: int
     half_told_calls: int
-    """Of which only the output is told."""
+    """Of which only the output is reported."""
 
 
 def used_models(graph: Graph) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from tallystick.errors import TallystickError, UsageError
 from tallystick.graph.graph import Graph, GraphError
 
 Value: TypeAlias = "str | int | float | bytes | None"
-"""What a cell can hold. A float that is no number is text: `inf`, `-inf`."""
+"""What a cell can hold. A float that is not a number is text: `inf`, `-inf`."""
 
 LONGEST_VALUE = 16 << 20
 """Bytes of one value, whatever a question computes."""
@@ -34,7 +34,8 @@ _PATIENCE_S = 5.0
 _STEPS_A_LOOK = 2_000  # of SQLite's machine, between two looks at the clock: less than a millisecond
 _ALLOWED = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE))
 _FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"))
-# A table that is no real one is made known to SQLite by its first use, which the authorizer would take for a change.
+# A table that is not a real one is made known to SQLite by its first use, which the authorizer would take for a
+# change.
 _FIRST_USES = (
     "SELECT 1 FROM json_each('[]')",
     "SELECT 1 FROM json_tree('[]')",
@@ -73,9 +74,8 @@ def ask(path: Path, question: str, values: Mapping[str, str] = {}, *, limit: int
     Args:
         values: what stands for `:name` in the question.
 
-    Raises:
-        QuestionError: it is no question, or would change something. TooSlowError: it was not answered in `seconds`.
-        GraphError: the index cannot be read.
+    Raises: QuestionError: it is not a question, or would change something. TooSlowError: it was not answered in
+    `seconds`. GraphError: the index cannot be read.
     """
     if len(question) > _LONGEST_QUESTION:
         raise QuestionError(f"a question is at most {_LONGEST_QUESTION} characters long, this one has {len(question)}")
@@ -109,7 +109,7 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
         pass
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
     if not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
-        address += "&immutable=1"  # even a reader would make files beside it, unless told that nobody writes
+        address += "&immutable=1"  # even a reader would make files beside it, unless told that no one writes
     try:
         database = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S, isolation_level=None)
     except sqlite3.Error as error:

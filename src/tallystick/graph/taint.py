@@ -112,7 +112,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a step stands in the record."""
+    """Where a step is in the record."""
 
     session: str
     n: int
@@ -229,7 +229,7 @@ class Taints:
         return written_in(taint, _shown(version), self._name(version.made_by))
 
     def _of_folder(self, version: VersionAt, depth: int, above: frozenset[int]) -> Taint:
-        """The taint of a file that nobody was seen making: of the folder with which it came."""
+        """The taint of a file that no one was seen making: of the folder with which it came."""
         path = version.path
         folder = None
         if path is not None:
@@ -262,7 +262,7 @@ def newest_version(graph: Graph, kind: str, uri: str) -> VersionAt | None:
 
 
 def folder_made(graph: Graph, path: str) -> VersionAt | None:
-    """The nearest folder above a path that somebody was seen making with all that is in it."""
+    """The nearest folder above a path that someone was seen making with all that is in it."""
     folders: list[int] = []
     while len(folders) < _MOST_FOLDERS and (path := posixpath.dirname(path)) not in ("/", ""):
         folders.append(thing_id("file", f"file://{path}"))
@@ -274,7 +274,7 @@ def folder_made(graph: Graph, path: str) -> VersionAt | None:
 
 
 def newest_below(graph: Graph, path: str) -> tuple[VersionAt, ...]:
-    """The newest versions of files below a folder that somebody was seen making; of many files only some are looked at."""
+    """The newest versions of files below a folder that someone was seen making; of many files only some are looked at."""
     beginning = f"file://{path.rstrip('/')}"
     return tuple(VersionAt(*row) for row in graph.rows(_BELOW, (f"{beginning}/", f"{beginning}0")))
 
@@ -321,7 +321,7 @@ def version_at(graph: Graph, id_: int) -> VersionAt | None:
 
 
 def place_of(graph: Graph, step: int) -> Place | None:
-    """Where a step stands in the record."""
+    """Where a step is in the record."""
     row = graph.row(_PLACE, (step,))
     if row is None:
         return None

@@ -1,7 +1,7 @@
-"""The steps of one session by their numbers: windows of them, which of them match, and what each hangs on.
+"""The steps of one session by their numbers: windows of them, which of them match, and what each belongs to.
 
-Owns the questions of somebody who looks through a session that may have a million steps: each is answered by ids, without
-reading what lies between. The order of all sessions' steps is `store.log`'s.
+Owns the questions of someone who looks through a session that may have a million steps: each is answered by ids,
+without reading what lies between. The order of all sessions' steps is `store.log`'s.
 """
 
 from __future__ import annotations
@@ -146,7 +146,8 @@ def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
     return sql, values
 
 
-# What a step hangs on -------------------------------------------------------------------------------------------------
+# What a step belongs to
+# -------------------------------------------------------------------------------------------------
 
 
 def by_hash(graph: Graph, session: str, digest: str) -> Spot | None:
@@ -201,7 +202,7 @@ def beside(graph: Graph, entry: StepEntry) -> list[int]:
 
 
 def began_at(graph: Graph, session: str) -> Spot | None:
-    """The step of another session that a session hangs on, or that session; None: it hangs on none that is recorded."""
+    """The step of another session that a session belongs to, or that session; None: it belongs to none that is recorded."""
     row = graph.row(
         "SELECT parent_session, parent_step, claimed_session, claimed_step, agent_id FROM sessions WHERE session_id = ?",
         (session,),
@@ -235,7 +236,7 @@ def _claimed(graph: Graph, session: str, agent: str, claimed: str, step: str | N
 
 
 def sessions_on(graph: Graph, session: str, steps: Iterable[str]) -> dict[str, list[str]]:
-    """The sessions that hang on some steps of a session, by the steps' hashes or the agent's own ids. Raises GraphError."""
+    """The sessions that belong to some steps of a session, by the steps' hashes or the agent's own ids. Raises GraphError."""
     wanted = orjson.dumps(list(steps)).decode()
     rows = graph.rows(
         "SELECT e.parent_step, e.session_id FROM session_edges e WHERE e.parent_session = ? AND e.n = 0"

@@ -31,10 +31,9 @@ def milliseconds(at_us: int) -> int:
 
 
 def asked_time(text: str) -> int:
-    """Microseconds since 1970 of a time that somebody asks about.
+    """Microseconds since 1970 of a time that someone asks about.
 
-    Raises:
-        UsageError: it is no time as the record writes it.
+    Raises: UsageError: it is not a time as the record writes it.
     """
     at_us = microseconds(text)
     if at_us is None:

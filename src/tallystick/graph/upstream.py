@@ -74,7 +74,7 @@ class Upstream(OneWay):
             edges = take(self._graph, found, "dst", "artifact", there, kind)
             found.add_all((edge for edge in edges if self._is_cause(edge, there)), by="dst")
         remote = [id_ for id_, row in there.items() if row[3] != "file" and NodeId(ARTIFACT, id_) in self._start]
-        # Nobody here made a page: who asked for it is why it is known.
+        # No one here made a page: who asked for it is why it is known.
         found.add_all(take(self._graph, found, "src", "artifact", remote, "agent_event"), by="src")
         for batch in batches(there):
             for row in self._graph.rows(_VERSION_BEFORE, (batch,)):
@@ -124,7 +124,7 @@ class Upstream(OneWay):
         """The prompt that a step belongs to, the step that encloses it, and the call that it tells more about."""
         id_, n, type_, request, parent, corr, at_us, is_watched = row
         node, first, at_ms = NodeId(STEP, id_), id_ - n, at_us // 1000
-        if is_watched and not found.has(node):  # it was seen in this session, and nobody knows who did it
+        if is_watched and not found.has(node):  # it was seen in this session, and no one knows who did it
             found.add(
                 node,
                 Edge(source=NodeId(SESSION, first), target=node, relation="held", at_ms=at_ms, is_end=True),

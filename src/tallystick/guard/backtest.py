@@ -96,10 +96,8 @@ def hold_against_record(
 ) -> Backtest:
     """What a candidate would have said of each recorded call.
 
-    Args:
-        files: policies instead of the user's own. Neither these nor a profile: the set in force.
-        since: a time as the record writes it.
-        progress: is told how many bytes of journals were read.
+    Args: files: policies instead of the user's own. Neither these nor a profile: the set in force. since: a time as the
+    record writes it. progress: is reported how many bytes of journals were read.
 
     Raises:
         NotFoundError: there is no store. PolicyError: a policy cannot be used.
@@ -138,7 +136,7 @@ def hold_against_record(
 
 
 def _story(home: Home, then: HistoricalWorld, settings: Settings) -> SessionState:
-    """What a session did, to be told step by step."""
+    """What a session did, to be reported step by step."""
 
     def read(call: Call) -> CallEffects:
         user = home_of(call.cwd) or str(Path.home())

@@ -43,7 +43,7 @@ class CallEffects(msgspec.Struct, frozen=True, kw_only=True):
     sensitive: tuple[str, ...] = ()
     """What it reads that is a secret, other than by a path."""
     existing: frozenset[str] | None = None
-    """Of the files that it changes, those that were there before; None: nobody looked."""
+    """Of the files that it changes, those that were there before; None: no one looked."""
     files: int = 0
     hosts: int = 0
 
@@ -175,7 +175,7 @@ def _keys(call: Call) -> Iterator[tuple[object, ...]]:
 
 
 def may_change_anything(effects: Effects) -> bool:
-    """Whether a call runs something whose doing is not told."""
+    """Whether a call runs something whose doing is not reported."""
     return bool(effects.opaque) or any(
         intent.domain is Domain.UNKNOWN or intent.operation is Operation.EXECUTE for intent in effects.intents
     )

@@ -170,7 +170,7 @@ class Decider:
         return not kinds_of(named, self.policies.settings).isdisjoint(("secret", "credential"))
 
     def _is_shared(self, path: str) -> bool:
-        """Whether what a path holds is no secret, whatever it looks like: the project shares it, or the user says so."""
+        """Whether what a path holds is not a secret, whatever it looks like: the project shares it, or the user says so."""
         home = self._ground.home
         plain = (home + place[1:] if place[:1] == "~" else place for place in self.policies.settings.not_sensitive)
         return is_below(path, tuple(plain)) or tracking_of(path).is_tracked

@@ -1,4 +1,4 @@
-"""How often each answer was given. Owns counting; what else is counted beside it is for whoever counts."""
+"""How often each answer was given. Owns counting; what else is counted beside it is for anyone who counts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Why a call is decided as it is: its acts with all that is known of them, and the rules that speak.
 
-Owns putting a recorded call, or a command that somebody types, before the policies in force now. What was decided when
-the call was made is in the record; both are told.
+Owns putting a recorded call, or a command that someone types, before the policies in force now. What was decided when
+the call was made is in the record; both are reported.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ def explain_command(home: Home, command: str, *, tool: str, agent: str, folder: 
 def explain_step(index: Index, home: Home, name: str) -> Explained:
     """What is decided now on a call that is in the record.
 
-    Raises:
-        NotFoundError: there is no such step, or it is no call. What `find_step` raises.
+    Raises: NotFoundError: there is no such step, or it is not a call. What `find_step` raises.
     """
     place = find_step(index, name)
     steps = read_session(home, place.session, load_blobs=True)
@@ -82,7 +81,7 @@ def explain_step(index: Index, home: Home, name: str) -> Explained:
             break
     if call is None or call.type != "tool_call":
         raise NotFoundError(
-            f"step {name} is no call of a tool", hint="`tally log --type tool_call` lists those that are"
+            f"step {name} is not a call of a tool", hint="`tally log --type tool_call` lists those that are"
         )
     asked = Call(
         agent=str(call.member("agent") or "claude-code"),

@@ -39,13 +39,13 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     was: Made | None = None
     """Of what is gone: what it was before. It may stand under another name now."""
     digest: str | None = None
-    """Of what it holds, where the call told that."""
+    """Of what it holds, where the call reported that."""
     flat: str | None = None
     """The same without what a formatter changes."""
     sources: tuple[str, ...] = ()
     """Files that what it holds came from."""
     is_generated: bool = False
-    """Nobody wrote it: it came with a folder that a program made (`python -m venv`), or a program keeps it."""
+    """No one wrote it: it came with a folder that a program made (`python -m venv`), or a program keeps it."""
     is_fetched: bool = False
     """It came from a host."""
     was_read: bool = False
@@ -65,7 +65,7 @@ class By(msgspec.Struct, frozen=True, kw_only=True):
     step: str
     request: int
     existing: frozenset[str] | None
-    """Of the files that it changes, those that were there before; None: nobody looked."""
+    """Of the files that it changes, those that were there before; None: no one looked."""
 
 
 class Files:
@@ -123,7 +123,7 @@ class Files:
             _restore(self._folders, path, folder)
 
     def loosen(self, at_us: int) -> None:
-        """Something ran until then of which it is not told what it changed."""
+        """Something ran until then of which it is not reported what it changed."""
         self._loose_all = max(self._loose_all, at_us)
 
     def _touch(self, by: By, before: Before, intent: Intent, sources: list[Intent]) -> None:
@@ -214,7 +214,7 @@ class Files:
 
 
 def is_upkeep(intent: Intent) -> bool:
-    """Whether a program changes a file as it always does, and nobody's text goes into it: a formatter, `npm install x`."""
+    """Whether a program changes a file as it always does, and no one's text goes into it: a formatter, `npm install x`."""
     return intent.operation is Operation.EDIT and bool(intent.words) and not intent.is_authored
 
 

@@ -1,8 +1,8 @@
 """What is known of the machine as it was when a recorded call was made: nearly nothing but what its session did before it.
 
-Owns answers for calls of the past, in place of `world.LiveWorld`. No file is looked at, for those of now are others: each
-counts as there, as the spelling of its path says, and as committed where it lies in the folder that was worked in. What other
-sessions did counts as unknown: which of it was committed since, nobody knows.
+Owns answers for calls of the past, in place of `world.LiveWorld`. No file is looked at, for those of now are others:
+each counts as there, as the spelling of its path says, and as committed where it lies in the folder that was worked in.
+What other sessions did counts as unknown: which of it was committed since, no one knows.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class LiveWorld:
         return self._before is not None and self._before.is_approved(digest)
 
     def has_secret(self, text: str) -> bool:
-        """Whether a secret stands in a text, by its form or by the name beside it. With a password one logs in."""
+        """Whether a secret is in a text, by its form or by the name beside it. With a password one logs in."""
         found: Counts = Counter()
         scrub_text(text, found)
         return not found.keys() <= _LOGINS

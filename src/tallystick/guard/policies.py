@@ -86,7 +86,7 @@ def read_policy_file(path: Path) -> str:
     except OSError as error:
         raise PolicyError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise PolicyError(f"{path}: it is no UTF-8 text: {error}") from error
+        raise PolicyError(f"{path}: it is not UTF-8 text: {error}") from error
     if len(data) > _MOST_BYTES:
         raise PolicyError(f"{path}: it is larger than {_MOST_BYTES:,} bytes")
     return text
@@ -153,9 +153,8 @@ class Policies:
     ) -> None:
         """Load what is in force.
 
-        Args:
-            environment: variables that may say that nobody is there to be asked.
-            settings: by default those of the store, read again when its file changes.
+        Args: environment: variables that may say that no one is there to be asked. settings: by default those of the
+        store, read again when its file changes.
         """
         self._home = home
         self._environment = environment
@@ -259,7 +258,8 @@ class Policies:
             return (known[2] if known is not None else self.current), str(error)
         return found, None
 
-    # What was told --------------------------------------------------------------------------------------------------
+    # What was reported
+    # --------------------------------------------------------------------------------------------------
 
     @property
     def _file(self) -> Path:
@@ -272,13 +272,13 @@ class Policies:
             return None
 
     def _tell(self, before: _Kept | None) -> None:
-        """Say that another set is in force, if somebody listens, and remember it."""
+        """Say that another set is in force, if someone listens, and remember it."""
         if self.changed is None or not self._home.folder.exists():
             return
         now = _Kept(digest=self.current.digest, error=self.error, texts=self.own)
         if before == now:
             return
-        if before is None and not now.texts and now.error is None:  # as it is shipped: nobody has changed anything
+        if before is None and not now.texts and now.error is None:  # as it is shipped: no one has changed anything
             self._keep(now)
             return
         self.changed(
@@ -301,7 +301,7 @@ class Policies:
             _LOG.exception("what policies are in force could not be remembered")
 
     def listen(self, changed: Callable[[Change], None]) -> None:
-        """Have changes told from now on; one that came while nobody listened is told at once."""
+        """Have changes told from now on; one that came while no one listened is reported at once."""
         self.changed = changed
         self._tell(self._kept())
 
@@ -315,7 +315,7 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _state(place: Path) -> _State:
-    """A file, or a folder's policies, as they stand: name, time of change and size of each."""
+    """A file, or a folder's policies, unchanged: name, time of change and size of each."""
     return tuple(_states([place] if place.suffix == ".toml" else _files(place)))
 
 

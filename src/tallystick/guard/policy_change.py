@@ -24,7 +24,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[tuple[str, str], ...] = ()
     """The user's files by name, with SHA-256 of each."""
     error: str | None = None
-    """Why files could not be used, so that `digest` is not of what stands in them."""
+    """Why files could not be used, so that `digest` is not of what is in them."""
 
 
 def step_of_change(change: Change) -> Step:

@@ -152,8 +152,8 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
     """The cases of some tables, in order.
 
-    Raises:
-        FormatError: a table is no TOML or has another shape, a case has no call that could be judged, or an id stands twice.
+    Raises: FormatError: a table is not TOML or has another shape, a case has no call that could be judged, or an id
+    stands twice.
     """
     found: dict[str, Case] = {}
     for path in paths:
@@ -208,7 +208,7 @@ class Machine:
         self.temporary = folder / "tmp"
 
     def lay_out(self, files: Mapping[str, str]) -> None:
-        """Make it anew: path below the home folder → text. What lies in `project` is committed, where git is there."""
+        """Make it again: path below the home folder → text. What lies in `project` is committed, where git is there."""
         self.temporary.mkdir(parents=True)
         self.user.mkdir()
         init_store(self.home)
@@ -401,7 +401,7 @@ class History:
         index_sessions(self._machine.home, [taken.session])
 
     def _begin(self, session_writer: SessionWriter, agent: str, session: str) -> None:
-        """Begin a session as an agent does: in a folder, with somebody's prompt."""
+        """Begin a session as an agent does: in a folder, with someone's prompt."""
         self._begun.add((agent, session))
         cwd = sealable({"personal.cwd": str(self._folder)})
         session_writer.open(Opening(session=session, agent=agent, source=Source.HOOK, values=cwd))

@@ -89,8 +89,7 @@ def rules_in_force(home: Home, root: str | None) -> InForce:
 def show_rule(home: Home, root: str | None, name: str) -> ShownRule:
     """One rule by its id, or by the one part of it that no other has.
 
-    Raises:
-        NotFoundError: there is none, or there are several; the message lists them.
+    Raises: NotFoundError: none exists, or there are several; the message lists them.
     """
     policies = Policies(home).in_force(root)
     rows = _rows(policies, home, root)
@@ -101,7 +100,7 @@ def show_rule(home: Home, root: str | None, name: str) -> ShownRule:
             f"no rule {name!r}{nearest(name, [row.id for row in rows])}", hint="`tally policy list` lists them"
         )
     if len(found) > 1:
-        raise NotFoundError(f"several rules have {name!r}: {', '.join(row.id for row in found[:12])}")
+        raise NotFoundError(f"{name!r} is ambiguous: {', '.join(row.id for row in found[:12])}")
     return ShownRule(rule=found[0], text=_text(found[0], home, root))
 
 

@@ -12,17 +12,15 @@ from tallystick.policy.settings import Limits, OutsideWrites, Profile, Settings
 from tallystick.workspace.settings import read_settings
 
 _UNATTENDED = ("CI", "TALLY_NONINTERACTIVE")
-"""Variables with which programs are told that nobody is there."""
+"""Variables with which programs are told that no one is there."""
 
 
 def read_policy_settings(home: Home, environment: Mapping[str, str] | None = None) -> Settings:
     """The settings in force.
 
-    Args:
-        environment: variables that may say that nobody is there to be asked.
+    Args: environment: variables that may say that no one is there to be asked.
 
-    Raises:
-        FormatError: the file is no TOML, or a key has a value that it cannot have.
+    Raises: FormatError: the file is not TOML, or a key has a value that it cannot have.
     """
     found = {item.setting.key.removeprefix("policy."): item.value for item in read_settings(home)[0]}
 

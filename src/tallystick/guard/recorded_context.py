@@ -72,11 +72,9 @@ class OnRecord:
     ) -> None:
         """Answer for the store at `home`.
 
-        Args:
-            read: what a recorded call does.
-            is_secret: whether a path holds secrets, by its name.
-            is_shared: whether what a path holds is no secret, whatever it looks like: it is in version control.
-            held: what a file holds now; nothing of what is no text, or too large.
+        Args: read: what a recorded call does. is_secret: whether a path holds secrets, by its name. is_shared: whether
+        what a path holds is not a secret, whatever it looks like: it is in version control. held: what a file holds
+        now; nothing of what is not text, or too large.
         """
         self._home = home
         self._held = held
@@ -188,7 +186,7 @@ class OnRecord:
         return story.maker(made), ()
 
     def _other(self, family: Family, path: str, since_us: int) -> Provenance | None:
-        """Who else changed a file after a time: a live session, one of the index, or nobody whom the record knows."""
+        """Who else changed a file after a time: a live session, one of the index, or no one whom the record knows."""
         last = self._last(path)
         whose = None
         if last is not None and last.session is not None:
@@ -324,7 +322,7 @@ class OnRecord:
             return []
 
     def _let_go(self) -> None:
-        """Open the index anew when it is asked next: it may have been made again."""
+        """Open the index again when it is asked next: it may have been made again."""
         if self._open.graph is not None:
             self._open.graph.close()
         self._open.graph = self._open.memory = None

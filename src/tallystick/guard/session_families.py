@@ -33,7 +33,7 @@ _FAMILY = frozenset(("child", "continuation"))
 _T = TypeVar("_T")
 
 Family: TypeAlias = tuple[str, str]
-"""The agent, and its own id of the session that the others hang on."""
+"""The agent, and its own id of the session that the others belong to."""
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Start(msgspec.Struct, frozen=True):
     agent: str
     source: str
     parent: str | None = None
-    """Our id of the session that it hangs on."""
+    """Our id of the session that it belongs to."""
     claimed: str | None = None
     """Or the agent's own id of it."""
 
@@ -53,7 +53,7 @@ class SessionFamilies:
     """The journals of a store by family. Reads names of files, and first lines of those that are new."""
 
     def __init__(self, home: Home, ask: Callable[[], Graph | None]) -> None:
-        """`ask` gives the open index, None where there is none."""
+        """`ask` gives the open index, None where none exists."""
         self._home = home
         self._ask = ask
         self._starts: dict[str, Start] = {}

@@ -1,8 +1,8 @@
 """What one family of sessions has done, as its journals tell: the state that its next call is judged by.
 
-Owns following journals as they grow, and when a call counts: denied ones never did, one that was asked about counts when its
-result is there. A recorder that begins anew knows the same, because nothing is kept elsewhere. Must not know how a call is
-read (a function for that is given), nor what follows from what was done.
+Owns following journals as they grow, and when a call counts: denied ones never did, one that was asked about counts
+when its result is there. A recorder that begins again knows the same, because nothing is kept elsewhere. Must not know
+how a call is read (a function for that is given), nor what follows from what was done.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class SessionState:
             self._read_ahead.extend(sorted(new, key=lambda one: one[:2]))
 
     def take(self, start: Start, step: Recorded) -> None:
-        """A step of the family that somebody else has read, in the order of time."""
+        """A step of the family that someone else has read, in the order of time."""
         self._take(start, step, _at(step))
 
     def _new(self, start: Start) -> Iterator[Recorded]:
@@ -257,7 +257,7 @@ class SessionState:
         self._finish(waiting, _text(output), is_told=step.meta.get("scrubbed") is not None)
 
     def _finish_all(self, session: str) -> None:
-        """Calls of a session whose results nobody tells."""
+        """Calls of a session whose results no one tells."""
         for key in [key for key, one in self._waiting.items() if one.step.session == session and not one.is_asked]:
             self._finish(self._waiting.pop(key), None, is_told=False)
 

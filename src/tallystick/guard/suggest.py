@@ -1,7 +1,7 @@
 """The narrowest exceptions that would have covered what the user said yes to.
 
 Owns which recorded asks were accepted, and the text of a policy that lifts their rule for just these. Never written
-anywhere: whoever wants one puts it into the store's policy folder.
+anywhere: anyone who wants one puts it into the store's policy folder.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _patterns(paths: list[str], refused: list[str]) -> list[str]:
 
 
 def _policy(rule: str, action: str, kind: str, targets: Iterable[str]) -> str:
-    """An exception as it stands in a file."""
+    """An exception unchanged in a file."""
     name = re.sub(r"[^a-z0-9-]+", "-", rule.lower())
     member = _ATTRIBUTES[kind]
     tests = " ||\n  ".join(_test(member, target) for target in targets)

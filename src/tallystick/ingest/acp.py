@@ -58,15 +58,13 @@ def tap(
 ) -> Tapped:
     """Run an agent's command on our stdin and stdout, and record what it and its editor say.
 
-    Args:
-        decide: answers permission requests that it denies; what it does not deny is the user's to answer.
-        inject: add our provenance to what the agent says of its sessions.
-        hermes_rule: add it in Hermes' words as well, by this rule, where the agent does not say it itself.
-        within: the session of the `tally run` that this is part of: the agent's sessions hang on it.
-        environment: where Hermes keeps its store is looked up here.
-        stdin, stdout: the descriptors that the editor writes to and reads from.
+    Args: decide: answers permission requests that it denies; what it does not deny is the user's to answer. inject: add
+    our provenance to what the agent says of its sessions. hermes_rule: add it in Hermes' words as well, by this rule,
+    where the agent does not say it itself. within: the session of the `tally run` that this is part of: the agent's
+    sessions belong to it. environment: where Hermes keeps its store is looked up here. stdin, stdout: the descriptors
+    that the editor writes to and reads from.
 
-    A store that cannot be opened, or written, leaves the agent as it is, and is told in `faults`.
+    A store that cannot be opened, or written, leaves the agent as it is, and is reported in `faults`.
 
     Raises:
         SourceError: the command cannot be started.

@@ -1,7 +1,7 @@
 """What the tap does to lines on their way: our provenance into some, and policy's answer in place of others.
 
-Owns which lines are touched, and that all others are not even parsed. Must not know how lines travel, nor how provenance or a
-decision is come by. Nothing is taken out of a line or written anew: bytes are put into it.
+Owns which lines are touched, and that all others are not even parsed. Must not know how lines travel, nor how
+provenance or a decision is come by. Nothing is taken out of a line or written again: bytes are put into it.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Tap(BestEffortRecorder):
         return current
 
     def _ended(self, step: Step, current: str) -> str:
-        """The session that a compaction ended: the one before, if the agent's history was read first and has told so."""
+        """The session that a compaction ended: the one before, if the agent's history was read first and has reported so."""
         number = _number(step.session, current)
         if number > 1:
             before = f"{step.session}~{number - 1}"

@@ -34,8 +34,7 @@ def adapters() -> dict[str, Adapter]:
 def only(known: dict[str, Adapter], names: tuple[str, ...]) -> dict[str, Adapter]:
     """The adapters that a person named; all, if none was named.
 
-    Raises:
-        UsageError: a name is no agent's.
+    Raises: UsageError: a name is not an agent's.
     """
     for name in names:
         if name not in known:

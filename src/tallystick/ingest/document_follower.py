@@ -63,7 +63,7 @@ class FollowedWhole(Recording):
             self._read_if_changed()
 
     def _read_if_changed(self, *, now: bool = False) -> None:
-        """Read once at a time: whoever comes second waits, for what the first one reads looks unchanged by then."""
+        """Read once at a time: anyone who comes second waits, for what the first one reads looks unchanged by then."""
         with self._reading:
             if self._file.has_changed(now=now):
                 self._read()
@@ -109,7 +109,7 @@ class FollowedWhole(Recording):
         return known != digest
 
     def _is_wanted(self, event: Opening | Step) -> bool:
-        """Whether an event is of a session that is watched, or of one that hangs on it. A document has no others."""
+        """Whether an event is of a session that is watched, or of one that belongs to it. A document has no others."""
         if self.adapter.SHAPE is not Shape.SQLITE:
             return True
         self._wanted |= self.sessions
@@ -130,7 +130,7 @@ class FollowedWhole(Recording):
         return [(note, Piece((), 0, 0))]
 
     def advance(self) -> int | None:
-        """Record one event that was read, or read them, if nobody has prepared that."""
+        """Record one event that was read, or read them, if no one has prepared that."""
         if not self._pending and not self._ready:
             self._read_if_changed(now=True)
         if not self._pending:

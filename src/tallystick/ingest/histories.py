@@ -46,12 +46,12 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 def find_histories(below: Path, paths: Sequence[Path], adapters: Mapping[str, Adapter]) -> list[Found | Refused]:
-    """The history files among `paths`, or, if there are none, where agents keep theirs below a home folder."""
+    """The history files among `paths`, or, if none exist, where agents keep theirs below a home folder."""
     return list(recognise(paths, adapters) if paths else discover(below, adapters))
 
 
 def count_passed_over(paths: Sequence[Path], found: Sequence[Found | Refused]) -> int:
-    """How many files in folders that a person named are no history of an agent."""
+    """How many files in folders that a person named are not history of an agent."""
     known = {item.path for item in found}
     files = (Path(parent, name) for path in paths for parent, _, names in os.walk(path) for name in names)
     return sum(file not in known for file in files)

@@ -209,7 +209,7 @@ _MOST_KINDS = 100
 
 
 def _counted(losses: Mapping[str, LossCount]) -> dict[str, int]:
-    """Losses by kind for the ledger: kinds that are no words of the format, or too many, are counted as `other`."""
+    """Losses by kind for the ledger: kinds that are not words of the format, or too many, are counted as `other`."""
     counted: dict[str, int] = {}
     for kind, loss in sorted(losses.items()):
         known = is_meta_string(kind) and len(counted) < _MOST_KINDS

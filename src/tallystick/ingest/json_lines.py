@@ -1,7 +1,7 @@
 """Ingest: lines of JSON into the record, one after another as they come.
 
-Owns what happens to each line: recorded, known, or refused with its number. One bad line stops nothing. Must not know where
-lines come from, nor what stands in them.
+Owns what happens to each line: recorded, known, or refused with its number. One bad line stops nothing. Must not know
+where lines come from, nor what is in them.
 """
 
 from __future__ import annotations

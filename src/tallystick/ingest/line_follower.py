@@ -110,7 +110,7 @@ class FollowedLines(Recording):
         self._pending.extend((event, piece) for event in piece.events if not is_old or isinstance(event, Opening))
 
     def _begin(self) -> int:
-        """How far the file was read before, as the ledger has it; if that is not there any more, it is told."""
+        """How far the file was read before, as the ledger has it; if that is not there any more, it is reported."""
         mark = self._session_writer.archive.ledger.watermarks.get(str(self.path))
         size = self._file.size
         if mark is None or size == 0:

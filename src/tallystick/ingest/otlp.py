@@ -1,7 +1,8 @@
 """Telemetry in: an OTLP/HTTP request becomes steps, and gets its answer.
 
-Owns the request's form (paths, encodings, content types, answers: OTLP specification, "OTLP/HTTP"), where its steps go, and
-what is not recorded again because the same telemetry has told it. Must not know sockets, nor what any agent's telemetry says.
+Owns the request's form (paths, encodings, content types, answers: OTLP specification, "OTLP/HTTP"), where its steps go,
+and what is not recorded again because the same telemetry has reported it. Must not know sockets, nor what any agent's
+telemetry says.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PATHS: dict[str, Signal] = {"/v1/logs": "logs", "/v1/traces": "traces", "/v1/met
 MOST_BYTES = 64 << 20
 _JSON, _PROTOBUF = "application/json", "application/x-protobuf"
 _KEPT = ("success", "tokens", "duration_ms", "exit_code", "tool", "stop_reason")
-"""Members that a later telling of the same event need not say again."""
+"""Members that a later report of the same event need not say again."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -149,9 +150,9 @@ class Receiver:
 
 
 def _with_what_was_said(record: SessionRecord, step: Step) -> Step | None:
-    """The step, with what telemetry told of the same event before and this telling does not; None if it says nothing new.
+    """The step, with what telemetry told of the same event before and this report does not; None if it says nothing new.
 
-    A tool's call stands in the model's answer and in the span of the tool, a request may be sent twice, and no telling need
+    A tool's call is in the model's answer and in the span of the tool, a request may be sent twice, and no report need
     be complete: without this each would be a revision that takes away what the one before said.
     """
     n = None
@@ -207,9 +208,9 @@ def _payload(signal: Signal, content_type: str, body: bytes) -> dict[str, Json]:
     try:
         value = loads(body).value
     except BadJson as error:
-        raise FormatError(f"the body is no JSON: {error}") from error
+        raise FormatError(f"the body is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise FormatError("the body is no JSON object")
+        raise FormatError("the body is not a JSON object")
     return value
 
 

@@ -38,7 +38,7 @@ from tallystick.recording.session_writer import SessionWriter
 
 AGENT = "run"
 VARIABLE = "TALLY_SESSION"
-"""What names the session to hooks of agents below it: theirs then hang on it."""
+"""What names the session to hooks of agents below it: theirs then belong to it."""
 _NOT_FOUND = 127
 _NOT_STARTED = 126
 _BY_SIGNAL = 128
@@ -184,7 +184,7 @@ class _Recording:
         self._tree = ProcessTree()
 
     def _watch_beside(self, roots: Sequence[Root]) -> Watch:
-        """Watch the folders in a thread of its own; whoever of our descendants has a file open may be named."""
+        """Watch the folders in a thread of its own; anyone who of our descendants has a file open may be named."""
         watch = Watch(roots, leave_out=left_out(self._home), holders=Holders(os.getpid()))
         if roots and self._session_writer is not None and self._record is not None:
             self._beside = Beside(self._session_writer, self._record, watch)
@@ -266,7 +266,7 @@ class _Recording:
         )
 
     def _record_effects(self, told: Mapping[str, FileEffect]) -> dict[str, int]:
-        """Record what is different in the end, but for what was told when it happened; how much there was of each kind."""
+        """Record the differences at the end that were not reported when they happened; return counts by kind."""
         if self._before is None:
             return {}
         found, is_cut = effects(self._cwd, self._before, leave_out=self._home.folder)

@@ -215,7 +215,7 @@ class Recording:
         self._is_index_fresh = True
 
     def _may_be_shared(self, step: Step) -> bool:
-        """A history is shared from its beginning: once an event is the session's own, nobody else is asked."""
+        """A history is shared from its beginning: once an event is the session's own, no one else is asked."""
         if not self.adapter.GLOBAL_IDS or step.source_id is None or step.session in self._unshared:
             return False
         record = self._existing(step.session)

@@ -1,7 +1,7 @@
 """The second witness: the transcripts of live sessions, followed while their agents write them (DESIGN 2, format.md 13).
 
-Owns which files are followed and when how much of them is read, so that nobody who waits for an answer waits for this. What a
-file's events become is followed.py's.
+Owns which files are followed and when how much of them is read, so that no one who waits for an answer waits for this.
+What a file's events become is followed.py's.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class TranscriptFollower:
                 file.prepare()
             with self._lock:
                 is_more = not self._read_on(self._of(None, None), self._after(_SLICE_S), is_quick=True)
-            time.sleep(_SLICE_S)  # a lock is not fair: whoever waits for it gets it only while nobody wants it
+            time.sleep(_SLICE_S)  # a lock is not fair: anyone who waits for it gets it only while no one wants it
 
     def _snapshot(self) -> list[Followed]:
         with self._lock:
@@ -238,7 +238,7 @@ class TranscriptFollower:
             file.finish()
         except TallystickError:
             raise  # it is followed on, and its end tried again
-        except Exception:  # one file that nobody can read must not keep all the others from being read
+        except Exception:  # one file that no one can read must not keep all the others from being read
             _LOG.exception("the end of a transcript of %s could not be read", file.agent)
         self._files.pop(str(file.path), None)
         self._looked_at.pop(str(file.path), None)

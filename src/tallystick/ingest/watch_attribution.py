@@ -39,7 +39,7 @@ def is_within(path: str, folder: str) -> bool:
 
 
 def only_one(found: Iterable[Working], roots: Sequence[Root]) -> Working | None:
-    """The one live session that works in a watched folder; None: there is none, or more than one.
+    """The one live session that works in a watched folder, or None, or more than one.
 
     Sub-agents work in the session that started them.
     """

@@ -1,7 +1,8 @@
 """Effects that were seen, as steps.
 
-Owns how an effect is written down: what stands in `meta`, what in `content`, and how effects are counted. Which call caused
-one is not said here: `lineage.correlate` judges by path, time and process. Must not know in whose session a step is recorded.
+Owns how an effect is written down: what is in `meta`, what in `content`, and how effects are counted. Which call caused
+one is not said here: `lineage.correlate` judges by path, time and process. Must not know in whose session a step is
+recorded.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def effect_step(effect: FileEffect) -> Step:
 
 
 def gap_step(gap: WatchGap) -> Step:
-    """What was not told path by path, as a step."""
+    """What was not reported path by path, as a step."""
     meta = {"reason": gap.reason, "events": gap.events, **gap.kinds}
     values = {"content.folders": gap.folders or None, "content.error": gap.detail}
     return watch_step("gap", meta, values, ts=now_text())

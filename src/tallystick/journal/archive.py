@@ -78,7 +78,7 @@ class Archive:
     # Sessions -------------------------------------------------------------------------------------------------------
 
     def find(self, agent: str, source_session: str) -> SessionId | None:
-        """The journal of an agent's session, if there is one as far as this archive has looked (make_journal looks anew)."""
+        """The journal of an agent's session, if there is one as far as this archive has looked (make_journal looks again)."""
         if not self._indexed:
             self._index_new()
         return self._by_key.get((agent, source_session))

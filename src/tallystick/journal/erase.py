@@ -46,8 +46,8 @@ def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], *, ba
     The erasure is sealed in the ledger first: a value that is missing without that is tampering. Then the line is
     rewritten, blobs and torn fragments of the session are removed. Names that are erased already are left.
 
-    Args:
-        basis: a word for the ground of the erasure (`request`, `policy`…). reason: why, in the words of whoever asks.
+    Args: basis: a word for the ground of the erasure (`request`, `policy`…). reason: why, in the words of anyone who
+    asks.
 
     Raises:
         NotFoundError: there is no such entry or field. JournalError: the disk refused; what was sealed is finished at

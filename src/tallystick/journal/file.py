@@ -337,7 +337,7 @@ class JournalFile:
             return Unsynced(descriptor, self._length, self._opened, self._synced == 0)
 
     def settle(self, pending: Unsynced) -> set[Path]:
-        """Make durable what `unsynced` gave. Needs no lock: whoever appends need not wait for the disk.
+        """Make durable what `unsynced` gave. Needs no lock: anyone who appends need not wait for the disk.
 
         Returns and raises what `sync` does.
         """

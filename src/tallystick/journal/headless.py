@@ -126,8 +126,7 @@ class FileStore:
     def create(self, log: Log, *, footed: bool = True) -> None:
         """Begin a session's file with its header and, as the agent does, a footer; nothing if it has one.
 
-        Raises:
-            JournalError: it cannot be written. UsageError: its id is no name of a file.
+        Raises: JournalError: it cannot be written. UsageError: its id is not a name of a file.
         """
         file = LogFile(self._path(log.id))
         if not file.make():
@@ -225,7 +224,7 @@ class FileStore:
 
     @property
     def _opening(self) -> threading.RLock:
-        """Held while files are opened and closed: in a forked child a new one, since nobody there may let go of the old."""
+        """Held while files are opened and closed: in a forked child a new one, since no one there may let go of the old."""
         if self._process != os.getpid():
             self._process, self._lock = os.getpid(), threading.RLock()
         return self._lock
@@ -237,7 +236,8 @@ class FileStore:
             name = self._names.get(session, session)
         if not _ID.match(name):
             raise UsageError(
-                f"{session[:80]!r} is no id of a session that a file can have", hint="letters, digits, `.`, `_` and `-`"
+                f"{session[:80]!r} cannot be the id of a session file",
+                hint="letters, digits, `.`, `_` and `-`",
             )
         return self.folder / f"{name}.jsonl"
 
@@ -251,7 +251,7 @@ class FileStore:
         return older
 
     def _file(self, session: str) -> LogFile:
-        """The file of a session, to append to. An older document is written anew as lines, and stays as it is."""
+        """The file of a session, to append to. An older document is written again as lines, and stays as it is."""
         with self._opening:
             file = self._files.pop(session, None)
             if file is None:

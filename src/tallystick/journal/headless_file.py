@@ -134,7 +134,7 @@ class LogFile:
     # Reading what is there ------------------------------------------------------------------------------------------
 
     def _catch_up(self, size: int) -> None:
-        if size < self._length:  # somebody cut it: numbers that were given stay given
+        if size < self._length:  # someone cut it: numbers that were given stay given
             self._length = 0
         lines = LineFile(self.path, start=self._length, until=size, limit=LONGEST_LINE)
         for text in lines:
@@ -215,12 +215,12 @@ class LogFile:
     def sync(self) -> None:
         """Make everything written so far survive a loss of power. Raises JournalError: the disk refused."""
         failed, self._failed = self._failed, None
-        if failed is not None:  # the disk says it once, to whoever asked first
+        if failed is not None:  # the disk says it once, to anyone who asked first
             raise failed
         self._sync(self._descriptor)
 
     def settle(self) -> None:
-        """The same for who does not hold the lock: nobody who appends waits for the disk. What fails, `sync` raises."""
+        """The same for who does not hold the lock: no one who appends waits for the disk. What fails, `sync` raises."""
         with self._mutex:
             if self._process != os.getpid() or self._descriptor < 0 or self._synced == self._length:
                 return

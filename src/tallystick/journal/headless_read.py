@@ -48,9 +48,8 @@ def detect_format(path: str | Path) -> Literal["jsonl", "json"]:
 def read_log(path: str | Path) -> ReadLog:
     """What a file holds: header, events in order, the footer that counts, and what was wrong with it.
 
-    Raises:
-        NotFoundError: there is no such file. SourceError: it cannot be read.
-        FormatError: an older document that is no JSON object, or one without a name and empty.
+    Raises: NotFoundError: there is no such file. SourceError: it cannot be read. FormatError: an older document that is
+    not a JSON object, or one without a name and empty.
     """
     path = Path(path)
     try:
@@ -68,7 +67,7 @@ def _unreadable(path: Path, error: OSError) -> NotFoundError | SourceError:
 
 
 def record_in(text: bytes) -> dict[str, Json] | None:
-    """The object that a line holds; None if it holds none. Bytes that are no UTF-8 are read as the agent's reader does."""
+    """The object that a line holds; None if it holds none. Bytes that are not UTF-8 are read as the agent's reader does."""
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, ValueError, RecursionError):
@@ -135,7 +134,7 @@ def _read_document(path: Path) -> ReadLog:
         raise SourceError(f"{path} has {size >> 20} MB, {LARGEST_DOCUMENT >> 20} MB are read at most")
     document = record_in(path.read_bytes())
     if document is None:
-        raise FormatError(f"{path} is no JSON object", hint="an older session file is one JSON document")
+        raise FormatError(f"{path} is not a JSON object", hint="an older session file is one JSON document")
     assembly = Assembly()
     assembly.take({**{key: value for key, value in document.items() if key.lower() in _HEADER}, "_type": "header"}, 0)
     events = next((value for key, value in document.items() if key.lower() == "events"), None)
@@ -143,7 +142,7 @@ def _read_document(path: Path) -> ReadLog:
         if isinstance(event, dict):
             assembly.take({**event, "_type": "event"}, number)
         else:
-            assembly.note("unknown_record", f"events[{number}] is no object", 0)
+            assembly.note("unknown_record", f"events[{number}] is not an object", 0)
     footer = {key: value for key, value in document.items() if key.lower() not in (*_HEADER, "events")}
     assembly.take({**footer, "_type": "footer"}, 0)
     return assembly.finish()

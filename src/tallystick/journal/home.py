@@ -73,7 +73,7 @@ class Home:
         return self.journals / f"{now:%Y}" / f"{now:%m}" / f"{sid}.jsonl"
 
     def journal(self, sid: str) -> Path | None:
-        """The journal of a session, in whatever month it was made; None if there is none."""
+        """The journal of a session, in whatever month it was made, or None."""
         known = self._files.get(sid)
         if known is not None and os.path.exists(known):  # noqa: PTH110 as `files`
             return Path(known)

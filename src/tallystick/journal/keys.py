@@ -36,8 +36,7 @@ def make_key(home: Home, secret: bytes) -> SigningKey:
 def load_key(home: Home) -> SigningKey:
     """The store's log key.
 
-    Raises:
-        JournalError: it is not there, or is no key.
+    Raises: JournalError: it is not there, or is not a key.
     """
     try:
         secret = bytes.fromhex(home.key.read_text("ascii"))
@@ -53,8 +52,7 @@ def load_key(home: Home) -> SigningKey:
 def configuration_key(home: Home) -> bytes:
     """The key under which fingerprints of configurations are made (decision 0022); made when it is first wanted.
 
-    Raises:
-        JournalError: it cannot be read or made, or is no key.
+    Raises: JournalError: it cannot be read or made, or is not a key.
     """
     path = home.configuration_key
     try:

@@ -254,7 +254,7 @@ def roots_of(path: Path, sizes: Collection[int]) -> dict[int, bytes]:
 
 
 def read_note(home: Home) -> Note | None:
-    """The newest head, parsed but not verified; None if there is none.
+    """The newest head, parsed but not verified, or None.
 
     Raises:
         JournalError: it is no head.
@@ -279,7 +279,7 @@ def _store_id(home: Home) -> str:
     try:
         return sid_of(first)
     except FormatError as error:
-        raise JournalError(f"{home.ledger} is no ledger: {error}", hint="run `tally verify`") from error
+        raise JournalError(f"{home.ledger} is not a ledger: {error}", hint="run `tally verify`") from error
 
 
 def make_ledger(home: Home, *, clock: Clock, seeds: Seeds) -> bool:

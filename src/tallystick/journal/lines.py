@@ -17,7 +17,7 @@ _CHUNK = 1 << 18
 class LineFile:
     """The complete lines of a file from an offset on (seal.ledgercheck.Lines).
 
-    A line over `limit` comes as its first `limit` + 1 bytes, so that whoever checks it sees that it is too long.
+    A line over `limit` comes as its first `limit` + 1 bytes, so that anyone who checks it sees that it is too long.
     Iterating again reads again. `torn` is the number of bytes after the last LF, `end` the offset after it.
     """
 

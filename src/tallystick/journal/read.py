@@ -1,6 +1,7 @@
 """Reading recorded steps back.
 
-Owns turning lines into Recorded values, quickly and without verifying: whoever reports on integrity asks trust.verify.
+Owns turning lines into Recorded values, quickly and without verifying: anyone who reports on integrity asks
+trust.verify.
 """
 
 from __future__ import annotations
@@ -41,8 +42,7 @@ class Placed(msgspec.Struct, frozen=True):
 def read_line(home: Home, text: bytes, *, load_blobs: bool = False, largest: int = BLOB_BYTES) -> Recorded:
     """One line as a step. Of blobs, if they are loaded at all, those up to `largest` bytes.
 
-    Raises:
-        FormatError: it is no line of ours.
+    Raises: FormatError: it is not a line of ours.
     """
     try:
         line = _DECODER.decode(text)

@@ -50,7 +50,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Signs(Protocol):
-    """Whoever signs heads."""
+    """Anyone who signs heads."""
 
     @property
     def public(self) -> PublicKey:
@@ -112,10 +112,9 @@ class SignerAt:
     def ends(self, store_id: str, after: str | None, seconds: float = PATIENCE_SECONDS) -> Iterator[Epoch]:
         """The ends of this signer's epochs after the one that names a key, all of them for None.
 
-        They are whoever's who listens there: that each is signed by the key before it is for the caller to check.
+        They are no matter whose who listens there: that each is signed by the key before it is for the caller to check.
 
-        Raises:
-            SigningError: nobody answers, or the answer is none.
+        Raises: SigningError: no one answers, or the answer is none.
         """
         until = time.monotonic() + seconds
         while True:
@@ -204,13 +203,12 @@ class SignerAt:
 def exchange(
     path: Path, data: bytes, *, until: float, met: Callable[[socket.socket], object] = lambda _: None
 ) -> bytes:
-    """Say something to whoever listens at a path; the whole answer.
+    """Say something to anyone who listens at a path; the whole answer.
 
     Args:
         until: the moment, of the monotonic clock, up to which it is waited for. met: called with the connection.
 
-    Raises:
-        SigningError: nobody listens there, or the answer does not come in time, or does not end.
+    Raises: SigningError: no one listens there, or the answer does not come in time, or does not end.
     """
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -1,4 +1,4 @@
-"""That somebody touched a thing: a confirmed intent, or an effect that was observed.
+"""That someone touched a thing: a confirmed intent, or an effect that was observed.
 
 Owns Access, and what each operation does to a thing's versions. Must not know which version it was: `versions` says that.
 """

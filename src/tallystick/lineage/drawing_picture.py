@@ -1,4 +1,4 @@
-"""Boxes and arrows, before anybody knows where they stand; and text made fit for a picture.
+"""Boxes and arrows, before anyone knows where they stand; and text made fit for a picture.
 
 Owns the values that all drawings are made of. Must not know the graph that they show, nor any format.
 """

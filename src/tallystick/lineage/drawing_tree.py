@@ -25,7 +25,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the tree.
 
     `lines` is what is drawn before it. `edges` are those between this node and the one above, none at the start.
-    `is_repeat`: what hangs on it stands at another row. With `cut` the row says that the walk stopped at `node`, above it.
+    `is_repeat`: what belongs to it stands at another row. With `cut` the row says that the walk stopped at `node`,
+    above it.
     """
 
     node: NodeId
@@ -105,7 +106,7 @@ class _Tree:
 def _grouped(
     edges: Sequence[Edge], start: Collection[NodeId], *, upwards: bool
 ) -> dict[NodeId, dict[NodeId, tuple[Edge, ...]]]:
-    """By node, the nodes that hang on it in the order in which they are drawn, with the edges between them."""
+    """By node, the nodes that belong to it in the order in which they are drawn, with the edges between them."""
     found: dict[NodeId, dict[NodeId, list[Edge]]] = {}
     for edge in sorted(edges, key=_rank):
         if upwards:

@@ -1,4 +1,4 @@
-"""Ids of what is no step, as whole numbers that depend on nothing but what they stand for.
+"""Ids of what is not a step, as whole numbers that depend on nothing but what they stand for.
 
 Owns one digest. Must not know tables. The same journals give the same ids, in whatever order they are read.
 """
@@ -30,7 +30,7 @@ def found_id(thing: int) -> int:
 
 
 def found_again_id(thing: int, step: int, k: int) -> int:
-    """The id of the version of a removed thing that intent `k` of a step met: somebody made it who was not seen."""
+    """The id of the version of a removed thing that intent `k` of a step met: someone made it who was not seen."""
     return digest_id("found", thing, step, k)
 
 

@@ -1,7 +1,8 @@
-"""Whether a piece of one text stands in another, and how much that tells.
+"""Whether a piece of one text is in another, and how much that tells.
 
-Owns the form in which texts are compared, and the weight of words: `ls` and `npm install` stand in every second page,
-`make frobnicate-7781` does not. Must not know where texts come from. Every step is linear in the text, which is hostile.
+Owns the form in which texts are compared, and the weight of words: `ls` and `npm install` are in every second page,
+`make frobnicate-7781` does not. Must not know where texts come from. Every step is linear in the text, which is
+hostile.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _COMMON = frozenset(_EVERYDAY.split())
 
 
 def flat(text: str) -> str:
-    """A text as it is compared: in lower case, in one line, without quotation marks and what nobody sees."""
+    """A text as it is compared: in lower case, in one line, without quotation marks and what no one sees."""
     cut = text[:MOST_CHARACTERS]
     if "\\" in cut:  # of a line that goes on, and of JSON in a text
         cut = cut.replace("\\\n", " ").replace("\\n", " ").replace("\\t", " ")
@@ -73,7 +74,7 @@ class Indexed(msgspec.Struct, frozen=True):
     words: frozenset[str]
 
     def holds(self, piece: str, words: frozenset[str]) -> bool:
-        """Whether a piece (flat, with its words) stands in it, from word to word."""
+        """Whether a piece (flat, with its words) is in it, from word to word."""
         return words <= self.words and _stands(piece, self.text)
 
 
@@ -129,7 +130,7 @@ def telling_words(piece: str) -> dict[str, int]:
 
 
 def weight_of(word: str) -> int:
-    """How much it tells that a word stands in two texts: 0, 1 or 2."""
+    """How much it tells that a word is in two texts: 0, 1 or 2."""
     if len(word) < 3 or word in _COMMON or _FLAG.match(word):
         return 0
     if word.isdigit():
@@ -167,13 +168,13 @@ def lines_of(text: str) -> list[Line]:
 
 
 def weight(piece: str, known: Iterable[str] = ()) -> int:
-    """How much it tells that a flat piece stands in two texts. Words that are known from elsewhere tell nothing."""
+    """How much it tells that a flat piece is in two texts. Words that are known from elsewhere tell nothing."""
     own = frozenset(known)
     return sum(much for word, much in telling_words(piece).items() if word not in own)
 
 
 def holds_key(text: str) -> bool:
-    """Whether a text has a long word that is no word: digits among letters, as in keys and tokens."""
+    """Whether a text has a long word that is not a word: digits among letters, as in keys and tokens."""
     return any(map(_is_like_a_key, _LONG_WORDS.findall(text[:MOST_CHARACTERS])))
 
 

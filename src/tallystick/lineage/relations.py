@@ -44,7 +44,7 @@ class Link(msgspec.Struct, array_like=True):
 
 
 class End(msgspec.Struct, frozen=True):
-    """One end of a flow, as it stands in the other thing."""
+    """One end of a flow, unchanged in the other thing."""
 
     artifact_id: int
     confidence: float

@@ -163,7 +163,7 @@ def is_third_party(path: str) -> bool:
 
 
 def trust_of_thing(kind: str, uri: str) -> Trust:
-    """How far a thing of the graph is trusted of which nobody here wrote what it holds."""
+    """How far a thing of the graph is trusted of which no one here wrote what it holds."""
     match kind:
         case "file" | "commit":
             return Trust.TRUSTED

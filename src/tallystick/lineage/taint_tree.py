@@ -89,7 +89,7 @@ def _said(said: Json, session: str, places: Mapping[str, int], depth: int, room:
 
 
 def found_tree(found: str, sessions: Callable[[str], str | None], *, depth: int = 1) -> TaintNode:
-    """What policy found about a call, with the way that it tells: `“x” stands in a.md (4a5b:7) < https://y (9c0d:2)`.
+    """What policy found about a call, with the way that it tells: `“x” is in a.md (4a5b:7) < https://y (9c0d:2)`.
 
     Args:
         sessions: the whole id of a session, by its beginning.

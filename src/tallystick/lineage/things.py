@@ -1,7 +1,7 @@
 """What an intent names, as the kind and the URI of a thing.
 
-Owns the spelling of URIs. A path is written as it is: nothing is escaped, resolved or moved, so that what somebody types is
-found. Must not know versions.
+Owns the spelling of URIs. A path is written as it is: nothing is escaped, resolved or moved, so that what someone types
+is found. Must not know versions.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Thing(NamedTuple):
 def thing_key(thing: Thing, session: str) -> int:
     """The id of a thing that a session names, over all its versions.
 
-    A path that is not absolute means a file of that session alone: where it lies was not told, and `a.txt` of another session
-    is most likely another file.
+    A path that is not absolute means a file of that session alone: where it lies was unknown, and `a.txt` of another
+    session is most likely another file.
     """
     is_absolute = thing.kind != "file" or thing.uri.startswith("file://")
     if is_absolute:

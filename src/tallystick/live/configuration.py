@@ -1,4 +1,4 @@
-"""What live sessions run under, and that it changed: sealed while nobody waits.
+"""What live sessions run under, and that it changed: sealed while no one waits.
 
 Owns when it is looked at. A session's inputs are gathered in a thread once it has begun, and become the checkpoint of its
 start; while it is live, a change of a file, of its model or of its mode becomes a `config_change`. Must not know what counts
@@ -55,7 +55,7 @@ class _Session(msgspec.Struct):
     """The newest entry when it was first watched."""
     spoke: float
     since: int
-    """How many entries there were when something was told anew."""
+    """How many entries there were when something was reported again."""
     ticket: int = 0
     """Until its start is recorded: what is found with this ticket, or a later one, says where the repository stood then."""
     current: Configuration | None = None
@@ -67,7 +67,10 @@ class _Session(msgspec.Struct):
 
 
 class LiveConfiguration:
-    """Watches what the sessions of one session_writer run under. `tick` records what was found: whoever records calls it."""
+    """Watches what the sessions of one session_writer run under.
+
+    `tick` records what was found: anyone who records calls it.
+    """
 
     def __init__(
         self,

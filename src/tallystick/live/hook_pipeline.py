@@ -98,7 +98,7 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HookPipeline:
-    """Takes deliveries one after another. Not safe for several threads: whoever has them queues them."""
+    """Takes deliveries one after another. Not safe for several threads: anyone who has them queues them."""
 
     def __init__(
         self,
@@ -237,7 +237,7 @@ class HookPipeline:
     # Who works where ------------------------------------------------------------------------------------------------
 
     def working(self) -> list[dict[str, str]]:
-        """The sessions that are live, as far as their hooks told: agent, the agent's own id, and the folder they work in."""
+        """The live sessions, by their hooks: agent, the agent's own id, and the folder they work in."""
         return self._whereabouts.live()
 
     # Recording ------------------------------------------------------------------------------------------------------
@@ -287,7 +287,10 @@ class HookPipeline:
             self._ending[(delivery.agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
 
     def _leave(self, agent: str, payload: Payload) -> tuple[Event, ...]:
-        """The agent goes on under another id: what it has left is closed too. Of what is not recorded, nothing is told."""
+        """The agent goes on under another id: what it has left is closed too.
+
+        Of what is not recorded, nothing is reported.
+        """
         left = str(payload.continues)
         if self.session_writer.writer.find(agent, left) is None:
             return tuple(event for event in payload.events if isinstance(event, Loss) or event.session != left)
@@ -296,7 +299,7 @@ class HookPipeline:
         return payload.events
 
     def _look_at_transcript(self, agent: str, payload: Payload) -> None:
-        """Read on in the second witness's file first. Whatever is wrong with that, what the hook told is recorded."""
+        """Read on in the second witness's file first. Whatever is wrong with that, what the hook reported is recorded."""
         try:
             if payload.transcript is not None:
                 self._follow(agent, payload.session, payload.transcript)
@@ -455,7 +458,7 @@ class HookPipeline:
 
 
 def _under(opening: Opening, monitor: str | None) -> Opening:
-    """A session that works under `tally run` hangs on the session of that run."""
+    """A session that works under `tally run` belongs to the session of that run."""
     if monitor is None or opening.kind is not SessionKind.ROOT:
         return opening
     return replace(opening, kind=SessionKind.CHILD, parent=Ref(session=monitor, agent="run"))

@@ -1,7 +1,7 @@
 """The files that agents are configured by, looked at again and again in a thread.
 
-Owns that nobody waits for it, and that files are read only where the file system says that they have changed. What is kept of
-them is digests. What git says of the folder is looked at only when that is asked for. Must not know sessions.
+Owns that no one waits for it, and that files are read only where the file system says that they have changed. What is
+kept of them is digests. What git says of the folder is looked at only when that is asked for. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What stands in the files of a place, as they were last read."""
+    """What is in the files of a place, as they were last read."""
 
     digested: Digested
     looked_at: tuple[Path, ...] = ()
@@ -79,7 +79,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Places:
-    """Looks at the files of places, as long as somebody wants to know."""
+    """Looks at the files of places, as long as someone wants to know."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Places:
             self._changed.notify_all()
 
     def found(self, place: Place) -> Found | None:
-        """What stands in the files of a place; None: they were not read yet."""
+        """What is in the files of a place; None: they were not read yet."""
         return self._found.get(place)
 
     def ask_git(self, place: Place) -> int:

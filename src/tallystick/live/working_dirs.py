@@ -24,7 +24,7 @@ class Whereabouts:
         self._known: OrderedDict[tuple[str, str], tuple[float, str]] = OrderedDict()
 
     def note(self, agent: str, payload: Payload) -> None:
-        """Take in what a hook told."""
+        """Take in what a hook reported."""
         openings = (event.values.get("personal.cwd") for event in payload.events if isinstance(event, Opening))
         if payload.asks is not None:
             said = payload.asks.cwd

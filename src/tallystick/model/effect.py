@@ -1,4 +1,4 @@
-"""What was seen to happen to files, whoever did it.
+"""What was seen to happen to files, no matter who did it.
 
 Owns EffectKind, FileEffect and Holder: what `capture.watch` sees and `ingest.watch` records. Must not know how it was
 seen, nor which call caused it: `lineage.correlate` says that.
@@ -30,8 +30,8 @@ class Holder(msgspec.Struct, frozen=True):
 class FileEffect(msgspec.Struct, frozen=True, kw_only=True):
     """What happened to one path.
 
-    `path` is absolute, the new one of a rename, and may hold anything that a file name can: control characters, and lone
-    surrogates for bytes that are no UTF-8.
+    `path` is absolute, the new one of a rename, and may hold anything that a file name can: control characters, and
+    lone surrogates for bytes that are not UTF-8.
     """
 
     kind: EffectKind

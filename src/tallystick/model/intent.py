@@ -54,7 +54,7 @@ class Operation(enum.StrEnum):
     SEND = "send"
     """Data goes to a URL or host."""
     CONNECT = "connect"
-    """Both, or it is not told which."""
+    """Both, or it is not reported which."""
     LISTEN = "listen"
 
     RUN = "run"
@@ -75,7 +75,7 @@ class Chance(enum.StrEnum):
 
     ALWAYS = "always"
     MAYBE = "maybe"
-    """It stands in a condition, a loop, a function, or after `&&` or `||`."""
+    """It is in a condition, a loop, a function, or after `&&` or `||`."""
 
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     is_deep: bool = False
     """With everything below it."""
     is_authored: bool = False
-    """What is written stands in the call itself: the model wrote it."""
+    """What is written is in the call itself: the model wrote it."""
     content: str | None = None
     """All that the target holds afterwards, where the call tells it."""
     command: int = 0

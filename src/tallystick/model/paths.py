@@ -1,4 +1,4 @@
-"""Paths as text: one spelling for one path, whoever names it.
+"""Paths as text: one spelling for one path, no matter who names it.
 
 Owns making a path absolute and simple. Must not know the file system: links are not followed, and nothing need be there.
 """

@@ -1,4 +1,4 @@
-"""A step as it stands in a journal: what every question about the record is asked of.
+"""A step unchanged in a journal: what every question about the record is asked of.
 
 Owns the value. Must not know how it was read, nor whether the journal was verified.
 """

@@ -14,7 +14,7 @@ import msgspec
 from tallystick.model.intent import Chance
 
 HOLE = "\0"
-"""Stands in a word for what the text does not tell: the output of a command, a variable that nobody set."""
+"""Stands in a word for what the text does not tell: the output of a command, a variable that no one set."""
 STAR, ANY_ONE, CLASS = "\ue000", "\ue001", "\ue002"
 """Stand in a word for `*`, `?` and `[` where they are wildcards."""
 _PLAIN = str.maketrans({HOLE: "", STAR: "*", ANY_ONE: "?", CLASS: "["})
@@ -27,7 +27,7 @@ class Word(msgspec.Struct, frozen=True):
     hidden: str = ""
     """What the holes were made from: the text of a substitution, the values that a loop gives a variable."""
     commands: tuple[int, ...] = ()
-    """Which commands' output stands in it, by their place in Script.commands."""
+    """Which commands' output is in it, by their place in Script.commands."""
     is_stream: bool = False
     """It names no file but a pipe to or from those commands: `<(…)`, `>(…)`."""
     many: int = 0
@@ -69,7 +69,7 @@ class Role(enum.StrEnum):
     WRAPPER = "wrapper"
     """A program that ran the commands before it, `spelled` being its words: what they print goes out."""
     UNTOLD = "untold"
-    """Something that runs and is not told, for a `reason`; `spelled` is what is known of it."""
+    """Something that runs and is not reported, for a `reason`; `spelled` is what is known of it."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     fed: str = ""
     """What reaches its standard input, as text: a here-document, or the words of the commands before it in a pipe."""
     trusted: bool = True
-    """Whether a bare name is the system's program: no function, alias or other PATH stands in its way."""
+    """Whether a bare name is the system's program: no function, alias or other PATH is in its way."""
     role: Role = Role.PROGRAM
     spelled: tuple[Word, ...] = ()
     reason: str = ""

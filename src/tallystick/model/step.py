@@ -94,7 +94,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     kind: SessionKind = SessionKind.ROOT
     parent: Ref | None = None
-    """The step this session hangs on; its `session` is set. Recorded as a sealed edge if known, else as a claim."""
+    """The step this session belongs to; its `session` is set. Recorded as a sealed edge if known, else as a claim."""
     source: Source = Source.TRANSCRIPT
     ts: str | None = None
     meta: Mapping[str, Json] = {}

@@ -88,7 +88,7 @@ class Level(enum.StrEnum):
     A3F = "A3f"
     """Its key is of an epoch, and the keys before it, which signed what is older, are erased."""
     A4 = "A4"
-    """Somebody off this machine remembers it too."""
+    """Someone off this machine remembers it too."""
 
 
 class Require(enum.StrEnum):

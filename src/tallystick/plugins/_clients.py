@@ -1,7 +1,7 @@
 """A client of a model API whose calls are recorded: what the OpenAI and Anthropic libraries have in common.
 
-Both libraries send every request through the client's public `post`, whichever helper was called: plain, streamed, parsed,
-raw. Owns taking requests and answers there. Must not know what stands in either API's messages: an `Api` does.
+Both libraries send every request through the client's public `post`, whichever helper was called: plain, streamed,
+parsed, raw. Owns taking requests and answers there. Must not know what is in either API's messages: an `Api` does.
 """
 
 from __future__ import annotations
@@ -71,12 +71,11 @@ class Api(Protocol):
 def recorded(client: Client, session: Session | None, api: Api) -> Client:
     """A copy of `client` whose calls are recorded; it shares the connections of the original, which is left as it is.
 
-    Raises:
-        TypeError: it is no client of this kind.
+    Raises: TypeError: it is not a client of this kind.
     """
     if not callable(getattr(client, "post", None)) or not callable(getattr(client, "copy", None)):
         raise TypeError(
-            f"a {type(client).__name__} is no client whose calls can be recorded: it has no `post` and `copy`"
+            f"a {type(client).__name__} is not a client whose calls can be recorded: it has no `post` and `copy`"
         )
     copied: Any = client.copy()  # type: ignore[attr-defined]
     post, copy, recording = copied.post, copied.copy, _Recording(client, session, api)
@@ -150,7 +149,7 @@ class _Recording:
             if asked is None:
                 return None
             return _Going(self, session, path, asked, _raw_kind(request.get("options")))
-        except Exception as error:  # a body of a shape nobody thought of must still reach the model
+        except Exception as error:  # a body of a shape no one thought of must still reach the model
             session.note_loss("model_call", error)
             return None
 
@@ -230,7 +229,7 @@ class _Going:
                 self._recording.api.answered(self._path, self.call, whole)
                 if self.call.error is not None:
                     self.call.error = self._recording.clean(self.call.error)
-        except Exception as error:  # an answer of a shape nobody thought of
+        except Exception as error:  # an answer of a shape no one thought of
             self.session.note_loss("answer", error)
         self._end()
 
@@ -280,7 +279,7 @@ class _Watch:
         self._going.finish(self._answer.whole())
 
     def failed(self, error: BaseException) -> None:
-        """The stream broke, or whoever read it was stopped."""
+        """The stream broke, or anyone who read it was stopped."""
         self._going.call.meta["interrupted"] = True
         self._going.call.error = said_error(error)
         self._going.finish(self._answer.whole())

@@ -2,7 +2,7 @@
 
     client = record_anthropic(Anthropic(), session)
 
-Owns what stands in that API's requests and answers. Must not know how calls are recorded. The library itself is not
+Owns what is in that API's requests and answers. Must not know how calls are recorded. The library itself is not
 imported: a client of it is handed in.
 """
 
@@ -111,7 +111,7 @@ def tokens(usage: Mapping[str, Json]) -> dict[str, int]:
 
 
 def _message(message: dict[str, Json]) -> Iterator[Said]:
-    """What stands in a message, block by block; the words of a user together."""
+    """What is in a message, block by block; the words of a user together."""
     role, content = message.get("role"), message.get("content")
     if isinstance(content, list):
         blocks = content

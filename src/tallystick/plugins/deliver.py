@@ -1,7 +1,8 @@
 """Delivering to the recorder from inside another Python program: what hook.py does, without a process of its own.
 
-Owns one delivery over the socket, and hook.py as the way when nobody answers: it starts the recorder, or keeps the delivery.
-Of the standard library alone, since the programs it runs in may not have our dependencies. Nothing it does may raise.
+Owns one delivery over the socket, and hook.py as the way when no one answers: it starts the recorder, or keeps the
+delivery. Of the standard library alone, since the programs it runs in may not have our dependencies. Nothing it does
+may raise.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def deliver(agent: str, said: dict[str, Any]) -> tuple[int, bytes, bytes]:
             return _over_socket(agent, data)
         except (OSError, ValueError):
             return _through_hook(agent, data)
-    except Exception:  # the agent goes on, whatever it is
+    except Exception:  # the agent goes on, of any kind
         return SILENCE
 
 
@@ -71,7 +72,7 @@ def written(said: dict[str, Any]) -> bytes:
     """JSON of what an agent holds, which may be anything: what JSON has no form for is named, or written as text."""
     try:
         return json.dumps(said, default=_text).encode()
-    except Exception:  # circles, keys of other types, whatever a class of somebody's raises
+    except Exception:  # circles, keys of other types, whatever a class of someone's raises
         return json.dumps(_copied(said, (), iter(range(_MOST_VALUES)))).encode()
 
 
@@ -105,7 +106,7 @@ def _copied(value: Any, above: tuple[int, ...], budget: Iterator[int]) -> Any:
 
 
 def store() -> Path:
-    """The store's folder: the one that `use` was told, else TALLY_HOME, else ~/.tally."""
+    """The store's folder: the one that `use` was reported, else TALLY_HOME, else ~/.tally."""
     named = _told.get("home") or os.environ.get("TALLY_HOME")
     if named:
         return Path(named)

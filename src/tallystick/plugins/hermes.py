@@ -54,14 +54,14 @@ _OBSERVED = {
         "session_key",
     ),
 }
-"""The hooks that are only told, and the members of each that are kept: the conversation's history is not."""
+"""The hooks that are only reported, and the members of each that are kept: the conversation's history is not."""
 
 
 _MARKERS = ("_branched_from", "_delegate_from")
 _MOST_SESSIONS = 1000
 _PATIENCE_SECONDS = 0.25
 _seen: OrderedDict[object, None] = OrderedDict()
-"""Sessions whose rows were told."""
+"""Sessions whose rows were reported."""
 
 
 def _load_deliver() -> ModuleType:
@@ -149,7 +149,7 @@ def _origin(session: object, database: str | None) -> dict[str, Any]:
             store.row_factory = sqlite3.Row
             row = _row(store, session)
             parent = _row(store, row.get("parent_session_id"))
-    except Exception:  # whatever is wrong with it, the hook is told
+    except Exception:  # whatever is wrong with it, the hook is reported
         return {}
     if row and parent:
         return {"row": row, "parent_row": parent}
@@ -183,5 +183,5 @@ def _database() -> str | None:
         from hermes_constants import get_hermes_home
 
         return str(Path(get_hermes_home()) / "state.db")
-    except Exception:  # another version keeps it elsewhere: the hooks are told all the same
+    except Exception:  # another version keeps it elsewhere: the hooks are reported all the same
         return None

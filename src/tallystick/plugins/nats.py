@@ -3,9 +3,9 @@
     publisher = NatsPublisher("nats://127.0.0.1:4222")
     recorder.on_step(publisher)
 
-Owns a bounded queue and the thread that empties it: an agent never waits for a broker, let alone for a subscriber. What does
-not fit is dropped and counted; whoever finds a number missing reads that step from the journal (`payloads`). The client
-library comes with the extra `nats`, and is imported when the first publisher is made.
+Owns a bounded queue and the thread that empties it: an agent never waits for a broker, let alone for a subscriber. What
+does not fit is dropped and counted; anyone who finds a number missing reads that step from the journal (`payloads`).
+The client library comes with the extra `nats`, and is imported when the first publisher is made.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class NatsPublisher:
                     await asyncio.wait_for(client.close(), _ANSWER_SECONDS)
 
     async def _connected(self) -> Any:
-        """A connection; None if there is none so far."""
+        """A connection, or None so far."""
         options: dict[str, Any] = {
             "max_reconnect_attempts": -1,
             "reconnect_time_wait": _RETRY_SECONDS,

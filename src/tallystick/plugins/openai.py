@@ -2,7 +2,7 @@
 
     client = record_openai(OpenAI(), session)
 
-Owns what stands in that API's requests and answers. Must not know how calls are recorded. The library itself is not
+Owns what is in that API's requests and answers. Must not know how calls are recorded. The library itself is not
 imported: a client of it is handed in.
 """
 

@@ -43,7 +43,7 @@ class _Open(msgspec.Struct):
     subagent: Subagent | None = None
     is_agent: bool = False
     adopted: bool = False
-    """Whether its thread was told by us what encloses it, for want of a copied context."""
+    """Whether its thread was reported by us what encloses it, for want of a copied context."""
 
 
 class SpanRecorder:

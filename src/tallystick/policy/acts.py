@@ -295,7 +295,7 @@ class _Finder:
         return replace(past, maker=above, is_new=True)
 
     def _maker_above(self, path: str) -> Maker | None:
-        """Who made a folder that a file of unknown past lies in: nobody else was there before."""
+        """Who made a folder that a file of unknown past lies in: no one else was there before."""
         for _ in range(_MOST_ABOVE):
             path = posixpath.dirname(path)
             if path in ("/", self._reading.home, self._reading.workspace):

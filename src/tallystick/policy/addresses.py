@@ -1,8 +1,8 @@
 """Which address a host is, in every spelling that some program takes for it.
 
-Owns numbers as addresses: fewer than four parts, octal and hexadecimal ones, IPv4 in IPv6, and addresses that stand in a
-name. Must not know which addresses matter. Sources: inet_aton(3); RFC 4291, 6052 and 3056; the WHATWG URL Standard, "Host
-parsing".
+Owns numbers as addresses: fewer than four parts, octal and hexadecimal ones, IPv4 in IPv6, and addresses that are in a
+name. Must not know which addresses matter. Sources: inet_aton(3); RFC 4291, 6052 and 3056; the WHATWG URL Standard,
+"Host parsing".
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def addresses_of(host: str) -> tuple[Address, ...]:
 
 
 def addresses_in(name: str) -> Iterator[ipaddress.IPv4Address]:
-    """The addresses that stand in a name, as in `10-0-0-1.example.org`: there are name servers that answer with those."""
+    """The addresses that are in a name, as in `10-0-0-1.example.org`: there are name servers that answer with those."""
     for found in _IN_NAME.finditer(name[:_LONGEST]):
         if found[5]:
             yield ipaddress.IPv4Address(int(found[5], 16))
@@ -60,7 +60,7 @@ def addresses_in(name: str) -> Iterator[ipaddress.IPv4Address]:
 
 
 def inner(address: Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an address is, or that stands in the end of it: mapped, translated, tunnelled."""
+    """The IPv4 address that an address is, or that is in the end of it: mapped, translated, tunnelled."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address.sixtofour is not None:

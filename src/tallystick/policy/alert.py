@@ -28,7 +28,7 @@ BROKEN_POLICY = "tally.broken-policy"
 """The rule of an alert that no policy gave: one could not be read."""
 ALARM = "tally.tampering"
 """The rule of an alert that the store itself gives: what others remember of it does not fit."""
-_CHAIN = "content.chain"  # a plain digest of words is no member of `meta`: whoever sees it could try words
+_CHAIN = "content.chain"  # a plain digest of words is not a member of `meta`: anyone who sees it could try words
 _ACTIONS = {Effect.ALLOW: "allow", Effect.WARN: "warn", Effect.ASK: "ask", Effect.DENY: "block"}
 _SEVERITY_OF = {Effect.WARN: "low", Effect.ASK: "medium", Effect.DENY: "high"}
 _ENTITIES = ("request", "agent_event", "system_event", "artifact")
@@ -142,7 +142,7 @@ def alert_of_broken_policy(
 
 
 def alert_of_alarm(session: str, message: str, *, created_at: int) -> Alert:
-    """The alert of a sign that somebody changed the store, or stands in another's place. `session` is the recorder's."""
+    """The alert of a sign that someone changed the store, or is in another's place. `session` is the recorder's."""
     return Alert(
         session=session,
         severity="critical",

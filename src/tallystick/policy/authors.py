@@ -21,7 +21,7 @@ from tallystick.policy.running import also_run, is_tested
 from tallystick.policy.world import Content, FileKind, Maker, Provenance, World
 
 FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
-"""Neither this session nor somebody before all records."""
+"""Neither this session nor someone before all records."""
 _MOST_ORIGINS = 8
 _LAYOUT = re.compile(r"[\s\"'`;,()]+")
 _PROGRAMS = ".py .js .mjs .cjs .jsx .ts .tsx .mts .go .rs .java .kt .scala .rb .php .swift .cs .c .cc .cpp .json .vue"
@@ -31,7 +31,7 @@ _FORMATTED = frozenset(_PROGRAMS.split())
 def flat_digest(path: str, text: str) -> str:
     """SHA-256 of a text without what editors and formatters change by themselves: ends of lines, in a program its layout.
 
-    Spaces, quotation marks and semicolons of a shell script are no layout.
+    Spaces, quotation marks and semicolons of a shell script are not layout.
     """
     is_program = posixpath.splitext(path)[1].lower() in _FORMATTED
     if is_program:
@@ -75,7 +75,7 @@ class Authors:
         )
 
     def more(self) -> Iterator[Intent]:
-        """Files that are run though the call does not name them as run, where somebody else wrote them."""
+        """Files that are run though the call does not name them as run, where someone else wrote them."""
         named = {one.target for one in self._reading.effects.intents if one.operation is Operation.EXECUTE}
         for path in also_run(self._reading, self._world):
             if path in named:
@@ -84,7 +84,7 @@ class Authors:
                 yield Intent(domain=Domain.FILE, operation=Operation.EXECUTE, target=path, words=("runs", path))
 
     def _author(self, path: str) -> tuple[Maker, tuple[str, ...]]:
-        """Who wrote what a file holds now. Where that is not what the record has, somebody else changed it."""
+        """Who wrote what a file holds now. Where that is not what the record has, someone else changed it."""
         real = self._world.real(path)
         past = self._world.provenance(real)
         if past.author is Maker.UNKNOWN and real != path:

@@ -46,7 +46,7 @@ def credentials_in(path: str, state: FileState, world: World) -> frozenset[str]:
 
 
 def _is_grave(text: str, world: World) -> bool:
-    """Whether a secret in a text is made by chance: `POSTGRES_PASSWORD: postgres` is no secret to anybody."""
+    """Whether a secret in a text is made by chance: `POSTGRES_PASSWORD: postgres` is not a secret to anyone."""
     if _PRIVATE_KEY in text:
         return True
     lines = (line for line in text.splitlines() if _RANDOM.search(line[:_LONGEST]))

@@ -134,7 +134,7 @@ class Egress:
                 yield "untrusted", path
 
     def _used(self) -> frozenset[str]:
-        """Keys to log in with and the like: they do not go along."""
+        """Keys to log in with and similar: they do not go along."""
         if self._in_use is None:
             self._in_use = in_use(self._reading)
         return self._in_use
@@ -153,13 +153,13 @@ class Egress:
         return kinds_of(named, self._settings)
 
     def _says_secret(self, intent: Intent) -> bool:
-        """Whether a secret stands in what is sent: in a URL that is asked, or in the words of a call that sends."""
+        """Whether a secret is in what is sent: in a URL that is asked, or in the words of a call that sends."""
         if intent.operation not in _OUT:
             return "?" in intent.target and self._holds(intent.target)
         return self._holds(self._arguments())
 
     def _betrayed(self, intent: Intent) -> tuple[str, ...]:
-        """The files of secrets of which a value stands in the call."""
+        """The files of secrets of which a value is in the call."""
         if self._values is None:
             text = f"{intent.target}\n{self._arguments()}"
             self._values = ()
@@ -193,7 +193,7 @@ class Egress:
 
 
 def takes_all(intent: Intent, reading: CallReading) -> bool:
-    """Whether all that lies below a folder is taken as it is: copied, or packed. Builds and the like read what is theirs."""
+    """Whether all that lies below a folder is taken as it is: copied, or packed. Builds and similar read what is theirs."""
     if not intent.is_deep or not intent.is_known or not intent.target.startswith("/"):
         return False
     if intent.operation is not Operation.READ:

@@ -47,7 +47,7 @@ class PolicySet:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """All policies, as they stand in the files."""
+        """All policies, unchanged in the files."""
         return self._parsed.rules
 
     def decide(self, facts: Facts, settings: Settings) -> Decision:

@@ -32,11 +32,11 @@ class Action(enum.StrEnum):
     EXECUTE = "execute"
     """A file is run, or read as code."""
     USE = "use"
-    """It is given to something, and it is not told what that does with it."""
+    """It is given to something, and it is unknown what that does with it."""
     FETCH = "fetch"
     SEND = "send"
     CONNECT = "connect"
-    """Data goes and comes, or it is not told which."""
+    """Data goes and comes, or it is unknown which."""
     LISTEN = "listen"
     RUN = "run"
     """A program is started, by its name."""
@@ -54,7 +54,7 @@ class Place(enum.StrEnum):
     HOME = "home"
     OUTSIDE = "outside"
     UNKNOWN = "unknown"
-    """It is not told."""
+    """It is unknown."""
 
 
 class FileFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,8 @@
 """What a call does to the record, to its key, and to the settings that make agents call the hook.
 
-Owns Guarded, found in the call as it was read: more is taken for a change here than the acts say, since these few places are
-nobody's work. What is not told counts if it may be one of them. Must not know what follows: the policies say that.
+Owns Guarded, found in the call as it was read: more is taken for a change here than the acts say, since these few
+places are no one's work. What is unknown counts if it may be one of them. Must not know what follows: the policies say
+that.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ class _Finder:
     # Intents --------------------------------------------------------------------------------------------------------
 
     def tool(self) -> None:
-        """What is done to files as far as it is told: by the tool itself, by code, by programs and redirects."""
+        """What is done to files as far as it is known: by the tool itself, by code, by programs and redirects."""
         own = len(self._reading.uses.intents)
         for text in self._reading.uses.typed:
             self._touches |= self._places.mentioned(text)
@@ -209,7 +210,7 @@ class _Finder:
             self._read_word(redirect.target, folders)
         for n, word in enumerate(command.words):
             self._read_word(word, folders)
-            if n and not command.words[0].is_known:  # the program itself is not told
+            if n and not command.words[0].is_known:  # the program itself is unknown
                 self._change(word, folders)
         if command.role is Role.UNTOLD or (not command.words and command.fed):
             said = " ".join(f"{word.plain} {word.hidden}" for word in command.spelled)
@@ -269,7 +270,7 @@ class _Finder:
         deep = [path for path in paths if self._is_deep(operation, path, is_deep=is_deep, program=program)]
         if operation in _REMOVES:
             self._touches |= self._places.removed(word.text, folders, deep=bool(deep))
-        else:  # where it is not told in which of some folders this happens, each counts by itself
+        else:  # where it is unknown in which of some folders this happens, each counts by itself
             self._touches |= self._places.touched(word.text, folders, deep=False)
             self._touches |= {kind for path in deep for kind in self._places.touched(path, folders, deep=True)}
         if operation is Operation.COPY_DEST:

@@ -1,7 +1,7 @@
 """What code does to files and hosts that no ordinary program has to do: a word for it.
 
-Owns which intents are grave by the path or host alone. Must not know whose code it is, nor what follows. Modules, tests and
-configurations that a call loads do all sorts of things that concern nobody; of those only what is grave is judged.
+Owns which intents are grave by the path or host alone. Must not know whose code it is, nor what follows. Modules, tests
+and configurations that a call loads do all sorts of things that concern no one; of those only what is grave is judged.
 """
 
 from __future__ import annotations

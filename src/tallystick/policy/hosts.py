@@ -1,7 +1,7 @@
 """What a URL or host is: the machine itself, a cloud's metadata service, a package registry.
 
-Owns reading a host in every spelling, and its kinds. Nothing is resolved: a name that leads elsewhere is taken at its word,
-unless the address stands in it.
+Owns reading a host in every spelling, and its kinds. Nothing is resolved: a name that leads elsewhere is taken at its
+word, unless the address is in it.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _taken_apart(target: str) -> tuple[str, str, int, tuple[str, ...]]:
         and begin[0].endswith("///")
         and not addresses_of(clear(re.split(r"[/?#:]", rest, maxsplit=1)[0]))
     ):
-        return scheme, "", 0, ()  # what stood there is not told
+        return scheme, "", 0, ()  # what stood there is unknown
     authority = re.split(r"[/?#\\]", rest, maxsplit=1)[0]
     host, port = _host_and_port(authority.rpartition("@")[2], is_url=bool(scheme))
     others: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """Files that a call takes along because a pattern matches everything: `wc -l *`.
 
-Owns which those are. Nobody asked for such a file by its name, so a name that only may mean credentials says nothing then.
+Owns which those are. No one asked for such a file by its name, so a name that only may mean credentials says nothing
+then.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Incidental:
         self._workspace = reading.workspace
 
     def has(self, path: str, program: str) -> bool:
-        """Whether a path is one of them. What stands in the text of the call is asked for, whatever else matches it.
+        """Whether a path is one of them. What is in the text of the call is asked for, whatever else matches it.
 
         Args:
             program: what the path is given to. One that shows all of a file shows this one too.

@@ -53,7 +53,7 @@ class _Reach(enum.IntEnum):
     LOOKS = 0
     DOES = 1
     REACHES = 2
-    """It installs, connects, or runs what is not told."""
+    """It installs, connects, or runs what is unknown."""
     GRAVE = 3
     """Even a command of everyday words is a deed then."""
 
@@ -68,11 +68,11 @@ class _Piece(msgspec.Struct, frozen=True):
     text: str
     is_code: bool = False
     is_own: bool = True
-    """It stands in the call; else in a file that the call runs."""
+    """It is in the call; else in a file that the call runs."""
 
 
 def followed(reading: CallReading, hearing: Hearing, sources: Sources) -> Iterator[Risk]:
-    """Pieces of a call that stand in what came from outside; of a script only where the session wrote it afterwards."""
+    """Pieces of a call that are in what came from outside; of a script only where the session wrote it afterwards."""
     reach = _reach_of(reading.effects.intents)
     told = ""
     for piece in _pieces(reading):
@@ -149,7 +149,7 @@ def _spelled(command: Command) -> str:
 
 
 def _in_text(piece: _Piece, marks: _Marks, heard: UntrustedInput, hearing: Hearing, reach: _Reach) -> str:
-    """The part of a piece that stands in a text and tells enough; else nothing."""
+    """The part of a piece that is in a text and tells enough; else nothing."""
     there = heard.text.words
     words = piece.text.split()
     if not marks:
@@ -177,7 +177,7 @@ def _in_text(piece: _Piece, marks: _Marks, heard: UntrustedInput, hearing: Heari
 
 
 def _said_on(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
-    """A message, a mail, an issue: whom it is for and what it takes along stand in what came from outside."""
+    """A message, a mail, an issue: whom it is for and what it takes along are in what came from outside."""
     given = [flat(text) for name, text in strings(reading.call.args) if len(text) < 400 and name not in OLD]
     for heard in hearing.texts:
         known = hearing.known_before(heard)

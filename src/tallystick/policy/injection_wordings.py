@@ -19,7 +19,7 @@ class Wording(msgspec.Struct, frozen=True):
 
     tag: str
     needs: tuple[str, ...]
-    """One of these stands in a sentence that says it."""
+    """One of these is in a sentence that says it."""
     parts: tuple[re.Pattern[str], ...]
     """They follow each other, not far apart."""
     is_order: bool = True

@@ -1,7 +1,7 @@
 """What would be gone for good if a path were deleted, or put back to what the last commit has.
 
-Owns that judgement: what is in a commit, is ignored, or was made by the agent itself is no loss. Must not know who asks, nor
-what follows. Both answers are for what others made: its user, another program, another session.
+Owns that judgement: what is in a commit, is ignored, or was made by the agent itself is not a loss. Must not know who
+asks, nor what follows. Both answers are for what others made: its user, another program, another session.
 """
 
 from __future__ import annotations

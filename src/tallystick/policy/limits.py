@@ -260,7 +260,7 @@ def _values(words: list[str], *options: str) -> Iterator[str]:
 
 
 def _bytes(text: str) -> int:
-    """`10M`, `20000000`, `+5G`; 0 for what is no size."""
+    """`10M`, `20000000`, `+5G`; 0 for what is not a size."""
     found = _SIZE.fullmatch(text.lstrip("+<>%/").strip())
     if found is None:
         return 0

@@ -75,7 +75,7 @@ def _removes(intent: Intent) -> bool:
 
 
 def listed(reading: CallReading, intent: Intent) -> tuple[Intent, ...]:
-    """An intent whose target is not told, as intents on what it may name; itself where that is not told either."""
+    """An intent whose target is unknown, as intents on what it may name; itself where that is unknown either."""
     if intent.is_known or intent.target or intent.domain is not Domain.FILE or not reading.scripts:
         return (intent,)
     commands = reading.scripts[0].commands
@@ -109,7 +109,7 @@ def _names_files(found: Intent, commands: tuple[Command, ...]) -> bool:
 
 
 def _sources(commands: tuple[Command, ...], at: int) -> frozenset[int]:
-    """The commands whose output may stand in the words of one, or comes to it."""
+    """The commands whose output may be in the words of one, or comes to it."""
     found: set[int] = set()
     waiting = [at]
     while waiting:

@@ -1,4 +1,4 @@
-"""Secrets that a text names, where it is not told what is done with them: prompts, code, commands for another machine.
+"""Secrets that a text names, where it is unknown what is done with them: prompts, code, commands for another machine.
 
 Owns finding paths in text, also in base64. Must not know where texts come from, nor which names are secrets (`kinds` does).
 """

@@ -31,7 +31,7 @@ class Kind(enum.StrEnum):
     PROGRAM = "program"
     """The files of Tallystick itself, the hook among them."""
     CHECKOUT = "checkout"
-    """The same, where they are a checkout that somebody develops."""
+    """The same, where they are a checkout that someone develops."""
 
 
 _Meeting: TypeAlias = tuple[tuple[Kind, ...], tuple[tuple[tuple[str, ...], bool], ...]]
@@ -235,7 +235,7 @@ class Places:
         }
 
     def of_word(self, word: Word, folders: Sequence[str], *, deep: bool) -> set[Kind]:
-        """The places that a change of what a word means would change, as far as that is told."""
+        """The places that a change of what a word means would change, as far as that is known."""
         found = {kind for text in _readings(word.text) for kind in self.touched(text, folders, deep=deep)}
         if not word.is_known or not folders:
             found |= self.mentioned(word.text)

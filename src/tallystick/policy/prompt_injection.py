@@ -1,8 +1,8 @@
 """Text → what it tells an agent to do against its user: tags.
 
 Owns the tags, the plain form in which wordings are looked for (case, white space, marks and look-alike letters make no
-difference), and what is no order but told of as an example. Must not know where a text stands. What a text means is not
-understood here: an order in other words than those of `wordings` goes unseen. Source: specs/gensee.md 5.3.
+difference), and what is not an order but told of as an example. Must not know where a text stands. What a text means is
+not understood here: an order in other words than those of `wordings` goes unseen. Source: specs/gensee.md 5.3.
 """
 
 from __future__ import annotations
@@ -151,6 +151,6 @@ _HARMS = re.compile(
 
 
 def _is_order(comment: str) -> bool:
-    """Whether a comment, which nobody sees where the text is shown, orders an agent to do what may do harm."""
+    """Whether a comment, which no one sees where the text is shown, orders an agent to do what may do harm."""
     said = plain(comment)
     return all(pattern.search(said) is not None for pattern in (_AT_AGENT, _DOES, _HARMS))

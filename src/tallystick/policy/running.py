@@ -1,7 +1,7 @@
 """Files that a call runs although no argument names them so, and files that it runs only to test them.
 
-Owns modules that code imports from beside it, files whose text is given to a shell that is not told what it gets, and which
-programs are test runners. Must not know whose files they are.
+Owns modules that code imports from beside it, files whose text is given to a shell that is unknown what it gets, and
+which programs are test runners. Must not know whose files they are.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def also_run(reading: CallReading, files: Files) -> Iterator[str]:
 
 
 def _given_to_shells(reading: CallReading) -> Iterator[str]:
-    """Files whose text or name goes to something that runs it, though it is not told what that is."""
+    """Files whose text or name goes to something that runs it, though it is unknown what that is."""
     if _UNTOLD.isdisjoint(reading.effects.opaque) and not _is_fed_elsewhere(reading):
         return
     named = (
@@ -188,7 +188,7 @@ def _imported(reading: CallReading) -> Iterator[str]:
 
 
 def _found(reading: CallReading) -> Iterator[str]:
-    """Patterns of what `find … -exec sh {}` and the like may run."""
+    """Patterns of what `find … -exec sh {}` and similar may run."""
     if _UNTOLD.isdisjoint(reading.effects.opaque):
         return
     for script in reading.scripts:

@@ -1,4 +1,4 @@
-"""Whether a value of a secret file stands in what a call sends, whatever way it came into the call.
+"""Whether a value of a secret file is in what a call sends, whatever way it came into the call.
 
 Owns which files are looked into, the values in them, and the forms in which a value is recognized. Must not know what is
 sent, nor what follows. The record has no secrets, so a value is compared with the files as they are now: those that the
@@ -30,7 +30,7 @@ def may_betray(text: str) -> bool:
 
 
 def betrayed(text: str, past: Past, secrets: Iterator[str], world: World) -> Iterator[str]:
-    """The files of which a value stands in a text, as it is or written backwards, in base64 or in hexadecimal."""
+    """The files of which a value is in a text, as it is or written backwards, in base64 or in hexadecimal."""
     read = (what.rpartition(" (")[0] for what in past.sensitive if what.startswith("/"))
     shown = text[:_MOST_TEXT]
     lower = shown.lower()

@@ -1,7 +1,7 @@
 """Whether what looks like a secret in the result of a call is one that the machine keeps.
 
-Owns telling keys of this user from those that stand in tests, documents and pages, and from what a program prints while it is
-tested. Must not know how a secret is recognized: the record has a marker where one stood (docs/secrets.md).
+Owns telling keys of this user from those that are in tests, documents and pages, and from what a program prints while
+it is tested. Must not know how a secret is recognized: the record has a marker where one stood (docs/secrets.md).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _places(output: str) -> Iterator[str]:
 
 
 def _is_real(path: str, root: str, is_shared: Callable[[str], bool]) -> bool:
-    """Whether a secret in a file may be the user's own: it stands in no test, document or package, nor in what is shared."""
+    """Whether a secret in a file may be the user's own: it is in no test, document or package, nor in what is shared."""
     is_inside = bool(root) and path.startswith(f"{root}/")
     if is_inside:
         told = path[len(root) :]

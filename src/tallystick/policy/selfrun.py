@@ -1,8 +1,9 @@
 """What the tools of a project run by themselves: at an install, a commit, a test, in a pipeline.
 
-Owns the files in which that is said, which of their text is run, and what in it is nobody's everyday work: code from a host,
-a secret sent away, code that is hidden. The same in a file that somebody must start is not looked at here. Must not know
-who writes it. Sources: npm's "scripts" (life cycle), githooks(5), pre-commit, direnv, pytest's conftest, GitHub Actions.
+Owns the files in which that is said, which of their text is run, and what in it is no one's everyday work: code from a
+host, a secret sent away, code that is hidden. The same in a file that someone must start is not looked at here. Must
+not know who writes it. Sources: npm's "scripts" (life cycle), githooks(5), pre-commit, direnv, pytest's conftest,
+GitHub Actions.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ _IN_LIFE_CYCLE = re.compile(
 
 
 def may_run(path: str) -> bool:
-    """Whether a project's tools run by themselves what stands in a file, by its name and place."""
+    """Whether a project's tools run by themselves what is in a file, by its name and place."""
     folder, _, name = path.rpartition("/")
     return name in _BY_NAME or folder.rpartition("/")[2] in _FOLDERS or _PIPELINES.search(path) is not None
 
 
 def runs_of(path: str, text: str) -> frozenset[str]:
-    """TAG, if a file of such a name makes a project run what nobody would see."""
+    """TAG, if a file of such a name makes a project run what no one would see."""
     return _tagged(path.rpartition("/")[2] == "package.json", _PIPELINES.search(path) is not None, text[:_MOST])
 
 

@@ -1,7 +1,8 @@
 """Variables whose names promise a secret, in what a call sends: `curl -d "$API_KEY" HOST`, `https://HOST/?k=$TOKEN`.
 
 Owns where in a text a variable counts as data, and which hosts it is for by its name. Headers and users' names are what
-such variables are for. The values are not told before a call runs, and a shell's reading leaves no name of what is not told.
+such variables are for. The values are unknown before a call runs, and a shell's reading leaves no name of what is
+unknown.
 """
 
 from __future__ import annotations

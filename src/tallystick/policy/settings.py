@@ -48,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile = Profile.STANDARD
     write_outside_workspace: OutsideWrites = OutsideWrites.ASK
     is_interactive: bool = True
-    """False: nobody can be asked, so an ask is a denial."""
+    """False: no one can be asked, so an ask is a denial."""
     sensitive: tuple[str, ...] = ()
     """Folders and files that are secrets, besides those in `kinds.secrets`."""
     not_sensitive: tuple[str, ...] = ()

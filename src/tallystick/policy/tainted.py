@@ -94,7 +94,7 @@ class Sources:
         if taint.is_clean:
             taint = Taint(trust=past.trust, is_sensitive=past.is_sensitive, sources=past.evidence[:4])
         if taint.trust is not Trust.TRUSTED and self._is_of_repository(path):
-            taint = msgspec.structs.replace(taint, trust=Trust.TRUSTED)  # somebody looked at it, and committed it
+            taint = msgspec.structs.replace(taint, trust=Trust.TRUSTED)  # someone looked at it, and committed it
         return taint, past.maker in (Maker.OTHER_SESSION, Maker.SESSION)
 
     def _is_of_repository(self, path: str) -> bool:
@@ -178,7 +178,7 @@ def carried(reading: CallReading, sources: Sources) -> Iterator[Risk]:
 
 
 def carried_in_code(reading: CallReading, sources: Sources) -> Iterator[Risk]:
-    """Code that reads a secret and writes a file: how data moves in code is not told."""
+    """Code that reads a secret and writes a file: how data moves in code is unknown."""
     intents = reading.effects.intents
     told = {end for flow in reading.effects.flows for end in (flow.source, flow.target)}
     loose = [intent for k, intent in enumerate(intents) if k not in told and intent.domain is Domain.FILE]

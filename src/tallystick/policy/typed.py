@@ -1,7 +1,8 @@
 """What is typed into a program that runs already → what a shell, or Python, at that prompt would run.
 
-Owns how keys are spelled in such texts, and when a text counts as a command: which program waits there is not told, so it
-must read as one. Must not know what the command does. Sources: tmux(1), send-keys; Copilot CLI's and gptme's descriptions.
+Owns how keys are spelled in such texts, and when a text counts as a command: which program waits there is unknown, so
+it must read as one. Must not know what the command does. Sources: tmux(1), send-keys; Copilot CLI's and gptme's
+descriptions.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def read_typed(texts: Iterable[str], environment: Environment) -> Iterator[tuple
 
 
 def _line(text: str) -> str:
-    """A text without the keys that are no letters. gptme's `tmux` says what to do first, then the window."""
+    """A text without the keys that are not letters. gptme's `tmux` says what to do first, then the window."""
     text = _CONTROLS.sub("", _KEYS.sub("\n", text).replace("\r", "\n"))
     found = _TMUX.match(text)
     if found is None:

@@ -1,4 +1,4 @@
-"""Programs that are fetched and run at once, and that nobody here knows: packages, modules, images.
+"""Programs that are fetched and run at once, and that no one here knows: packages, modules, images.
 
 Owns who counts as known: what the project names, what is widely used, what has a version that was chosen, and hosts that are
 public registries or the user's own. A package of a registry is daily work, so of the runners only those calls count that
@@ -37,7 +37,7 @@ _NAMING_IMAGES = (
 
 
 def strangers(reading: CallReading, world: World, settings: Settings) -> Iterator[Risk]:
-    """What a call fetches and runs that nobody knows, of RISKS."""
+    """What a call fetches and runs that no one knows, of RISKS."""
     for started in programs(reading):
         if started.name not in _PROGRAMS:
             continue
@@ -62,7 +62,7 @@ def strangers(reading: CallReading, world: World, settings: Settings) -> Iterato
 
 
 def _package(started: Started) -> str | None:
-    """The package that `npx -y NAME` or `npm exec -y NAME` takes without a question, where nobody chose a version."""
+    """The package that `npx -y NAME` or `npm exec -y NAME` takes without a question, where no one chose a version."""
     words = list(started.words)
     if started.name == "npm":
         if words[:1] not in (["exec"], ["x"]):

@@ -58,7 +58,7 @@ def comments(text: str) -> Iterator[str]:
 
 
 def coded_texts(text: str) -> Iterator[str]:
-    """Texts that stand in a text as base64 or as hexadecimal numbers."""
+    """Texts that are in a text as base64 or as hexadecimal numbers."""
     for count, found in enumerate(_CODED.finditer(text)):
         if count >= _MOST_CODED:
             return

@@ -75,7 +75,7 @@ _NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 class UntrustedInput(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that came to the session, and that nobody here wrote."""
+    """A text that came to the session, and that no one here wrote."""
 
     source: str
     """A URL, an MCP server, a tool, or a file."""
@@ -86,12 +86,12 @@ class UntrustedInput(msgspec.Struct, frozen=True, kw_only=True):
     """How many calls the session had made before it."""
     taint: Taint = Taint(trust=Trust.UNTRUSTED)
     is_relayed: bool = False
-    """It stood in a file that another session wrote."""
+    """It was in a file that another session wrote."""
     origins: tuple[Indexed, ...] | None = None
-    """What of it came from outside: what stands in one of these as well; None: all of it."""
+    """What of it came from outside: what is in one of these as well; None: all of it."""
 
     def holds(self, piece: str) -> bool:
-        """Whether a flat piece stands in it, and came from outside."""
+        """Whether a flat piece is in it, and came from outside."""
         words = words_of(piece)
         if not self.text.holds(piece, words):
             return False
@@ -134,7 +134,7 @@ class Hearing:
         self._taints: dict[str, Taint] = {}
         self._folders: dict[str, Taint] = {}
         self._patterns: dict[str, Taint] = {}
-        """What `split` and the like wrote: their files have names that only a pattern tells."""
+        """What `split` and similar wrote: their files have names that only a pattern tells."""
         self._calls = 0
         self.sensitive: tuple[str, ...] = ()
         """The secrets that it was shown, the newest last: what, and in which step."""

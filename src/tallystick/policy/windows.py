@@ -93,7 +93,7 @@ def _handed_over(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _unquoted(rest: str) -> str:
-    """What stands in the quotes that a text begins with; without quotes, its line."""
+    """What is in the quotes that a text begins with; without quotes, its line."""
     quote = rest[:1]
     if quote not in ("'", '"'):
         return rest.partition("\n")[0]

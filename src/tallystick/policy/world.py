@@ -1,7 +1,8 @@
 """What policy asks of the machine and of the record: the questions, and the form of the answers.
 
-Owns the protocol World and its values. Whoever implements it (`guard.live_world`) opens files, the index and journals; each
-answer is found only when it is asked for, and a question that cannot be answered has an answer that says so.
+Owns the protocol World and its values. Anyone who implements it (`guard.live_world`) opens files, the index and
+journals; each answer is found only when it is asked for, and a question that cannot be answered has an answer that says
+so.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Maker(enum.StrEnum):
     """Who wrote what is at a path now."""
 
     UNKNOWN = "unknown"
-    """Nothing is on record: it was there before, or nobody told."""
+    """Nothing is on record: it was there before, or no one told."""
     REQUEST = "request"
     """This session, since the user's last prompt."""
     SESSION = "session"
@@ -205,7 +206,7 @@ class World(Protocol):
         ...
 
     def has_secret(self, text: str) -> bool:
-        """Whether a secret stands in a text, by its form or by the name beside it; not a password, which one logs in with."""
+        """Whether a secret is in a text, by its form or by the name beside it; not a password, which one logs in with."""
         ...
 
     def past(self) -> Past:

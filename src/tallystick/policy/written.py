@@ -1,7 +1,7 @@
 """What text a call puts into a file, as far as the call and the files it names tell.
 
-Owns where that text stands: in the call, in the files that it copies, in a part that it replaces. Must not know what the text
-says. Only what is new counts: what stood there before is nobody's doing now.
+Owns where that text stands: in the call, in the files that it copies, in a part that it replaces. Must not know what
+the text says. Only what is new counts: what stood there before is no one's doing now.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_SOURCES = 20
 
 
 def news(intent: Intent, reading: CallReading, world: World, tell: Callable[[str], frozenset[str]]) -> frozenset[str]:
-    """What is told of a file by what a call puts into it, and was not told of it before; FETCHED if a host sends it.
+    """What is told of a file by what a call puts into it, and was unknown of it before; FETCHED if a host sends it.
 
     Args:
         intent: the one that writes the file.
@@ -53,7 +53,7 @@ def news(intent: Intent, reading: CallReading, world: World, tell: Callable[[str
 
 
 def _is_fetched(intent: Intent, reading: CallReading) -> bool:
-    """Whether a host sends what is written: nobody knows what it says."""
+    """Whether a host sends what is written: no one knows what it says."""
     intents = reading.effects.intents
     return any(
         intents[flow.source].operation in _FETCHES and _is_same(intents[flow.target], intent)
@@ -110,7 +110,7 @@ def _is_same(one: Intent, other: Intent) -> bool:
 
 
 def _said(reading: CallReading) -> Iterator[str]:
-    """What stands in the commands and in the code that runs: which of it goes into the file is not told."""
+    """What is in the commands and in the code that runs: which of it goes into the file is unknown."""
     yield from reading.texts
     for script in reading.scripts:
         yield "\n".join(" ".join((*(word.plain for word in command.words), command.fed)) for command in script.commands)
@@ -135,7 +135,7 @@ def _edited(before: str, args: Json) -> str:
 
 
 def _edits(value: Json, depth: int) -> Iterator[tuple[str, str]]:
-    """What is replaced by what, in the order in which it stands in the arguments."""
+    """What is replaced by what, in the order in which it is in the arguments."""
     if depth > _MOST_NESTED:
         return
     if isinstance(value, str) and depth == 0:

@@ -41,7 +41,7 @@ class AlertChain:
         self._scrubs = read_setting(session_writer.home, "secrets.scrub") == "on"
 
     def add(self, record: SessionRecord, alert: Alert) -> Taken | None:
-        """Seal an alert in its session; None if that step was told before.
+        """Seal an alert in its session; None if that step was reported before.
 
         Raises:
             FormatError: the step cannot be sealed. JournalError: it cannot be written. The chain is as before then.
@@ -97,7 +97,7 @@ class NotedHead(msgspec.Struct, frozen=True):
 
 
 def noted_heads(home: Home) -> list[NotedHead]:
-    """Where the chain ended each time the ledger was sealed, in that order; read as it stands."""
+    """Where the chain ended each time the ledger was sealed, in that order; read unchanged."""
     found = []
     for entry in ledger_entries(home, holding=f'"{ALERT_HEAD}"'.encode()):
         digest, session, n = entry.text("content.head"), entry.meta.get("session"), entry.meta.get("n")

@@ -1,9 +1,9 @@
 """How the sessions of a program split and come together again: sub-agents, forks, continuations, merges, discards.
 
-Owns the steps that say so, in the session that it happens to, the end of the session that is taken over or given up, and what
-a session has from the one that it hangs on. A session that has ended may still be forked, merged or discarded; one that was
-merged or discarded is that for good. Must not know how a step finds its parents. Sources: docs/format.md 7,
-sessions/states.py.
+Owns the steps that say so, in the session that it happens to, the end of the session that is taken over or given up,
+and what a session has from the one that it belongs to. A session that has ended may still be forked, merged or
+discarded; one that was merged or discarded is that for good. Must not know how a step finds its parents. Sources:
+docs/format.md 7, sessions/states.py.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _begin(
 
 
 def _inherited(session: Session) -> dict[str, Json]:
-    """What a session that hangs on this one has from it: what its start says, whoever began it."""
+    """What a session that belongs to this one has from it: what its start says, no matter who began it."""
     start = session.read(0)
     said = {"run": start.member("run"), "workspace": start.text("content.workspace")}
     return {name: value for name, value in said.items() if value is not None}

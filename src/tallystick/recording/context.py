@@ -59,7 +59,7 @@ class ExecutionContext:
         self.branches: dict[int, ExecutionContext] = {}
 
     def advance(self, n: int) -> None:
-        """Step `n` was recorded here: whoever this strand came from may have to join it."""
+        """Step `n` was recorded here: anyone who this strand came from may have to join it."""
         self.last = n
         strand = self
         while strand.origin is not None:
@@ -116,7 +116,7 @@ def set_current(session: Session | None) -> Session | None:
 
 
 def place_of(key: int) -> Place | None:
-    """Where this context stands in the session with this key."""
+    """Where this context is in the session with this key."""
     places = _places.get()
     if places is None:
         return None
@@ -124,7 +124,7 @@ def place_of(key: int) -> Place | None:
 
 
 def set_place(key: int, place: Place | None) -> None:
-    """Say where this context stands in a session from now on; None: it has left it."""
+    """Say where this context is in a session from now on; None: it has left it."""
     places = dict(_places.get() or ())
     if place is None:
         places.pop(key, None)

@@ -1,7 +1,7 @@
 """A session's talk with its models: what each call was given and answered, and the calls that models ask for.
 
-Owns which messages are recorded anew, which of them a human gave, and which call of the program is one that a model asked
-for. Must not know any API.
+Owns which messages are recorded again, which of them a human gave, and which call of the program is one that a model
+asked for. Must not know any API.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Conversation:
     # Calls it asks for ----------------------------------------------------------------------------------------------
 
     def claim(self, tool: str, args: Json) -> str | None:
-        """The id of the oldest call that a model asked for with this tool and these arguments and that nobody made yet."""
+        """The id of the oldest call that a model asked for with this tool and these arguments and that no one made yet."""
         with self._lock:
             for number, (call_id, name, asked) in enumerate(self._asked):
                 if name == tool and asked == args:

@@ -1,12 +1,12 @@
 """Joining what two witnesses say: whether it is the same event, and whether they agree on it (docs/format.md 13.3, 13.5).
 
-Owns the normalisation under which the tellings of different sources are compared, and which events of a source without ids
-wait for those of another. Must not know how steps are read or written.
+Owns the normalisation under which the reports of different sources are compared, and which events of a source without
+ids wait for those of another. Must not know how steps are read or written.
 
-The normalisation, stated: text is compared without blanks around it; blocks of text, and an object with nothing but one text
-in it, count as that text; of a tool's output, the lines `Exit code: …` and the like before `Output:` are left out; arguments
-that are, or hold, nothing but one command count as that command; and objects, but for arguments, are compared in the members
-that both have, which must be one at least.
+The normalisation, stated: text is compared without blanks around it; blocks of text, and an object with nothing but one
+text in it, count as that text; of a tool's output, the lines `Exit code: …` and similar before `Output:` are left out;
+arguments that are, or hold, nothing but one command count as that command; and objects, but for arguments, are compared
+in the members that both have, which must be one at least.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FRAME = re.compile(r"(?:(?:[A-Z][A-Za-z ]{0,30}: [^\n]{0,200}|Process exited wi
 
 
 class Agreement(enum.StrEnum):
-    """How one source's telling of an event stands to another's."""
+    """How one source's report of an event stands to another's."""
 
     SAME = "same"
     MORE = "more"
@@ -199,7 +199,7 @@ def is_unnamed(source_id: str | None) -> bool:
 
 
 def join_key(step: Step | Recorded, values: Mapping[str, Json]) -> bytes | None:
-    """What an event of a source without ids has in common with another source's telling of it; None: nothing to go by.
+    """What an event of a source without ids has in common with another source's report of it; None: nothing to go by.
 
     A result is not found so: it belongs to its call, whatever it says.
     """

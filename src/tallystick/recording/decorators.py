@@ -306,7 +306,7 @@ def _generator(function: Callable[..., Any], block_of: BlockOf, end: End) -> Cal
 
 
 def _passed(inner: Any, value: Any, yielded: _Yielded) -> Generator[Any, Any, Any]:
-    """Give a value to whoever asked; what is thrown in is thrown on."""
+    """Give a value to anyone who asked; what is thrown in is thrown on."""
     while True:
         try:
             sent = yield value

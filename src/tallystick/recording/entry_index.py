@@ -45,13 +45,13 @@ class KnownSteps:
         self._by_source: dict[str, int] = {}
         self._ids: list[str | None] = []
         self._first: dict[int, int] = {}
-        """For entries that revise or corroborate another: the first telling of the event."""
+        """For entries that revise or corroborate another: the first report of the event."""
         self._later: dict[int, list[int]] = {}
-        """By first telling: the entries that tell the event again."""
+        """By first report: the entries that tell the event again."""
         self._names: dict[int, list[str]] = {}
-        """By first telling: its source ids, where sources name it differently."""
+        """By first report: its source ids, where sources name it differently."""
         self._seen: dict[str, set[int]] = {}
-        """By source: the first tellings of events that it has seen too, and recorded nothing of."""
+        """By source: the first reports of events that it has seen too, and recorded nothing of."""
         self._paths: OrderedDict[int, _Path] = OrderedDict()
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class KnownSteps:
     def add(
         self, digest: bytes, *, offset: int, parents: tuple[str, ...], source_id: str | None, tells: int | None = None
     ) -> None:
-        """Take the next entry: its hash, where its line begins, its parents as they stand, and its source id.
+        """Take the next entry: its hash, where its line begins, its parents unchanged, and its source id.
 
         Args:
             tells: the entry that it revises or corroborates.
@@ -107,10 +107,10 @@ class KnownSteps:
             names = ()
         return next((n for name in names if (n := self._by_source.get(f"{name}/{rest}")) is not None), None)
 
-    # Several tellings of one event ------------------------------------------------------------------------------------
+    # Several reports of one event ------------------------------------------------------------------------------------
 
     def first(self, n: int) -> int:
-        """The first telling of the event that entry `n` tells."""
+        """The first report of the event that entry `n` tells."""
         return self._first.get(n, n)
 
     def tellings(self, n: int) -> tuple[int, ...]:

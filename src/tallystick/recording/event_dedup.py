@@ -1,4 +1,4 @@
-"""The tellings of each event in one journal: who told it when, and what becomes of it when it is told again (format.md 13.3).
+"""The reports of each event in one journal: by whom, when, and the result of a repeated one (format.md 13.3).
 
 Owns the choice between known, revised, corroborated, extended and contradicted, and the search for the other half of an event
 whose source gives no id. Must not write: record.py does.
@@ -61,7 +61,7 @@ class EventIndex:
     """The events of one journal. Fed with its entries in order, as they are read or appended."""
 
     def __init__(self, read: Callable[[int], Recorded | None]) -> None:
-        """Args: read: gives an entry as it stands on disk, blobs loaded; None if it is not there any more."""
+        """Args: read: gives an entry unchanged on disk, blobs loaded; None if it is not there any more."""
         self.known = KnownSteps()
         self._read = read
         self._unnamed = Waiting()
@@ -83,7 +83,7 @@ class EventIndex:
                 _wait(waiting, n, step)
 
     def take_sighting(self, step: Recorded) -> None:
-        """A sighting that stands in the journal."""
+        """A sighting that is in the journal."""
         source, seen = step.meta.get("source"), step.member("steps")
         for item in seen if isinstance(seen, list) and isinstance(source, str) else ():
             n = None
@@ -160,7 +160,7 @@ class EventIndex:
     # Judging --------------------------------------------------------------------------------------------------------
 
     def judge(self, step: Step, n: int, exactly: bytes) -> Judgement:
-        """What is to become of `step`, of whose event entry `n` is the newest telling.
+        """What is to become of `step`, of whose event entry `n` is the newest report.
 
         Args:
             step: with its values as they would be sealed. exactly: what `said_exactly` gives for it.
@@ -190,7 +190,7 @@ class EventIndex:
         return Judgement(outcome, tellings[0].n, told_already(before, told))
 
     def _repeats(self, own: Recorded, told: Told) -> bool:
-        """Whether a source says again what stands in its entry and, where that is the same, in the one it corroborates."""
+        """Whether a source says again what is in its entry and, where that is the same, in the one it corroborates."""
         before = self.told(own)
         return before.names() == told.names() and agreement(before, told) is Agreement.SAME
 
@@ -222,7 +222,7 @@ def links(judgement: Judgement) -> Mapping[str, Json]:
 
 
 def without_same(step: Step, judgement: Judgement) -> Step:
-    """A second telling without the values that are the same in the first: large outputs are kept once."""
+    """A second report without the values that are the same in the first: large outputs are kept once."""
     values = {name: value for name, value in step.values.items() if name not in judgement.same}
     raw = {name: data for name, data in step.raw.items() if name not in judgement.same}
     return msgspec.structs.replace(step, values=values, raw=raw)

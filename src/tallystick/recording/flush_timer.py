@@ -18,8 +18,8 @@ SEAL_SECONDS = 2.0
 class FlushTimer:
     """Calls `sync` at most 100 ms and `seal` at most 2 s after the first `note` that they have not seen yet.
 
-    What either raises ends the thread and is raised by the next `note`, as a TallystickError: nothing is recorded on as if
-    all were well. That `note` begins anew, so a disk that was full for a while is not full for ever.
+    What either raises ends the thread and is raised by the next `note`, as a TallystickError: nothing is recorded on as
+    if all were well. That `note` begins again, so a disk that was full for a while is not full for ever.
     """
 
     def __init__(self, sync: Callable[[], None], seal: Callable[[], None]) -> None:
@@ -47,7 +47,7 @@ class FlushTimer:
             raise error
 
     def sealed(self) -> None:
-        """Say that everything was sealed by somebody else."""
+        """Say that everything was sealed by someone else."""
         with self._changed:
             self._unsynced_at = self._unsealed_at = None
 

@@ -1,8 +1,8 @@
-"""Recorders and the life of processes: forks, and ends that nobody announced.
+"""Recorders and the life of processes: forks, and ends that no one announced.
 
 Owns what is done before and after a fork, and at exit. A forked child shares its parent's open files, and with them the
-locks on these files; it has locks that nobody will ever release, and no threads. So it drops all of that and opens the
-store anew when it first records. Must not know what is recorded.
+locks on these files; it has locks that no one will ever release, and no threads. So it drops all of that and opens the
+store again when it first records. Must not know what is recorded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The newest word from outside that this store has: what a journal begins with, so that it cannot have begun before.
 
-Owns one small file, `trust/newest.json`, which is no evidence itself: what counts is that a sealed step names what only the
-place outside could give. Of a time stamp that is the digest of the token, which nobody could have known before; a commit or a
-number in a stream says no more than the order of things.
+Owns one small file, `trust/newest.json`, which is not evidence itself: what counts is that a sealed step names what
+only the place outside could give. Of a time stamp that is the digest of the token, which no one could have known
+before; a commit or a number in a stream says no more than the order of things.
 """
 
 from __future__ import annotations

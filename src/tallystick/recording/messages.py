@@ -14,7 +14,7 @@ from tallystick.recording.model_inputs import Said
 
 
 def said_of(messages: Iterable[Json | Said]) -> Iterator[Said]:
-    """What stands in a conversation, one by one: a message may hold text, thinking, calls and results."""
+    """What is in a conversation, one by one: a message may hold text, thinking, calls and results."""
     for message in messages:
         if isinstance(message, Said):
             yield message
@@ -105,7 +105,7 @@ def plain_text(content: Json) -> Json:
 
 
 def parsed(arguments: Json) -> Json:
-    """Arguments, which most APIs write as JSON text: as they are meant, or the text if it is no JSON."""
+    """Arguments, which most APIs write as JSON text: as they are meant, or the text if it is not JSON."""
     if not isinstance(arguments, str):
         return arguments
     try:

@@ -23,7 +23,7 @@ _HOLDS = frozenset(("system", "user", "assistant", "tool_call", "tool_result"))
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that stands in a conversation, as the step that holds it.
+    """One thing that is in a conversation, as the step that holds it.
 
     `type` is `system`, `user`, `assistant`, `tool_call` or `tool_result`; `values` are field values by full name;
     `source_id` is the id that the conversation itself gives it, if it gives one.
@@ -54,7 +54,7 @@ class Index:
     def catch_up(self, record: SessionRecord) -> None:
         """Take in the entries that were added to the journal, by whomever."""
         if len(record.known) < self._read:
-            self.__init__()  # type: ignore[misc]  # the journal was read anew: begin anew
+            self.__init__()  # type: ignore[misc]  # the journal was read again: begin again
         for n in range(self._read, len(record.known)):
             step = record.read(n)
             if step is not None and step.type in _HOLDS:

@@ -1,6 +1,7 @@
 """The session in which the recorder speaks of itself: what it could not record or understand, what was changed around it.
 
-Owns the names of that session, and that a gap is told before whatever comes after it. Must not know why something is missing.
+Owns the names of that session, and that a gap is reported before whatever comes after it. Must not know why something
+is missing.
 """
 
 from __future__ import annotations

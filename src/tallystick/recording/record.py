@@ -53,7 +53,7 @@ class SessionRecord:
         self._tellings = EventIndex(self._read_clean)
         self._end: dict[str, Json] = {}
         self._owed: tuple[str, dict[str, Json]] | None = None
-        """With which end, told by whom, the session ends again: it was ended, and only what it had was told again."""
+        """With which end, told by whom, the session ends again: it was ended, and only what it had was reported again."""
         self.used = Used()
         self.checkpoints = Checkpoints()
         self.configured: list[int] = []
@@ -150,7 +150,7 @@ class SessionRecord:
             return judgement.outcome, n
 
     def _ends_anew(self, step: Step) -> bool:
-        """Whether a source without ids tells an end, and the session went on after the one that another has told."""
+        """Whether a source without ids tells an end, and the session went on after the one that another has reported."""
         is_end = step.type == "session_end" and not self.journal.ended
         return is_end and is_unnamed(step.source_id) and self.known.find(step.source_id or "") is None
 
@@ -162,7 +162,7 @@ class SessionRecord:
         return f"{beginning}{number}"
 
     def read(self, n: int) -> Recorded | None:
-        """Entry `n` as it stands on disk, blobs loaded; None if the file was rewritten meanwhile."""
+        """Entry `n` unchanged on disk, blobs loaded; None if the file was rewritten meanwhile."""
         step = read_at(self.archive.home, self.journal.path, self.known.offset_of(n), load_blobs=True)
         if step is not None and step.n == n:
             return step
@@ -449,7 +449,7 @@ class Writer:
                 parents, claimed = (sealed,), None
         meta, rest = fit_meta(opening_members(opening, kind, claimed, self.zone))
         if "agent" not in meta:
-            raise FormatError(f"the agent name {opening.agent[:80]!r} is no word of the format", rule="class")
+            raise FormatError(f"the agent name {opening.agent[:80]!r} is not a valid agent name", rule="class")
         meta["type"], meta["source"] = "session_start", opening.source.value
         values = {**opening.values, **newest(self.archive.home)}
         journal, made = self.archive.make_journal(meta, fit_values(values, rest), parents)

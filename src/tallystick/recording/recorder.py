@@ -116,7 +116,7 @@ class Recorder:
         return self._session_writer.lock
 
     def abandon(self) -> None:
-        """In a forked child: leave what was inherited alone, and open the store anew when something is recorded."""
+        """In a forked child: leave what was inherited alone, and open the store again when something is recorded."""
         inherited, self._session_writer = self._session_writer, None
         self._checkpoints = None  # those that wait are the parent's to make
         self._opening = threading.Lock()
@@ -157,8 +157,8 @@ class Recorder:
         Args:
             agent: the agent's name. session: its own id of the session; a new one is made up if it has none.
             source: by which way its steps reach us, where that is not this API.
-            goal: what it is for. workspace: what the program calls the place it works on. What hangs on it has the same one.
-            configuration: what it runs under (`Session.runs_under`); None: its agent, version and model, which stand in its
+            goal: what it is for. workspace: the program's name for the place it works on. Child sessions share it.
+            configuration: what it runs under (`Session.runs_under`); None: its agent, version and model, which are in its
                 start.
             meta: further members of `session_start`, for example `model`, `agent_version`, or `run`, which is inherited too.
         """
@@ -370,7 +370,7 @@ class Session(Branching, Marks):
         return recorded
 
     def record(self) -> SessionRecord:
-        """What is known of the journal: asked for anew each time, since a recorder forgets what it has not used."""
+        """What is known of the journal: asked for again each time, since a recorder forgets what it has not used."""
         session_writer = self.recorder.session_writer
         with session_writer.lock:
             return session_writer.writer.record_of(self.id, self.agent)
@@ -378,7 +378,7 @@ class Session(Branching, Marks):
     # Where this task or thread stands -------------------------------------------------------------------------------
 
     def place(self) -> Place:
-        """Where this task or thread stands in the session. A new one begins where its creator stood."""
+        """Where this task or thread is in the session. A new one begins where its creator stood."""
         me, found = owner(), place_of(self._key)
         if found is not None and found.strand.owner == me:
             return found
@@ -434,7 +434,7 @@ class Session(Branching, Marks):
         Args:
             messages: the whole conversation that the model is given, as `{"role": …, "content": …}`; what is recorded
                 already is not recorded again. None: all steps on the path so far.
-            settings: temperature and the like.
+            settings: temperature and similar.
         """
         return ModelCall(self, model, messages, settings)
 
@@ -447,13 +447,13 @@ class Session(Branching, Marks):
         return ToolCall(self, tool, args, call_id)
 
     def subagent(self, role: str, goal: str | None = None, session: str | None = None, **meta: Json) -> Subagent:
-        """A sub-agent as a block: its session is the current one in it, and hangs on a `subagent_start` of this one."""
+        """A sub-agent as a block: its session is the current one in it, and belongs to a `subagent_start` of this one."""
         return Subagent(self, role, goal, session, meta)
 
     # Ending ---------------------------------------------------------------------------------------------------------
 
     def close(self, status: str = "completed") -> None:
-        """End the session and seal it. Statuses: `completed`, `failed`, `discarded`, `merged`; `error` and the like mean one.
+        """End the session and seal it. Statuses: `completed`, `failed`, `discarded`, `merged`; `error` and similar mean one.
 
         One that has ended stays as it ended: only a further step makes it go on. In an event loop it is sealed a moment
         later: others must not wait for the disk meanwhile.

@@ -1,8 +1,8 @@
 """Sessions of the session-log interface on our journals: every event becomes sealed steps, as an import of it does.
 
-Owns numbering under the journal's lock, whoever else records into the session, and how a session's own members (inputs,
-state, outputs, status) are recorded. What steps an event gives is agents/headless/live.py's; how they come back as events
-is exports/headless.py's. Must not know who calls back whom.
+Owns numbering under the journal's lock, no matter who else records into the session, and how a session's own members
+(inputs, state, outputs, status) are recorded. What steps an event gives is agents/headless/live.py's; how they come
+back as events is exports/headless.py's. Must not know who calls back whom.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class JournalStore:
             steps = live.events.steps({**members, "seq": seq})
             self._add(live.session_writer, record, steps[0])
             self._halves[session] = steps[1:]
-            # The event has its number; `sync` raises what stands in the way of the rest.
+            # The event has its number; `sync` raises what is in the way of the rest.
             with suppress(TallystickError):
                 self._finish(session, live.session_writer, record)
             return seq
@@ -209,7 +209,7 @@ class JournalStore:
         """Nothing: what records has a thread of its own for that."""
 
     def release(self, session: str) -> None:
-        """Seal what was recorded, in an event loop a moment later: nobody adds to the session for now."""
+        """Seal what was recorded, in an event loop a moment later: no one adds to the session for now."""
         self._live.pop(session, None)
         if owner().task:
             self.recorder.session_writer.seal_soon()

@@ -115,7 +115,7 @@ class Session:
         return list(self._store.load(self.id).events)
 
     def current_seq_id(self) -> int:
-        """The number of the newest event that was added here, or was there when the session was got; 0: there is none."""
+        """The number of the newest event that was added here, or was there when the session was got; 0: none exists."""
         return self._last_seq
 
     def start_correlation(self) -> str:
@@ -208,7 +208,7 @@ class Session:
         self._number(kept, is_told=False)
 
     def _number(self, event: Event, *, is_told: bool) -> None:
-        """Take note of an event that has its number. `is_told`: nobody need be told of it any more."""
+        """Take note of an event that has its number. `is_told`: no one need be told of it any more."""
         self._last_seq = event.seq
         self._blocks.take(event)
         if self.on_event is not None and not is_told:
@@ -223,7 +223,7 @@ class Session:
                 members = safe_members(self._waiting[0], foreign=plain)
                 self._tell_gap(store)
                 seq = store.append(self.id, members)
-            except Exception as error:  # whatever it is, the agent goes on
+            except Exception as error:  # of any kind, the agent goes on
                 self._failure, seq = error, 0
                 if not _may_pass(error):
                     self._lose()  # it must not stop those that come after it
@@ -303,12 +303,12 @@ class Session:
         if self._waiting:
             raise JournalError(
                 f"{len(self._waiting)} events of session {self.id[:8]} are not recorded yet: {failure}",
-                hint="they are held in memory: flush again when the store can be written",
+                hint="they are kept in memory: flush again when the store can be written",
             ) from failure
         if lost:
             raise JournalError(
                 f"{lost} events of session {self.id[:8]} could not be recorded: {failure}",
-                hint="the record says that they are missing",
+                hint="the record has a gap for them",
             ) from failure
 
     def close(self) -> None:
@@ -330,7 +330,7 @@ class Session:
             self._store.release(self.id)
 
     def _flush_late(self) -> None:
-        """Make an event durable that came after `close`: nobody will flush any more."""
+        """Make an event durable that came after `close`: no one will flush any more."""
         try:
             self.flush()
         except TallystickError as error:
@@ -422,7 +422,7 @@ class SessionManager:
         session.keep()
 
     def add_event(self, session: str, event: Event | Mapping[str, Json]) -> int:
-        """Add an event to a session that nobody here holds, durably; its number. Raises what `get` and `flush` raise."""
+        """Add an event to a session that no one here holds, durably; its number. Raises what `get` and `flush` raise."""
         found = self.get(session)
         seq = found.add_event(event)
         found.flush()

@@ -22,7 +22,7 @@ class Store(Protocol):
         """The session with all its events. Raises NotFoundError: it is not there."""
 
     def append(self, session: str, members: Mapping[str, Json]) -> int:
-        """Keep an event under the next number of the session, whoever else adds to it. It survives the process."""
+        """Keep an event under the next number of the session, no matter who else adds to it. It survives the process."""
 
     def note_gap(self, session: str, *, events: int, reason: str, timestamp: str) -> None:
         """Keep that events could not be kept."""
@@ -37,7 +37,7 @@ class Store(Protocol):
         """The same for all sessions, in the background."""
 
     def release(self, session: str) -> None:
-        """Nobody adds to the session for now."""
+        """No one adds to the session for now."""
 
     def last_seq(self, session: str) -> int:
         """The highest number of the session's events."""

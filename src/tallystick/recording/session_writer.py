@@ -37,7 +37,7 @@ SEAL_STEPS = 32
 _CALL_SECONDS = 0.25
 """How long a call is kept waiting for its signature."""
 _ASIDE_SECONDS = 1.0
-"""How long the thread of its own waits for one: whoever begins a session waits for the ledger meanwhile."""
+"""How long the thread of its own waits for one: anyone who begins a session waits for the ledger meanwhile."""
 _MOST_SESSIONS = 64
 _MOST_STEPS = 200_000
 
@@ -116,7 +116,7 @@ class SessionWriter:
         return FlushTimer(self.sync, self._unraised(self.seal))
 
     def _unraised(self, seal: Callable[[], None]) -> Callable[[], None]:
-        """Sealing for those who only record: without a signature it is tried again, and nobody is kept from going on."""
+        """Sealing for those who only record: without a signature it is tried again, and no one is kept from going on."""
 
         def try_to() -> None:
             try:
@@ -142,7 +142,7 @@ class SessionWriter:
     # Taking down ----------------------------------------------------------------------------------------------------
 
     def take(self, agent: str, events: Iterable[Event]) -> list[Taken]:
-        """Record events of an agent in order. A Loss is nobody's step: whoever hands it over reports it.
+        """Record events of an agent in order. A Loss is no one's step: anyone who hands it over reports it.
 
         Raises:
             FormatError: a step cannot be sealed. JournalError: it cannot be written.
@@ -213,7 +213,7 @@ class SessionWriter:
             settle()
 
     def unsettled(self, sid: SessionId) -> Callable[[], None] | None:
-        """What makes a session durable as it stands now, to be called once, in any thread; None: it is so already.
+        """What makes a session durable unchanged now, to be called once, in any thread; None: it is so already.
 
         The call raises JournalError if the disk refuses.
         """
@@ -281,11 +281,11 @@ class SessionWriter:
             self._forget_some()
 
     def seal_soon(self) -> None:
-        """Have it sealed by the thread of its own, now; nobody waits for that."""
+        """Have it sealed by the thread of its own, now; no one waits for that."""
         self._keeper.hurry()
 
     def _sync_aside(self) -> None:
-        """The same as `sync`, and nobody waits for it."""
+        """The same as `sync`, and no one waits for it."""
         with self.lock:
             pending = [
                 (record.journal, unsynced)
@@ -297,7 +297,7 @@ class SessionWriter:
             sync_folder(folder)
 
     def _seal_aside(self, seconds: float | None = None) -> None:
-        """The same as `seal`, and nobody waits for it but who seals, too.
+        """The same as `seal`, and no one waits for it but who seals, too.
 
         Args:
             seconds: how long a signer is waited for; None: what there is time for, shortly where it did not answer before.

@@ -1,7 +1,7 @@
 """That a setting came to mean something else: the step that it becomes, and noticing what was written by hand.
 
-Owns the form, and that one change is one step whoever notices it: its id is the moment at which the file was written. Must
-not know what a setting does, nor who records the step.
+Owns the form, and that one change is one step anyone who notices it: its id is the moment at which the file was
+written. Must not know what a setting does, nor who records the step.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SettingsWatch:
 
 
 def _written(home: Home) -> int:
-    """When the file was written, in nanoseconds since 1970; 0 where there is none."""
+    """When the file was written, in nanoseconds since 1970; 0 where none exists."""
     try:
         return home.config.stat().st_mtime_ns
     except OSError:

@@ -1,4 +1,4 @@
-"""Opening a store, and making one where there is none.
+"""Opening a store, and making one where none exists.
 
 Owns what `tally init` does. Must not know what is recorded.
 """

@@ -1,6 +1,6 @@
 """Who a store is: its id, and the key that its ledger begins with.
 
-Owns reading the first line of a ledger. It is no verification.
+Owns reading the first line of a ledger. It is not a verification.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _remembered(steps: list[Recorded]) -> _Session:
 
 
 def _sighted(sighting: Recorded, steps: list[Recorded]) -> Iterator[_OpenCall]:
-    """The calls that we named and that another source had told before: their entry has the other's id."""
+    """The calls that we named and that another source had reported before: their entry has the other's id."""
     by_number = {step.n: step for step in steps if step.type == "tool_call"}
     said = sighting.member("steps")
     for item in said if isinstance(said, list) else []:

@@ -1,7 +1,7 @@
-"""Looking through sessions: windows of steps, what each hangs on, and following what is being recorded.
+"""Looking through sessions: windows of steps, what each belongs to, and following what is being recorded.
 
-Owns joining what the index answers with the lines of the journals, for somebody who stays and asks again and again. Every
-answer is read anew: nothing of a session is kept here. Must not know a screen.
+Owns joining what the index answers with the lines of the journals, for someone who stays and asks again and again.
+Every answer is read again: nothing of a session is kept here. Must not know a screen.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ class Reader:
     def graph(self) -> Graph:
         """The index as it is now; it is opened again where the file is another one than before.
 
-        Raises:
-            GraphError: there is none, or none of use.
+        Raises: GraphError: none exists, or none of use.
         """
         inode = 0
         if self.home.graph.exists():
@@ -96,7 +95,7 @@ def all_sessions(reader: Reader) -> list[SessionLine]:
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A step as the index and its journal have it (None: it is not where the index says), and what sessions hang on it."""
+    """A step as the index and its journal have it (None: it is not where the index says), and what sessions belong to it."""
 
     entry: StepEntry
     step: Recorded | None
@@ -172,7 +171,8 @@ def whole_step(reader: Reader, session: str, n: int) -> Whole:
 def cause_of(reader: Reader, session: str, n: int) -> Spot | None:
     """What a step was for: the call it answers or was observed of, else the step it is within, else its prompt.
 
-    Of a prompt and of what no prompt asked: the step of another session that this session hangs on. None: nothing is known.
+    Of a prompt and of what no prompt asked: the step of another session that this session belongs to. None: nothing is
+    known.
     """
     entry = get_step(reader.graph, session, n)
     if entry is None:
@@ -221,7 +221,7 @@ def catch_up(home: Home, *, session: str | None = None, depth: Depth = Depth.ROW
 
 
 def verdict_of(home: Home, session: str) -> Verdict:
-    """The verdict on one session, reached in a process of its own: whoever waits for it can do other things meanwhile.
+    """The verdict on one session, reached in a process of its own: anyone who waits for it can do other things meanwhile.
 
     Raises:
         NotFoundError: there is no store. TallystickError: the process died.

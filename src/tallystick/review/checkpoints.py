@@ -1,6 +1,6 @@
 """Checkpoints as people ask for them: making one, looking at one, comparing two.
 
-Owns which session is meant where nobody says. Must not know how one is sealed, nor whether it holds: marking.py and
+Owns which session is meant where no one says. Must not know how one is sealed, nor whether it holds: marking.py and
 verify_checkpoints.py do.
 """
 
@@ -42,7 +42,7 @@ from tallystick.workspace.names import find_session, find_step
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """A checkpoint that somebody asks for, in the words of a command.
+    """A checkpoint that someone asks for, in the words of a command.
 
     Neither `session` nor `run` nor `at` given: the active session with the newest step that works in `folder`, or in one
     above it.

@@ -47,7 +47,7 @@ class Export(msgspec.Struct, frozen=True):
 
 
 class _Steps:
-    """A session's steps, read anew each time: formats may go through them twice."""
+    """A session's steps, read again each time: formats may go through them twice."""
 
     def __init__(self, home: Home, session: str) -> None:
         self._home = home
@@ -60,8 +60,7 @@ class _Steps:
 def format_named(name: str) -> Exporter:
     """The format with that name.
 
-    Raises:
-        UsageError: there is none. SourceError: a format of another package fails to load.
+    Raises: UsageError: none exists. SourceError: a format of another package fails to load.
     """
     known = exporters()
     if name not in known:

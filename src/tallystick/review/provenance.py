@@ -49,7 +49,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 def account_of(
     home: Home, index: Index, handle: str, *, store: Path | None = None, default: Path | None = None
 ) -> Account:
-    """The account of the conversation that somebody named, by our id, the agent's own, or an editor's.
+    """The account of the conversation that someone named, by our id, the agent's own, or an editor's.
 
     Our id means that very session; the agent's and the editor's mean what goes on under them: the last continuation.
 
@@ -70,7 +70,7 @@ def account_of(
     way = way_up(current.session, origins.link)
     if way is None:
         raise JournalError(
-            f"the first entry of session {current.session} cannot be read", hint="`tally verify` says what is wrong"
+            f"cannot read the first entry of session {current.session}", hint="run `tally verify`"
         )
     compactions = tuple(origins.compactions(way))
     said = provenance(
@@ -226,7 +226,7 @@ def _compared(home: Home, way: Way, store: Path | None, default: Path | None) ->
     """What Hermes' store says of the same sessions now, where it is not what was recorded."""
     path = store or _imported_from(home, {link.journal for _, link in way.hops if link.journal is not None}) or default
     if path is None:
-        return {"error": "it is not known where Hermes keeps it"}
+        return {"error": "the path of Hermes' store is unknown"}
     said: dict[str, Json] = {"path": str(path)}
     db = HermesStore(path)
     try:

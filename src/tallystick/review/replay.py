@@ -81,8 +81,8 @@ def _flat(value: Json) -> str:
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of a replay.
 
-    Only the steps that follow from `start`, up to `stop` in the order in which steps are given. `merge`: all sessions on one
-    clock instead of one after the other. What is done about sessions that hang on them says `below`.
+    Only the steps that follow from `start`, up to `stop` in the order in which steps are given. `merge`: all sessions
+    on one clock instead of one after the other. What is done about sessions that belong to them says `below`.
     """
 
     wanted: Wanted = Wanted()
@@ -127,7 +127,7 @@ def _in_order(cast: Cast, asked: Asked) -> Iterator[Beat]:
 
 
 def _merged_folded(cast: Cast) -> Iterator[Beat]:
-    """The named sessions on one clock, and one beat for each that hangs on them, where it began."""
+    """The named sessions on one clock, and one beat for each that belongs to them, where it began."""
     family = cast.family()
     tops = {track.session for track in cast.tops}
     for beat in merged(family, lambda track: islice(cast.read(track), None if track.session in tops else 1)):
@@ -138,13 +138,13 @@ def _merged_folded(cast: Cast) -> Iterator[Beat]:
 
 
 def _is_about_what_hangs(cast: Cast, asked: Asked) -> bool:
-    """Whether the sessions that hang on the named ones must be read although they are not shown: to walk or stop there."""
+    """Whether the sessions that belong to the named ones must be read although they are not shown: to walk or stop there."""
     tops = {track.session for track in cast.tops}
     return asked.start is not None or (asked.stop is not None and asked.stop.session not in tops)
 
 
 def _as_asked(cast: Cast, asked: Asked, beats: Iterator[Beat]) -> Iterator[Beat]:
-    """What hangs on the sessions and was read for the walk's sake, shown as it should be."""
+    """What belongs to the sessions and was read for the walk's sake, shown as it should be."""
     if asked.below is Below.INLINE or not _is_about_what_hangs(cast, asked):
         return beats
     if asked.below is Below.FOLD:

@@ -1,8 +1,8 @@
 """Sessions as they grow, with those that begin meanwhile.
 
 Owns noticing new steps, new sessions below those that are followed, and the end. Polls, so that it works on every file
-system, and survives that a journal is rewritten (an erasure does) or goes away. The index is not asked: it is somebody's who
-has time. Which steps are wanted is replay.py's.
+system, and survives that a journal is rewritten (an erasure does) or goes away. The index is not asked: it is someone's
+who has time. Which steps are wanted is replay.py's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tallystick.sessions.timeline import Beat, Below, Counts, Track
 POLL_S = 0.1
 _TURNS_A_LOOK = 5
 _MOST_NEW = 256
-"""Of so many new sessions it is asked again whether they hang on one that is followed: that one may be new, too."""
+"""Of so many new sessions it is asked again whether they belong to one that is followed: that one may be new, too."""
 _YOUNG_S = 5.0
 """A session that was written to so shortly before may have begun after the sessions to follow were looked up."""
 _TURNS_GONE = 50
@@ -51,7 +51,7 @@ def follow_cast(
 
 
 def _told(beats: Iterator[Beat], below: Below) -> Iterator[Beat]:
-    """Of sessions that hang on others only that they began, and what they came to; or nothing."""
+    """Of sessions that belong to others only that they began, and what they came to; or nothing."""
     running: dict[str, Beat] = {}
     for beat in beats:
         if beat.depth == 0:
@@ -166,7 +166,7 @@ class _Live:
         return merged(tracks, lambda track: self._growing[track.session].steps())
 
     def _look(self) -> bool:
-        """Take in sessions that have begun and hang on those that are followed; whether there are any."""
+        """Take in sessions that have begun and belong to those that are followed; whether there are any."""
         for home, known in self._known.items():
             for session in home.session_ids(known):
                 path = home.journal(session)
@@ -177,7 +177,7 @@ class _Live:
                     known.add(session)
                     self._new[session] = (first, home)
         found = False
-        while (grown := self._grown()) is not None:  # one may hang on another that is new as well
+        while (grown := self._grown()) is not None:  # one may belong to another that is new as well
             first, home, parent, step = grown
             del self._new[first.session]
             self._add(first, parent, step, home)
@@ -186,7 +186,7 @@ class _Live:
         return found
 
     def _grown(self) -> tuple[Recorded, Home, _Growing | None, str | None] | None:
-        """A new session that hangs on one that is followed, or that a file which is followed holds by now."""
+        """A new session that belongs to one that is followed, or that a file which is followed holds by now."""
         for first, home in self._new.values():
             parent, step = self._parent(first)
             is_of_file = home is not self._cast.home and not first.parents and first.member("parent_source") is None
@@ -195,7 +195,7 @@ class _Live:
         return None
 
     def _parent(self, first: Recorded) -> tuple[_Growing | None, str | None]:
-        """The session that a new one hangs on, sealed or as the agent says."""
+        """The session that a new one belongs to, sealed or as the agent says."""
         session, mark, digest = (first.parents[0] if first.parents else "").rpartition("#")
         if mark:
             return self._growing.get(session), digest

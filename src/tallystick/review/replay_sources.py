@@ -53,7 +53,7 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 class Cast(msgspec.Struct):
-    """The sessions that were named (`tops`), those that hang on them by session, and how their steps are read.
+    """The sessions that were named (`tops`), those that belong to them by session, and how their steps are read.
 
     `origins` says of sessions that are not of the store where they were read from. `remarks` are worth a warning. So are
     `failures`: something could not be read. Both may grow while steps are read.
@@ -147,8 +147,7 @@ def open_cast(
     A name is a path if it has a `/` or a `.` in it and is there, or if it is there and no session has it. A file that cannot
     be read is a failure of the cast, and the others are in it.
 
-    Raises:
-        NotFoundError, AmbiguousError: a name that is no path means no session, or several.
+    Raises: NotFoundError, AmbiguousError: a name that is not a path means no session, or several.
     """
     cast = Cast(home, loads_blobs=loads_blobs)
     paths = {name: Path(name) for name in names if ("/" in name or "." in name) and Path(name).exists()}
@@ -203,7 +202,7 @@ def _recorded(cast: Cast, names: Sequence[str], progress: Progress) -> dict[str,
 
 
 def _add(cast: Cast, graph: Graph, found: Mapping[str, str]) -> dict[str, list[Track]]:
-    """Sessions of an index by name, with what hangs on them."""
+    """Sessions of an index by name, with what belongs to them."""
     known = tracks_of(graph, found.values())
     cast.children |= tracks_below(graph, known)
     return {name: [known[session]] for name, session in found.items() if session in known}
@@ -213,7 +212,7 @@ def _add(cast: Cast, graph: Graph, found: Mapping[str, str]) -> dict[str, list[T
 
 
 def _read_files(cast: Cast, paths: Mapping[str, Path], stack: ExitStack, progress: Progress) -> dict[str, list[Track]]:
-    """The sessions in files and folders, by the names of those: what hangs on another one of them is no top."""
+    """The sessions in files and folders, by the names of those: what belongs to another one of them is not a top."""
     if not paths:
         return {}
     journals = {path: track for root in paths.values() for path, track in _journals(cast, root)}
@@ -388,7 +387,7 @@ def find_spot(cast: Cast, text: str) -> Spot:
         try:
             found = find_step(Index(graph), text, within=within)
         except UsageError:
-            found = find_step(Index(graph), text)  # of a session that hangs on this one
+            found = find_step(Index(graph), text)  # of a session that belongs to this one
     if found.session not in {track.session for track, _ in cast.family()}:
         raise UsageError(f"step {text} is of session {found.session}", hint="it is not among those that are replayed")
     return Spot(found.session, found.hash)

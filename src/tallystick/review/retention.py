@@ -1,8 +1,8 @@
 """Retention of checkpoints: what old and replaced ones say is dropped, what they mark stays.
 
-Owns which checkpoints are too old, and what of them goes. The tombstone keeps position, hash, trigger and tokens; the first
-one of a session's start, those that somebody wants kept, and those that another session hangs on stay whole. Must not know
-how values are taken away: journal.erase does. Sources: docs/format.md 9.2 and 12; docs/checkpoints.md.
+Owns which checkpoints are too old, and what of them goes. The tombstone keeps position, hash, trigger and tokens; the
+first one of a session's start, those that someone wants kept, and those that another session belongs to stay whole.
+Must not know how values are taken away: journal.erase does. Sources: docs/format.md 9.2 and 12; docs/checkpoints.md.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def prune(home: Home, found: tuple[Due, ...], *, progress: Callable[[int], None]
         finally:
             archive.close()
             _follow(home, done, wanted)
-        with open_index(home):  # what could not be followed is read anew: the index holds no word any longer
+        with open_index(home):  # what could not be followed is read again: the index holds no word any longer
             pass
     return Pruned(len(found), len(wanted), sum(len(each.names) for each in found))
 
@@ -148,7 +148,7 @@ def _follow(home: Home, done: list[Rewritten], dropped: dict[SessionId, dict[int
                     follow(graph, moved)
             graph.wipe_traces()
     except (GraphError, OSError):
-        return  # whoever reads the index next brings it up to date
+        return  # anyone who reads the index next brings it up to date
 
 
 def _offsets(path: Path) -> list[int]:

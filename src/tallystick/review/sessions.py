@@ -1,7 +1,7 @@
 """Sessions: which there are, one in detail, and how they hang together.
 
-Owns joining what the index knows of a session with where its journal is, how far it is sealed, what it cost, and what hangs
-on it.
+Owns joining what the index knows of a session with where its journal is, how far it is sealed, what it cost, and what
+belongs to it.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class Total(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Child(Link, frozen=True, kw_only=True):
-    """A session that hangs on another. `left_open`: a sub-agent that did not end though that one has."""
+    """A session that belongs to another. `left_open`: a sub-agent that did not end though that one has."""
 
     status: str
     left_open: bool
 
 
 class SessionDetail(msgspec.Struct, frozen=True):
-    """A session, its requests, the sessions that hang on it, its journal, and how many entries a head covers.
+    """A session, its requests, the sessions that belong to it, its journal, and how many entries a head covers.
 
     `life` has the changes of its status that were not followed.
     """
@@ -83,7 +83,7 @@ class SessionDetail(msgspec.Struct, frozen=True):
 class Branch(msgspec.Struct, frozen=True):
     """A line of a drawn tree, and the session that it is about.
 
-    `left_open` says that it is a sub-agent that did not end though the session that it hangs on has.
+    `left_open` says that it is a sub-agent that did not end though the session that it belongs to has.
     """
 
     row: TreeRow
@@ -154,7 +154,7 @@ def session_detail(home: Home, index: Index, name: str) -> SessionDetail:
 def session_tree(
     home: Home, index: Index, name: str | None, *, depth: int | None = None, limit: int | None = None
 ) -> Tree:
-    """The path from the root down to a session, then what hangs on it to `depth` levels; no name: all trees.
+    """The path from the root down to a session, then what belongs to it to `depth` levels; no name: all trees.
 
     Args:
         limit: at most so many sessions.
@@ -185,7 +185,7 @@ def session_tree(
 
 
 class _About:
-    """What some sessions of a forest come to, asked of the index at once. Of those that are `shown` more is told."""
+    """What some sessions of a forest come to, asked of the index at once. Of those that are `shown` more is reported."""
 
     def __init__(
         self, home: Home, index: Index, forest: Forest, sessions: Iterable[str], shown: Mapping[str, SessionRow]
@@ -201,7 +201,7 @@ class _About:
         return About(self._forest.depth(session), self._costs.get(session, NOTHING), self._checkpoints.get(session, 0))
 
     def is_left_open(self, session: str) -> bool:
-        """Whether it is a sub-agent that is active though the session that it hangs on has ended."""
+        """Whether it is a sub-agent that is active though the session that it belongs to has ended."""
         parent = self._forest.parent(session)
         if parent is None or self._forest.kind(session) != "child" or parent not in self._sums:
             return False

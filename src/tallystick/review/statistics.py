@@ -75,7 +75,7 @@ def statistics_of(cast: Cast, pricing: Pricing, sub_agents: SubAgents = SubAgent
 
 
 def _family(cast: Cast, top: Track, sub_agents: SubAgents) -> list[Track]:
-    """A session, and its sub-agents at whatever depth, each after the one that it hangs on."""
+    """A session, and its sub-agents at whatever depth, each after the one that it belongs to."""
     found = {top.session: top}
     if sub_agents is SubAgents.WITH:
         waiting = [top]
@@ -90,7 +90,7 @@ def _family(cast: Cast, top: Track, sub_agents: SubAgents) -> list[Track]:
 
 
 def _prompt_of(track: Track, known: Mapping[str, Counted]) -> tuple[str, int] | None:
-    """The prompt that a sub-agent worked for: that of the step which its session hangs on, there or further up."""
+    """The prompt that a sub-agent worked for: that of the step which its session belongs to, there or further up."""
     parent = known.get(track.parent or "")
     if parent is None or track.kind != SUB_AGENT:
         return None

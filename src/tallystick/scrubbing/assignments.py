@@ -107,7 +107,7 @@ def name_at(data: bytes, start: int, end: int) -> Name:
 
 
 def assigned(data: bytes, name: Name, limit: int) -> Assignment | None:
-    """The secret beside a name; None if there is none before `limit`."""
+    """The secret beside a name, or None before `limit`."""
     begin, after = name
     clearly = says(data[begin:after].decode("ascii", "replace"))
     if clearly is Says.NOTHING:
@@ -126,7 +126,7 @@ def assigned(data: bytes, name: Name, limit: int) -> Assignment | None:
 
 
 def _takes_a_word(data: bytes, begin: int) -> bool:
-    """Whether the name is an option, or stands in a command where the next word is its value."""
+    """Whether the name is an option, or is in a command where the next word is its value."""
     return data[begin : begin + 1] == b"-" or _AFTER_COMMAND.search(data, max(0, begin - 90), begin) is not None
 
 

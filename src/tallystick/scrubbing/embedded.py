@@ -55,7 +55,7 @@ def run_around(data: bytes, at: int, floor: int) -> tuple[int, int]:
 
 
 def rewritten(run: bytes, scrub: Callable[[bytes], bytes]) -> bytes | None:
-    """The base64 of the scrubbed text in a run of base64; None if it is no text, or nothing in it is a secret."""
+    """The base64 of the scrubbed text in a run of base64; None if it is not text, or nothing in it is a secret."""
     if len(run) > _LONGEST:
         return None
     body = run.rstrip(b"\r\n")

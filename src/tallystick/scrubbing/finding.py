@@ -88,11 +88,10 @@ def _is_likely(literal: _Literal, data: bytes, start: int, end: int) -> bool:
 
 
 def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> bytes:
-    """A text in UTF-8, or something like it, with a marker for each secret; the very same object if there is none.
+    """A text in UTF-8, or something like it, with a marker for each secret; the very same object if none exists.
 
-    Args:
-        counts: gets the number of secrets by kind.
-        by_form_alone: leave out what is known by its name or its place: for bytes that are no text.
+    Args: counts: gets the number of secrets by kind. by_form_alone: leave out what is known by its name or its place:
+    for bytes that are not text.
     """
     automaton, literals = _automaton()
     hits = automaton.find_matches_as_indexes(data, overlapping=True)
@@ -180,7 +179,7 @@ def _count(found: Iterator[_Found], counts: Counts) -> Iterator[_Found]:
 def _embedded(
     data: bytes, starts: list[int], edits: list[tuple[int, int, bytes]], counts: Counts
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Runs of base64 written anew, each looked at once, save those in which something was replaced already."""
+    """Runs of base64 written again, each looked at once, save those in which something was replaced already."""
     floor = 0
     for at in starts:
         if at < floor:

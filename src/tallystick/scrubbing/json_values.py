@@ -25,7 +25,7 @@ _LEAST_NUMBER = 1000
 
 
 def scrub_json(value: Json, counts: Counts, *, depth: int = 0) -> Json:
-    """A JSON value with a marker for each secret; the very same object if there is none."""
+    """A JSON value with a marker for each secret; the very same object if none exists."""
     if type(value) is str:
         return scrub_string(value, counts)
     if depth >= _DEEPEST:
@@ -52,7 +52,7 @@ def scrub_string(text: str, counts: Counts) -> str:
 
 
 def scrub_raw(data: bytes, counts: Counts) -> bytes:
-    """Raw bytes with a marker for each secret. In bytes that are no text only what is known by its form is one."""
+    """Raw bytes with a marker for each secret. In bytes that are not text only what is known by its form is one."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return _utf16(data, counts)
     return scrub_bytes(data, counts, by_form_alone=not _is_text(data))

@@ -101,7 +101,7 @@ def is_words(value: bytes) -> bool:
 
 
 def _is_one_run(value: bytes) -> bool:
-    """A run of letters that is no word: too many changes between capitals and small letters."""
+    """A run of letters that is not a word: too many changes between capitals and small letters."""
     if not value.isalpha():
         return False
     text = value.decode()

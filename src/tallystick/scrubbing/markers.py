@@ -1,7 +1,7 @@
-"""What stands in the place of a secret.
+"""What is in the place of a secret.
 
 Owns its text. It is the same for every secret of a kind: anything computed from the secret, even under a key, would let
-whoever holds that key try guesses against a record that is kept for years (docs/secrets.md).
+anyone who holds that key try guesses against a record that is kept for years (docs/secrets.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Secrets in an event of a session log, before anybody is told of it.
+"""Secrets in an event of a session log, before anyone is told of it.
 
 Owns which of its members are looked at: what says which event it is, and when, is not, since others refer to it. Must not
 know what events mean. Steps and openings are step.py's.
@@ -18,7 +18,7 @@ _IDENTITY = frozenset(("seq", "type", "timestamp", "corr_id", "parent", "agent",
 
 
 def scrub_members(event: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The event with a marker for each secret in it; the very same object if there is none."""
+    """The event with a marker for each secret in it; the very same object if none exists."""
     try:
         if not may_hold_secrets(orjson.dumps(event)):
             return event

@@ -19,9 +19,9 @@ class Says(enum.IntEnum):
     MAYBE = 1
     """`token`, `…_key`: the value must look random, and must not be a UUID or the hex of a hash."""
     SECRET = 2
-    """`client_secret`, `api_key`, `access_token`: any value that is no word, path or expression."""
+    """`client_secret`, `api_key`, `access_token`: any value that is not a word, path or expression."""
     PASSWORD = 3
-    """`password`: people choose these, so any value that is no placeholder."""
+    """`password`: people choose these, so any value that is not a placeholder."""
 
 
 KIND = {Says.MAYBE: "token", Says.SECRET: "secret", Says.PASSWORD: "password"}

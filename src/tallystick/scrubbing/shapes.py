@@ -75,7 +75,7 @@ def may_match(shape: Shape, data: bytes, start: int) -> bool:
 
 
 def match_shape(shape: Shape, data: bytes, start: int, limit: int) -> int | None:
-    """Where the secret of this form that begins at `start` ends, at `limit` at the latest; None if there is none."""
+    """Where the secret of this form that begins at `start` ends, at `limit` at the latest, or None."""
     if not begins_word(data, start):
         return None
     whole, cut = _patterns(shape)

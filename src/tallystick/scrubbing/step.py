@@ -24,7 +24,7 @@ SCRUBBED = "scrubbed"
 
 
 def scrub_step(step: Step) -> Step:
-    """The step with a marker for each secret in it; the very same object if there is none."""
+    """The step with a marker for each secret in it; the very same object if none exists."""
     if not step.raw and not _is_worth_a_look(step.values, step.meta):
         return step
     counts: Counts = Counts()

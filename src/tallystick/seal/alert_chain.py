@@ -28,7 +28,7 @@ _CHECKPOINT_TAG = b"gensee-alert-retention-checkpoint-v1"
 _NULL, _PRESENT = b"\0", b"\1"
 
 Cell: TypeAlias = str | int | float | bytes | None
-"""A value as a database may hold it: a column's type promises nothing about a row that somebody edited."""
+"""A value as a database may hold it: a column's type promises nothing about a row that someone edited."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,7 +159,7 @@ def _optional(value: Cell) -> bytes:
 def _text(value: Cell) -> bytes:
     if not isinstance(value, str):
         raise ValueError("this is no text")
-    return value.encode("utf-8", "surrogateescape")  # bytes of a database that are no UTF-8 come back as they were
+    return value.encode("utf-8", "surrogateescape")  # bytes of a database that are not UTF-8 come back as they were
 
 
 def _whole(value: Cell) -> bytes:
@@ -176,8 +176,8 @@ def walk(
 ) -> Walk:
     """Walk a chain from its root to its end, rows in the order of their ids.
 
-    Rows before the first one with a hash are from before there was a chain: counted, and nothing is known of them. Without
-    an anchor nothing says where the chain should end.
+    Rows before the first one with a hash are from before there was a chain: counted, and there is no record of them.
+    Without an anchor nothing says where the chain should end.
 
     Args:
         erased: hashes of alerts whose words were erased on purpose, so that the row cannot give its hash any more.
@@ -275,9 +275,10 @@ class Link(msgspec.Struct, frozen=True):
 def chain_order(alerts: Iterable[Sealed], *, head: str = GENESIS) -> Iterator[Link]:
     """Sealed alerts in the order of their chain, which goes on from `head`.
 
-    The next one is the one that seals the hash before it as its `prev_hash`. Of several, and where there is none, it is the
-    one that was recorded first; it is linked to the chain where it stands, so that its hashes are not the sealed ones. That
-    happens where two recorders appended at the same instant, or where an alert between is gone from the record.
+    The next one is the one that seals the hash before it as its `prev_hash`. Of several, and where none exists, it is
+    the one that was recorded first; it is linked to the chain where it stands, so that its hashes are not the sealed
+    ones. That happens where two recorders appended at the same instant, or where an alert between is gone from the
+    record.
     """
     waiting = sorted(alerts, key=lambda alert: alert.order)
     following: dict[str, list[int]] = {}

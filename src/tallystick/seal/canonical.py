@@ -65,7 +65,7 @@ def canonical(value: Json) -> bytes:
 
     Raises:
         FormatError: `value` has no canonical text: NaN, an infinity, a whole number beyond ±(2^53−1) that is written
-            without exponent, a lone surrogate, a key that is no string, a type that JSON has not.
+            without exponent, a lone surrogate, a key that is not a string, a type that JSON has not.
     """
     if type(value) is str:
         try:

@@ -1,8 +1,8 @@
 """Epochs: a signer's key that is erased after a time, and what it signed as its last (docs/format.md 19.8).
 
 Owns the statement that ends an epoch, and whether a row of them holds: each is signed by the key that the one before it
-named, begins where that one ended, and says what the ledger was. So whoever takes the signer's key later cannot tell another
-past. Must not know where keys are kept, nor when an epoch is over.
+named, begins where that one ended, and says what the ledger was. So anyone who takes the signer's key later cannot tell
+another past. Must not know where keys are kept, nor when an epoch is over.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Epoch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_long(self) -> bool:
-        """Whether it lasted longer than an epoch may: nobody was there to end it."""
+        """Whether it lasted longer than an epoch may: no one was there to end it."""
         return self.ended > later(self.began, self.seconds + LATE_SECONDS)
 
 

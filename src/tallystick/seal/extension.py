@@ -34,7 +34,7 @@ class Code(enum.IntEnum):
     SIGNED = 200
     MALFORMED = 400
     FORBIDDEN = 403
-    """Whoever asks may not have this log signed."""
+    """Anyone who asks may not have this log signed."""
     UNKNOWN_LOG = 404
     BEHIND = 409
     """What was signed is not what the request begins at: the answer says the size that was signed."""
@@ -74,7 +74,7 @@ class LogState(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Sign the log at `size` with `root`: `leaves` are its entries from `old_size` on.
 
-    `known` is the newest head that whoever asks has, signed; it shows whether the signer's state is an old one.
+    `known` is the newest head that anyone who asks has, signed; it shows whether the signer's state is an old one.
     """
 
     store_id: str

@@ -1,7 +1,7 @@
 """The common line, accepted quickly: the same verdict as the plain reading, or none at all.
 
 Owns one question: is this line, byte for byte, what its own values say it must be at this place of the chain? It builds
-the line anew from computed values and compares once, which settles v, sid, n, prev, fields, member order and canonical
+the line again from computed values and compares once, which settles v, sid, n, prev, fields, member order and canonical
 form together (docs/format.md 17). Whatever it does not accept goes to line.py, which decides and names the rule.
 """
 

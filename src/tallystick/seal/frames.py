@@ -22,7 +22,7 @@ Frame: TypeAlias = tuple[bytes, bytes, bytes, bytes]
 
 @lru_cache(maxsize=4096)
 def json_frame(name: str) -> Frame | None:
-    """The frame of a field of kind `json`; None for what is no field name."""
+    """The frame of a field of kind `json`; None for what is not a field name."""
     if not is_field_name(name):
         return None
     return salt_end(name), field_start(name, "json"), salt_end(name) + HASH_LENGTH, b'"%b":' % name.encode()
@@ -33,9 +33,8 @@ def commit_all(
 ) -> tuple[str, list[bytes]] | None:
     """Commit to `values`, all of kind `json`, whose canonical bytes `text_of` gives.
 
-    Returns:
-        `entry.fields` in hex, and each field as it stands in a line (`"name":value`), in byte order of the names; None
-        if a name is none of ours or a text is longer than `limit`.
+    Returns: `entry.fields` in hex, and each field unchanged in a line (`"name":value`), in byte order of the names;
+    None if a name is none of ours or a text is longer than `limit`.
     """
     framed: list[bytes] = []
     shown: list[bytes] = []

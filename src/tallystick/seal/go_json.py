@@ -16,7 +16,7 @@ _ESCAPED = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u202
 
 
 def go_text(text: str) -> str:
-    """A string in quotes. A lone surrogate becomes U+FFFD, as bytes that are no UTF-8 do in Go."""
+    """A string in quotes. A lone surrogate becomes U+FFFD, as bytes that are not UTF-8 do in Go."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return json.dumps(text, ensure_ascii=False).translate(_ESCAPED)

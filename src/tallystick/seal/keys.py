@@ -126,7 +126,7 @@ def verify_signature(key: bytes, signature: bytes, message: bytes) -> bool:
 
 
 class SigningKey:
-    """A private Ed25519 key. Made from its 32 secret bytes; whoever keeps them is not this module's business."""
+    """A private Ed25519 key. Made from its 32 secret bytes; anyone who keeps them is not this module's business."""
 
     def __init__(self, secret: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(secret)

@@ -36,16 +36,17 @@ class Lines(Protocol):
 
 
 class KnownHead(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody else remembers of this ledger: over its first `size` entries it had `root`.
+    """What someone else remembers of this ledger: over its first `size` entries it had `root`.
 
-    Whoever gathers them has checked that they said so; here the ledger is held against it. `who` names them for a person.
+    Anyone who gathers them has checked that they said so; here the ledger is held against it. `who` names them for a
+    person.
     """
 
     who: str
     size: int
     root: bytes
     level: Level
-    """What it gives that they remember it: A3 a signer of this machine, A4 somebody off it."""
+    """What it gives that they remember it: A3 a signer of this machine, A4 someone off it."""
     at: str | None = None
     """Since when they remember it, by their own word (docs/format.md 6.3)."""
 
@@ -74,7 +75,7 @@ class LedgerCheck(msgspec.Struct, frozen=True, kw_only=True):
     newest: dict[Level, str] = {}
     """When the newest of their heads was taken, by level, where they say it."""
     why_not_forward: str | None = None
-    """Why its epochs do not guard the past; None where they do, or where there are none."""
+    """Why its epochs do not guard the past; None where they do, or where none exist."""
 
     @property
     def is_signed(self) -> bool:
@@ -147,7 +148,7 @@ class _Reading:
             self._keys[self.size] = tuple(self.whole.keys)
 
     def take_end(self, end: Epoch | None, n: int | None) -> None:
-        """Take the end of an epoch, which entry `n` says; None: somebody else says it."""
+        """Take the end of an epoch, which entry `n` says; None: someone else says it."""
         if end is None or self.store_id is None:
             return
         try:
@@ -172,10 +173,9 @@ def check_ledger(
 ) -> LedgerCheck:
     """Check the ledger's lines, its head, and the head that the verifier remembers from earlier.
 
-    Args:
-        lines: the ledger; None if there is none. note: the head beside it; None if there is none.
-        pinned: the only key to trust; else the keys that the ledger itself names are taken, and the verdict says so.
-        known: what others remember of this ledger. live: what its signer says of its epochs, if it has some.
+    Args: lines: the ledger, or None. note: the head beside it, or None. pinned: the only key to trust; else the keys
+    that the ledger itself names are taken, and the verdict says so. known: what others remember of this ledger. live:
+    what its signer says of its epochs, if it has some.
     """
     parsed = {
         what: _parsed(text) for what, text in (("head", note), ("remembered head", remembered)) if text is not None
@@ -276,7 +276,7 @@ def _problem_with(
 
 
 def newest_of(heads: Sequence[KnownHead]) -> dict[Level, str]:
-    """Of when the largest head is, by level: a smaller one that somebody puts there again later is no newer.
+    """Of when the largest head is, by level: a smaller one that someone puts there again later is no newer.
 
     Of several of one size it is the earliest that counts.
     """
@@ -296,7 +296,7 @@ def _counts(head: KnownHead, own: Note | None) -> bool:
 
 
 def _misfit(what: str, head: Note | KnownHead, store: str | None, reading: _Reading) -> Defect | None:
-    """The defect of a ledger that is not what a head, or somebody who remembers one, says that it was."""
+    """The defect of a ledger that is not what a head, or someone who remembers one, says that it was."""
     if reading.lines < head.size:
         why = f"{what} covers {head.size} ledger entries, {reading.lines} are there"
         return Defect(store, reading.lines, Rule.CUT, why)

@@ -26,7 +26,7 @@ def lacks_epochs(ledger: LedgerCheck, require: Require) -> str | None:
 
 
 def too_old_for(ledger: LedgerCheck, require: Require, since: str) -> str | None:
-    """Why the newest head that somebody at the required level has is older than it may be; None if it is not."""
+    """Why the newest head that someone at the required level has is older than it may be; None if it is not."""
     whose = {
         Require.A3: "the signer signed",
         Require.A3F: "an epoch's key signed as its last",

@@ -245,8 +245,7 @@ def parse_line(text: bytes) -> Line:
 def sid_of(text: bytes) -> str:
     """The session that a line says it belongs to: for entry 0 of a file, whose word is all there is.
 
-    Raises:
-        FormatError: it is no line of ours.
+    Raises: FormatError: it is not a line of ours.
     """
     return parse_line(text).entry.sid
 

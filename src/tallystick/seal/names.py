@@ -1,4 +1,4 @@
-"""Names of fields and the members of `meta` (docs/format.md 6): what may stand in which class.
+"""Names of fields and the members of `meta` (docs/format.md 6): what may be in which class.
 
 Owns the rule that `meta` holds nothing a person wrote. `fit_meta` is the writer's half, `check_meta` the verifier's.
 """
@@ -47,7 +47,7 @@ def is_type(text: str) -> bool:
 
 
 def is_meta_string(text: str) -> bool:
-    """Whether `text` may stand in `meta`: an identifier, a number, a time, and never `..`."""
+    """Whether `text` may be in `meta`: an identifier, a number, a time, and never `..`."""
     return _STRING.match(text) is not None and ".." not in text
 
 

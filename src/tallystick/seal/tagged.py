@@ -19,7 +19,7 @@ _VALUE_DEPTH = 60
 
 
 def tag_number(literal: str) -> str:
-    """A number that the format refuses, as it stood in the source."""
+    """A number that the format refuses, unchanged in the source."""
     return f"{MARK}num:{literal}"
 
 

@@ -256,7 +256,7 @@ def conclude(
     """The verdict on a store, or on the part of it that `checks` cover.
 
     Args:
-        since: whoever guards the ledger at the level that is required has a head that is no older than this: else that
+        since: anyone who guards the ledger at the level that is required has a head that is no older than this: else that
             is a defect of the ledger, where the level is reached at all.
     """
     verdicts = sorted((check.verdict for check in checks), key=lambda verdict: verdict.session or "")

@@ -6,7 +6,7 @@ import sys
 
 
 def detach() -> None:
-    """Leave the process that started this one behind: nobody waits for it, and no terminal ends it (daemon(7))."""
+    """Leave the process that started this one behind: no one waits for it, and no terminal ends it (daemon(7))."""
     if os.fork():
         os._exit(0)
     os.setsid()
@@ -15,7 +15,7 @@ def detach() -> None:
 
 
 if __name__ == "__main__":
-    gc.disable()  # somebody waits, and what is loaded stays: the server switches it on when all is there
+    gc.disable()  # someone waits, and what is loaded stays: the server switches it on when all is there
     words = sys.argv[1:]
     if words[:1] == ["--detach"]:
         detach()

@@ -26,7 +26,7 @@ class Answerer(Protocol):
     """What a connection needs of the server."""
 
     def told(self, line: bytes) -> bytes | None:
-        """The answer to a line that is no delivery; None if it is one."""
+        """The answer to a line that is not a delivery; None if it is one."""
         ...
 
     def refused(self, error: FormatError) -> None:
@@ -67,7 +67,7 @@ class Gate:
 
 
 class Connection(asyncio.Protocol):
-    """Whoever connected, from the first byte to the last."""
+    """Anyone who connected, from the first byte to the last."""
 
     def __init__(self, server: Answerer, gate: Gate, used: Callable[[], None]) -> None:
         self._server, self._gate, self._used = server, gate, used
@@ -82,7 +82,7 @@ class Connection(asyncio.Protocol):
     # What the event loop calls --------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody connected: this user, or nobody who is talked to."""
+        """Someone connected: this user, or no one who is talked to."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._gate.open += 1

@@ -69,7 +69,7 @@ class Deciding:
             return self._current().look_after(call)
         except PolicyError:
             return NO_OPINION
-        except Exception:  # nobody waits for it
+        except Exception:  # no one waits for it
             _LOG.exception("what a call of %s wrote could not be looked at", call.tool)
             return NO_OPINION
 

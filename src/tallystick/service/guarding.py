@@ -1,4 +1,4 @@
-"""Looking around the store while nobody waits: heads go to where they are anchored, and alarms are told.
+"""Looking around the store while no one waits: heads go to where they are anchored, and alarms are reported.
 
 Owns when that is due. Nothing here holds up an answer: it runs in a thread of its own, and what cannot be reached is tried
 again later. Must not know how a head is anchored, nor what an alarm is.

@@ -103,7 +103,7 @@ class _Routes:
 
 
 def _monitor(request: Request) -> str | None:
-    """The session of `tally run`; None without one, and where the agent left the variable's name as it stands."""
+    """The session of `tally run`; None without one, and where the agent left the variable's name unchanged."""
     named = request.headers.get(_MONITOR, "").strip()
     if named and not named.startswith("$"):
         return named

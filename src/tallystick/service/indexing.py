@@ -1,7 +1,8 @@
-"""The index follows what is recorded, when nobody waits for an answer.
+"""The index follows what is recorded, when no one waits for an answer.
 
-Owns which sessions are due. Must not know how a session is projected; it takes the interpreter from everybody else in the
-process, so only a few steps are projected at a time, and a busy recorder leaves it to whoever reads the index next.
+Owns which sessions are due. Must not know how a session is projected; it takes the interpreter from everybody else in
+the process, so only a few steps are projected at a time, and a busy recorder leaves it to anyone who reads the index
+next.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The recorder's process: connections in, deliveries one after another to `live.hook_pipeline`, answers out.
 
-Owns the socket, what is checked of whoever connects, idling and ending. Deliveries are worked on in the thread that reads
-them, in the order in which they came: a second thread costs more in waiting for the interpreter's lock than it saves. Only
-the disk is waited for elsewhere.
+Owns the socket, what is checked of anyone who connects, idling and ending. Deliveries are worked on in the thread that
+reads them, in the order in which they came: a second thread costs more in waiting for the interpreter's lock than it
+saves. Only the disk is waited for elsewhere.
 """
 
 from __future__ import annotations
@@ -74,10 +74,9 @@ class Server:
     ) -> None:
         """A recorder that ends after `idle_seconds` without use.
 
-        Args:
-            http: it listens on a loopback port too. warm: loads what the first call would otherwise wait for.
-            indexing: what brings the index up to date while nobody waits. retaining: what drops the old, likewise.
-            guarding: what looks around the store, likewise.
+        Args: http: it listens on a loopback port too. warm: loads what the first call would otherwise wait for.
+        indexing: what brings the index up to date while no one waits. retaining: what drops the old, likewise.
+        guarding: what looks around the store, likewise.
         """
         self.place = place
         self._warm = warm
@@ -108,7 +107,7 @@ class Server:
     # Life -----------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Answer until nobody needs a recorder any more, or somebody says stop."""
+        """Answer until no one needs a recorder any more, or someone says stop."""
         self._stopping = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -145,7 +144,7 @@ class Server:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._warm)
         finally:
             gc.enable()
-        gc.freeze()  # what was loaded stays: it is not looked through again and again while somebody waits
+        gc.freeze()  # what was loaded stays: it is not looked through again and again while someone waits
         if not self._http:
             return
         from tallystick.service.http import Served, listen
@@ -180,7 +179,7 @@ class Server:
         return status.st_dev, status.st_ino
 
     def _is_found(self) -> bool:
-        """Whether hooks still reach this process: the socket, or all of `run/`, may have been removed, or made anew."""
+        """Whether hooks still reach this process: the socket, or all of `run/`, may have been removed, or rebuilt."""
         return self._socket_now() == self._socket_id
 
     def _is_idle(self) -> bool:
@@ -228,7 +227,7 @@ class Server:
         self._keep_unfinished()
 
     def _take_spooled(self) -> None:
-        """Take in what waits in the spool, for a moment: whoever waits for an answer meanwhile waits no longer than that."""
+        """Record for a moment what waits in the spool, and no longer: callers wait for answers meanwhile."""
         self._is_more_spooled = False
         if time.monotonic() < self._spool_not_before:
             return
@@ -267,7 +266,7 @@ class Server:
     # Connections ----------------------------------------------------------------------------------------------------
 
     def told(self, line: bytes) -> bytes | None:
-        """The answer to a line that is no delivery; None if it is one."""
+        """The answer to a line that is not a delivery; None if it is one."""
         if line == STATUS:
             return json.dumps(self.status()).encode()
         if line == WORKING:
@@ -304,13 +303,13 @@ class Server:
             waiting.add_done_callback(lambda _: done())
 
     def used(self) -> None:
-        """Somebody needs a recorder."""
+        """Someone needs a recorder."""
         self._last_use = time.monotonic()
 
     async def take(self, delivery: Delivery) -> Reply | None:
         """Have a delivery recorded and answered. Others are worked on while this one waits for the disk.
 
-        None: a fault of ours. Whoever delivered it must not take that for leave to act.
+        None: a fault of ours. Anyone who delivered it must not take that for leave to act.
         """
         began = time.monotonic()
         begun = self._begin(delivery)

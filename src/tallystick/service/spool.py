@@ -19,7 +19,7 @@ from tallystick.model.decision import Decision, Effect
 from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
 
 _FORGOTTEN_SECONDS = 60.0
-"""After so long nobody writes to a file any more: its hook, which has two seconds, was killed."""
+"""After so long no one writes to a file any more: its hook, which has two seconds, was killed."""
 
 
 def waiting(folder: Path, *, now: float | None = None) -> list[Path]:
@@ -47,7 +47,7 @@ def take_back(path: Path) -> Delivery:
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise FormatError(f"{path.name} is no file", hint="look at it, and remove it")
+        raise FormatError(f"{path.name} is not a file", hint="look at it, and remove it")
     if status.st_size > MOST_HEADER + MOST_DATA:
         raise FormatError(f"{path.name} is too large for a delivery", hint="look at it, and remove it")
     with path.open("rb") as file:
@@ -59,14 +59,14 @@ def take_back(path: Path) -> Delivery:
 
 
 def set_aside(path: Path, torn: Path) -> None:
-    """Keep a file that is no delivery where nothing reads it again."""
+    """Keep a file that is not a delivery where nothing reads it again."""
     with contextlib.suppress(OSError):
         torn.mkdir(mode=0o700, exist_ok=True)
         path.rename(torn / path.name)
 
 
 def deliveries(folder: Path, torn: Path) -> Iterator[tuple[Path, Delivery | FormatError]]:
-    """All that waits, with its file; what is no delivery is set aside."""
+    """All that waits, with its file; what is not a delivery is set aside."""
     for path in waiting(folder):
         try:
             yield path, take_back(path)
@@ -74,7 +74,7 @@ def deliveries(folder: Path, torn: Path) -> Iterator[tuple[Path, Delivery | Form
             yield path, error
             set_aside(path, torn)
         except OSError:
-            continue  # somebody else took it
+            continue  # someone else took it
 
 
 def _decided_before(path: Path) -> Decision | None:

@@ -129,7 +129,7 @@ def _warm(deciding: Deciding) -> None:
 
 
 def _log_to(place: Place) -> None:
-    """Keep what goes wrong in `run/recorder.log`: nobody sees what this process prints."""
+    """Keep what goes wrong in `run/recorder.log`: no one sees what this process prints."""
     handler = RotatingFileHandler(place.log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.getLogger("tallystick").addHandler(handler)

@@ -1,8 +1,9 @@
 """Lining up two sequences: what of one stands for what of the other, in order.
 
-Owns the pairing, and that it takes little time however long the sequences are: what is common at both ends; then the k-th of
-a kind with the k-th, as many as are in the same order; then again between those, counted anew. Of what occurs once that is
-Bram Cohen's patience diff. Swapped, the sequences are paired alike. Must not know what the sequences are of.
+Owns the pairing, and that it takes little time however long the sequences are: what is common at both ends; then the
+k-th of a kind with the k-th, as many as are in the same order; then again between those, counted again. Of what occurs
+once that is Bram Cohen's patience diff. Swapped, the sequences are paired alike. Must not know what the sequences are
+of.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Pair: TypeAlias = tuple[int, int]
 """Positions in the left and in the right sequence."""
 
 _MOST_ROUNDS = 64
-"""How often the space between pairs is looked at anew: a bound for sequences that are made to take long."""
+"""How often the space between pairs is looked at again: a bound for sequences that are made to take long."""
 
 
 def align(left: Sequence[str], right: Sequence[str]) -> list[Pair]:

@@ -14,7 +14,7 @@ import msgspec
 from tallystick.model.step import Json
 
 MOST_REPLACED = 128
-"""Checkpoints that one replaces at the most: their hashes stand in `meta`, which is bounded."""
+"""Checkpoints that one replaces at the most: their hashes are in `meta`, which is bounded."""
 
 
 class Trigger(enum.StrEnum):
@@ -71,7 +71,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def makes_room(self) -> bool:
-        """Whether another may take its place: nobody asked for it, or wants it kept."""
+        """Whether another may take its place: no one asked for it, or wants it kept."""
         return self.is_counted and self.trigger is not Trigger.MANUAL and not self.is_anchor
 
 

@@ -1,6 +1,7 @@
 """Compactions: what is known of each time that a conversation's context was replaced by a summary of it.
 
-Owns what is read off the steps around it. Must not know where steps are kept. What no source told is absent, never guessed.
+Owns what is read off the steps around it. Must not know where steps are kept. What no source reported is absent, never
+guessed.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ SERVERS, INSTRUCTIONS, SKILLS, ENVIRONMENT = "mcp", "instructions", "skills", "e
 SECTIONS = (AGENT, PERMISSIONS, SETTINGS, HOOKS, SERVERS, INSTRUCTIONS, SKILLS, ENVIRONMENT)
 """In the order in which they are told. A program that records itself may have others."""
 IN_FILES = (PERMISSIONS, SETTINGS, HOOKS, SERVERS, INSTRUCTIONS, SKILLS)
-"""Those that stand in files of the agent."""
+"""Those that are in files of the agent."""
 
 _SELF_TOLD = frozenset(((AGENT, "version"), (AGENT, "model"), (PERMISSIONS, "mode")))
 """Inputs of which a session may say nothing, or say them late."""
@@ -57,7 +57,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One input as it is told: not its value."""
+    """One input as it is reported: not its value."""
 
     name: str
     digest: str
@@ -247,7 +247,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     untold: tuple[str, ...] = ()
     """What one of the two alone tells of itself: its model, its mode."""
     not_seen: str | None = None
-    """`first` or `second`: there nobody looked at the section, so nothing can be said."""
+    """`first` or `second`: there no one looked at the section, so nothing can be said."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def differences(one: Configuration, other: Configuration) -> tuple[Difference, ...]:
-    """The sections that differ, in their order. Nothing is named of inputs that were not told, or were erased."""
+    """The sections that differ, in their order. Nothing is named of inputs that were not reported, or were erased."""
     names = ordered({*one.sections, *other.sections})
     return tuple(_difference(name, one, other) for name in names if one.sections.get(name) != other.sections.get(name))
 

@@ -1,6 +1,7 @@
 """What a session tells of its configuration itself: its agent, its model, the mode in which it asks for leave.
 
-Owns these inputs, and that what was told once holds until something else is told. Must not know what stands in files.
+Owns these inputs, and that what was reported once holds until something else is reported. Must not know what is in
+files.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def told_inputs(told: Told, key: bytes) -> Digested:
 
 
 def carried(before: Configuration | None, told: Told) -> Digested:
-    """What a session has told earlier, and not again since."""
+    """What a session has reported earlier, and not again since."""
     if before is None:
         return Digested()
     silent = {

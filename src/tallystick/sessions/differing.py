@@ -115,12 +115,12 @@ def _digest(value: Json, folder: str | None) -> str:
 
 
 def unseen(before: str, move: str) -> str:
-    """What stands for a content that nobody saw: the same where the same was done to the same."""
+    """What stands for a content that no one saw: the same where the same was done to the same."""
     return f"unseen:{blake2b(f'{before}{chr(0)}{move}'.encode(), digest_size=16).hexdigest()}"
 
 
 def local_path(uri: str, folder: str | None) -> str:
-    """A file's path as it is told in the session's own folder."""
+    """A file's path as it is reported in the session's own folder."""
     path = uri.removeprefix("file://").removeprefix("file:")
     if folder is not None and len(folder) > 1 and path.startswith(folder.rstrip("/") + "/"):
         return path[len(folder.rstrip("/")) + 1 :]

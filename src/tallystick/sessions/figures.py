@@ -48,7 +48,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     hash: str
     type: str
     at_us: int | None
-    """When it happened, microseconds since 1970; None where nobody says."""
+    """When it happened, microseconds since 1970; None where no one says."""
     agent: str
     """Who did it: the session's agent, and the role of a sub-agent that is none of its own: `headless/critic`."""
     tool: str | None
@@ -68,7 +68,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     said: Mapping[str, Json]
     """The members that its type is counted by."""
     text: str
-    """The beginning of a prompt; the first words of a bash check, which older logs are told by."""
+    """The beginning of a prompt; the first words of a bash check, which older logs are reported by."""
 
     @property
     def at_ms(self) -> int | None:
@@ -89,7 +89,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def figures(steps: Iterable[Recorded]) -> list[Figure]:
-    """The figures of a session's steps, in order, each at the place where it was first told."""
+    """The figures of a session's steps, in order, each at the place where it was first reported."""
     agent, roles = "?", Roles("?")
     kept: dict[int, Figure] = {}
     first_states: dict[int, int] = {}

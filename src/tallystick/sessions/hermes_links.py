@@ -1,4 +1,4 @@
-"""Between Hermes' rows and the links of sessions: the one told in the words of the other, both ways.
+"""Between Hermes' rows and the links of sessions: the one reported in the words of the other, both ways.
 
 Owns what a row means, markers before the way its parent ended, and how sessions of any agent look as rows. Must not know
 what is then said of them.
@@ -72,7 +72,7 @@ def _config(value: Json) -> Mapping[str, Json]:
 
 
 def rows_of(way: Way, *, in_place: bool = True) -> SessionRows:
-    """The way up from a session as rows of Hermes, so that any agent's sessions can be told in its words.
+    """The way up from a session as rows of Hermes, so that any agent's sessions can be reported in its words.
 
     Args:
         in_place: a compaction under the same id makes a row of its own; Hermes makes none.
@@ -108,7 +108,8 @@ def _rotated(way: Way) -> Iterator[_Hop]:
 def differences(way: Way, now: Links) -> list[dict[str, Json]]:
     """Where a store says otherwise by now than was recorded: a session that is gone, or that hangs elsewhere.
 
-    What was recognised by copies, and what hangs on another agent's session, Hermes never knew: that is no difference.
+    What was recognised by copies, and what belongs to another agent's session, Hermes never knew: that is no
+    difference.
     """
     found: list[dict[str, Json]] = []
     others = {key for key, link in way.hops if link.agent not in (None, "hermes")}

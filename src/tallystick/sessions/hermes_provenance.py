@@ -22,7 +22,7 @@ class Sessions(Protocol):
     """A store of sessions, Hermes' own among them. `SessionRows` is one of rows in memory."""
 
     def get_session(self, session_id: str, /) -> Any:
-        """The row of a session, a mapping with `parent_session_id` and `end_reason`; None: there is none. It may raise."""
+        """The row of a session, a mapping with `parent_session_id` and `end_reason`, or None. It may raise."""
         ...
 
 
@@ -50,12 +50,9 @@ def session_provenance(
 ) -> dict[str, Json] | None:
     """What Hermes says of a session; None if its row is missing or cannot be read. Nothing is written.
 
-    Args:
-        db: gives the rows.
-        handle: the id that the editor uses. It is told as it is.
-        current: the id of the row that is live now.
-        previous: the id of the row that was live before the turn, if that is known.
-        rule: `0.19.0` or `later`, by name or as a Rule.
+    Args: db: gives the rows. handle: the id that the editor uses. It is reported as it is. current: the id of the row
+    that is live now. previous: the id of the row that was live before the turn, if that is known. rule: `0.19.0` or
+    `later`, by name or as a Rule.
 
     Raises:
         ValueError: there is no such rule.
@@ -137,5 +134,5 @@ class SessionRows:
         self._rows = rows
 
     def get_session(self, session_id: str, /) -> Mapping[str, Json] | None:
-        """The row of a session, None if there is none."""
+        """The row of a session, None if not found."""
         return self._rows.get(session_id)

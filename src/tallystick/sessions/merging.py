@@ -16,10 +16,10 @@ from tallystick.sessions.timeline import Beat, Read, Track, time_of
 def merged(tracks: Iterable[tuple[Track, int]], read: Read) -> Iterator[Beat]:
     """The steps of all tracks (each with its depth) in one order.
 
-    Within a session that of its journal. A step comes after all its parents in other sessions of the merge, and the first
-    step of a session after the one that the session hangs on; what else follows is decided by time, in which no session
-    goes back. A session is opened when its time comes. A parent that is nowhere, or comes only later by its own parents,
-    is not waited for for ever.
+    Within a session that of its journal. A step comes after all its parents in other sessions of the merge, and the
+    first step of a session after the one that the session belongs to; what else follows is decided by time, in which no
+    session goes back. A session is opened when its time comes. A parent that is nowhere, or comes only later by its own
+    parents, is not waited for for ever.
     """
     return _Merge(tracks, read).beats()
 

@@ -1,6 +1,6 @@
 """How a session began, as its journal seals it.
 
-Owns what is read off its first entry and the entry of the parent that it hangs on. Must not know where journals are.
+Owns what is read off its first entry and the entry of the parent that it belongs to. Must not know where journals are.
 Sources: docs/format.md 7; the relations that the readers of histories note in `session_start`.
 """
 
@@ -53,10 +53,8 @@ def claimed_parent(first: Recorded) -> str | None:
 def link_of(first: Recorded, parent: str | None, cause: Recorded | None = None, *, task: int | None = None) -> Link:
     """A session's link.
 
-    Args:
-        first: its first entry. parent: what links name its parent by; None: it has none.
-        cause: the entry that it hangs on, if it can be read.
-        task: which task of the call it works on.
+    Args: first: its first entry. parent: what links name its parent by; None: it has none. cause: the entry that it
+    belongs to, if it can be read. task: which task of the call it works on.
     """
     sealed = sealed_parent(first)
     began = None

@@ -24,7 +24,7 @@ class Exchange(msgspec.Struct):
 
     @property
     def tool(self) -> str:
-        """The agent's name of the tool; `?` where nobody says."""
+        """The agent's name of the tool; `?` where no one says."""
         named = (figure.tool for figure in (self.call, *self.results) if figure is not None and figure.tool)
         return next(named, "?")
 
@@ -35,7 +35,7 @@ class Exchange(msgspec.Struct):
 
     @property
     def is_refused(self) -> bool:
-        """Whether somebody or some rule refused it."""
+        """Whether someone or some rule refused it."""
         return self.is_denied or any(result.is_refusal for result in self.results)
 
     @property

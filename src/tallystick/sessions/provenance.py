@@ -28,10 +28,10 @@ class Kind(enum.StrEnum):
     BRANCH = "branch"
     """A copy of it goes its own way; its agent says so."""
     FORK = "fork"
-    """The same; somebody else asked for it, or it was recognised by what it copied."""
+    """The same; someone else asked for it, or it was recognised by what it copied."""
     DELEGATE = "delegate"
     SCHEDULED = "scheduled"
-    """Nobody asked: a clock or a message did."""
+    """No one asked: a clock or a message did."""
     TOOL = "tool"
     OTHER = "other"
 
@@ -53,7 +53,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """One session: what it hangs on and how. `claimed`: the agent says so, no recorded entry seals it."""
+    """One session: what it belongs to and how. `claimed`: the agent says so, no recorded entry seals it."""
 
     kind: Kind = Kind.ROOT
     parent: str | None = None
@@ -70,7 +70,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     journal: str | None = None
     """Our id."""
     began: Entry | None = None
-    """The entry of the parent that it hangs on."""
+    """The entry of the parent that it belongs to."""
 
 
 class Rotation(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,11 +154,10 @@ def provenance(
     ancestor of any kind. What ended the walk is said: `cycle` (parents go round) or `missing` (the parent that is not
     there), and `cutAt`, the session whose parent was not followed.
 
-    Args:
-        handle: what the editor, or whoever asks, calls the conversation.
-        compactions: what `sessions.compactions.summed` says of them.
-        continued_as: the session that goes on after this one by what is recorded: an agent may go back to an older one.
-        most_hops: name so many hops at most; `hopsLeftOut` counts the others.
+    Args: handle: what the editor, or anyone who asks, calls the conversation. compactions: what
+    `sessions.compactions.summed` says of them. continued_as: the session that goes on after this one by what is
+    recorded: an agent may go back to an older one. most_hops: name so many hops at most; `hopsLeftOut` counts the
+    others.
     """
     (current, link), (root, root_link) = way.hops[0], way.hops[-1]
     said: dict[str, Json] = {

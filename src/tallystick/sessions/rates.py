@@ -44,7 +44,7 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 
         Args:
             tokens: by the kinds of docs/format.md 6.2: `input` without what a cache gave or took, `reasoning` a part of
-                `output`. Besides those `cache_write_1h`, a part of `cache_write`. What is no count is 0.
+                `output`. Besides those `cache_write_1h`, a part of `cache_write`. What is not a count is 0.
         """
         output, written = _count(tokens, "output"), _count(tokens, "cache_write")
         thought = min(_count(tokens, "reasoning"), output)

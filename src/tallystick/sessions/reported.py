@@ -99,7 +99,7 @@ def bash_check(figure: Figure) -> str:
 
 
 def span_ms(figures: Iterable[Figure]) -> int:
-    """From the earliest time to the latest. Starts and ends of the session are no events of the agent's log."""
+    """From the earliest time to the latest. Starts and ends of the session are not events of the agent's log."""
     times = [figure.at_us for figure in figures if figure.at_us is not None and not figure.type.startswith("session_")]
     if times:
         return (max(times) - min(times)) // 1000

@@ -1,4 +1,4 @@
-"""The values of the headless agent's session log: sessions, events, and what stands in them.
+"""The values of the headless agent's session log: sessions, events, and what is in them.
 
 Owns every member by its own name, and the way between such a value and its record of JSON: what is empty is left out, what
 is unknown or of another kind is kept in `extra`. Must not know files, nor the order of events (session_reading.py).
@@ -155,7 +155,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Log(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as it stands in a store."""
+    """A session unchanged in a store."""
 
     id: str = ""
     workflow_name: str = ""
@@ -217,7 +217,7 @@ def safe_members(event: Event, *, foreign: Callable[[Any], Json] | None = None) 
     """
     try:
         members: dict[str, Json] = tag(event_members(event, foreign=foreign or named))
-    except (TypeError, ValueError, RecursionError):  # a key that is no text, a list that holds itself
+    except (TypeError, ValueError, RecursionError):  # a key that is not text, a list that holds itself
         bare = msgspec.structs.replace(event, args={"unreadable": named(event.args)}, extra={})
         if event.meta is not None:
             bare = msgspec.structs.replace(bare, meta=msgspec.structs.replace(event.meta, subagent_inputs={}, extra={}))
@@ -283,7 +283,7 @@ def footer_record(log: Log) -> dict[str, Json]:
 
 
 def _safe(values: Mapping[str, Json]) -> dict[str, Json]:
-    """What a program says of its session, as JSON whatever it is."""
+    """What a program says of its session, as JSON of any kind."""
     try:
         safe: dict[str, Json] = tag(msgspec.to_builtins(dict(values), enc_hook=named, str_keys=True))
     except (TypeError, ValueError, RecursionError):

@@ -32,7 +32,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadLog(NamedTuple):
-    """What a file holds: `header` and `footer` are None where there is none. Of several footers it is the last one."""
+    """What a file holds: `header` and `footer` are None where none exists. Of several footers it is the last one."""
 
     header: JSONLRecord | None
     events: tuple[Event, ...]
@@ -98,7 +98,7 @@ class Assembly:
         self._header = record
 
     def finish(self, read: Iterable[tuple[str, str, int]] = ()) -> ReadLog:
-        """All that was taken, in order. `read`: what whoever read the file has to tell."""
+        """All that was taken, in order. `read`: what anyone who read the file has to tell."""
         if self._header is None:
             self.note("no_header", "no record says which session this is", 0)
         events = self._in_order()
@@ -143,7 +143,7 @@ class Assembly:
 
 
 def _is_before(one: str, other: str) -> bool:
-    """Whether a time is more than a second before another: less is no step of a clock, but two writers that took turns."""
+    """Whether a time is more than a second before another: less is not a step of a clock, but two writers that took turns."""
     try:
         apart = datetime.fromisoformat(other) - datetime.fromisoformat(one)
     except (ValueError, TypeError, OverflowError):  # no time, or one of them without a zone

@@ -19,10 +19,10 @@ _WHOLE = ("input", "output", "cache_read", "cache_write")
 
 
 class Pricing(Protocol):
-    """Whoever knows what models cost."""
+    """Anyone who knows what models cost."""
 
     def rates(self, model: str, *, at_ms: int | None = None, prompt: int = 0) -> Rates | None:
-        """What a model cost then, for a prompt of that many tokens; None: nobody knows."""
+        """What a model cost then, for a prompt of that many tokens; None: no one knows."""
         ...
 
 
@@ -41,7 +41,7 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True):
     cost_microusd: int | None = None
     """The same in millionths of a dollar, rounded."""
     unpriced_tokens: int = 0
-    """Tokens of models whose price nobody knows: not in the cost."""
+    """Tokens of models whose price no one knows: not in the cost."""
     half_told_calls: int = 0
     """Calls of which the source tells what the model gave and not what it was given: they cost more than is counted."""
     said_calls: int = 0

@@ -16,13 +16,13 @@ class Status(enum.StrEnum):
     """What a session is."""
 
     ACTIVE = "active"
-    """It goes on, or nobody said that it ended."""
+    """It goes on, or no one said that it ended."""
     MERGED = "merged"
-    """It ended, and the session that it hangs on took over what it did."""
+    """It ended, and the session that it belongs to took over what it did."""
     DISCARDED = "discarded"
     """It ended, and what it did was thrown away."""
     COMPLETED = "completed"
-    """It ended, and nobody said that it failed."""
+    """It ended, and no one said that it failed."""
     FAILED = "failed"
 
 
@@ -53,7 +53,7 @@ def meaning(word: object) -> Status | None:
 
 
 def end_status(word: object) -> Status:
-    """What an end makes of a session: a word that nobody knows, or none, is an end without a fault."""
+    """What an end makes of a session: a word that no one knows, or none, is an end without a fault."""
     return meaning(word) or Status.COMPLETED
 
 
@@ -118,7 +118,7 @@ def wanted(moment: Moment) -> Status:
 
 
 def life_of(moments: Iterable[Moment]) -> Life:
-    """What the moments of one session, in order, made of it. Its first start is no change: it is active from there on."""
+    """What the moments of one session, in order, made of it. Its first start is not a change: it is active from there on."""
     now, word, refused = Status.ACTIVE, None, []
     for moment in moments:
         then = wanted(moment)

@@ -1,7 +1,7 @@
 """Counts, times, tokens and money of a session, or of several together.
 
-Owns what is counted as what: calls by tool, models, agents, goals and requests, and how long somebody was at work. Prices
-are asked of whoever knows them. Must not know where steps come from, nor how figures are shown.
+Owns what is counted as what: calls by tool, models, agents, goals and requests, and how long someone was at work.
+Prices are asked of anyone who knows them. Must not know where steps come from, nor how figures are shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tallystick.sessions.reported import Reported, Timing, reported, span_ms, ti
 from tallystick.sessions.spending import NOTHING, Pricing, Spending, spent
 
 IDLE_MS = 5 * 60_000
-"""A longer silence counts as nobody being at work, unless a step says that it took that long."""
+"""A longer silence counts as no one being at work, unless a step says that it took that long."""
 _US = 1000
 
 
@@ -90,7 +90,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
     """Calls and sub-agents that failed."""
     refused: int
-    """Calls that were denied: by whoever was asked, by the agent's rules, by a policy."""
+    """Calls that were denied: by anyone who was asked, by the agent's rules, by a policy."""
     tools: Mapping[str, ToolFigures]
     llm: Timing
     """Model calls with a duration or latency."""
@@ -335,7 +335,7 @@ def durations(took: Sequence[int]) -> Durations:
 
 
 def _active_ms(every: Iterable[Figure]) -> int:
-    """How long somebody was at work: the time between steps, but for waiting for a prompt and for long silences."""
+    """How long someone was at work: the time between steps, but for waiting for a prompt and for long silences."""
     timed = sorted(
         (figure for figure in every if figure.at_us is not None),
         key=lambda figure: (figure.at_us or 0, figure.is_prompt),

@@ -1,4 +1,4 @@
-"""The steps of one or several sessions in one line, as they are replayed: what hangs on a session where it hangs.
+"""The steps of one or several sessions in one line, as they are replayed: what belongs to a session where it hangs.
 
 Owns that order, which steps belong to a sub-agent that has no session of its own, and what stands for sub-agents that are
 folded away. Must not know where steps are read from, nor how they are shown. Sessions by the clock: merging.py.
@@ -30,7 +30,7 @@ class Below(enum.StrEnum):
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a session or a sub-agent did. `sessions` counts those that hang on it, at whatever depth."""
+    """How much a session or a sub-agent did. `sessions` counts those that belong to it, at whatever depth."""
 
     steps: int = 0
     tool_calls: int = 0
@@ -50,7 +50,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Adding:
-    """Adds steps up. A failure that is told again, by a step that revises the one before, is still one."""
+    """Adds steps up. A failure that is reported again, by a step that revises the one before, is still one."""
 
     def __init__(self) -> None:
         self._failed: set[tuple[str, int]] = set()
@@ -78,8 +78,8 @@ def count_all(steps: Iterable[Recorded]) -> Counts:
 class Track(msgspec.Struct, frozen=True, kw_only=True):
     """A session that is replayed.
 
-    `hangs_on` is the hash of the step that it hangs on, in the session `parent`; where only the agent says so, `is_claimed`.
-    `source_session` is the agent's own id. `counts` are known where the index has them.
+    `hangs_on` is the hash of the step that it belongs to, in the session `parent`; where only the agent says so,
+    `is_claimed`. `source_session` is the agent's own id. `counts` are known where the index has them.
     """
 
     session: str
@@ -122,7 +122,7 @@ def time_of(step: Recorded) -> str:
 
 
 def nested(tops: Sequence[Track], children: Mapping[str, Sequence[Track]], read: Read, below: Below) -> Iterator[Beat]:
-    """Sessions one after the other, each with what hangs on it after the step on which it hangs.
+    """Sessions one after the other, each with what belongs to it after the step on which it hangs.
 
     A session whose step is not known stands where its own time says. No session comes twice below one that was asked for.
     """
@@ -131,7 +131,7 @@ def nested(tops: Sequence[Track], children: Mapping[str, Sequence[Track]], read:
 
 
 class _Open:
-    """A session that is being read, and those that hang on it and have not come yet."""
+    """A session that is being read, and those that belong to it and have not come yet."""
 
     def __init__(self, track: Track, steps: Iterator[Recorded], depth: int, hanging: Iterable[Track]) -> None:
         self.track, self.steps, self.depth = track, steps, depth
@@ -162,7 +162,7 @@ class _Open:
 
 
 class _Nest:
-    """One session with all that hangs on it."""
+    """One session with all that belongs to it."""
 
     def __init__(self, children: Mapping[str, Sequence[Track]], read: Read, below: Below) -> None:
         self._children = children
@@ -197,7 +197,7 @@ class _Nest:
         return _Open(track, iter(self._read(track)), depth, hanging)
 
     def _folded(self, track: Track, depth: int) -> Iterator[Beat]:
-        """One beat for a whole session. It is read only if nobody has counted it."""
+        """One beat for a whole session. It is read only if no one has counted it."""
         first = next(iter(self._read(track)), None)
         if first is None:
             return
@@ -209,7 +209,7 @@ class _Nest:
 
 
 def _size(children: Mapping[str, Sequence[Track]], session: str) -> int:
-    """How many sessions hang on one, at whatever depth."""
+    """How many sessions belong to one, at whatever depth."""
     seen, waiting = {session}, [session]
     while waiting:
         for child in children.get(waiting.pop(), ()):
@@ -220,7 +220,7 @@ def _size(children: Mapping[str, Sequence[Track]], session: str) -> int:
 
 
 def folded_runs(beats: Iterable[Beat]) -> Iterator[Beat]:
-    """Beats with each session that hangs on the one asked for as one beat, which counts the steps that came of it."""
+    """Beats with each session that belongs to the one asked for as one beat, which counts the steps that came of it."""
     held: Beat | None = None
     sessions: set[str] = set()
     for beat in beats:
@@ -314,7 +314,7 @@ def with_roles(beats: Iterable[Beat], below: Below) -> Iterator[Beat]:
 
 
 def _never_ended(folded: dict[tuple[str, str], Beat], session: str, below: Below) -> list[Beat]:
-    """What a session's sub-agents did of which no end is told, as it is folded: nobody asks for it any more."""
+    """What a session's sub-agents did of which no end is reported, as it is folded: no one asks for it any more."""
     done = [folded.pop(key) for key in list(folded) if key[0] == session]
     if below is Below.FOLD:
         return done

@@ -1,7 +1,7 @@
-"""The tree of sessions: what hangs on what, and the rows that draw it.
+"""The tree of sessions: what belongs to what, and the rows that draw it.
 
 Owns the order of sessions in a tree, what is shown of it to a given depth, and what to do with parents that are not
-there and with claims that go round in a circle. Must not know where sessions are kept.
+there and with claims that form a cycle. Must not know where sessions are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A session and the session it hangs on.
+    """A session and the session it belongs to.
 
     `claimed` says that the parent is what the agent says, not what the session's first entry seals; `claimed_session` is
     then the agent's own id of it, and `parent` None if no such session is recorded. Sessions with one parent are ordered
@@ -88,7 +88,7 @@ class Forest:
         return depths
 
     def _count(self) -> dict[str, int]:
-        """How many sessions hang on each, at whatever depth."""
+        """How many sessions belong to each, at whatever depth."""
         sizes = dict.fromkeys(self._nodes, 0)
         for session in reversed(list(self._downwards())):
             parent = self._parents[session]
@@ -112,15 +112,15 @@ class Forest:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The sessions that hang on none, oldest first."""
+        """The sessions that belong to none, oldest first."""
         return tuple(self._children.get(None, ()))
 
     def children(self, session: str) -> tuple[str, ...]:
-        """The sessions that hang on this one, oldest first."""
+        """The sessions that belong to this one, oldest first."""
         return tuple(self._children.get(session, ()))
 
     def parent(self, session: str) -> str | None:
-        """The session that it hangs on here; None for a root. Raises KeyError if it is not in the forest."""
+        """The session that it belongs to here; None for a root. Raises KeyError if it is not in the forest."""
         return self._parents[session]
 
     def kind(self, session: str) -> str:
@@ -135,7 +135,7 @@ class Forest:
         return tuple(reversed(path))
 
     def size(self, session: str) -> int:
-        """How many sessions hang on this one, at whatever depth."""
+        """How many sessions belong to this one, at whatever depth."""
         return self._sizes[session]
 
     def depth(self, session: str) -> int:
@@ -143,15 +143,15 @@ class Forest:
         return self._depths[session]
 
     def subtree(self, session: str | None) -> Iterator[str]:
-        """A session and all that hang on it, at whatever depth; None: all sessions."""
+        """A session and all that belong to it, at whatever depth; None: all sessions."""
         return self._downwards(session)
 
     def is_cut(self, session: str) -> bool:
-        """Whether its parent was passed over, because its parents go round in a circle."""
+        """Whether its parent was passed over, because its parents form a cycle."""
         return session in self._cut
 
     def rows(self, session: str, *, depth: int | None = None, most_above: int | None = None) -> Iterator[TreeRow]:
-        """The path from the root down to a session, then what hangs on it to `depth` levels; None: all of it.
+        """The path from the root down to a session, then what belongs to it to `depth` levels; None: all of it.
 
         Of a path of more sessions than that, or than `most_above`, the root is drawn and the nearest of them, and those
         between are counted. Raises KeyError if the session is not in the forest.

@@ -133,7 +133,7 @@ def _trusted(agent: Agent, where: Surroundings) -> bool | None:
 
 
 def _with_last_events(home: Home, found: Iterable[Agent]) -> Iterable[Agent]:
-    """With the time of each agent's newest event that a hook told, as far as the index knows."""
+    """With the time of each agent's newest event that a hook reported, as far as the index knows."""
     times: dict[str, str | None] = {}
     found = tuple(found)
     if home.exists:

@@ -1,7 +1,7 @@
 """An audit of the settings of the agents on this machine: what they let agents do.
 
-Owns which files are looked at for whom, and putting findings together. Nothing is started and nothing is written. Must not
-know any agent's keys: `agents.settings` does. What is found is told without secrets.
+Owns which files are looked at for whom, and putting findings together. Nothing is started and nothing is written. Must
+not know any agent's keys: `agents.settings` does. What is found is reported without secrets.
 """
 
 from __future__ import annotations
@@ -118,14 +118,13 @@ def audit_config(names: tuple[str, ...], where: Surroundings, *, root: Path) -> 
         where: the user's home folder and the environment, and a project to look at too.
         root: below which administrators' settings are.
 
-    Raises:
-        UsageError: nothing is known of the settings of an agent that is named.
+    Raises: UsageError: no settings are known for an agent that is named.
     """
     adapters = settings_adapters()
     for name in names:
         if name not in adapters:
             raise UsageError(
-                f"nothing is known of the settings of {name!r}{nearest(name, adapters)}",
+                f"no settings are known for {name!r}{nearest(name, adapters)}",
                 hint="one of: " + ", ".join(adapters),
             )
     present = {name for name in TRACES if find_agent(name, where).is_found}
@@ -161,7 +160,7 @@ def _limitations(chosen: dict[str, SettingsAdapter], present: set[str], unknown:
         if name not in present:
             yield f"{name}: it is not on this machine, as far as its program and its folder tell"
     if unknown:
-        yield f"nothing is known of the settings of {', '.join(unknown)}"
+        yield f"no settings are known for {', '.join(unknown)}"
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What settings files were before we changed them, kept beside the store.
 
-Owns `backups/<agent>/<name>/` in the store's folder: `note.json` and `before`. A file that nobody else has changed since is
-restored from here to the byte. Must not know how settings are changed.
+Owns `backups/<agent>/<name>/` in the store's folder: `note.json` and `before`. A file that no one else has changed
+since is restored from here to the byte. Must not know how settings are changed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the demonstration needs beside the commands: sample sessions in a home folder, and a forger.
 
 Owns laying out the samples that ship with the package, and changing one byte of a journal behind the store's back. The
-commands do the rest, as they would for anybody.
+commands do the rest, as they would for anyone.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def refused_call(home: Home) -> tuple[Recorded, Recorded]:
 
 
 def forge(home: Home, call: Recorded) -> Forged:
-    """Change one byte of what a recorded call asked for, as somebody with an editor could.
+    """Change one byte of what a recorded call asked for, as someone with an editor could.
 
     Raises:
         NotFoundError: the call is not there, or asked for nothing in words.

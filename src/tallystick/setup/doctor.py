@@ -1,7 +1,8 @@
-"""What could be wrong with live capture on this machine, and how to mend it.
+"""What could be wrong with live capture on this machine, and how to fix it.
 
-Owns the checks, each one small and with a way to mend what it finds. Checks nothing of the record itself: `tally verify`
-does. Where something can only be tried, it is tried: every installed hook is run once with a payload that is not recorded.
+Owns the checks, each one small and with a way to fix what it finds. Checks nothing of the record itself: `tally verify`
+does. Where something can only be tried, it is tried: every installed hook is run once with a payload that is not
+recorded.
 """
 
 from __future__ import annotations
@@ -213,10 +214,10 @@ def _policies(home: Home, where: Surroundings) -> Check:
     try:
         decider = Decider(home, where.user, environment=where.environment)
     except TallystickError as error:
-        mend = error.hint or "mend or move the file; until then hooks.on_error answers"
+        mend = error.hint or "correct or remove the file; until then the setting hooks.on_error decides"
         return Check(name="policy", state=State.BAD, found=str(error), mend=mend)
     if decider.policies.error is not None:
-        mend = "mend or move the file; until then the set that was in force before decides"
+        mend = "correct or remove the file; until then the previous rules apply"
         return Check(name="policy", state=State.BAD, found=decider.policies.error, mend=mend)
     rules = len(decider.policies.current.rules)
     return _ok("policy", f"{rules} rules, set {decider.policies.current.digest[:12]}")
@@ -313,7 +314,7 @@ def _age(recorded: object, now: float) -> float:
 def _agent(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
     name = agent.agent
     if agent.problem is not None:
-        yield Check(name=name, state=State.BAD, found=agent.problem, mend=f"mend the file, then tally install {name}")
+        yield Check(name=name, state=State.BAD, found=agent.problem, mend=f"fix the file, then tally install {name}")
     elif not agent.can_be_hooked:
         yield Check(name=name, state=State.NOTE, found="has no hooks: seen by its history only", mend="tally import")
     elif not agent.hooked:
@@ -335,7 +336,7 @@ def _hooked(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
         found = f"hooked, but not for {', '.join(agent.unhooked)}"
         yield Check(name=name, state=State.WARN, found=found, mend=f"tally install {name}")
     if calls_old_port(home, name, where):
-        found = "its settings call a port, or bear a token, that is not the recorder's: such events reach nobody"
+        found = "its settings call a port, or bear a token, that is not the recorder's: such events are lost"
         yield Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}")
     for called in called_installations(name, where):
         yield from _lasting(name, called)

@@ -76,7 +76,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[str, ...] = ()
     """The events that call our hook now."""
     unhooked: tuple[str, ...] = ()
-    """Those that we would like to see as well: something of the user's stands in the way."""
+    """Those that we would like to see as well: something of the user's is in the way."""
 
     @property
     def is_changed(self) -> bool:
@@ -154,7 +154,7 @@ def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = Fals
         hook = _over_http(home, agent, hook, dry_run=dry_run)
     reports = [_configured(home, adapter, hook, where.path(file), file, dry_run=dry_run) for file in chosen]
     for file in files:
-        # Once more elsewhere, an event would be told twice.
+        # Once more elsewhere, an event would be reported twice.
         if file not in chosen and _events(adapter, (file,), where, {}):
             reports.append(_removed(home, adapter, where.path(file), file, dry_run=dry_run))
     if not dry_run:
@@ -277,7 +277,7 @@ def _removed(home: Home, adapter: HookAdapter, path: Path, file: SettingsFile, *
 
 
 def _without(home: Home, adapter: HookAdapter, path: Path, file: SettingsFile, content: bytes | None) -> FileReport:
-    """The file without us: as it was, if nobody else has changed it since; else less what is ours."""
+    """The file without us: as it was, if no one else has changed it since; else less what is ours."""
     if content is None:
         return FileReport(path=path, before=None, after=None)
     backup = read_backup(home, adapter.NAME, path)
@@ -377,4 +377,4 @@ def _at(path: Path, do: Callable[[], _T]) -> _T:
     try:
         return do()
     except FormatError as error:
-        raise FormatError(f"{path}: {error}", hint=error.hint or "mend the file, then try again") from error
+        raise FormatError(f"{path}: {error}", hint=error.hint or "fix the file, then try again") from error

@@ -118,13 +118,13 @@ def purge(home: Home, where: Surroundings, *, dry_run: bool = False) -> Iterator
             failed = failed or item.state is State.FAILED
             yield item
     if failed:
-        said = "it stays until the steps above succeed: it holds what settings files were before"
+        said = "it stays until the steps above succeed: it holds the backups of settings files"
         yield Item(part="store", state=State.STAYS, said=said, command="tally uninstall --purge")
     else:
         yield _store(home, dry_run=dry_run)
     for agent in sorted({session["agent"] for session in active}):
-        said = f"{agent} is running: it calls the hook until it ends, and each call makes a store again"
-        yield Item(part="agents", state=State.STAYS, said=said, command="end it, then tally uninstall --purge")
+        said = f"{agent} is running: it calls the hook until it ends, and each call creates a store again"
+        yield Item(part="agents", state=State.STAYS, said=said, command="stop it, then run tally uninstall --purge")
     yield from stays
 
 
@@ -156,11 +156,11 @@ def _hooks(home: Home, where: Surroundings, *, dry_run: bool) -> Iterator[Item]:
                 found = True
                 as_before = ""
                 if file.restored and file.after is not None:
-                    as_before = " as it was before"
+                    as_before = " restored"
                 said = f"{agent}: {file.path}{' removed' if file.after is None else as_before or ' without our hook'}"
                 yield Item(part="hooks", state=_state(dry_run=dry_run), said=said)
     if not found:
-        yield Item(part="hooks", state=State.NOTHING, said="no agent calls our hook")
+        yield Item(part="hooks", state=State.NOTHING, said="no agent calls the hook")
 
 
 def _units(home: Home, where: Surroundings, *, dry_run: bool) -> Iterator[Item]:
@@ -173,7 +173,7 @@ def _units(home: Home, where: Surroundings, *, dry_run: bool) -> Iterator[Item]:
         try:
             if not dry_run:
                 remove_unit(unit, where.environment)
-            yield Item(part="unit", state=_state(dry_run=dry_run), said=f"{unit.path} ended and removed")
+            yield Item(part="unit", state=_state(dry_run=dry_run), said=f"{unit.path} stopped and removed")
         except TallystickError as error:
             yield _failed("unit", error)
 
@@ -181,12 +181,12 @@ def _units(home: Home, where: Surroundings, *, dry_run: bool) -> Iterator[Item]:
 def _recorder(home: Home, _: Surroundings, *, dry_run: bool) -> Iterator[Item]:
     owner = Place(home.folder).owner()
     if owner is None:
-        yield Item(part="recorder", state=State.NOTHING, said="it does not run")
+        yield Item(part="recorder", state=State.NOTHING, said="not running")
         return
     try:
         if not dry_run:
             recorder.stop(home.folder)
-        yield Item(part="recorder", state=_state(dry_run=dry_run), said=f"process {owner} ended")
+        yield Item(part="recorder", state=_state(dry_run=dry_run), said=f"process {owner} stopped")
     except TallystickError as error:
         yield _failed("recorder", error)
 
@@ -239,7 +239,7 @@ def _remove(home: Home, ours: list[Path]) -> None:
             home.folder.rmdir()
     except OSError as error:
         raise JournalError(
-            f"cannot remove {error.filename}: {error.strerror}", hint="make it writable, then tally uninstall --purge"
+            f"cannot remove {error.filename}: {error.strerror}", hint="make it writable, then run tally uninstall --purge"
         ) from error
 
 
@@ -251,9 +251,9 @@ def _stays(home: Home) -> Iterator[Item]:
     if home.exists:
         try:
             for command in left_for_root(read_store(home).store_id):
-                yield Item(part="signer", state=State.STAYS, said="another user's: it needs root", command=command)
+                yield Item(part="signer", state=State.STAYS, said="belongs to another user: needs root", command=command)
             for target in targets(home):
-                said = f"{target.name} keeps the heads that it was given: they hold no content"
+                said = f"{target.name} keeps its heads: they hold no content"
                 yield Item(part="anchor", state=State.STAYS, said=said)
         except TallystickError as error:
             yield _failed("store", error)

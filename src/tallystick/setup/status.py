@@ -1,6 +1,7 @@
 """Where a store stands: who it is, what it holds, what is pending.
 
-Owns reading that; only the index is brought up to date by it. It is no verification: what it says is what the files say.
+Owns reading that; only the index is brought up to date by it. It is not a verification: what it says is what the files
+say.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     """Where the epochs of its key stand, if it has some."""
     anchors: tuple[str, ...] = ()
     alarms: tuple[str, ...] = ()
-    """Signs of tampering, of now and of before where nobody found them to be over."""
+    """Signs of tampering, of now and of before where no one found them to be over."""
     evidence: int = 0
     """Of how many alarms evidence is kept, of those that are over, too."""
 

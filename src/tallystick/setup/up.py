@@ -41,7 +41,7 @@ class Up(msgspec.Struct, frozen=True, kw_only=True):
     recorder: int | None = None
     recorder_error: str | None = None
     backtest: Backtest | None = None
-    """What the policies that now decide would have said of the calls on record; None unless something was connected anew."""
+    """What the policies that now decide would have said of the calls on record; None unless something was connected again."""
 
 
 def bring_up(
@@ -49,8 +49,7 @@ def bring_up(
 ) -> Up:
     """Make the store, connect every agent that is found, start the recorder.
 
-    Args:
-        progress: is told how many bytes of the record were held against the policies.
+    Args: progress: is reported how many bytes of the record were held against the policies.
 
     Raises:
         JournalError: the store cannot be made.

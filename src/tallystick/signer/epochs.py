@@ -1,7 +1,7 @@
 """What a signer keeps of its epochs: how long they are, and the end of each, in a file beside the log's key.
 
 Owns that file, which holds no secret and only grows: a first line with the key that the row begins with, then a line of
-canonical JSON for the end of each epoch. A last line that is torn was told to nobody. Must not know the keys that sign.
+canonical JSON for the end of each epoch. A last line that is torn was told to no one. Must not know the keys that sign.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def make_epochs(path: Path, *, store: str, key: str, seconds: int, at: str) -> N
 
 
 def epoch_plan(path: Path) -> tuple[str, int] | None:
-    """The did:key that a row of epochs begins with, and their length in seconds; None: there is none. Raises JournalError."""
+    """The did:key that a row of epochs begins with, and their length in seconds, or None. Raises JournalError."""
     try:
         with path.open("rb") as file:
             plan = _PLAN.decode(file.readline())

@@ -59,14 +59,13 @@ def read_pins(folder: Path = PINS) -> Iterator[Pin]:
         try:
             yield msgspec.json.decode(path.read_bytes(), type=Pin)
         except (OSError, msgspec.MsgspecError) as error:
-            raise JournalError(f"{path} cannot be read: {error}", hint="`tally signer init` writes it anew") from error
+            raise JournalError(f"{path} cannot be read: {error}", hint="`tally signer init` rewrites it") from error
 
 
 def check_guarded(path: Path, *, trusted: frozenset[int] = frozenset((0,))) -> None:
-    """Check that nobody but root, or another of `trusted` users, can change what stands at a path.
+    """Check that no one but root, or another of `trusted` users, can change what stands at a path.
 
-    Raises:
-        JournalError: somebody can, at the path itself or at a folder or link on the way to it.
+    Raises: JournalError: someone can, at the path itself or at a folder or link on the way to it.
     """
     own, real = path.absolute(), Path(os.path.realpath(path))
     for place in dict.fromkeys((own, *own.parents, real, *real.parents)):
@@ -74,7 +73,7 @@ def check_guarded(path: Path, *, trusted: frozenset[int] = frozenset((0,))) -> N
             found = place.lstat()
         except OSError as error:
             raise JournalError(f"cannot look at {place}: {error.strerror}") from error
-        # A link's own mode says nothing; and in a folder like /tmp nobody replaces what is not theirs.
+        # A link's own mode says nothing; and in a folder like /tmp no one replaces what is not theirs.
         is_shared = stat.S_ISDIR(found.st_mode) and bool(found.st_mode & stat.S_ISVTX) and place not in (own, real)
         is_open = bool(found.st_mode & _FOREIGN_WRITE) and not stat.S_ISLNK(found.st_mode) and not is_shared
         if is_open or found.st_uid not in trusted:

@@ -164,7 +164,7 @@ class _Handler(socketserver.BaseRequestHandler):
             data = _read(connection)
             connection.sendall(self.server.signer.answer(user_of(connection), data))
         except OSError:
-            return  # whoever asked is gone, or too slow
+            return  # anyone who asked is gone, or too slow
 
 
 def _read(connection: socket.socket) -> bytes:
@@ -184,8 +184,7 @@ class Server(socketserver.UnixStreamServer):
     def __init__(self, path: Path, signer: Signer) -> None:
         """Listen at `path`, which every user may write to: who asks is known by the kernel, not by the file's mode.
 
-        Raises:
-            JournalError: somebody listens there already, or the socket cannot be made.
+        Raises: JournalError: someone listens there already, or the socket cannot be made.
         """
         self.signer = signer
         self._guard = threading.Lock()
@@ -199,7 +198,7 @@ class Server(socketserver.UnixStreamServer):
             raise JournalError(f"cannot listen at {path}: {error.strerror or error}") from error
 
     def service_actions(self) -> None:
-        """What is done twice a second, whoever asks or not."""
+        """What is done twice a second, no matter who asks or not."""
         self.signer.end_epochs()
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
@@ -236,7 +235,7 @@ class Server(socketserver.UnixStreamServer):
 def _make_room(path: Path) -> None:
     """Take away the socket of a signer that is gone, and nothing else that stands there."""
     if path.exists() and not path.is_socket():
-        raise JournalError(f"{path} is no socket", hint="name a path where there is nothing yet")
+        raise JournalError(f"{path} is not a socket", hint="name a path where there is nothing yet")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

@@ -1,10 +1,11 @@
 """What a signer keeps of one log: the key, and what it signed with it, in one file.
 
-Owns that file and the order of things: what is to be signed is durable before the signature leaves. A file that is damaged,
-or older than a signature that somebody shows, signs nothing: key and memory are restored together, or not at all. Form: a
-first line with the key, then a line of canonical JSON for each head that was signed, with the hash of the line before it.
-Where there are epochs it also changes the key at the end of each: the next one is on disk before the end is written down,
-and only after that the old file is overwritten and gone (docs/decisions/0032). Must not know sockets.
+Owns that file and the order of things: what is to be signed is durable before the signature leaves. A file that is
+damaged, or older than a signature that someone shows, signs nothing: key and memory are restored together, or not at
+all. Form: a first line with the key, then a line of canonical JSON for each head that was signed, with the hash of the
+line before it. Where there are epochs it also changes the key at the end of each: the next one is on disk before the
+end is written down, and only after that the old file is overwritten and gone (docs/decisions/0032). Must not know
+sockets.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tallystick.seal.note import parse_note, sign_note, verify_note
 from tallystick.signer.epochs import EpochFile, epochs_path
 
 _MOST_SIGNED = 10_000
-"""Lines of the file before it begins anew with the last one, or the epoch ends."""
+"""Lines of the file before it begins again with the last one, or the epoch ends."""
 
 
 class _Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,7 +187,7 @@ class Vault:
             return
         try:
             if did_key(vault_owner(self._next)[0]) != epochs.key:
-                _erase(self._next)  # the end of its epoch was not written down: it was never anybody's key
+                _erase(self._next)  # the end of its epoch was not written down: it was never anyone's key
                 self._next.unlink()
             else:
                 _erase(self.path)
@@ -213,7 +214,7 @@ class Vault:
             note = parse_note(request.known)
             is_ours = bool(verify_note(note, [self.public])) and note.store_id == self.state.store_id
         except FormatError:
-            return  # whoever asks has a damaged head: that is theirs to find
+            return  # anyone who asks has a damaged head: that is theirs to find
         if is_ours and (note.size > self.state.size or (note.size == self.state.size and note.root != self.state.root)):
             why = f"this key signed {note.size} entries, and the signer remembers {self.state.size}: its file is an old one"
             raise RefusedError(Code.ROLLED_BACK, why, size=self.state.size)

@@ -92,7 +92,7 @@ def _lineage(home: Home, index: Index, place: Place, shown: Shown, folder: str) 
 
 
 def review_alert(home: Home, alert: AlertEntry, verdict: str, note: str | None, *, now_ms: int) -> Taken:
-    """Seal what somebody says of an alert, in the recorder's own session.
+    """Seal what someone says of an alert, in the recorder's own session.
 
     Args:
         verdict: policy.alert.ACKNOWLEDGED, or one of its VERDICTS.

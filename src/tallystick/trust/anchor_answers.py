@@ -44,7 +44,7 @@ class _Said:
         self.foreign = self.doubtful = self.undated = 0
 
     def counted(self, target: Target) -> Iterator[str]:
-        """What is told by its number only."""
+        """What is reported by its number only."""
         if self.foreign:
             yield f"{target.name}: {self.foreign} heads of other stores are passed over"
         if self.undated:
@@ -63,7 +63,7 @@ def ask(
 
     Args:
         keys: under which a head counts. One of this store under another key is an alarm.
-        some: these places; None: all that the ledger names. further: places that somebody knows of from elsewhere, which
+        some: these places; None: all that the ledger names. further: places that someone knows of from elsewhere, which
             have heads of this store, whatever the ledger says.
         now: seconds since 1970; the date of a head that lies beyond it is not believed. None: each is.
     """

@@ -153,7 +153,7 @@ def _wants_a_try(target: Target, now: str) -> bool:
 
 
 def _keep(home: Home, note: bytes, size: int) -> None:
-    """Keep a head that somebody else has: two that contradict each other are evidence."""
+    """Keep a head that someone else has: two that contradict each other are evidence."""
     folder = home.folder / "trust" / "heads"
     home.make_folder(folder)
     replace_file(folder / f"{size}.note", [note])
@@ -235,8 +235,7 @@ def given(home: Home) -> dict[tuple[str, str, str | None], set[int]]:
 def find_target(home: Home, kind: str, name: str | None, ref: str | None = None) -> Target:
     """The place that a person named; without a name or a ref the only one that fits.
 
-    Raises:
-        NotFoundError: there is none, or more than one.
+    Raises: NotFoundError: none exists, or more than one.
     """
     found = [
         each

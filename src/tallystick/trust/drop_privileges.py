@@ -30,7 +30,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 def as_user(uid: int, work: Callable[[], str]) -> str:
-    """Do `work` in a child process with the rights of a user; what it says. Whoever is that user already just does it.
+    """Do `work` in a child process with the rights of a user; what it says. Anyone who is that user already just does it.
 
     Raises:
         JournalError: the child cannot be started or ended badly; and what `work` raises, NotFoundError as such.

@@ -29,10 +29,10 @@ def erase(home: Home, session: str, n: int, fields: Iterable[str], *, reason: st
     for name in sorted(names):
         if not is_field_name(name):
             raise UsageError(
-                f"{name!r} is no field name", hint="names look like content.output; `tally show STEP` lists them"
+                f"{name!r} is not a field name", hint="names look like content.output; `tally show STEP` lists them"
             )
     if not is_meta_string(basis):
-        raise UsageError(f"{basis!r} is no word for a basis", hint="one word, as request, policy, law")
+        raise UsageError(f"{basis!r} is not a basis", hint="use one word, such as request, policy or law")
     archive = open_archive(home)
     try:
         if home.journal(session) is None:

@@ -1,7 +1,7 @@
 """What others know of a store: its signer, its anchors, and the heads that were kept.
 
-Owns gathering that for verification, and what in it is an alarm: a sign that somebody put something back, took something away
-or stands in another's place. Must not judge the ledger: seal.ledgercheck holds it against what is gathered here.
+Owns gathering that for verification, and what in it is an alarm: a sign that someone put something back, took something
+away or is in another's place. Must not judge the ledger: seal.ledgercheck holds it against what is gathered here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ExternalEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _nameless(home: Home, pins: Path, error: TallystickError) -> ExternalEvidence:
-    """Of a store whose ledger cannot even be named: that it is gone shows where somebody wrote down that it was there."""
+    """Of a store whose ledger cannot even be named: that it is gone shows where someone wrote down that it was there."""
     try:
         known = [pin for pin in read_pins(pins) if Path(pin.home) == home.folder.absolute()]
     except JournalError as problem:
@@ -107,7 +107,7 @@ def outlook(
     """Ask all who may know something of a store. Never raises for what they answer.
 
     Args:
-        with_anchors: ask the places off this machine too, which takes a network. further: places that somebody knows of
+        with_anchors: ask the places off this machine too, which takes a network. further: places that someone knows of
             from elsewhere. now: seconds since 1970; None: nothing is too old.
     """
     try:

@@ -1,4 +1,4 @@
-"""Making the index anew from the journals, and saying whether it says the same as before.
+"""Making the index again from the journals, and saying whether it says the same as before.
 
 Owns that the new one is made of nothing but journals. How is store's.
 """

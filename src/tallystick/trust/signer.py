@@ -189,8 +189,7 @@ def live_key(path: Path, store: str) -> str:
 def ask_status(path: Path) -> tuple[int | None, dict[str, object]]:
     """Which user answers at a signer's socket, and what it says of itself.
 
-    Raises:
-        JournalError: nobody answers. FormatError: the answer is none.
+    Raises: JournalError: no one answers. FormatError: the answer is none.
     """
     users: list[int | None] = []
     data = exchange(

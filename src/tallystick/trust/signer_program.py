@@ -64,8 +64,7 @@ def _only_root(folder: Path) -> None:
 def interpreter() -> Path:
     """The Python that runs the signer: of this version, for root alone to change, and for every user to run.
 
-    Raises:
-        JournalError: there is none.
+    Raises: JournalError: none exists.
     """
     own = Path(os.path.realpath(getattr(sys, "_base_executable", sys.executable)))
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"

@@ -1,9 +1,9 @@
 """Giving a store a signer of another user, and taking it away again: what `tally signer init` does to a machine.
 
-Owns the order of the steps, each of which is told before it is done and can be repeated: a user, a program that only root may
-change, a folder for the key, a running process, what the administrator writes down, and the move of the key in the ledger.
-Root does what only root can; inside the store, and inside the signer's folder, their own users do it. Must not know what a
-signer checks.
+Owns the order of the steps, each of which is reported before it is done and can be repeated: a user, a program that
+only root may change, a folder for the key, a running process, what the administrator writes down, and the move of the
+key in the ledger. Root does what only root can; inside the store, and inside the signer's folder, their own users do
+it. Must not know what a signer checks.
 """
 
 from __future__ import annotations
@@ -375,7 +375,7 @@ def start(places: Places, uid: int, user: str = "") -> None:
     else:
         _stop_answering(places.socket, uid)
         words = command(places)
-        subprocess.run(  # a child of nobody's: it goes on when this program ends
+        subprocess.run(  # a child of no one's: it goes on when this program ends
             [*words[:3], "-c", _DETACH, *words],
             user=uid,
             group=_NOBODY,

@@ -1,4 +1,4 @@
-"""Alarms: signs that somebody has put something back, taken something away, or stands in another's place.
+"""Alarms: signs that someone has put something back, taken something away, or is in another's place.
 
 Owns looking for them, the evidence that is kept of each under `trust/evidence/`, and when one is over: who looks again and
 does not find it says so, the evidence stays. What they are found in is outlook's; that they become alerts is the recorder's.
@@ -39,9 +39,9 @@ class By(enum.StrEnum):
     """Who can find an alarm again, and so say that it is over."""
 
     LOOK = "look"
-    """Whoever looks around the store."""
+    """Anyone who looks around the store."""
     PLACES = "places"
-    """Whoever asks the places off this machine."""
+    """Anyone who asks the places off this machine."""
     RECORDER = "recorder"
     """The recorder, to which it happened."""
 
@@ -127,12 +127,12 @@ class Alarms:
         for alarm, by in found.items():
             self._keep(alarm, by, around, at)
         fresh = [kept for kept in kept_alarms(self._home) if not kept.told and kept.over is None]
-        for kept in fresh:  # also what somebody else found, who asked more
+        for kept in fresh:  # also what someone else found, who asked more
             self._write(msgspec.structs.replace(kept, told=True))
         return [kept.alarm for kept in fresh]
 
     def keep(self, around: ExternalEvidence, *, at: str) -> None:
-        """Keep evidence of what somebody found who looked around; the recorder still tells it.
+        """Keep evidence of what someone found who looked around; the recorder still tells it.
 
         Raises:
             JournalError: it cannot be written.
@@ -170,7 +170,10 @@ class Alarms:
 
 
 def keep_evidence(home: Home, around: ExternalEvidence, *, at: str) -> None:
-    """Keep evidence of what verification found, with the rights of the store's owner. That it cannot be kept is no error."""
+    """Keep evidence of what verification found, with the rights of the store's owner.
+
+    That it cannot be kept is not an error.
+    """
     owner = home.folder.stat().st_uid
     if os.geteuid() not in (0, owner):
         return

@@ -1,4 +1,4 @@
-"""Verifying what is on disk: a store, one session, or a file that somebody sent.
+"""Verifying what is on disk: a store, one session, or a file that someone sent.
 
 Owns gathering lines, notes and blobs for seal.verify, over all cores when there is much to do. The verdict is computed
 from journals; the index is compared with it and never trusted.
@@ -70,19 +70,15 @@ def verify_store(
 ) -> Verdict:
     """The verdict on a store.
 
-    Args:
-        sessions: only these sessions; None: all, and those that the ledger knows but the disk does not.
-        pinned: did:key to trust instead of the keys that the ledger names.
-        remembered: a head of this ledger that the caller kept from earlier. known: what others remember of it.
-        live: what its signer says of its epochs, if it has some.
-        alarms: signs of tampering that were found around the store: each is a defect of its ledger.
-        since: the newest head of who guards the store at the required level (A3, A4) is to be no older than this.
-        notes: why somebody who should know something of it does not count.
-        index: sessions as the index has them: (session, size, hash of the last entry), compared and only remarked on.
+    Args: sessions: only these sessions; None: all, and those that the ledger knows but the disk does not. pinned:
+    did:key to trust instead of the keys that the ledger names. remembered: a head of this ledger that the caller kept
+    from earlier. known: what others remember of it. live: what its signer says of its epochs, if it has some. alarms:
+    signs of tampering that were found around the store: each is a defect of its ledger. since: the newest head of who
+    guards the store at the required level (A3, A4) is to be no older than this. notes: why someone who should know
+    something of it does not count. index: sessions as the index has them: (session, size, hash of the last entry),
+    compared and only remarked on.
 
-    Raises:
-        NotFoundError: there is no store.
-        FormatError: `pinned` is no did:key.
+    Raises: NotFoundError: there is no store. FormatError: `pinned` is not a did:key.
     """
     if not home.folder.is_dir():
         raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
@@ -175,7 +171,7 @@ def _index_remarks(checks: Sequence[SessionCheck], index: Iterable[tuple[str, in
         if size < steps:
             yield f"{sid[:8]}: the index is stale, it has {size} of {steps} steps"
         elif size > steps or last != check.last:
-            yield f"{sid[:8]}: the index differs from the journal; `tally rebuild` makes it anew"
+            yield f"{sid[:8]}: the index differs from the journal; `tally rebuild` rebuilds it"
 
 
 def verify_file(
@@ -193,7 +189,7 @@ def verify_file(
         NotFoundError: there is no such file.
     """
     if not path.is_file():
-        raise NotFoundError(f"{path} is no file")
+        raise NotFoundError(f"{path} is not a file")
     stem = path.name.removesuffix(".jsonl")
     folders = [path.parent / "blobs"]
     if len(path.parents) > 3:

@@ -46,7 +46,7 @@ class Checked(msgspec.Struct, frozen=True):
     checkpoints: int
     broken: tuple[Broken, ...]
     gone: tuple[str, ...] = ()
-    """Sessions that the ledger knows and that have no journal any more: nobody can say what was marked in them."""
+    """Sessions that the ledger knows and that have no journal any more: no one can say what was marked in them."""
 
 
 def verify_checkpoints(
@@ -117,7 +117,7 @@ def _known(graph: Graph, session: str | None = None) -> tuple[CheckpointEntry, .
 
 
 def _known_before(home: Home) -> tuple[CheckpointEntry, ...]:
-    """The same, before the index follows what somebody may have done to the journals."""
+    """The same, before the index follows what someone may have done to the journals."""
     try:
         with Graph(home.graph) as graph:
             return _known(graph)
@@ -128,7 +128,7 @@ def _known_before(home: Home) -> tuple[CheckpointEntry, ...]:
 def _marks_of(
     home: Home, sid: str, known: Mapping[int, str], defect: Defect | None
 ) -> Iterable[tuple[Recorded, str | None]]:
-    """The checkpoints in a journal as it stands on disk, each with what is wrong with it.
+    """The checkpoints in a journal unchanged on disk, each with what is wrong with it.
 
     One that says what it marks is known by that; one that does not, a compaction or an agent's own, by the index.
     """

@@ -81,8 +81,8 @@ class LogVerdict(msgspec.Struct, frozen=True, kw_only=True):
 def verify_log(home: Home) -> LogVerdict:
     """The verdict on the alerts of a store.
 
-    Raises:
-        NotFoundError: there is no store, or it has no index. FormatError: the index is no SQLite database, or is damaged.
+    Raises: NotFoundError: there is no store, or it has no index. FormatError: the index is not a SQLite database, or is
+    damaged.
     """
     if not home.exists:
         raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
@@ -138,7 +138,7 @@ def _verdict(path: Path, table: AlertTable, walked: Walk, compared: Compared | N
 def _holes(table: AlertTable, walked: Walk, compared: Compared | None) -> Iterator[str]:
     """What a walk that found nothing does not say."""
     if walked.legacy:
-        yield f"{_counted(walked.legacy, 'row')} from before the chain without a hash: nothing is known of that part"
+        yield f"{_counted(walked.legacy, 'row')} from before the chain without a hash: that part cannot be checked"
     if compared is not None:
         if compared.waiting:
             yield f"{_counted(compared.waiting, 'sealed alert')} not in the index yet"
@@ -146,13 +146,13 @@ def _holes(table: AlertTable, walked: Walk, compared: Compared | None) -> Iterat
             yield f"{_counted(len(compared.moved), 'alert')} sealed after the same one as another: its row has a new hash"
         if compared.erased:
             yield f"{_counted(compared.erased, 'alert')} with erased words: the hash is taken from the step"
-        yield "the journals are taken as they stand here: `tally verify` proves them"
+        yield "the journals are not verified here: `tally verify` does"
         return
     if table.anchor is None:
         yield "there is no anchor row: the tail cannot be checked, newer alerts may have been deleted"
     if table.checkpoints:
         pruned = sum(item.pruned_count for item in table.checkpoints if isinstance(item.pruned_count, int))
-        yield f"pruned: {_counted(pruned, 'alert')}; all that stayed were hashed anew, a head noted before fits no more"
+        yield f"pruned: {_counted(pruned, 'alert')}; all that stayed were hashed again, so earlier heads no longer match"
     yield "nothing but this file says where the chain ends: who can write it can cut the tail and set the anchor to match"
     yield "the chain covers alerts alone: requests, events and relations can be changed unseen"
 
@@ -162,7 +162,7 @@ def _counted(number: int, word: str) -> str:
 
 
 def note_broken_log(home: Home) -> str | None:
-    """Seal what is broken in a store's alerts, before the table is made anew and nothing shows it any more.
+    """Seal what is broken in a store's alerts, before the table is rebuilt and nothing shows it any more.
 
     What was broken, in a sentence; None where nothing was found. A table that cannot be read says nothing.
 

@@ -51,7 +51,7 @@ def verify(
     Raises:
         NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
         UsageError: a lone file has no ledger, so no key or head can speak for it; or `since` is asked of a level at which
-            nobody else has heads.
+            no one else has heads.
     """
     if since is not None and require not in (Require.A3, Require.A3F, Require.A4):
         raise UsageError("how old a head may be is asked at A3 and A4 only", hint="add --require A3, or A4")

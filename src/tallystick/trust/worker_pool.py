@@ -1,7 +1,7 @@
 """Checking sessions in several processes.
 
 Owns how jobs reach worker processes and come back. The workers are interpreters of their own that import only this
-package: whoever calls the Python API need not guard a main module for it. Must not know what a verdict is.
+package: anyone who calls the Python API need not guard a main module for it. Must not know what a verdict is.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ _SPELLED_FROM = 100
 
 
 def badge(verdict: Verdict | None, waiting: str, width: int) -> list[Piece]:
-    """The five axes in one line; `waiting` says why there are none yet."""
+    """The five axes in one line; `waiting` says why none exist yet."""
     if verdict is None:
         return [(f"◌ {waiting}", DIM)]
     pieces: list[Piece] = []

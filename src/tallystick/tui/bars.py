@@ -41,7 +41,7 @@ def hint_pieces(_: int) -> list[Piece]:
 
 
 class Prompt(Input):
-    """The line that is typed in; it is there only while somebody types."""
+    """The line that is typed in; it is there only while someone types."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "leave", "")]
 

@@ -1,7 +1,7 @@
 """The pane below: everything of one step.
 
-Owns which facts of a step are told and in which order, and that a value of any size fills only so many lines. Must not know
-how the step was found.
+Owns which facts of a step are reported and in which order, and that a value of any size fills only so many lines. Must
+not know how the step was found.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Text(Rows):
         self._drawn = [part for line in self._text for part in wrapped(line, self._width)]
 
     def on_resize(self) -> None:
-        """Wrap the text anew."""
+        """Wrap the text again."""
         if self.columns != self._width:
             self._wrap()
             self.show(len(self._drawn), row=min(self.row, max(len(self._drawn) - 1, 0)))

@@ -22,7 +22,7 @@ from tallystick.tui.search import HOW, as_beginnings, filter_text, parse_filter
 from tallystick.tui.theme import BOLD, DIM, NOTE, PLAIN, Piece
 
 _TYPED_S = 0.2
-"""Nobody typed for so long: then the store is asked."""
+"""No one typed for so long: then the store is asked."""
 
 
 class Finding(Jumping):
@@ -162,7 +162,7 @@ class Finding(Jumping):
         try:
             wanted = parse_filter(text)
         except UsageError:
-            self._ask("filter", text, HOW)  # what was typed stays, to be mended
+            self._ask("filter", text, HOW)  # what was typed stays, to be fixed
             raise
         await self._take_filter(wanted)
 

@@ -1,7 +1,7 @@
 """What the full screen is made of: its panes, the lanes in which the store is asked, and the line that says what happened.
 
-Owns that nothing which takes time is done while keys wait, that a newer question takes the place of an older one, and that
-an error is told with what to do next. Must not know what is asked.
+Owns that nothing which takes time is done while keys wait, that a newer question takes the place of an older one, and
+that an error is reported with what to do next. Must not know what is asked.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _LEAVE_S = 2.0
 def _wait_for_hang_up(terminal: int, ends: Callable[[], object]) -> None:
     """End where the terminal is gone, though no signal may tell it: what reads the keys would ask it for ever.
 
-    What writes to it has died then, and whoever draws may wait for that for ever too.
+    What writes to it has died then, and anyone who draws may wait for that for ever too.
     """
     look = select.poll()
-    look.register(terminal, 0)  # nothing is asked for: that it hung up is told unasked
+    look.register(terminal, 0)  # nothing is asked for: that it hung up is reported unasked
     if not any(told & (select.POLLHUP | select.POLLERR) for _, told in look.poll()):
         return  # a system that cannot look at terminals
     with contextlib.suppress(RuntimeError):  # it has ended meanwhile
@@ -82,9 +82,9 @@ class Frame(App[None]):
         self.advice = ""
         """What to do next where something went wrong: it stands where the keys stand else."""
         self.fault: Exception | None = None
-        """What went wrong that should never: for whoever tests this."""
+        """What went wrong that should never: for anyone who tests this."""
         self.ended_by: Exception | None = None
-        """What ended the screen, if it was not a key: for whoever opened it to say."""
+        """What ended the screen, if it was not a key: for anyone who opened it to say."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def compose(self) -> ComposeResult:
@@ -115,7 +115,7 @@ class Frame(App[None]):
             threading.Thread(target=_wait_for_hang_up, args=(sys.__stdin__.fileno(), ends), daemon=True).start()
 
     def on_unmount(self) -> None:
-        """Nobody waits for an answer any more."""
+        """No one waits for an answer any more."""
         for task in self._tasks.values():
             task.cancel()
         for lane in (self.rows_lane, self.detail_lane, self.work_lane, self.verdict_lane):
@@ -163,11 +163,11 @@ class Frame(App[None]):
         self.screen_stack[0].set_class(shown, "-detail")
 
     def redraw(self) -> None:
-        """Draw the lines above and below anew."""
+        """Draw the lines above and below again."""
         self._draw("Bar")
 
     def _draw(self, which: str) -> None:
-        """Draw some of those lines anew. There are none any more while the screen ends, and others may still tell things."""
+        """Draw some of those lines again. There are none any more while the screen ends, and others may still tell things."""
         for screen in self.screen_stack[:1]:
             for bar in screen.query(which):
                 bar.refresh()
@@ -259,7 +259,7 @@ class Frame(App[None]):
         self.say(f"✕ {text}", BAD, advice=getattr(error, "hint", None) or "")
 
     def progress(self, lane: Lane, doing: str) -> Callable[[int], None]:
-        """What a lane calls with how many bytes more were read: it is told, and stops when the screen is closed."""
+        """What a lane calls with how many bytes more were read: it is reported, and stops when the screen is closed."""
         loop = asyncio.get_running_loop()
         done, last = 0, 0.0
 

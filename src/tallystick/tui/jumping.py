@@ -1,4 +1,4 @@
-"""Jumps: to what a step hangs on, to the next of a kind, to a number, to a checkpoint; and back.
+"""Jumps: to what a step belongs to, to the next of a kind, to a number, to a checkpoint; and back.
 
 Owns where each key leads and the way back. Must not know how what is jumped to is found.
 """
@@ -72,7 +72,8 @@ class Jumping(SessionModel):
 
         self.begin("jump", go())
 
-    # What it hangs on -----------------------------------------------------------------------------------------------
+    # What it belongs to
+    # -----------------------------------------------------------------------------------------------
 
     def action_parent(self) -> None:
         """The step that this one follows from."""
@@ -84,7 +85,7 @@ class Jumping(SessionModel):
 
     def action_above(self) -> None:
         """Where the session began in another one."""
-        self._jump_from(lambda reader, session, _: began_at(reader.graph, session), "this session hangs on no other")
+        self._jump_from(lambda reader, session, _: began_at(reader.graph, session), "this session has no parent")
 
     def action_child(self) -> None:
         """The session that the step began."""

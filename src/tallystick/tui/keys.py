@@ -29,7 +29,7 @@ PANES: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("", "Tab", "", "the next pane; Shift-Tab: the one before"),
             Key("left_square_bracket", "[", "session(-1)", "the session before this one in the list"),
             Key("right_square_bracket", "]", "session(1)", "the session after it"),
-            Key("", "← →", "", "in the list of sessions: fold and unfold what hangs on one; h and l do it too"),
+            Key("", "← →", "", "in the list of sessions: fold and unfold child sessions; h and l do the same"),
             Key("enter", "Enter", "", "on a session: its steps; on a step: its detail, on or off", "detail"),
         ),
     ),
@@ -38,7 +38,7 @@ PANES: tuple[tuple[str, tuple[Key, ...]], ...] = (
         (
             Key("colon,number_sign", ":", "number", "to a step by its number, or by SESSION:N or its hash", "go to"),
             Key("p", "p", "parent", "to the step that this one follows from"),
-            Key("P", "P", "above", "to the session that this one hangs on, where it began"),
+            Key("P", "P", "above", "to the parent session, at the step where this one began"),
             Key("o", "o", "child", "to the session that this step began (marked ↳)"),
             Key("c", "c", "cause", "to what this step was for: its call, the step it is within, its prompt", "cause"),
             Key("e", "e", "next('failed',1)", "to the next failure or refusal (marked ✕)", "failure"),
@@ -80,7 +80,7 @@ PANES: tuple[tuple[str, tuple[Key, ...]], ...] = (
 
 SIGNS: tuple[tuple[str, str], ...] = (
     ("● ✔ ✕ ⊕ ⊖", "a session: active, completed, failed, merged, discarded"),
-    ("▸", "what hangs on this session is folded"),
+    ("▸", "the child sessions are folded"),
     ("~", "where a session hangs is only claimed, or its parent is not recorded"),
     ("✕ › ↳ ?", "a step: failed or refused, a prompt, began a session, cannot be read"),
     ("»", "holds what was searched for"),

@@ -1,7 +1,7 @@
 """Asking the store without keeping the screen waiting.
 
-Owns the threads: each lane is one, with an index of its own, and answers one question after the other. A question that nobody
-waits for any more is not begun. Must not know what is asked.
+Owns the threads: each lane is one, with an index of its own, and answers one question after the other. A question that
+no one waits for any more is not begun. Must not know what is asked.
 """
 
 from __future__ import annotations

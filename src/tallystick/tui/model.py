@@ -33,7 +33,7 @@ from tallystick.tui.theme import BAD, BOLD, DIM, NOTE, PLAIN, Piece
 from tallystick.tui.timeline import Row, row_of
 
 _SETTLED_S = 0.12
-"""Nobody moved for so long: then what the row is about is asked for."""
+"""No one moved for so long: then what the row is about is asked for."""
 _GROWN_S = 0.3
 """So often is looked how far an index is that is being made; not more than a fifth of the time."""
 
@@ -125,7 +125,7 @@ class SessionModel(Frame):
             await asyncio.sleep(max(_GROWN_S, 4 * (time.monotonic() - began)))
 
     async def _open_first(self) -> None:
-        """Where a session was opened early and nobody has moved since: open the one that is to be opened first."""
+        """Where a session was opened early and no one has moved since: open the one that is to be opened first."""
         early, self._early = self._early, None
         if early is not None and early == self.session and self.sessions.all and not self.timeline.row:
             first = await self._first(self.sessions.all)
@@ -257,7 +257,7 @@ class SessionModel(Frame):
     # The detail -----------------------------------------------------------------------------------------------------
 
     def ask_detail(self) -> None:
-        """Show everything of the chosen step, as soon as nobody moves any more."""
+        """Show everything of the chosen step, as soon as no one moves any more."""
         if self.detail.display:
             self.begin("detail", self._tell_detail())
 

@@ -13,7 +13,7 @@ from tallystick.graph.timeline import Wanted
 
 _KEYS = {"type": "types", "tool": "tools", "agent": "agents"}
 HOW = "type:T tool:T agent:A failed WORDS"
-"""What may stand in the line, for people."""
+"""What may be in the line, for people."""
 
 _LONGEST = 500
 _WORD = re.compile(r'"[^"]*"?|[^\s"]+')

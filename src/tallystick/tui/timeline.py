@@ -1,7 +1,7 @@
 """The pane of steps: one line each, of a session that may have a million of them.
 
-Owns which steps are held in memory (the blocks around what is seen, no more), how a step looks in a line, and staying at the
-end while a session grows. Must not know where steps come from: `Blocks` asks whoever opened it.
+Owns which steps are held in memory (the blocks around what is seen, no more), how a step looks in a line, and staying
+at the end while a session grows. Must not know where steps come from: `Blocks` asks anyone who opened it.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Timeline(Rows):
         self.refresh()
 
     def next_hit(self, by: int) -> int | None:
-        """The number of the next hit after (1) or before (-1) the chosen step, going round; None: there is none."""
+        """The number of the next hit after (1) or before (-1) the chosen step, going round, or None."""
         shown = [n for n in self.hits if self.numbers is None or self.row_of(n) is not None]
         here = self.step
         if not shown or here is None:

@@ -1,4 +1,4 @@
-"""The pane of sessions: every tree of them, what hangs on a session below it, folded or not.
+"""The pane of sessions: every tree of them, what belongs to a session below it, folded or not.
 
 Owns how a session looks in a line and which lines are seen. Must not know where they come from.
 """
@@ -45,7 +45,7 @@ class Tree(Rows):
         self._draw_anew()
 
     def only(self, agents: tuple[str, ...]) -> None:
-        """Show sessions of these agents, and those that they hang on; of all agents if there are none."""
+        """Show sessions of these agents, and those that they belong to; of all agents if none exist."""
         if agents != self._agents:
             self._agents = agents
             self._draw_anew()
@@ -58,7 +58,7 @@ class Tree(Rows):
         return None
 
     def find(self, session: str) -> bool:
-        """Choose a session, unfolding what it hangs on; False if it is not there."""
+        """Choose a session, unfolding what it belongs to; False if it is not there."""
         known = {line.session.session: line for line in self.all}
         at = known.get(session)
         ways: set[str] = set()
@@ -96,7 +96,7 @@ class Tree(Rows):
         self.show(len(self._seen), row=row)
 
     def action_fold(self) -> None:
-        """Hide what hangs on the session; where nothing does, go to the one that it hangs on."""
+        """Hide what belongs to the session; where nothing does, go to the one that it belongs to."""
         line = self.session
         if line is None:
             return
@@ -108,7 +108,7 @@ class Tree(Rows):
         self.go(next(above, self.row))
 
     def action_unfold(self) -> None:
-        """Show what hangs on the session."""
+        """Show what belongs to the session."""
         line = self.session
         if line is not None and line.session.session in self._folded:
             self._folded.discard(line.session.session)
@@ -146,7 +146,7 @@ class Tree(Rows):
 
 
 def _kept(lines: Sequence[SessionLine], agents: tuple[str, ...]) -> set[str] | None:
-    """The sessions of some agents and all that they hang on; None: all sessions."""
+    """The sessions of some agents and all that they belong to; None: all sessions."""
     if not agents:
         return None
     parents = {line.session.session: line.session.parent for line in lines}

@@ -1,4 +1,4 @@
-"""What stands in a store in a file's place and is none, or is larger than what is read at once.
+"""What is in a store in a file's place and is none, or is larger than what is read at once.
 
 Owns looking for that before anything is read: a pipe is waited for, a device never ends, and a verification that does not end
 says nothing. Must not know what the files hold.
@@ -27,7 +27,7 @@ def verdict_on_no_files(home: Home) -> Verdict | None:
         completeness=Completeness.MISSING,
         authenticity=Authenticity.UNSIGNED,
         level=Level.A1,
-        why_not_higher="the store was not read: something stands there that is no file of it",
+        why_not_higher="the store was not read: it contains a path that is not a regular file",
         defects=defects,
     )
 
@@ -51,6 +51,6 @@ def _defect(sid: str | None, path: Path | str, most: int | None) -> Iterator[Def
     except OSError:
         return  # what is not there is found missing where it matters
     if not stat.S_ISREG(found.st_mode):
-        yield Defect(sid, None, Rule.MISSING, f"{path} is no file: a pipe, a device or a folder stands in its place")
+        yield Defect(sid, None, Rule.MISSING, f"{path} is not a file: a pipe, a device or a folder is in its place")
     elif most is not None and found.st_size > most:
         yield Defect(sid, None, Rule.LIMIT, f"{path} has {found.st_size} bytes; the limit is {most}")

@@ -17,7 +17,7 @@ def stamp_of(paths: tuple[Path, ...]) -> Stamp:
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:
-    """When it was changed, its size and which file it is; None: there is none."""
+    """When it was changed, its size and which file it is, or None."""
     try:
         status = path.stat()
     except (OSError, ValueError):

@@ -24,7 +24,7 @@ _MOST_BEHIND_BYTES = 256 << 10
 def index_sessions(home: Home, sessions: Sequence[str]) -> int:
     """Project what is new in some sessions; how many steps that were.
 
-    A session that the index has fallen far behind of, as after an import, is left to whoever asks next.
+    A session that the index has fallen far behind of, as after an import, is left to anyone who asks next.
     """
     try:
         with Graph(home.graph, Mode.WRITE) as graph:

@@ -1,7 +1,7 @@
 """Keeping the index in step with the journals.
 
-Owns when the index is brought up to date, and what a reader is told when it cannot be. Journals decide: the index is
-never written from anything else. How rows are made is store's.
+Owns when the index is brought up to date, and what a reader is reported when it cannot be. Journals decide: the index
+is never written from anything else. How rows are made is store's.
 """
 
 from __future__ import annotations
@@ -121,11 +121,11 @@ def _current(home: Home, depth: Depth, remarks: list[str], progress: Callable[[i
 
 
 def _open(home: Home, remarks: list[str]) -> Graph:
-    """The index, to be brought up to date; one of an older version is made anew."""
+    """The index, to be brought up to date; one of an older version is rebuilt."""
     try:
         return Graph(home.graph, Mode.WRITE)
     except OutdatedError:
-        remarks.append("the index was one of an older Tallystick, and was made anew")
+        remarks.append("index rebuilt: it was written by another version")
         return empty_graph(home.graph)
 
 

@@ -1,4 +1,4 @@
-"""What the ledger says of sessions, read as it stands and not verified: for showing, never for judging."""
+"""What the ledger says of sessions, read unchanged and not verified: for showing, never for judging."""
 
 from __future__ import annotations
 

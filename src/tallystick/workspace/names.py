@@ -27,9 +27,8 @@ def find_session(index: Index, text: str) -> str:
 def find_step(index: Index, text: str, *, within: str | None = None) -> Place:
     """Where the step is that `text` names: `SESSION:N`, `SESSION#HASH`, `HASH`, or, within a session, `N`.
 
-    Raises:
-        UsageError: the text names no step, or one of another session than `within`.
-        NotFoundError, AmbiguousError: there is none, or there are several; the message lists them.
+    Raises: UsageError: the text names no step, or one of another session than `within`. NotFoundError, AmbiguousError:
+    none exists, or there are several; the message lists them.
     """
     if within is not None and text.isascii() and text.isdigit():
         try:

@@ -1,7 +1,7 @@
 """Settings: what can be set, what is set, and changing it in `config.toml`.
 
-Owns the one table of keys with their defaults and meanings, and that comments in the file survive a change. Must not know
-what a setting does: whoever obeys it reads it here.
+Owns the one table of keys with their defaults and meanings, and that comments in the file survive a change. Must not
+know what a setting does: anyone who obeys it reads it here.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ SETTINGS = (
         key="hooks.on_error",
         default="ask",
         choices=("ask", "deny", "allow"),
-        does="What an agent is told about a call with effects when nobody could decide in time; `ask` refuses where nobody "
-        "can be asked.",
+        does="What an agent is told about a call with effects when no one could decide in time; `ask` refuses where "
+        "no one can be asked.",
     ),
     Setting(
         key="journal.fsync",
@@ -132,7 +132,7 @@ SETTINGS = (
         key="policy.interactive",
         default="auto",
         choices=("auto", "yes", "no"),
-        does="Whether somebody can be asked. `no`: an ask is a denial. `auto`: as the agent says, else yes.",
+        does="Whether a person can be asked. `no`: an ask is a denial. `auto`: as the agent says, else yes.",
     ),
     Setting(
         key="policy.sensitive",
@@ -205,8 +205,7 @@ def read_setting(home: Home, key: str) -> Value:
 def read_settings(home: Home) -> tuple[list[Set], list[str]]:
     """All settings in the order of the table, and keys in the file that nothing reads.
 
-    Raises:
-        FormatError: the file is no TOML, or a key has a value that it cannot have.
+    Raises: FormatError: the file is not TOML, or a key has a value that it cannot have.
     """
     found = _read(home.config)
     return [_in_force(setting, found) for setting in SETTINGS], sorted(found.keys() - _BY_KEY.keys())
@@ -215,8 +214,7 @@ def read_settings(home: Home) -> tuple[list[Set], list[str]]:
 def standing_value(home: Home, key: str) -> Value:
     """The value of one key; where the file has one that it cannot have, that as text.
 
-    Raises:
-        UsageError: no such key. FormatError: the file is no TOML.
+    Raises: UsageError: no such key. FormatError: the file is not TOML.
     """
     setting, found = known_setting(key), _read(home.config)
     try:
@@ -228,12 +226,11 @@ def standing_value(home: Home, key: str) -> Value:
 def known_setting(key: str) -> Setting:
     """The setting with that key.
 
-    Raises:
-        UsageError: there is none; the message has the nearest keys.
+    Raises: UsageError: none exists; the message has the nearest keys.
     """
     if key.rpartition(".")[2] == "session_isolation":
         raise UsageError(
-            f"{key} is no setting of ours: the definition of each sub-agent says it",
+            f"{key} is not a Tallystick setting: the definition of each sub-agent has it",
             hint="write `session_isolation: true` in the front matter of agents/NAME/AGENT.md",
         )
     if key not in _BY_KEY:
@@ -283,7 +280,7 @@ def _read(path: Path) -> dict[str, Any]:
         document = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(
-            f"{path}: {error}", hint="mend the file, or move it away: all settings have defaults"
+            f"{path}: {error}", hint="fix the file, or move it away: all settings have defaults"
         ) from error
     return dict(_flat(document))
 
@@ -304,9 +301,8 @@ def _flat(table: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
 def set_setting(home: Home, key: str, text: str) -> Set:
     """Set a key to what a person typed.
 
-    Raises:
-        UsageError: no such key, or it cannot have that value. FormatError: the file is no TOML.
-        JournalError: it cannot be written.
+    Raises: UsageError: no such key, or it cannot have that value. FormatError: the file is not TOML. JournalError: it
+    cannot be written.
     """
     setting = known_setting(key)
     value = _typed(setting, text)
@@ -364,7 +360,7 @@ def _place(document: Any, key: str, *, make: bool) -> tuple[Any, str]:
             table[section] = tomlkit.table()
         table = table[section]
         if not isinstance(table, dict):
-            raise FormatError(f"config.toml: {section} is no table", hint="mend the file, or move it away")
+            raise FormatError(f"config.toml: {section} is not a table", hint="fix the file, or move it away")
     return table, name
 
 

@@ -20,7 +20,7 @@ BROKEN = "// mine\n\nforbid (principal, action, resource) when { context.nope };
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Commands run in a folder that is no repository."""
+    """Commands run in a folder that is not a repository."""
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "work"
@@ -165,7 +165,7 @@ def test_a_step_of_the_record_is_explained(tally: Tally, tally_json: TallyJson, 
     prompts = tally_json("log", "--type", "user")["steps"]
     refused = tally("policy", "explain", f"{prompts[0]['session'][:8]}:{prompts[0]['n']}")
     assert refused.exit_code == 1
-    assert "is no call of a tool" in refused.stderr
+    assert "is not a call of a tool" in refused.stderr
 
 
 def test_the_record_is_held_against_a_candidate(

@@ -180,4 +180,4 @@ def test_what_is_no_folder_is_a_mistake(tally: Tally, work: Path) -> None:
     for path in (work / "nothing", work / "file"):
         result = tally("watch", path)
         assert result.exit_code == 64
-        assert "is no folder" in result.stderr
+        assert "is not a folder" in result.stderr

@@ -258,7 +258,7 @@ def _usage_members(usage: re.Match[str]) -> dict[str, Json]:
 
 
 def _number(text: str, scale: int = 1) -> int:
-    """`1.2k` as 1200; 0 for what is no number after all."""
+    """`1.2k` as 1200; 0 for what is not a number after all."""
     digits = text.rstrip("kM")
     try:
         return round(float(digits) * scale * _SCALE.get(text[len(digits) :], 1))

@@ -1,7 +1,7 @@
 """Blocks of Claude Code's messages as values: text, tool output, images.
 
 Owns how content with images in it is kept: the bytes as parts of their own, a note of the part in their place. Must not
-know which line a block stands in.
+know which line a block is in.
 """
 
 from __future__ import annotations

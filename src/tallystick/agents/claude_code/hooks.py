@@ -98,7 +98,7 @@ def parse(data: bytes, event: str | None) -> Payload:
 
 
 def _opening(said: Said, root: str, agent: str | None) -> Opening:
-    """The session that the payload is of; it is made only once. A sub-agent's hangs on the last step of its parent."""
+    """The session that the payload is of; it is made only once. A sub-agent's belongs to the last step of its parent."""
     meta = said.members(("model", "model"), ("agent_type", "agent_role"))
     if agent is None:
         where = said.values(("cwd", "personal.cwd"))
@@ -245,6 +245,6 @@ _STEPS = {
 
 
 def reply(payload: Payload, decision: Decision) -> Reply:
-    """Refuse the call, or have the user asked; without anybody to ask, Claude Code refuses too."""
+    """Refuse the call, or have the user asked; without anyone to ask, Claude Code refuses too."""
     answer = told(NAME, decision, never_asks=payload.never_asks) if payload.asks is not None else None
     return SILENT if answer is None else permission_reply(answer.effect.value, answer.reason)

@@ -19,7 +19,7 @@ BOOKKEEPING = frozenset(
         "queue-operation", "relocated", "speculation-accept", "tools-used", "worktree-state",
     )
 )  # fmt: skip
-"""Lines by which Claude Code keeps its own state; what they say of the conversation stands in other lines too."""
+"""Lines by which Claude Code keeps its own state; what they say of the conversation is in other lines too."""
 
 TITLES = {"ai-title": "aiTitle", "custom-title": "customTitle", "agent-name": "agentName", "tag": "tag"}
 """Lines that name a session, and the member that holds the name. They are written again whenever it is resumed."""

@@ -119,7 +119,7 @@ class ClaudeReader:
         self._read(inner | shown | {"agentId": agent, "isSidechain": True, "isProgress": True}, offset, size)
 
     def _pass_on(self, line: dict[str, Json], kind: str | None, offset: int) -> None:
-        """Count a line that is no event. Lines that name it as parent follow its parent."""
+        """Count a line that is not an event. Lines that name it as parent follow its parent."""
         uuid = text_of(line.get("uuid"))
         if uuid is not None:
             self._places.note(uuid, self._places.get(text_of(line.get("parentUuid"))))

@@ -9,7 +9,7 @@ from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.model.step import Json
 
 _WHOLE_FILES = frozenset(("originalFile", "original_file", "updated_file"))
-_KEPT_WHOLE = frozenset(("structuredPatch", "gitDiff"))  # the point of the result, though its lines stand in the call
+_KEPT_WHOLE = frozenset(("structuredPatch", "gitDiff"))  # the point of the result, though its lines are in the call
 _TO_META = frozenset(("durationMs", "totalDurationMs"))
 _LEAST_QUOTE = 24  # a shorter text that also stands somewhere in the output may well be there by chance
 
@@ -45,7 +45,7 @@ class _Shown:
         return text in self._whole or (len(text) >= _LEAST_QUOTE and text.strip() in self.text)
 
     def numbers(self, text: str) -> bool:
-        """Whether `text` stands in the output with something before each line, as Read shows a file."""
+        """Whether `text` is in the output with something before each line, as Read shows a file."""
         first, last = text[:200].partition("\n")[0], text[-200:].rstrip("\n").rpartition("\n")[2]
         return bool(first and last) and first in self.text and last in self.text
 

@@ -29,7 +29,7 @@ def log(case: Case) -> Told:
 
 
 def family(record: Record, session: str) -> tuple[str, str, Ref] | None:
-    """The session of the record, if it is a sub-agent's: it, itself, and what it hangs on."""
+    """The session of the record, if it is a sub-agent's: it, itself, and what it belongs to."""
     agent = record.text("agent_id")
     child = f"{session}/{agent}"
     if agent is None:

@@ -2,9 +2,9 @@
 
 Owns the events, what each says, and how a call is refused. Facts observed with version 3.0.65: docs/agents/cline.md.
 
-Calls have the model's ids, as in the session's document. There is no way to refuse one call: the answer ends the whole run,
-and nobody can be asked (_asks.py). A hook that fails or hangs does not stop Cline, which waits long for it. A folder has
-room for one file an event: where the user has one, it stays, and we do not see that event.
+Calls have the model's ids, as in the session's document. There is no way to refuse one call: the answer ends the whole
+run, and no one can be asked (_asks.py). A hook that fails or hangs does not stop Cline, which waits long for it. A
+folder has room for one file an event: where the user has one, it stays, and we do not see that event.
 """
 
 from __future__ import annotations

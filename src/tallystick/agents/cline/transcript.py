@@ -1,6 +1,6 @@
 """Cline's sessions (the command line and its teams): one JSON document of messages each.
 
-Its usage counts what was read from a cache as input, too; here `input` is what was not. How a session ended stands in
+Its usage counts what was read from a cache as input, too; here `input` is what was not. How a session ended is in
 another document beside it, which is not read.
 """
 

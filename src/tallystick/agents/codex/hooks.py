@@ -122,7 +122,7 @@ def _asks(telling: Telling) -> Call:
 
 
 def _openings(telling: Telling) -> list[Event]:
-    """The session, opened only once. That of a sub-agent hangs on its start, which is told in its parent."""
+    """The session, opened only once. That of a sub-agent belongs to its start, which is reported in its parent."""
     said = telling.said
     top = replace(telling, session=telling.root).opening(said.members(("model", "model")), cwd=said.text("cwd"))
     if telling.session == telling.root:
@@ -140,7 +140,7 @@ def _in_parent(telling: Telling, type_: str, source_id: str | None, **content: J
 
 
 def _prompt(telling: Telling) -> list[Event]:
-    """A prompt. Nobody types into a sub-agent: what it is given is its parent's task."""
+    """A prompt. No one types into a sub-agent: what it is given is its parent's task."""
     said = telling.said
     origin = None if telling.session == telling.root else "parent"
     return [telling.prompt(said.text("prompt"), unnamed(said.text("turn_id")), origin)]

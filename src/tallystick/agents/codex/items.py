@@ -41,7 +41,7 @@ def compacted(thread: Thread, line: Line) -> Iterator[Event]:
 
 
 def _retained(thread: Thread, line: Line, kept: dict[str, Json], sid: str) -> Iterator[Event]:
-    """Known words, which nobody says again."""
+    """Known words, which no one says again."""
     if kept.get("type") != "message":
         encrypted = isinstance(kept.get("encrypted_content"), str)
         yield Loss(kind="encrypted_content" if encrypted else "retained_item", detail=sid)

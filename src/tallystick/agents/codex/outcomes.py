@@ -1,7 +1,7 @@
 """How a call of Codex ended: exit code, duration, changed files, refusal.
 
 Owns reading that from the text the model was given and from the events Codex writes beside it. Must not know where the
-result stands in the session.
+result is in the session.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def log(case: Case) -> Told:
 
 
 def family(record: Record, session: str) -> tuple[str, str, Ref] | None:
-    """The session that a call of the record's session began: the record's, the new one, and what that hangs on."""
+    """The session that a call of the record's session began: the record's, the new one, and what that belongs to."""
     call = record.text("call_id")
     if record.text("tool_name") != "spawn_agent" or call is None:
         return None

@@ -59,7 +59,7 @@ class Thread:
         yield self._opening(SessionKind.CONTINUATION, Ref(line.at, session=old), line.ts)
 
     def prompted(self) -> None:
-        """Somebody is about to give a prompt; what came before is where a rollback returns to."""
+        """Someone is about to give a prompt; what came before is where a rollback returns to."""
         self._prompts.append(self.responses.trail.end(self.session))
 
     def roll_back(self, prompts: int) -> None:

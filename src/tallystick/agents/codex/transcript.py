@@ -34,7 +34,7 @@ _LINES = ("session_meta", "turn_context", "response_item", "event_msg", "compact
 _BOOKKEEPING = frozenset({"state", "world_state", "inter_agent_communication_metadata"})
 """What Codex needs to go on, in words that messages and settings have, too."""
 _PASSING = frozenset({"turn_id", "root_turn_id", "trace_id", "current_date", "cwd"})
-"""Members of a turn's context that are no settings."""
+"""Members of a turn's context that are not settings."""
 
 
 def locate() -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The words in a response item of Codex: text, thinking, where a prompt comes from.
 
-Owns the content blocks, and telling a prompt that somebody typed from one that Codex wrote for the model. Must not
-know the item's place in the session.
+Owns the content blocks, and telling a prompt that someone typed from one that Codex wrote for the model. Must not know
+the item's place in the session.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OPENINGS = (
     ("<user_shell_command>", "command"),
     ("<subagent_notification>", "notification"),
 )
-"""How prompts begin that nobody typed, for versions that do not say where a prompt comes from."""
+"""How prompts begin that no one typed, for versions that do not say where a prompt comes from."""
 
 
 def said(content: Json, name: str = "content.text") -> tuple[dict[str, Json], dict[str, bytes]]:
@@ -78,9 +78,9 @@ def thought(payload: dict[str, Json]) -> dict[str, Json]:
 
 
 def origin(payload: dict[str, Json], *, child: bool) -> str | None:
-    """Where a user message comes from: `injected`, `summary`… or None, if somebody typed it.
+    """Where a user message comes from: `injected`, `summary`… or None, if someone typed it.
 
-    Nobody types into a sub-agent: what would be a prompt in another session is its parent's task there.
+    No one types into a sub-agent: what would be a prompt in another session is its parent's task there.
     """
     passed = dict_of(payload.get("internal_chat_message_metadata_passthrough"))
     kinds = [text for kind in list_of(passed.get("content_item_kinds")) if (text := text_of(kind)) is not None]

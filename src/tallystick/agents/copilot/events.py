@@ -101,7 +101,7 @@ def event(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     for found in handle(talk, line):
         said = True
         yield found
-    if not said:  # an answer without words, whose usage was told before
+    if not said:  # an answer without words, whose usage was reported before
         yield Loss(kind="empty_event", detail=f"{line.type} {line.id}")
 
 

@@ -121,7 +121,7 @@ def _child(telling: Telling) -> Opening:
 
 
 def _prompt(telling: Telling) -> Step:
-    """A prompt; nobody types into a sub-agent."""
+    """A prompt; no one types into a sub-agent."""
     return telling.prompt(telling.said.text("prompt"), None, None if telling.session == telling.root else "parent")
 
 
@@ -191,7 +191,7 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 
 def reply(payload: Payload, decision: Decision) -> Reply:
-    """Refuse the call, or have the user asked; without anybody to ask, Copilot refuses too."""
+    """Refuse the call, or have the user asked; without anyone to ask, Copilot refuses too."""
     answer = told(NAME, decision) if payload.asks is not None else None
     if answer is None:
         return SILENT

@@ -17,7 +17,7 @@ from tallystick.model.step import Event, Json, Loss
 
 
 def user(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
-    """A prompt, or what stands in its place."""
+    """A prompt, or what is in its place."""
     origin = _origin(line)
     if origin is None:
         talk.prompted(line)
@@ -88,7 +88,7 @@ def _tokens(usage: dict[str, Json]) -> dict[str, int]:
 
 
 def assistant(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
-    """An answer of the model. Its usage was told before, by newer versions."""
+    """An answer of the model. Its usage was reported before, by newer versions."""
     message = line.text("messageId") or line.id
     response = line.text("apiCallId") or message
     output = int_of(line.data.get("outputTokens"))

@@ -131,7 +131,7 @@ class Conversation:
         self._hidden.add(self.session(event))
 
     def prompted(self, event: CopilotEvent) -> None:
-        """Somebody gives a prompt: the place to which the session can be taken back."""
+        """Someone gives a prompt: the place to which the session can be taken back."""
         session = self.session(event)
         self._prompts[event.id] = (session, self.trail.end(session))
 

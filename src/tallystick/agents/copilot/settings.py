@@ -1,7 +1,7 @@
 """Copilot CLI's settings: folders, addresses, its token, and where its files are.
 
-Owns the keys of config.json, settings.json and mcp-config.json. That all tools run without a question is no setting of its
-files but an option or the variable COPILOT_ALLOW_ALL. Source: its command reference.
+Owns the keys of config.json, settings.json and mcp-config.json. That all tools run without a question is not a setting
+of its files but an option or the variable COPILOT_ALLOW_ALL. Source: its command reference.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _output(result: dict[str, Json]) -> tuple[dict[str, Json], dict[str, bytes]]
 
 
 def _refusal(error: dict[str, Json]) -> dict[str, Json]:
-    """Whether a call failed because somebody refused it, and who."""
+    """Whether a call failed because someone refused it, and who."""
     message = (text_of(error.get("message")) or "").lower()
     if error.get("code") not in ("denied", "rejected"):
         return {}
@@ -170,7 +170,7 @@ def _hook_decision(output: Json) -> str | None:
 
 
 def permission_asked(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
-    """Somebody is asked whether a call may run."""
+    """Someone is asked whether a call may run."""
     asked = dict_of(line.data.get("permissionRequest"))
     meta = {"corr": text_of(asked.get("toolCallId")), "subtype": text_of(asked.get("kind"))}
     sid, values = line.text("requestId") or line.id, {"content.args": asked or None}

@@ -1,7 +1,7 @@
 """The messages of a Gemini CLI chat, as steps.
 
 Owns what a message says: prompts, answers, tool calls with their results, sub-agents, and the compaction of a history.
-Must not know how messages stand in a file.
+Must not know how messages are in a file.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Chat:
     # Messages
 
     def message(self, record: dict[str, Json], name: str, *, origin: str | None = None) -> Iterator[Event]:
-        """The steps of one message. `origin` is given for words that nobody says now: they stand in a checkpoint."""
+        """The steps of one message. `origin` is given for words that no one says now: they are in a checkpoint."""
         ts, type_ = text_of(record.get("timestamp")), record.get("type")
         yield from self._open(ts)
         if type_ in ("user", "gemini"):

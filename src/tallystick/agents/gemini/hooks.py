@@ -2,10 +2,10 @@
 
 Owns the events, what each says, and how a call is refused. Facts observed with version 0.61.0: docs/agents/gemini.md.
 
-Calls have no ids here, and what a sub-agent does carries its parent's session id: the recorder pairs calls and results by
-tool, arguments and order. `ask` waits for ever where nobody can answer, which a hook cannot know: it is refused instead
-(_asks.py). Events around each model call are left out: they come once a chunk, and the chat file tells the same.
-In ACP mode Gemini CLI runs no tool hooks at all. Timeouts are in milliseconds.
+Calls have no ids here, and what a sub-agent does carries its parent's session id: the recorder pairs calls and results
+by tool, arguments and order. `ask` waits for ever where no one can answer, which a hook cannot know: it is refused
+instead (_asks.py). Events around each model call are left out: they come once a chunk, and the chat file tells the
+same. In ACP mode Gemini CLI runs no tool hooks at all. Timeouts are in milliseconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The log events of Gemini CLI and of Qwen Code, which grew out of it (seen with 0.61.0 and 0.24.4).
 
-Owns their mapping. Qwen's events carry the ids of responses and tool calls. Gemini's tool events carry none: the id stands in
-the response that asked for the call, which is shown when prompts are logged, and is remembered until the call ends.
+Owns their mapping. Qwen's events carry the ids of responses and tool calls. Gemini's tool events carry none: the id is
+in the response that asked for the call, which is shown when prompts are logged, and is remembered until the call ends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def log(case: Case) -> Told:
 
 
 def family(record: Record, session: str) -> tuple[str, str, Ref] | None:
-    """The session of the record, if it is a sub-agent's of Qwen: it, itself, and the call that it hangs on.
+    """The session of the record, if it is a sub-agent's of Qwen: it, itself, and the call that it belongs to.
 
     The id of such a prompt is `SESSION#NAME-CALL#N`, that of a prompt of the session itself `SESSION########N`.
     """

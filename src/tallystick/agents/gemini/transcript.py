@@ -42,7 +42,7 @@ def recognises(path: str, head: bytes) -> int:
 
 
 def reader(file: SourceFile) -> Reader:
-    """A reader for one chat. A sub-agent's stands in a folder named after its parent's session."""
+    """A reader for one chat. A sub-agent's is in a folder named after its parent's session."""
     folder, name = posixpath.split(file.path)
     above = posixpath.basename(posixpath.dirname(folder))
     parent = posixpath.basename(folder) if above == "chats" else None

@@ -1,8 +1,9 @@
 """Gensee Crate's `gensee.db`: what that recorder kept of other agents' sessions, in one SQLite database (version 2).
 
-A session is a row of `sessions`, its prompts are rows of `requests`, what was called rows of `agent_events`; what it warned
-of is in `alerts`. Each session is one here, of the agent `gensee`: the same session by its agent's own files is another
-account, and stands beside it. Alerts of that system are no alerts of ours: they are in no chain that we can extend.
+A session is a row of `sessions`, its prompts are rows of `requests`, what was called rows of `agent_events`; what it
+warned of is in `alerts`. Each session is one here, of the agent `gensee`: the same session by its agent's own files is
+another account, and stands beside it. Alerts of that system are not alerts of ours: they are in no chain that we can
+extend.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _LEFT = re.compile(
     r"sqlite_.*|sessions|requests|agent_events|alerts|system_events|artifacts|relations|session_token_usage|transcript_token_state"
     r"|alert_chain_head|alert_retention_\w+|maintenance_state|dashboard_\w+|human_feedback|transaction_events|artifact_\w+"
 )
-"""The tables that version 2 has: those that are read, and those that follow from them or are no event of an agent."""
+"""The tables that version 2 has: those that are read, and those that follow from them or are not event of an agent."""
 _CALLS = {"PreToolUse": "tool_call", "PostToolUse": "tool_result", "PostToolUseFailure": "tool_result"}
 _EFFECTS = {"block": "deny", "ask": "ask", "warn": "warn", "allow": "allow"}
 _NO_SESSION = "unknown"
@@ -237,5 +238,5 @@ def _cell(value: Json) -> Json:
 
 
 def _without_id(args: Json) -> Json:
-    """The arguments without the call's id, which stands in a column of its own."""
+    """The arguments without the call's id, which is in a column of its own."""
     return {name: value for name, value in args.items() if name != "tool_use_id"} if isinstance(args, dict) else args

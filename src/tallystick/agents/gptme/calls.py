@@ -82,7 +82,7 @@ def _end_of_thinking(text: str) -> int | None:
 
 
 def _thinking(match: re.Match[str], calls: list[Part]) -> Part:
-    """A stretch of thinking. It ends before a call at the latest: what gptme ran is no mere thought."""
+    """A stretch of thinking. It ends before a call at the latest: what gptme ran is not a mere thought."""
     end = min((call.start for call in calls if match.start() <= call.start < match.end()), default=match.end())
     if end == match.end():
         thought = match[2]

@@ -93,8 +93,7 @@ def _is_ours(path: str) -> bool:
 class _Plugins:
     """The table `[plugins]` of a settings file; comments and order stay.
 
-    Raises:
-        FormatError: the file is no TOML, and then the message has the line; or gptme would not read the table.
+    Raises: FormatError: the file is not TOML, and then the message has the line; or gptme would not read the table.
     """
 
     def __init__(self, file: SettingsFile, content: bytes) -> None:
@@ -222,5 +221,5 @@ _STEPS: dict[str, Callable[[Telling], Step]] = {
 
 
 def reply(payload: Payload, decision: Decision) -> Reply:
-    """What our plugin answers `tool.confirm` with. Nobody is asked through it, so `ask` is a refusal that says so."""
+    """What our plugin answers `tool.confirm` with. No one is asked through it, so `ask` is a refusal that says so."""
     return plugin.reply(NAME, payload, decision)

@@ -1,6 +1,6 @@
 """Hash-chain ledgers of agent steps as described for gptme: one JSON record of eleven members a line.
 
-Owns what a record says as a step. The hashes are kept as they stand and not checked here: exports.ledger knows the
+Owns what a record says as a step. The hashes are kept unchanged and not checked here: exports.ledger knows the
 formulas, and a ledger that does not verify is imported all the same.
 """
 

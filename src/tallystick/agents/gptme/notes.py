@@ -40,7 +40,7 @@ def outcome(text: str) -> tuple[bool | None, int | None]:
 
 
 def is_note(text: str) -> bool:
-    """Whether a message is no result of a call, whatever call waits for one."""
+    """Whether a message is not a result of a call, whatever call waits for one."""
     return is_notification(text) or _NOTE.match(text) is not None
 
 

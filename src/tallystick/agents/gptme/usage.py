@@ -47,7 +47,7 @@ def _sum(*numbers: Json) -> float | None:
 
 
 def _whole(number: Json, scale: int) -> int | None:
-    """A number of the source in a smaller unit, rounded; None for anything else and for what is no sensible number."""
+    """A number of the source in a smaller unit, rounded; None for anything else and for what is not a sensible number."""
     if not isinstance(number, int | float) or isinstance(number, bool) or not 0 <= number < 1e12:
         return None
     return round(number * scale)

@@ -34,7 +34,7 @@ class _Run:
 
 
 class LiveLog:
-    """One session's events. Fed with all of them in order, whoever wrote them.
+    """One session's events. Fed with all of them in order, no matter who wrote them.
 
     Attributes:
         last_seq: the highest number so far.

@@ -19,7 +19,7 @@ from tallystick.model.step import Input, Json, Ref, Step
 MAIN = "main"
 _PHASES = ("phase_commit", "phase_execute", "phase_reconcile", "phase_supervise", "checkpoint")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
-# Types that have a meaning of their own in a journal, whoever writes them.
+# Types that have a meaning of their own in a journal, no matter who writes them.
 _RESERVED = frozenset(
     ("session_start", "session_end", "session_update", "recovery", "sighting", "gap", "fork", "merge", "compaction")
 )
@@ -118,7 +118,7 @@ class Weaver:
     # The main lane ---------------------------------------------------------------------------------------------------
 
     def _main_step(self, event: Happening) -> Step:
-        """Prompts, goals, phases: each follows from the one before, but a conversation hangs on its goal's start."""
+        """Prompts, goals, phases: each follows from the one before, but a conversation belongs to its goal's start."""
         if event.type == "warning":
             tip = self._tip_of(event.lane)
             return self._step(event, after=(Ref(tip),) if tip else ())

@@ -215,7 +215,7 @@ def folded(value: Json) -> dict[str, Json]:
 
 
 def mended(data: bytes, offset: int) -> tuple[bytes, tuple[Loss, ...]]:
-    """A record as the agent's own reader takes it: what is no UTF-8 is U+FFFD; and that it was so."""
+    """A record as the agent's own reader takes it: what is not UTF-8 is U+FFFD; and that it was so."""
     try:
         data.decode()
     except UnicodeDecodeError as error:

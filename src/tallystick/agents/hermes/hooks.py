@@ -1,9 +1,9 @@
 """Hermes' hooks: a plugin of ours (`tallystick.plugins.hermes`) that runs inside Hermes, in its folder of plugins.
 
-Owns the two files of the plugin and the line of config.yaml that switches it on, what each payload says, and how a call is
-refused: `pre_tool_call` gives a directive that blocks, or one that has a human asked. With --yolo and in scheduled runs
-nobody is asked and the call runs, so there we refuse it. Calls have the model's ids, as in state.db; prompts have none
-here. Facts observed with version 0.19.0: docs/agents/hermes.md.
+Owns the two files of the plugin and the line of config.yaml that switches it on, what each payload says, and how a call
+is refused: `pre_tool_call` gives a directive that blocks, or one that has a human asked. With --yolo and in scheduled
+runs no one is asked and the call runs, so there we refuse it. Calls have the model's ids, as in state.db; prompts have
+none here. Facts observed with version 0.19.0: docs/agents/hermes.md.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EVENTS: tuple[str, ...] = (
 )
 _PLUGIN = "tallystick"
 _SCHEDULED = ("cron", "webhook")
-"""Surfaces whose prompts nobody types."""
+"""Surfaces whose prompts no one types."""
 _CONFIG = ".hermes/config.yaml"
 _FOLDER = f".hermes/plugins/{_PLUGIN}"
 _MANIFEST = f"""\
@@ -80,8 +80,7 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """A file of the plugin, or the configuration with the plugin enabled.
 
-    Raises:
-        FormatError: a file of that name is somebody else's; the configuration cannot be edited.
+    Raises: FormatError: a file of that name is someone else's; the configuration cannot be edited.
     """
     if file.name == "config":
         text = yaml_list.removed(_text(file, content), "plugins", "disabled", _PLUGIN)  # that list would win
@@ -154,14 +153,14 @@ def _continued(telling: Telling) -> Session | None:
 
 
 def _compaction(ended: Session | None) -> Iterator[Step]:
-    """What the session that was left ends with, named as the reader of state.db names it; whoever closes it tells its end."""
+    """The end of the session that was left, named as the reader of state.db names it."""
     for step in ending_steps(ended) if ended is not None else ():
         if step.type == "compaction":
             yield replace(step, source=Source.HOOK)
 
 
 def _opening(telling: Telling, ended: Session | None, cwd: str | None) -> Opening:
-    """The session itself; one that continues another hangs on the compaction of that one, or on its last step."""
+    """The session itself; one that continues another belongs to the compaction of that one, or on its last step."""
     opening = telling.opening(telling.said.members(("model", "model"), ("platform", "surface")), cwd=cwd)
     if ended is None:
         return opening
@@ -188,7 +187,7 @@ def _prompt(telling: Telling) -> Step:
 
 
 def _origin(telling: Telling) -> str | None:
-    """Whose prompt it is, if nobody typed it; as the reader of state.db has it."""
+    """Whose prompt it is, if no one typed it; as the reader of state.db has it."""
     surface = telling.said.text("platform")
     if surface == "subagent":
         return "parent" if telling.said.json.get("is_first_turn") is True else None
@@ -245,5 +244,5 @@ _STEPS: dict[str, Callable[[Telling], Step]] = {
 
 
 def reply(payload: Payload, decision: Decision) -> Reply:
-    """What our plugin makes a directive of: `block`, or `approve`, which has a human asked and blocks if there is none."""
+    """What our plugin makes a directive of: `block`, or `approve`, which has a human asked and blocks if none exists."""
     return plugin.reply(NAME, payload, decision)

@@ -135,7 +135,7 @@ def session_row(row: dict[str, Json]) -> SessionRow | None:
 
 
 def message_row(row: dict[str, Json], ordinal: int) -> MessageRow | None:
-    """The message of a row; None if it belongs to no session or nobody said it."""
+    """The message of a row; None if it belongs to no session or no one said it."""
     session, role = word(row.get("session_id")), word(row.get("role"))
     if session is None or role is None:
         return None

@@ -81,7 +81,7 @@ class Session(msgspec.Struct):
 
 
 def opening(session: Session, parent: Ref | None, schema: Json) -> Opening:
-    """The opening of a session, under the step that it hangs on."""
+    """The opening of a session, under the step that it belongs to."""
     row, how = session.row, session.relation
     if parent is None and how is not None:
         parent = _parent_step(session)
@@ -112,7 +112,7 @@ def opening(session: Session, parent: Ref | None, schema: Json) -> Opening:
 
 
 def _parent_step(session: Session) -> Ref | None:
-    """The step of the parent that a session hangs on; where nothing says which, its last one."""
+    """The step of the parent that a session belongs to; where nothing says which, its last one."""
     parent = session.parent
     if parent is None:
         named = parent_id(session.row)

@@ -21,7 +21,7 @@ from tallystick.model.step import Input, Json, Loss, Ref, Step
 _NOTICES = ("[IMPORTANT: Background process", "[Background process", "[ASYNC DELEGATION")
 _NOTES = ("[System: ", "[SYSTEM: ", "[System note: ", "[IMPORTANT: ", "[Note: ")
 _SCHEDULED = ("cron", "webhook")
-"""Surfaces whose prompts nobody types."""
+"""Surfaces whose prompts no one types."""
 
 
 class Speaker(msgspec.Struct, frozen=True):

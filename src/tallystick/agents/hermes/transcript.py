@@ -1,7 +1,7 @@
 """Hermes Agent's `state.db`: one SQLite database with all sessions of a profile.
 
 Sessions come in the order in which they began, each followed by its usage and its messages: a parent is recorded before
-what hangs on it. Message ids are row ids, unique in one database only. A compaction in place (same session id) opens
+what belongs to it. Message ids are row ids, unique in one database only. A compaction in place (same session id) opens
 `<id>~k`; one that changes the id opens the session that Hermes made. What a compaction or a branch copies is recognised
 and left out: it is recorded where it was said first.
 """

@@ -1,6 +1,6 @@
 """What Hermes means by `parent_session_id`: one column, four relations.
 
-Owns telling them apart, markers before guesses. Must not know messages.
+Owns distinguishing them, markers before guesses. Must not know messages.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     """The session that the events belong to (for a sub-agent `<id>/<agent id>`)."""
     events: tuple[Event, ...] = ()
     """What is to be recorded, in order; their source is `hook`. A step that the payload gives no id has the source_id
-    None: whoever records names it `hook/<k>`, and finds the call to a result by tool, arguments and order."""
+    None: anyone who records names it `hook/<k>`, and finds the call to a result by tool, arguments and order."""
     asks: Call | None = None
     """The call that waits for our answer."""
     transcript: str | None = None
@@ -45,7 +45,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     never_asks: bool = False
     """In the mode that the agent is in, it asks nobody: it would run a call on which we answer `ask`."""
     timed: bool = False
-    """The payload holds the time of the event, so that the same bytes again are the same event told twice."""
+    """The payload holds the time of the event, so that the same bytes again are the same event reported twice."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,8 +143,7 @@ class HookAdapter(Protocol):
     def parse(self, data: bytes, event: str | None) -> Payload:
         """What a call of the hook said. `event` is what the command line gave, for agents whose payload has no name.
 
-        Raises:
-            FormatError: it is no payload of this agent.
+        Raises: FormatError: it is not a payload of this agent.
         """
         ...
 
@@ -175,7 +174,7 @@ def hook_adapters() -> dict[str, HookAdapter]:
 
 
 def hook_adapter(agent: str) -> HookAdapter | None:
-    """The adapter of one agent, loaded alone; None if there is none."""
+    """The adapter of one agent, loaded alone, or None."""
     module = agent.replace("-", "_")
     return _load(module) if module in NAMES else None
 

@@ -18,7 +18,7 @@ class Asking(enum.StrEnum):
     """What becomes of a call on which we want a human's yes."""
 
     PROMPT = "prompt"
-    """The agent asks its user, and refuses where nobody can answer."""
+    """The agent asks its user, and refuses where no one can answer."""
     REFUSE = "refuse"
     """The agent cannot be made to ask: it would run the call, or wait for ever. So we refuse it, and say why."""
 
@@ -32,7 +32,7 @@ ASKS: Mapping[str, Asking] = {
     "cursor": Asking.REFUSE,  # documented as not enforced before a tool; not run
     "cline": Asking.REFUSE,  # has no such answer
     "gptme": Asking.REFUSE,  # a plugin answers in the user's place, or not at all
-    "hermes": Asking.PROMPT,  # but for --yolo and scheduled runs, in which nobody is asked and the call runs
+    "hermes": Asking.PROMPT,  # but for --yolo and scheduled runs, in which no one is asked and the call runs
     "opencode": Asking.REFUSE,  # a plugin can only throw
     "pi": Asking.REFUSE,  # an extension can only block
 }
@@ -41,8 +41,7 @@ ASKS: Mapping[str, Asking] = {
 def told(agent: str, decision: Decision, *, never_asks: bool = False) -> Decision | None:
     """The decision as the agent is told it, what to do instead after the reason; None if there is nothing to tell.
 
-    Args:
-        never_asks: the agent is in a mode in which it asks nobody.
+    Args: never_asks: the agent is in a mode in which it asks no one.
     """
     if decision.effect not in (Effect.ASK, Effect.DENY):
         return None

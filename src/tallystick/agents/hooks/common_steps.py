@@ -21,7 +21,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     """The session of the step: the agent's own id."""
     root: str
-    """The session that it hangs on; itself for a session of its own."""
+    """The session that it belongs to; itself for a session of its own."""
     common: dict[str, Json] = {}
     """Members of every step."""
     ts: str | None = None
@@ -39,7 +39,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def prompt(self, text: str | None, source_id: str | None, origin: str | None = None) -> Step:
-        """What somebody typed; or, with an origin, what came in its place."""
+        """What someone typed; or, with an origin, what came in its place."""
         step = self.step("user", source_id, {} if origin is None else {"origin": origin}, text=text)
         return msgspec.structs.replace(step, opens_request=origin is None)
 
@@ -65,7 +65,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         return Opening(session=self.session, agent=self.agent, source=Source.HOOK, ts=self.ts, meta=meta, values=where)
 
     def child(self, parent: Ref, meta: dict[str, Json]) -> Opening:
-        """The session of a sub-agent, which hangs on a step of another session."""
+        """The session of a sub-agent, which belongs to a step of another session."""
         return Opening(
             session=self.session,
             agent=self.agent,

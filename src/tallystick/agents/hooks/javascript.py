@@ -1,7 +1,7 @@
 """Hooks that run inside an agent written in JavaScript: the part that delivers.
 
 Owns the text that opencode's plugin and pi's extension have in common. It says to the recorder what hook.py says
-(`service/wire.py`), over the same socket; if nobody answers it runs hook.py, which owns what happens then.
+(`service/wire.py`), over the same socket; if no one answers it runs hook.py, which owns what happens then.
 """
 
 from __future__ import annotations

@@ -27,15 +27,10 @@ def configure(
 ) -> bytes:
     """The settings with our command as a handler of every event, or a call of our port.
 
-    Args:
-        content: the settings file; empty if there is none.
-        events: what to subscribe to.
-        command: for /bin/sh.
-        timeout: how long the agent may wait, in the unit that it reads; by event, or the same for all.
-        matched: the events of tools, which are matched by name: ours take all.
-        dialect: what the agent reads.
-        http: the handler that calls our port, without its timeout.
-        by_command: the events that run the command all the same.
+    Args: content: the settings file; empty if none exists. events: what to subscribe to. command: for /bin/sh. timeout:
+    how long the agent may wait, in the unit that it reads; by event, or the same for all. matched: the events of tools,
+    which are matched by name: ours take all. dialect: what the agent reads. http: the handler that calls our port,
+    without its timeout. by_command: the events that run the command all the same.
 
     Raises:
         FormatError: the agent would not read the file; the message has the line.

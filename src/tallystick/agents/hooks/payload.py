@@ -28,8 +28,7 @@ class Said:
     def need(self, key: str) -> str:
         """A member without which the payload says nothing.
 
-        Raises:
-            FormatError: it is not there, or is no text.
+        Raises: FormatError: it is not there, or is not text.
         """
         value = self.text(key)
         if value is None:

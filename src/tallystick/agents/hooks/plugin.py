@@ -24,8 +24,7 @@ def is_ours(content: bytes) -> bool:
 def replaced(file: SettingsFile, content: bytes, made: bytes) -> bytes:
     """What a file of ours is made to hold.
 
-    Raises:
-        FormatError: a file of that name is there, and is somebody else's.
+    Raises: FormatError: a file of that name is there, and is someone else's.
     """
     if content.strip() and not is_ours(content):
         raise FormatError(f"{file.path} is not ours", hint="move it away, then install again")

@@ -53,7 +53,7 @@ def moment_ms(value: Json) -> str | None:
 
 
 def micros(cost: Json) -> int | None:
-    """A cost in dollars, in millionths; None if there is none."""
+    """A cost in dollars, in millionths, or None."""
     found = number(cost)
     if found is not None and abs(found) < 1e9:
         return round(found * 1_000_000) or None

@@ -4,8 +4,9 @@ Owns the positions of values in the text, and three changes: a value added to th
 one taken out, which undoes the first exactly. Comments, order, indentation, line ends, number literals and duplicate keys
 stay. Must not know what the text is for.
 
-What tells a container that was made here from one that was there, empty, before: ours have white space before the closing
-bracket, while the first value put into one of the user's is written right before its bracket, after whatever stood in it.
+What tells a container that was made here from one that was there, empty, before: ours have white space before the
+closing bracket, while the first value put into one of the user's is written right before its bracket, after whatever
+was in it.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Entry(msgspec.Struct):
 
 
 class Document(msgspec.Struct):
-    """A text and what stands in it."""
+    """A text and what is in it."""
 
     text: str
     root: Node

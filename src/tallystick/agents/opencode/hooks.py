@@ -72,7 +72,7 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
-    """The plugin. Raises FormatError: a file of that name is somebody else's."""
+    """The plugin. Raises FormatError: a file of that name is someone else's."""
     return plugin.replaced(file, content, javascript.text(NAME, hook, _PLUGIN))
 
 

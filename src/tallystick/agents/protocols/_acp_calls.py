@@ -160,7 +160,7 @@ def _merge(agent: str, call: Call, update: dict[str, Json]) -> None:
 
 
 def _marks(args: Json, content: list[Json], paths: list[Json]) -> set[str]:
-    """The command and the paths by which a call can be told from others."""
+    """The command and the paths by which a call can be distinguished from others."""
     members = dict_of(args)
     found = [members.get(key) for key in ("command", "path", "file_path", "filePath", "fileName")]
     found += [dict_of(item).get("path") for item in (*content, *paths)]

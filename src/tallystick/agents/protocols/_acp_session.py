@@ -274,7 +274,7 @@ class Session:
         yield from self.set("mode", update.get("currentModeId"), at_ns, by="agent")
 
     def set(self, setting: Json, value: Json, at_ns: int, *, by: str) -> Iterator[Event]:
-        """A setting changed. Telling it again is no change."""
+        """A setting changed. Telling it again is not a change."""
         name = text_of(setting) or "setting"
         if value is None or self._options.get(name) == value:
             return
@@ -282,7 +282,7 @@ class Session:
         yield self.step("config_change", at_ns, {"setting": name, "value": value, "by": by})
 
     def settings(self) -> Mapping[str, Json]:
-        """What is set now, as far as it was told."""
+        """What is set now, as far as it was reported."""
         return self._options
 
     def configure(self, options: Json) -> None:
@@ -303,9 +303,10 @@ class Session:
         yield from self._rotated(told, at_ns)
 
     def _rotated(self, told: dict[str, Json], at_ns: int) -> Iterator[Event]:
-        """The agent goes on under another id: the old session ends, the new one hangs on it.
+        """The agent goes on under another id: the old session ends, the new one belongs to it.
 
-        One notice may stand for several changes. What it hangs on then is a session of which nothing was told here.
+        One notice may stand for several changes. What it belongs to then is a session of which nothing was reported
+        here.
         """
         before, after = text_of(told.get("previousHermesSessionId")), text_of(told.get("currentHermesSessionId"))
         if not before or not after or after == self.name or before == after:
@@ -361,7 +362,7 @@ class Session:
         yield self.step("session_end", at_ns, {"reason": "compaction"}, source_id=f"{source_id}/end")
         yield self._continuation(
             self.name, Ref(source_id, self.name), at_ns
-        )  # whoever records knows which number it has
+        )  # anyone who records knows which number it has
         if summary is not None:
             yield self.step("user", at_ns, {"origin": "summary"}, {"content.text": summary})
 
@@ -373,7 +374,7 @@ class Session:
     # Replay -------------------------------------------------------------------------------------------------------------
 
     def _remember(self, update: dict[str, Json], size: int) -> None:
-        """History that the agent tells again is no new activity: it is kept as one value of one step."""
+        """History that the agent tells again is not a new activity: it is kept as one value of one step."""
         self._replayed += 1
         self._replay_bytes += size
         if self._replay_bytes <= _MOST_REPLAY:
@@ -402,7 +403,7 @@ class Session:
     # The end ------------------------------------------------------------------------------------------------------------
 
     def ended(self, reason: str, at_ns: int, members: Mapping[str, Json]) -> Iterator[Event]:
-        """The session is closed, or its agent is gone. What was under way then is told."""
+        """The session is closed, or its agent is gone. What was under way then is reported."""
         yield from self.fall_silent()
         yield from self.replayed("ended", at_ns)
         for call in reversed(self.calls.open_calls()):

@@ -133,7 +133,7 @@ def output_of(agent: str, raw: Json) -> tuple[Json, Json]:
     """What the tool answered, and the rest of what the agent says of it (None: nothing more)."""
     members = dict_of(raw)
     if agent == "qwen" and members:
-        return None, raw  # what the model was told stands in the content
+        return None, raw  # what the model was told is in the content
     for key in ("formatted_output", "aggregated_output", "output", "content", "stdout"):
         text = members.get(key)
         if isinstance(text, str):

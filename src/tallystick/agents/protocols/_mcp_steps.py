@@ -188,7 +188,7 @@ _SHOWN = frozenset(
     ("content", "contents", "messages", "isError", "structuredContent", "inputRequests", "resultType", "_meta")
 )
 BETWEEN_MACHINES = frozenset(("_meta", "cacheScope", "ttlMs", "requestState", "resultType"))
-"""Members of results that say nothing to anybody but the two programs."""
+"""Members of results that say nothing to anyone but the two programs."""
 
 
 def _without_media(values: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, bytes]]:

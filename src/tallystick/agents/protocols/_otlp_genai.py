@@ -1,7 +1,8 @@
 """Spans by the GenAI conventions of OpenTelemetry (semantic-conventions, docs/gen-ai; attribute names of 1.41).
 
-Owns the mapping of `chat`, `invoke_agent` and `execute_tool` spans, of the messages in their attributes, and of the older
-spellings that instrumentations still write. Spans are told when they end, a turn after its calls: times say what was first.
+Owns the mapping of `chat`, `invoke_agent` and `execute_tool` spans, of the messages in their attributes, and of the
+older spellings that instrumentations still write. Spans are reported when they end, a turn after its calls: times say
+what was first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Protobuf export requests as the JSON that OTLP has for them.
 
-Owns the choice of message and its translation, which opentelemetry-proto's own classes do. Loaded only when somebody sends
-protobuf.
+Owns the choice of message and its translation, which opentelemetry-proto's own classes do. Loaded only when someone
+sends protobuf.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Memory:
                 self.traces.popitem(last=False)
 
     def note_child(self, session: str, parent: Ref) -> None:
-        """A session is a sub-agent's, and hangs on this step."""
+        """A session is a sub-agent's, and belongs to this step."""
         self.parents.setdefault(session, parent)
         if len(self.parents) > _MOST_TRACES:
             self.parents.popitem(last=False)
@@ -178,7 +178,10 @@ def present(members: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def parsed(value: Json) -> Json:
-    """A value that may be JSON in text: arguments and messages are written so. Text that is no object or list stays text."""
+    """A value that may be JSON in text: arguments and messages are written so.
+
+    Text that is not an object or list stays text.
+    """
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:

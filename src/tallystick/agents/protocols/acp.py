@@ -205,7 +205,7 @@ class Acp:
                 yield session.step("gap", at_ns, {"lines": count, "reason": "queue_full"})
 
     def end(self, at_ns: int, *, returncode: int, reason: str = "exit") -> Iterator[Event]:
-        """The agent has exited. Questions without an answer and prompts without an end are told."""
+        """The agent has exited. Questions without an answer and prompts without an end are reported."""
         for pending in self._pending.values():
             if pending.method == "session/request_permission" and pending.session is not None:
                 times = pending.at_ns, at_ns
@@ -254,7 +254,7 @@ class Acp:
     # Sessions -----------------------------------------------------------------------------------------------------------
 
     def _session_of(self, method: str, params: dict[str, Json]) -> Session | None:
-        """The session that a message is about. `session/list` and the like are about none; a fork's id is its parent's."""
+        """The session that a message is about. `session/list` and similar are about none; a fork's id is its parent's."""
         name = text_of(params.get("sessionId"))
         if name is None or method in _SILENT or (method in OPENING and name not in self.sessions):
             return None
@@ -434,9 +434,9 @@ class Acp:
 
 
 def session_id(agent: str, method: str, params: Mapping[str, Json], result: Mapping[str, Json]) -> str | None:
-    """The session that a result is about; None: there is none.
+    """The session that a result is about, or None.
 
-    Hermes answers `session/load` of an unknown id with nothing, and `session/resume` with a new session, whose id stands in
+    Hermes answers `session/load` of an unknown id with nothing, and `session/resume` with a new session, whose id is in
     its provenance alone.
     """
     named = text_of(result.get("sessionId"))

@@ -112,7 +112,7 @@ class Defaults(msgspec.Struct, frozen=True):
     agent: str = AGENT
     session: str | None = None
     within_run: str | None = None
-    """The session of `tally run` in which this happens; sessions hang on it."""
+    """The session of `tally run` in which this happens; sessions belong to it."""
 
 
 _CONTENT = ("text", "thinking", "args", "output", "error", "path", "reason", "label", "goal")
@@ -124,8 +124,7 @@ _RUN = "run"
 def parse(line: bytes) -> Line:
     """The event on a line.
 
-    Raises:
-        FormatError: it is no JSON, or no line of the schema; the message says where.
+    Raises: FormatError: it is not JSON, or no line of the schema; the message says where.
     """
     try:
         return msgspec.convert(loads(line).value, Line)
@@ -138,8 +137,7 @@ def parse(line: bytes) -> Line:
 def events_of(line: Line, defaults: Defaults) -> Iterator[tuple[str, Event]]:
     """The events that a line says, with their agent: the beginning of a session, a step, or both.
 
-    Raises:
-        FormatError: the line names no session and there is none by default; or bytes that are no base64.
+    Raises: FormatError: the line names no session and none exists by default; or bytes that are no base64.
     """
     session = line.session or defaults.session
     agent = line.agent or defaults.agent

@@ -1,7 +1,8 @@
 """OpenTelemetry's logs and spans as steps (OTLP 1.x; what each agent sends: docs/commands/otlp.md).
 
-Owns whose record it is, which session it belongs to, and which mapping it takes. An agent that exports logs and spans tells
-the same in both: its logs are recorded, its spans counted. Metrics are sums over events that are told here one by one.
+Owns whose record it is, which session it belongs to, and which mapping it takes. An agent that exports logs and spans
+tells the same in both: its logs are recorded, its spans counted. Metrics are sums over events that are reported here
+one by one.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _note(record: Record, memory: Memory) -> None:
 
 
 def _family(record: Record, session: str) -> tuple[str, str, Ref] | None:
-    """The record's session, a sub-agent's session of which it tells, and what that hangs on; None: it tells of none."""
+    """The record's session, a sub-agent's session of which it tells, and what that belongs to; None: it tells of none."""
     find = _FAMILIES.get(agent_of(record))
     return find(record, session) if find is not None else None
 

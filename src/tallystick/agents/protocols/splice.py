@@ -16,19 +16,19 @@ _NEXT = re.compile(rb'[^"{}\[\]]*+')
 
 
 class NoPlace(ValueError):
-    """The text is no JSON object, or has no object where the member should go."""
+    """The text is not a JSON object, or has no object where the member should go."""
 
 
 def add_meta(line: bytes, path: Sequence[str], key: str, value: bytes) -> bytes:
-    """`line` with `_meta.KEY` set to `value` in the object at `path`; its `_meta` is made if there is none.
+    """`line` with `_meta.KEY` set to `value` in the object at `path`; its `_meta` is made if none exists.
 
     Args:
         line: one JSON object, with or without its line end.
         path: keys from the root to the object that has, or gets, the `_meta`.
         value: JSON text without a line end.
 
-    Raises:
-        NoPlace: there is no object at `path`, its `_meta` is no object, or the key stands in it: nothing is overwritten.
+    Raises: NoPlace: there is no object at `path`, its `_meta` is not an object, or the key is in it: nothing is
+    overwritten.
     """
     start = _skip_space(line, 0)
     for name in path:

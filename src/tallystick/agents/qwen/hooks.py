@@ -2,10 +2,10 @@
 
 Owns the events, what each says, and how a call is refused. Facts observed with version 0.24.4: docs/agents/qwen.md.
 
-`tool_call_id` is the model's id, and the chat file's; `tool_use_id` is made up for hooks. A sub-agent is a session of its
-own below its parent's, named as in its file. UserPromptSubmit comes again with an empty prompt after every batch of tools:
-that is no prompt. Without a terminal there is no SessionEnd. Of two hooks that answer, the later one wins: silence is the
-only safe way to have no opinion.
+`tool_call_id` is the model's id, and the chat file's; `tool_use_id` is made up for hooks. A sub-agent is a session of
+its own below its parent's, named as in its file. UserPromptSubmit comes again with an empty prompt after every batch of
+tools: that is not a prompt. Without a terminal there is no SessionEnd. Of two hooks that answer, the later one wins:
+silence is the only safe way to have no opinion.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _call_id(telling: Telling) -> str | None:
 
 
 def _opening(telling: Telling) -> Opening:
-    """The session, opened only once. A sub-agent's hangs on the call whose id ends its own."""
+    """The session, opened only once. A sub-agent's belongs to the call whose id ends its own."""
     said = telling.said
     if telling.session == telling.root:
         return telling.opening(said.members(("model", "model")), cwd=said.text("cwd"))
@@ -127,7 +127,7 @@ def _opening(telling: Telling) -> Opening:
 
 
 def _prompt(telling: Telling) -> list[Event]:
-    """A prompt; nobody types into a sub-agent."""
+    """A prompt; no one types into a sub-agent."""
     text = telling.said.text("prompt")
     if text is None:
         return []
@@ -213,6 +213,6 @@ _EVENTS: dict[str, Callable[[Telling], list[Event]]] = {
 
 
 def reply(payload: Payload, decision: Decision) -> Reply:
-    """Refuse the call, or have the user asked; without anybody to ask, Qwen Code refuses too."""
+    """Refuse the call, or have the user asked; without anyone to ask, Qwen Code refuses too."""
     answer = told(NAME, decision) if payload.asks is not None else None
     return SILENT if answer is None else permission_reply(answer.effect.value, answer.reason)

@@ -82,7 +82,7 @@ def _user(chat: QwenChat, record: Record) -> Iterator[Event]:
 
 
 def _origin(record: Record) -> str | None:
-    """Where a prompt comes from; None: somebody typed it."""
+    """Where a prompt comes from; None: someone typed it."""
     found = _ORIGINS.get(record.text("subtype") or "")
     if found is None and record.agent is not None:
         if record.text("externalInputKind") != "notification":
@@ -169,7 +169,7 @@ def _outcome(result: dict[str, Json], told: dict[str, Json]) -> dict[str, Json]:
         "duration_ms": duration if duration is not None else int_of(told.get("duration_ms")),
     }
     if result.get("errorType") == "execution_denied":
-        # The person's own refusals are told as such; of the others nobody says whether a hook or a rule refused.
+        # The person's own refusals are reported as such; of the others no one says whether a hook or a rule refused.
         meta |= {"decision": "deny", "decided_by": "user" if told.get("decision") == "reject" else None}
     return {name: value for name, value in meta.items() if value is not None}
 

@@ -1,9 +1,9 @@
 """Settings: what agents may do because of files that people, projects and administrators wrote.
 
-Owns the values of an audit and the list of the agents whose settings are known. A module an agent says where its files are
-and which of their values are risky; `mcp`, `hooks`, `environment`, `secret_values`, `instructions` and `skills` say what is
-risky whoever reads it. Nothing here opens a file: `setup.audit_config` reads them. Keys are those that the agents
-document; a key that could not be confirmed has no rule.
+Owns the values of an audit and the list of the agents whose settings are known. A module an agent says where its files
+are and which of their values are risky; `mcp`, `hooks`, `environment`, `secret_values`, `instructions` and `skills` say
+what is risky anyone who reads it. Nothing here opens a file: `setup.audit_config` reads them. Keys are those that the
+agents document; a key that could not be confirmed has no rule.
 """
 
 from __future__ import annotations

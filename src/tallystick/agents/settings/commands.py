@@ -60,7 +60,7 @@ def files_in(command: str) -> list[str]:
 
 
 def temporary_program(command: str) -> str | None:
-    """The program or script of a command that lies in a folder in which anybody may put files."""
+    """The program or script of a command that lies in a folder in which anyone may put files."""
     return next((path for path in files_in(command) if _TEMPORARY.match(path)), None)
 
 

@@ -71,7 +71,7 @@ def look(document: Document, allowed: tuple[tuple[str, ...], ...]) -> Iterator[H
 
 
 def _telemetry(document: Document) -> Iterator[Hit]:
-    """Prompts are told unless that is switched off."""
+    """Prompts are reported unless that is switched off."""
     if not document.is_off("telemetry", "logPrompts"):
         said = "on by default"
         if document.is_on("telemetry", "logPrompts"):

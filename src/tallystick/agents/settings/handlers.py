@@ -1,4 +1,4 @@
-"""Hooks in a settings file, one by one, whoever's they are.
+"""Hooks in a settings file, one by one, no matter whose they are.
 
 Owns the forms in which agents write them, what a hook is called in a word, and whether it stands before a call or after it.
 Must not know what is risky about one: `hooks` does.

@@ -1,8 +1,8 @@
 """What of an agent's files is the configuration of a session, and not the agent's own memory.
 
-Owns where each agent keeps it, which members of a settings file say what it may do, and which of its files are notes for
-itself with a few settings in them. Must not know what is risky, nor open a file. Of agents whose settings nobody audits
-(gptme, Hermes, pi) the files are named here.
+Owns where each agent keeps it, which members of a settings file say what it may do, and which of its files are notes
+for itself with a few settings in them. Must not know what is risky, nor open a file. Of agents whose settings no one
+audits (gptme, Hermes, pi) the files are named here.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ _MEMORIES = {"claude-code": (".claude/projects", ".claude/projects/{slug}/memory
 
 
 def reads(agent: str) -> Reads | None:
-    """Where the configuration of an agent stands; None: nothing is known of it."""
+    """Where the configuration of an agent stands; None: there is no record of it."""
     adapter = settings_adapters().get(agent)
     if adapter is None:
         return _OTHERS.get(agent)

@@ -1,6 +1,6 @@
 """A settings file as a value, and the line on which each part of it stands.
 
-Owns reading JSON, JSON with comments, and TOML, whatever an agent or somebody else put there. Must not know any key.
+Owns reading JSON, JSON with comments, and TOML, whatever an agent or someone else put there. Must not know any key.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The file's path below its base, with `/`."""
     base: Base
     line: Callable[[Where], int | None]
-    """The line of a value, from 1; of the nearest one around it that can be found; None if there is none."""
+    """The line of a value, from 1; of the nearest one around it that can be found, or None."""
 
     def at(self, *where: str) -> Json:
-        """The value that the names lead to; None if there is none."""
+        """The value that the names lead to, or None."""
         value = self.value
         for name in where:
             value = value.get(name) if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""Secrets that stand in settings as they are.
+"""Secrets that are in settings as they are.
 
 Owns where they stand: what a secret is, the caller's function says, which gives a value back without them. What the value was
 is never told. Must not know the agent, nor how secrets are recognised.
@@ -37,8 +37,7 @@ _MOST_DEPTH = 60
 def look(document: Document, scrub: Callable[[Json], Json]) -> Iterator[Hit]:
     """Where secrets stand.
 
-    Args:
-        scrub: a value without the secrets in it, of the same shape; the very same object if there is none.
+    Args: scrub: a value without the secrets in it, of the same shape; the very same object if none exists.
     """
     value = _without_ours(document.value, 0)
     changed = _changed(value, scrub(value), ())

@@ -40,10 +40,8 @@ def coverage(
 
     One session in full, or one line for each, the one with the newest step first.
 
-    \b
-    complete   two or more sources told of the session, and they agree
-    partial    only one did, or something that one of them should have told is missing
-    degraded   something is known to be lost, or was taken from under us
+    \b complete two or more sources told of the session, and they agree partial only one did, or something that one of
+    them should have reported is missing degraded something is known to be lost, or was taken from under us
     """
     from tallystick.ask.coverage import State, coverage_of
     from tallystick.graph.queries import SessionFilter

@@ -1,6 +1,6 @@
 """Calls that name what they call in a text, spelled as plain calls: `require("fs")["rmSync"](x)`, `send(:system, x)`.
 
-Owns these spellings of JavaScript, Lua, Ruby and PHP. A name that is put together from more than texts is not told.
+Owns these spellings of JavaScript, Lua, Ruby and PHP. A name that is put together from more than texts is unknown.
 """
 
 from __future__ import annotations

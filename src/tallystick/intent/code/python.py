@@ -29,7 +29,7 @@ _MOST_CALLS_DEEP = 4
 
 
 def read_python(text: str, found: Found) -> None:
-    """Note what a program does. Text that is no Python, or too much of it, is unknown."""
+    """Note what a program does. Text that is not Python, or too much of it, is unknown."""
     beginning = _beginning(text)
     tree = _parsed(beginning)
     found.is_unknown = tree is None or len(beginning) < len(text)
@@ -57,7 +57,7 @@ def _parsed(text: str) -> ast.Module | None:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in somebody's text is no concern of ours
+            warnings.simplefilter("ignore")  # an odd escape in someone's text is no concern of ours
             return ast.parse(text.replace(HOLE, STAND_IN))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -276,7 +276,7 @@ class Calls:
         return values.name(name.partition(".")[0])
 
     def member(self, call: Call) -> Value:
-        """`getattr(os, 'system')`: what a module has under a name that is told."""
+        """`getattr(os, 'system')`: what a module has under a name that is known."""
         owner, name = call.at(0), call.path(1)
         if owner is None or name is None:
             return UNKNOWN
@@ -290,7 +290,7 @@ class Calls:
         return values.member(owner, "__dict__")
 
     def maps(self, call: Call) -> Value:
-        """`map(os.system, […])`: a call for each of what is told."""
+        """`map(os.system, […])`: a call for each of what is known."""
         function, through = call.at(0), call.at(1)
         if function is not None and function.kind is Kind.NAME and through is not None and through.kind is Kind.ITEMS:
             for item in through.items[:_MOST_MAPPED]:

@@ -23,7 +23,7 @@ class Call(msgspec.Struct, frozen=True):
     args: Sequence[Value]
     named: Mapping[str, Value]
     depth: int
-    """How many conditions and loops it stands in."""
+    """How many conditions and loops it is in."""
 
     def at(self, place: int, *names: str) -> Value | None:
         """The argument at a place or of one of these names."""
@@ -32,7 +32,7 @@ class Call(msgspec.Struct, frozen=True):
         return next((self.named[name] for name in names if name in self.named), None)
 
     def path(self, place: int, *names: str) -> str | None:
-        """The same as a path, None if it is no text."""
+        """The same as a path, None if it is not text."""
         return spelled(self.at(place, *names))
 
 

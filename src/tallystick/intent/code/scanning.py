@@ -328,7 +328,7 @@ class Scan:
         return Argument(self.text_at(start, end), items, part)
 
     def calls(self) -> Iterator[Call]:
-        """All calls of the program, as they stand in it."""
+        """All calls of the program, unchanged in it."""
         place = 0
         dialect = self.language.dialect
         while place < len(self.program):

@@ -84,7 +84,7 @@ def _substitution(found: Found, text: str, place: int, letter: str) -> int:
 
 
 def _after(text: str, place: int, delimiter: str) -> int:
-    """The place of the next delimiter that no backslash and no bracket hides; the end, if there is none."""
+    """The place of the next delimiter that no backslash and no bracket hides; the end, if none exists."""
     in_class = False
     while place < len(text):
         letter = text[place]

@@ -127,7 +127,7 @@ def _is_after(tokens: list[re.Match[str]], place: int, first: str, word: str) ->
 
 
 def _text(tokens: list[re.Match[str]], place: int) -> str | None:
-    """The text at a place, None if there is none."""
+    """The text at a place, None if not found."""
     if place >= len(tokens) or tokens[place].lastgroup != "string":
         return None
     return tokens[place][0][1:].removesuffix("'").replace("''", "'")

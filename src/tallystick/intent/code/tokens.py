@@ -1,7 +1,7 @@
 """Programs as tokens, for languages that are read by their calls alone.
 
-Owns Token and Dialect: comments, strings and what stands in them, names, signs. Must not know any function. What a dialect
-does not say of its language is not understood: whoever reads tokens claims only calls that it sees.
+Owns Token and Dialect: comments, strings and what is in them, names, signs. Must not know any function. What a dialect
+does not say of its language is not understood: anyone who reads tokens claims only calls that it sees.
 """
 
 from __future__ import annotations

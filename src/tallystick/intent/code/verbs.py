@@ -86,7 +86,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _plain(name: str) -> str:
-    """The last part of a name as it stands in the table: `Sys.readFile!` is `readfile`."""
+    """The last part of a name unchanged in the table: `Sys.readFile!` is `readfile`."""
     return re.sub(r"[_!?$-]", "", re.split(r"\.|::|->|:", name)[-1]).lower().removesuffix("sync")
 
 
@@ -158,8 +158,7 @@ class _Reader:
     def _texts(self, start: int, *, is_whole: bool = False) -> list[str]:
         """The texts of a call's arguments, with the home folder in the place of what asks for it.
 
-        Args:
-            is_whole: they go on to the end of the statement, or of the brackets that they stand in.
+        Args: is_whole: they go on to the end of the statement, or of the brackets that they are in.
         """
         found: list[str] = []
         depth = 0

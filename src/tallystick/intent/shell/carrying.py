@@ -26,7 +26,7 @@ _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 
 def passed_on(name: str, command: Command, text: Text) -> tuple[Text, bool]:
-    """What a program prints that is given a text, as far as it is told, and whether that is exactly what it prints."""
+    """What a program prints that is given a text, as far as it is known, and whether that is exactly what it prints."""
     if text is None:
         return None, False
     if name in _EXACT:

@@ -1,4 +1,4 @@
-"""One simple command → what stands in the script: itself, or what it wraps.
+"""One simple command → what is in the script: itself, or what it wraps.
 
 Owns the list of commands that is built, its limits, the builtins that change the shell, wrappers and calls of functions. Must
 not know statements: a text in a command, or a function's body, is read by the class that derives from it.

@@ -252,7 +252,7 @@ class _Engine(Running):
             if action.from_input:
                 plumbing.connect(site.into, node)
             is_edit = action.operation in _EDITS and name in WRITTEN_OUT
-            if action.domain is Domain.NETWORK or is_edit:  # what stands in its words goes along
+            if action.domain is Domain.NETWORK or is_edit:  # what is in its words goes along
                 for n in _made_from(site.command):
                     plumbing.connect(site.outs[n], node)
 
@@ -308,5 +308,5 @@ def _as_listed(command: Command) -> Command:
 
 
 def _made_from(command: Command) -> list[int]:
-    """The commands whose output stands in the words of a command, as text."""
+    """The commands whose output is in the words of a command, as text."""
     return [n for word in command.words if word.commands and not word.is_stream for n in word.commands]

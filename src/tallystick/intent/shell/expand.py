@@ -34,7 +34,7 @@ _UNSET_TAKES = (":-", "-", ":=", "=")
 
 
 class Depth(msgspec.Struct):
-    """How deep words stand in words while they are made."""
+    """How deep words are in words while they are made."""
 
     count: int = 0
     is_over: bool = False
@@ -154,7 +154,7 @@ class Expander:
         return Word(HOLE, " ".join(word.hidden for word in words), sources(words))
 
     def _computed(self, text: str) -> str | None:
-        """What `$((…))` comes to, if all that stands in it is known."""
+        """What `$((…))` comes to, if all that is in it is known."""
         if len(text) > _MOST_COMPUTED or not text.endswith("))"):
             return None
 
@@ -170,7 +170,7 @@ class Expander:
         return str(value)
 
     def quoted(self, node: Node, start: int = 0, end: int | None = None) -> Word:
-        """What stands in a string or a here-document: some bytes of a node, in which only `$` and back-quotes mean more."""
+        """What is in a string or a here-document: some bytes of a node, in which only `$` and back-quotes mean more."""
         source, begin, at, parts = node.text or b"", node.start_byte, start, []
         for child in node.named_children:
             if child.type not in ("string_content", "heredoc_content"):
@@ -230,7 +230,7 @@ class Expander:
         return changed or Word(HOLE, said, known.commands if known is not None else ())
 
     def _changed(self, name: str, known: Word | None, operator: str, rest: list[Node]) -> Word | None:
-        """`${NAME…}` with an operator; None where its value is not told by the text."""
+        """`${NAME…}` with an operator; None where its value is unknown by the text."""
         words = [self.word(part) for part in rest]  # whatever comes of it, a substitution in it runs
         if operator in _UNSET_TAKES:
             default = joined(words)
@@ -269,7 +269,7 @@ def _edited(value: str, operator: str, rest: list[str]) -> Word | None:
 
 
 def _without(value: str, operator: str, pattern: str) -> Word | None:
-    """What `${X##*/}`, `${X%.*}` and their like leave; None for patterns with more than one `*`, at the inner end."""
+    """What `${X##*/}`, `${X%.*}` and similar leave; None for patterns with more than one `*`, at the inner end."""
     fixed = pattern.strip("*")
     if not fixed or set("*?[\\$`'\"") & set(fixed) or len(pattern) != len(fixed) + 1:
         return None

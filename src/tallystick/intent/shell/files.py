@@ -30,7 +30,7 @@ _OF_NAME = inverted(_FACTS.languages)
 
 
 Text: TypeAlias = str | Callable[[], str | None] | None
-"""What a file holds: read when it is asked for, or None where that is not told."""
+"""What a file holds: read when it is asked for, or None where that is unknown."""
 
 
 class Files:
@@ -67,7 +67,7 @@ class Files:
         return lambda: self.before(path)
 
     def change(self, path: str, text: Text) -> None:
-        """Take what is written to a file; None if that is not told."""
+        """Take what is written to a file; None if that is unknown."""
         self._written[path] = text
 
     def is_changed(self, path: str) -> bool:

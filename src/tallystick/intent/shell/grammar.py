@@ -50,7 +50,7 @@ def is_slow(text: str) -> bool:
 
 
 def parse(text: str) -> Node | None:
-    """The root of the tree of a text. It has errors in it where the text is no shell: see `Node.has_error`.
+    """The root of the tree of a text. It has errors in it where the text is not a shell: see `Node.has_error`.
 
     Long quoted parts are parsed as if they were blank, which is quick whatever is in them. Where the grammar then finds
     something else than quoted text there, None.
@@ -102,7 +102,7 @@ def _quoted(text: str) -> list[tuple[int, int]]:
             if not start or n == len(places):
                 continue
             end = at = places[n]
-            start = _first_in(text, start, end)  # the grammar begins a body at its first character that is no blank
+            start = _first_in(text, start, end)  # the grammar begins a body at its first character that is not a blank
         if end - start >= _LEAST_QUOTED:
             spans.append((start, end))
     return spans
@@ -121,7 +121,7 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def is_lost(root: Node) -> bool:
-    """Whether the grammar may have lost its way: it does at errors, and among back-quotes that meet or stand in others."""
+    """Whether the grammar may have lost its way: it does at errors, and among back-quotes that meet or are in others."""
     if is_broken(root):
         return True
     found = list(itertools.islice(_MEETING.finditer(root.text or b""), _MOST_SPANS))

@@ -41,7 +41,7 @@ class Kind(enum.Enum):
 
 
 class Document(Struct, frozen=True):
-    """One here-document, or one string that stands in its place."""
+    """One here-document, or one string that is in its place."""
 
     text: str
     kind: Kind

@@ -105,14 +105,14 @@ class Intents:
         return len(self.found) - 1
 
     def missing(self, site: Site, what: str, words: tuple[Word, ...]) -> int:
-        """An intent for something that is not told."""
+        """An intent for something that is unknown."""
         chance, is_last = self.state(site)
         return self.unknown(what, words, site.frame, site.number, chance, is_last)
 
     def unknown(
         self, what: str, words: tuple[Word, ...], frame: Frame, number: int, chance: Chance, is_last: bool
     ) -> int:
-        """Put down an intent for something that is not told, of a command or of a script as a whole."""
+        """Put down an intent for something that is unknown, of a command or of a script as a whole."""
         intent = Intent(
             domain=Domain.UNKNOWN,
             operation=Operation.UNKNOWN,

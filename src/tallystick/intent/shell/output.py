@@ -27,7 +27,7 @@ class Output(msgspec.Struct, frozen=True):
     text: str | None = None
     """All of it; None where it is not known."""
     is_authored: bool = False
-    """It stands in the call, at least in part."""
+    """It is in the call, at least in part."""
     carried: Text = None
     """All of it, as far as it is what files hold. It is read only if it is run."""
 
@@ -62,7 +62,7 @@ NOTHING = Output()
 
 
 def written_by(words: Sequence[Word]) -> Output:
-    """Text that stands in the call, as far as it is known."""
+    """Text that is in the call, as far as it is known."""
     text = "".join(word.text for word in words)
     is_told = HOLE not in text and not _WILD.search(text) and len(text) <= _MOST_CHARACTERS
     return Output(text if is_told else None, bool(text.replace(HOLE, "").strip()))

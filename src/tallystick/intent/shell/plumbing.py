@@ -19,7 +19,7 @@ class Plumbing:
         self._next = -1
         self._after: dict[int, list[int]] = {}
         self.is_cut = False
-        """Whether there are more flows than are told."""
+        """Whether there are more flows than are known."""
 
     def pipe(self) -> int:
         """A new pipe."""

@@ -184,7 +184,7 @@ class _Reader(Redirector):
         ] or [word]
 
     def _substitution(self, node: Node, scope: Scope, fed: Feed) -> Word:
-        """Read `$(…)`, `<(…)` or `>(…)`: a hole, unless its output is told by its words."""
+        """Read `$(…)`, `<(…)` or `>(…)`: a hole, unless its output is known by its words."""
         before = len(self.commands)
         self.nested += 1
         entry: tuple[int, ...] = ()
@@ -327,7 +327,7 @@ class _Reader(Redirector):
         self._branches([], items, scope, feed)
 
     def _while(self, node: Node, scope: Scope, feed: Feed) -> None:
-        """A loop that goes on while a condition holds: what it changes is not told, in it and after it."""
+        """A loop that goes on while a condition holds: what it changes is unknown, in it and after it."""
         body = node.child_by_field_name("body")
         before = scope.copy()
         self._forget(node, scope)

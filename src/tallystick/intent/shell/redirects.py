@@ -149,7 +149,7 @@ class Redirector(Collector):
             self.grouped(redirects, scope, inner, lambda fed: self._walk(body, scope, fed), around)
 
     def _redirects(self, node: Node, scope: Scope, feed: Feed, words: list[Word]) -> tuple[list[Redirect], Feed, bool]:
-        """The redirects that stand in a node, what they feed, and whether standard output goes to another descriptor.
+        """The redirects that are in a node, what they feed, and whether standard output goes to another descriptor.
 
         Words among them are put into `words`.
         """

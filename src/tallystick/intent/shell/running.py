@@ -55,7 +55,7 @@ class Snippet(msgspec.Struct, frozen=True):
     """Named as in `actions.Code`."""
     text: str
     file: str = ""
-    """The file that it stands in: absolute, or empty."""
+    """The file that it is in: absolute, or empty."""
     folder: str | None = None
     """Where it runs."""
     is_told: bool = False
@@ -148,7 +148,7 @@ class Running(Holding):
         return NOTHING
 
     def _pour(self, site: Site, words: Sequence[Word], node: int) -> None:
-        """Connect what stands in words as the output of commands, or what they name as a pipe, with where it goes."""
+        """Connect what is in words as the output of commands, or what they name as a pipe, with where it goes."""
         for word in words:
             for n in word.commands:
                 if n < len(site.outs):
@@ -213,7 +213,7 @@ class Running(Holding):
         return path.is_known and is_there and not self.files.is_changed(path.text)
 
     def _recipe(self, site: Site, name: str, command: Command) -> bool:
-        """Read what a build tool runs for a target; whether that is told."""
+        """Read what a build tool runs for a target; whether that is known."""
         if name not in BUILD_TOOLS or command.folder is None:
             return False
         words = [word.plain for word in command.arguments]
@@ -355,7 +355,7 @@ def program_name(command: Command) -> str:
 
 
 def _is_untold(action: Action) -> bool:
-    """Whether something is done to a file that is not told."""
+    """Whether something is done to a file that is unknown."""
     text = action.target.text
     return action.domain is Domain.FILE and action.operation not in READS and (HOLE in text or _STANDS_FOR_HOLE in text)
 

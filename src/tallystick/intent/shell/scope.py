@@ -93,7 +93,7 @@ def change_folder(name: str, arguments: Sequence[Word], scope: Scope) -> None:
     if name == "pushd":
         place.stack = [*place.stack, place.current][-_MOST_FOLDERS:]
     if target is None:
-        home = scope.variables.get("HOME")  # on another machine it is not told
+        home = scope.variables.get("HOME")  # on another machine it is unknown
         _go(scope, home.text if home is not None else None)
     elif target.text == "-":
         _go(scope, place.previous)
@@ -138,7 +138,7 @@ def _stand(scope: Scope, path: str | None) -> None:
 
 
 def failed(scope: Scope, folder: str | None) -> Scope:
-    """The same in another folder, None for one that is not told: what changed the folder has failed, or may have."""
+    """The same in another folder, None for one that is unknown: what changed the folder has failed, or may have."""
     own = scope.copy()
     own.place.current = folder
     own.variables["PWD"] = Word(folder) if folder is not None else Word(HOLE, " ".join(scope.folders))
@@ -185,7 +185,7 @@ def untold(values: Sequence[Word]) -> Word:
 
 
 def sources(words: Sequence[Word]) -> tuple[int, ...]:
-    """The commands whose output stands in any of the words."""
+    """The commands whose output is in any of the words."""
     if not any(word.commands for word in words):
         return ()
     return tuple(dict.fromkeys(number for word in words for number in word.commands))

@@ -73,7 +73,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 
 
 def started(name: str, arguments: Words) -> Words | None:
-    """The command line that such a tool runs; None if there is none, or it is none of them."""
+    """The command line that such a tool runs, or None, or it is none of them."""
     if name in _FROM_PACKAGES:
         rest = _after_options(arguments, frozenset(("-p", "--package")))
         if rest and (rest[0].text in _LOCAL or rest[0].text in _ALL_TEXTS):

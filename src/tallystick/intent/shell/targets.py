@@ -46,7 +46,7 @@ def path_of(word: Word, folder: str | None) -> Target:
 
 
 def name_of(word: Word) -> Target:
-    """What a word names that is no file: a URL, a host, a process."""
+    """What a word names that is not a file: a URL, a host, a process."""
     plain = clean(word.plain)
     return Target(_cut(plain), word.is_known and len(plain) <= _MOST_CHARACTERS, _WILD.search(word.text) is not None)
 

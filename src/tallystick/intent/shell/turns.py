@@ -197,7 +197,7 @@ def _words(node: Node) -> list[str]:
 
 
 def _holds(node: Node) -> bool | None:
-    """Whether what stands behind a condition runs for certain; None where that is not told."""
+    """Whether what stands behind a condition runs for certain; None where that is unknown."""
     condition = node.children_by_field_name("condition")[:1] or node.named_children[:1]
     said = None
     if condition:

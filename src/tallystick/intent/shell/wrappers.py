@@ -1,6 +1,6 @@
 """Programs that run the program in their arguments.
 
-Owns what `sudo`, `env`, `xargs` and their like leave of a command line, and which words are shell text. Must not know the
+Owns what `sudo`, `env`, `xargs` and similar leave of a command line, and which words are shell text. Must not know the
 grammar. Sources: the manual pages of coreutils, findutils, sudo, util-linux; POSIX for `sh`.
 """
 
@@ -247,7 +247,7 @@ def _takes_next(option: str, with_value: frozenset[str]) -> bool:
 
 
 def _with_input(arguments: Words, command: Words, feed: Feed) -> Words:
-    """The command line that xargs makes, with a hole for what it reads where that is not told."""
+    """The command line that xargs makes, with a hole for what it reads where that is unknown."""
     mark = next((b.text for a, b in pairwise(arguments) if _takes_next(a.text, _REPLACES)), None)
     mark = mark or next((word.text[2:] for word in arguments if word.text.startswith("-I") and word.text != "-I"), None)
     read = Word(HOLE, feed.text, feed.inputs)

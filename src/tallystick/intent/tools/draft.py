@@ -23,7 +23,7 @@ _LONGEST_WORD = 200
 
 
 class Code(msgspec.Struct, frozen=True):
-    """Text that a call runs and that is no shell command. `language` is named as in `shell.actions.Code`."""
+    """Text that a call runs and that is not a shell command. `language` is named as in `shell.actions.Code`."""
 
     language: str
     text: str
@@ -61,7 +61,7 @@ class Uses(msgspec.Struct, frozen=True, kw_only=True):
     is_told: bool = True
     """False: the tool is in no table, and no verb in its name tells what it does to the paths that it is given."""
     searched: tuple[int, ...] = ()
-    """Intents, by position, that list what the tool looks for text in: contents are read, of which files is not told."""
+    """Intents, by position, that list what the tool looks for text in: contents are read, of which files is unknown."""
     picked: tuple[str, ...] = ()
     """Patterns that say which files are looked through: absolute where the folder is known."""
 
@@ -147,7 +147,7 @@ class Draft:
             self.picked.append(absolute(f"{folder}/{pattern}", self.folder, self.home)[0])
 
     def files(self, operation: Operation, paths: Iterable[str], *, is_authored: bool = False) -> None:
-        """Add what is done to several files. None at all: it is done to a file that is not told."""
+        """Add what is done to several files. None at all: it is done to a file that is unknown."""
         found = [self.file(operation, path, is_authored=is_authored) for path in paths]
         if not found:
             self.intent(
@@ -171,7 +171,7 @@ class Draft:
         return self.other(Domain.NETWORK, operation, web_address(url))
 
     def other(self, domain: Domain, operation: Operation, target: str, *words: str) -> int:
-        """Add an intent on something that is no file."""
+        """Add an intent on something that is not a file."""
         said = tuple(printable(word[:_LONGEST_WORD]) for word in words)
         is_known = domain is not Domain.UNKNOWN
         return self.intent(

@@ -111,7 +111,7 @@ def lists_all(draft: Draft) -> None:
 
 
 def searches(draft: Draft) -> None:
-    """A tool that looks for text. In one file it reads that; below a folder it is not told which files it reads."""
+    """A tool that looks for text. In one file it reads that; below a folder it is unknown which files it reads."""
     places = texts_among(draft.members, "paths", "targetdirectories") or [text_among(draft.members, *_FOLDERS) or "."]
     for place in places:
         if _FILE_LIKE.search(place) and not _WILD.search(place):
@@ -124,7 +124,7 @@ def searches(draft: Draft) -> None:
 
 
 def writes(draft: Draft) -> None:
-    """A tool that writes a file whole, with a text that stands in the call."""
+    """A tool that writes a file whole, with a text that is in the call."""
     _with_text(draft, Operation.WRITE)
 
 
@@ -197,7 +197,7 @@ def _patch_of(draft: Draft) -> str | None:
 
 
 def patches(draft: Draft) -> None:
-    """A tool that takes a patch. Where it is not told as text, its paths are: changed, we know not how."""
+    """A tool that takes a patch. Where it is unknown as text, its paths are: changed, we know not how."""
     text = _patch_of(draft)
     if text is not None and apply_patch(draft, text):
         return
@@ -269,7 +269,7 @@ def makes_folders(draft: Draft) -> None:
 
 
 def looks(draft: Draft) -> None:
-    """A tool that tells a file's size, times and the like."""
+    """A tool that tells a file's size, times and similar."""
     draft.files(Operation.LIST, paths_among(draft.members))
 
 

@@ -29,7 +29,7 @@ _CHANGES = (
 
 
 def memory_file(tool: str, agent: str | None) -> str | None:
-    """The file, as `~/…`, in which a tool of an agent keeps what it is told; None: it is another tool."""
+    """The file, as `~/…`, in which a tool of an agent keeps what it is known; None: it is another tool."""
     return _FILES.get(agent or "") if plain_name(tool) == "savememory" else None
 
 

@@ -1,7 +1,7 @@
 """Paths and URLs as tools are given them → the names that the graph knows them by.
 
-Owns absolute, lexically normal paths, `file:` URLs, and what is no path at all. Must not know which tool it is for. Nothing
-is looked up: links are not followed, and a path on Windows stays as it is written.
+Owns absolute, lexically normal paths, `file:` URLs, and what is not a path at all. Must not know which tool it is for.
+Nothing is looked up: links are not followed, and a path on Windows stays as it is written.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def _take(draft: Draft, given: Json, depth: int) -> None:
 
 
 def _take_list(draft: Draft, given: list[Json], depth: int) -> None:
-    """The words of one program, or one text after another: a text with white space in the first place is no program."""
+    """The words of one program, or one text after another: a text with white space in the first place is not a program."""
     texts = [item for item in given if isinstance(item, str)]
     if len(texts) > 1 and not re.search(r"\s", texts[0].strip()) and "commands" not in draft.members:
         draft.programs.append(tuple(texts))
@@ -146,7 +146,7 @@ def runs_sql(draft: Draft) -> None:
 
 
 def types_into(draft: Draft) -> None:
-    """A tool that gives text to a program that runs: what that makes of it is not told. No text at all only waits."""
+    """A tool that gives text to a program that runs: what that makes of it is unknown. No text at all only waits."""
     text = text_among(draft.members, "chars", "input", "text", "data", "keys", "command", "content")
     if text is not None:
         draft.typed.append(text)

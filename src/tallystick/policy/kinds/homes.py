@@ -33,9 +33,9 @@ def plain(path: str) -> str:
 
 
 def below_home(path: str, home: str) -> str | None:
-    """The part of a plain path below the home folder of whoever it is; empty for that folder itself, None outside.
+    """The part of a plain path below the home folder of anyone who it is; empty for that folder itself, None outside.
 
-    A path whose beginning is not told may lie below any folder, so it counts as below a home folder whole.
+    A path whose beginning is unknown may lie below any folder, so it counts as below a home folder whole.
     """
     own = plain(home)
     if path == own:

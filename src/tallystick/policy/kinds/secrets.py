@@ -49,7 +49,7 @@ def kinds(named: Named, settings: Settings) -> Iterator[str]:
 
 
 def is_exempt(path: str, home: str, settings: Settings) -> bool:
-    """Whether the user says that a path is no secret."""
+    """Whether the user says that a path is not a secret."""
     taken = _roots(settings.not_sensitive, home)
     return bool(taken) and _is_below(plain(path), taken)
 

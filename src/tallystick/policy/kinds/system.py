@@ -97,7 +97,7 @@ def kinds(named: Named, settings: Settings) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _of(path: str, home: str, workspace: str | None, is_known: bool) -> frozenset[str]:
-    """What one spelling of a path is; of a path whose end is not told, what all that may follow is."""
+    """What one spelling of a path is; of a path whose end is unknown, what all that may follow is."""
     folder = whole(plain(path))
     found = set(_places(folder, plain(home), is_known=is_known))
     if workspace is not None:

@@ -62,8 +62,8 @@ class Marks:
 
         The first time that is a checkpoint, later a change if anything is another, and a checkpoint again if hooks have come.
 
-        Raises:
-            UsageError: a section's name is no word, or Lango has no such input. JournalError: it cannot be written.
+        Raises: UsageError: a section's name is not a word, or Lango has no such input. JournalError: it cannot be
+        written.
         """
         from tallystick.recording.run_config.declared import tell
 

@@ -1,7 +1,7 @@
 """Checkpoints that make themselves: at steps that were checked and passed, and where a policy asked or refused.
 
-Owns which steps those are, and that nobody waits for it: position and hash are taken down at once, what git says is looked at
-in a thread, and then the mark is sealed. Must not know where steps come from. Sources: specs/lango.md 2.1;
+Owns which steps those are, and that no one waits for it: position and hash are taken down at once, what git says is
+looked at in a thread, and then the mark is sealed. Must not know where steps come from. Sources: specs/lango.md 2.1;
 docs/checkpoints.md.
 """
 
@@ -76,7 +76,7 @@ class _Waiting(msgspec.Struct):
 class Checkpointing:
     """Makes the automatic checkpoints of what one session_writer records.
 
-    `tick` makes those that are ready: whoever records calls it now and then, and `settle` at the end.
+    `tick` makes those that are ready: anyone who records calls it now and then, and `settle` at the end.
     """
 
     def __init__(self, session_writer: SessionWriter, *, git: LookAtGit = git_of) -> None:

@@ -1,8 +1,8 @@
 """What a program says that a session of its own runs under.
 
-Owns that values given by a program are told as those of files are: by name and keyed digest; and what becomes of it when it
-is told again: nothing, a later checkpoint with the hooks that have come, or a change. Lango's configuration is told in
-Lango's words besides. Source: decision 0022; specs/lango.md 3.
+Owns that values given by a program are told as those of files are: by name and keyed digest; and what becomes of it
+when it is reported again: nothing, a later checkpoint with the hooks that have come, or a change. Lango's configuration
+is reported in Lango's words besides. Source: decision 0022; specs/lango.md 3.
 """
 
 from __future__ import annotations
@@ -74,11 +74,10 @@ def tell(
 ) -> Configuration:
     """Record what a session runs under from now on, if it is news. Where checkpoints are off, only changes are recorded.
 
-    Args:
-        before: what was told last, where the journal does not say. git: what git says of the session's folder as it begins.
+    Args: before: what was reported last, where the journal does not say. git: what git says of the session's folder as
+    it begins.
 
-    Raises:
-        UsageError: a section's name is no word, or Lango has no such input. JournalError: it cannot be written.
+    Raises: UsageError: a section's name is not a word, or Lango has no such input. JournalError: it cannot be written.
     """
     with session_writer.lock:
         now = _configuration(session_writer, record, under)

@@ -41,7 +41,7 @@ _BASES = {Base.USER: "user", Base.PROJECT: "project", Base.MANAGED: "managed"}
 
 
 class Gathered(msgspec.Struct, frozen=True, kw_only=True):
-    """The inputs that stand in files, with what was looked at for them."""
+    """The inputs that are in files, with what was looked at for them."""
 
     given: tuple[Given, ...] = ()
     hooks: tuple[tuple[Hook, bytes], ...] = ()

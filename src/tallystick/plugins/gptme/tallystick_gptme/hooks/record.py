@@ -113,7 +113,7 @@ def _pre(data: Any, **_: Any) -> Iterator[Any]:
 
 
 def _confirm(tool_use: Any, preview: Any = None, workspace: Any = None, **_: Any) -> Any:
-    # An equal call of another thread counts too: gptme may have made the call anew for the question.
+    # An equal call of another thread counts too: gptme may have made the call again for the question.
     found = _refused.get(id(tool_use)) or next((item for item in list(_refused.values()) if item[0] == tool_use), None)
     if found is None:
         return None
