@@ -61,7 +61,7 @@ def test_what_one_source_tells_is_partial(account: Account) -> None:
     account.call("c1", Source.TRANSCRIPT)
     account.result("c1", Source.TRANSCRIPT)
     found = account.report()
-    assert (found.state, found.reasons) == (State.PARTIAL, ("only one source told of it: transcript",))
+    assert (found.state, found.reasons) == (State.PARTIAL, ("only one source reported it: transcript",))
     assert found.alone == ()
     assert found.only == {"transcript": {"tool_call": 1, "tool_result": 1}}
 
@@ -120,7 +120,7 @@ def test_a_contradiction_is_told_and_an_addition_is_none(account: Account) -> No
     account.result("c3", Source.TRANSCRIPT, success=False)
     found = account.report()
     assert len(found.contradictions) == 2
-    assert found.reasons == ("2 steps that two sources tell differently",)
+    assert found.reasons == ("2 steps that two sources report differently",)
 
 
 @pytest.mark.parametrize(
@@ -170,4 +170,4 @@ def test_a_session_of_the_recorder_itself_tells_of_gaps(home: Home, writer: Writ
     own = Account(home, writer, "tallystick")
     own.record.add(Step(session="s", type="gap", source=Source.WATCH, after=(Ref(),)))
     found = own.report()
-    assert (found.state, found.reasons[-1]) == (State.DEGRADED, "no source of its own told of it")
+    assert (found.state, found.reasons[-1]) == (State.DEGRADED, "no source reported it directly")

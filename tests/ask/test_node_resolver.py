@@ -65,7 +65,7 @@ def test_the_end_of_several_paths_lists_them(weave: Weave) -> None:
     weave.version("file:///two/a.py")
     with pytest.raises(AmbiguousError, match=r"'a.py' names 2 things: /one/a.py; /two/a.py") as caught:
         start(weave, "a.py")
-    assert caught.value.hint == "write more of the path"
+    assert caught.value.hint == "give more of the path"
 
 
 def test_all_versions_are_the_start_the_newest_first(weave: Weave) -> None:

@@ -134,7 +134,7 @@ def test_a_call_whose_input_was_not_seen_says_so(home: Home) -> None:
 
 
 def test_a_step_that_was_given_nothing_is_a_mistake_of_the_caller(samples: Home) -> None:
-    with pytest.raises(UsageError, match="does not say what it was given"):
+    with pytest.raises(UsageError, match="has no recorded input"):
         given_to(samples, shown(samples, "a42b3437:47").step)
 
 

@@ -99,7 +99,7 @@ def test_lines_fit_the_terminal(full: Path) -> None:
 def test_quiet_keeps_the_answer_and_drops_the_rest(full: Path, tally: Tally) -> None:
     loud, quiet = tally("log", "--limit", "3"), tally("-q", "log", "--limit", "3")
     assert loud.stdout == quiet.stdout
-    assert "there are more" in loud.stderr
+    assert "Showing 3" in loud.stderr
     assert quiet.stderr == ""
 
 

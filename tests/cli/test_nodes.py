@@ -102,7 +102,7 @@ def test_ten_thousand_readers_are_cut_with_their_number(weave: Weave) -> None:
         [(10_000_000 + number,) for number in range(10_000)],
     )
     lines = effects(weave, "a")
-    assert lines[-1] == "└─ … cut here: 10,000 of which 50 are shown"
+    assert lines[-1] == "└─ … cut here: 50 of 10,000 shown"
     assert len(lines) == 52
 
 
@@ -121,7 +121,7 @@ def test_what_is_long_is_cut_and_the_step_stays(weave: Weave, width: int) -> Non
 def test_each_kind_of_cut_has_its_words() -> None:
     assert "3 more beyond this depth" in cut_text(Cut(node=NODE, why=CutReason.DEPTH, shown=1, total=4))
     assert "1 of 4 shown" in cut_text(Cut(node=NODE, why=CutReason.NODES, shown=1, total=4))
-    assert "10,000 of which 50" in cut_text(Cut(node=NODE, why=CutReason.FAN_OUT, shown=50, total=10_000))
+    assert "50 of 10,000" in cut_text(Cut(node=NODE, why=CutReason.FAN_OUT, shown=50, total=10_000))
     assert "not recorded" in cut_text(Cut(node=NODE, why=CutReason.MISSING))
 
 

@@ -30,7 +30,7 @@ def test_the_facts_are_short() -> None:
     assert said == {
         "ran under": "0123456789ab (agent 1, hooks 1)",
         "unreadable": "",
-        "hooks": "tallystick ×2, guard.py, 1 switched off",
+        "hooks": "tallystick ×2, guard.py, 1 disabled",
         "changed": "1 time during the session",
     }
 

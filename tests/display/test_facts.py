@@ -23,7 +23,7 @@ def test_a_session_is_shown_by_the_beginning_of_its_id_and_a_step_by_its_number(
     [
         ({"meta": {"ts": "2026-01-02T03:04:05.000000Z"}}, "happened", "2026-01-02 03:04:05.000000 UTC"),
         ({"meta": {"duration_ms": 1200}}, "took", "1.2 s"),
-        ({"meta": {"type": "tool_result", "success": False}}, "came of it", "failed"),
+        ({"meta": {"type": "tool_result", "success": False}}, "result", "failed"),
         ({"meta": {"request": 3}}, "request", "01234567:3"),
         ({"meta": {"parent": 4}}, "within", "01234567:4"),
         ({}, "follows", "01234567:6, the step before it"),

@@ -152,7 +152,7 @@ def test_an_end_is_final_and_a_second_one_is_told_and_not_followed(
 def test_what_is_no_end_is_refused_and_nothing_is_recorded(tmp_path: Path, word: str) -> None:
     with Recorder(tmp_path / "store") as recorder:
         session = recorder.session("demo")
-        with pytest.raises(UsageError, match="is no end of a session"):
+        with pytest.raises(UsageError, match="is not an end of a session"):
             session.close(word)
         assert types(session) == ["session_start"]
 

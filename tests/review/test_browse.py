@@ -103,7 +103,7 @@ def test_everything_of_a_step_is_gathered(reader: Reader) -> None:
     assert [line.entry.n for line in found.beside] == [11]
     assert found.cause == Spot(session, 11)
     assert len(browse.whole_step(reader, session, 16).line.sessions) == 1
-    with pytest.raises(NotFoundError, match="there is no step"):
+    with pytest.raises(NotFoundError, match="step"):
         browse.whole_step(reader, session, 42)
 
 

@@ -68,7 +68,7 @@ def test_a_session_a_run_and_a_step_can_be_named(home: Home, live: str, tmp_path
     assert (within.session, within.position) == (live, 1)
     of_folder = create_checkpoint(home, wanted(tmp_path, at="1"), git=no_git)
     assert (of_folder.session, of_folder.position) == (live, 1)
-    with pytest.raises(UsageError, match="is not of session"):
+    with pytest.raises(UsageError, match="does not belong to session"):
         create_checkpoint(home, wanted(nowhere, session="old", at=f"{live}:1"), git=no_git)
     with pytest.raises(NotFoundError, match="names the run"):
         create_checkpoint(home, wanted(nowhere, run="no-such-run"), git=no_git)

@@ -150,7 +150,7 @@ def test_steps_of_files_are_found_too(samples: Home, log: Path, tmp_path: Path) 
 
 def test_a_step_of_a_session_that_is_not_replayed_is_refused(samples: Home) -> None:
     with open_cast(samples, ["a42b3437"]) as cast:
-        with pytest.raises(UsageError, match="is of session"):
+        with pytest.raises(UsageError, match="belongs to session"):
             find_spot(cast, "receipts-currency:3")
         with pytest.raises(NotFoundError):
             find_spot(cast, "9999")

@@ -79,7 +79,7 @@ def test_hooks_that_the_user_has_switched_off_are_a_problem(where: Surroundings,
     install(home, "gemini", where)
     agent = next(agent for agent in agents(home, where) if agent.agent == "gemini")
     assert agent.hooked
-    assert agent.problem == f"hooks are switched off: hooksConfig.enabled = false in {settings}"
+    assert agent.problem == f"hooks are disabled: hooksConfig.enabled = false in {settings}"
 
 
 @pytest.mark.parametrize(("status", "trusted"), [("untrusted", False), ("trusted", True), ("modified", False)])

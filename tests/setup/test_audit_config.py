@@ -209,7 +209,7 @@ def test_a_linked_folder_of_skills_is_not_followed_and_that_is_said(user: Path) 
     (user / ".claude" / "skills").symlink_to(user / "elsewhere")
     found = audit(user)
     assert rules(found) == []
-    assert found.limitations.count(f"{user}/.claude/skills: a folder that is a link is not followed") == 1
+    assert found.limitations.count(f"{user}/.claude/skills: the folder is a link and was not followed") == 1
 
 
 def test_what_an_agent_remembers_is_read_as_instructions(user: Path) -> None:

@@ -242,7 +242,7 @@ def test_a_file_that_never_rests_is_given_up(place: Place, monkeypatch: pytest.M
 
     _claude(place, b"{}")
     monkeypatch.setattr(operation, "write_settings", write)
-    with pytest.raises(SourceError, match="changes all the time"):
+    with pytest.raises(SourceError, match="keeps changing"):
         install(place.home, "claude-code", place.where)
 
 

@@ -75,7 +75,7 @@ def test_a_signer_that_is_there_can_be_given_epochs_left_and_come_back_to(machin
     first = set_up_epochs(machine, home)
     assert place is not None
     assert place.key == first
-    with pytest.raises(JournalError, match="has a signer"):
+    with pytest.raises(JournalError, match="already has a signer"):
         set_up_epochs(machine, home)
     end_epoch(machine)
     record(home, ALICE, "guarded")

@@ -190,7 +190,7 @@ def test_it_goes_on_where_it_was_interrupted(machine: Machine, step: int) -> Non
     machine.set_up(home)
     record(home, ALICE, "after")
     assert machine.is_guarded(home)
-    with pytest.raises(JournalError, match="has a signer"):
+    with pytest.raises(JournalError, match="already has a signer"):
         machine.plan(home)
 
 
@@ -236,11 +236,11 @@ def test_a_user_that_there_is_not_is_made_first(machine: Machine, monkeypatch: p
     found = machine.plan(home, "no-such-user-here")
     assert found.uid is None
     assert (found.steps[0].does.split(",")[0], found.steps[0].undo) == (
-        "make the system user no-such-user-here",
+        "create the system user no-such-user-here",
         "userdel no-such-user-here",
     )
     monkeypatch.setattr(signer_setup, "_run", lambda *words: None)  # and if the system did not make it
-    with pytest.raises(JournalError, match="there is no user"):
+    with pytest.raises(JournalError, match="no user"):
         set_up(found)
 
 

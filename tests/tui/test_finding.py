@@ -114,7 +114,7 @@ def test_a_filter_that_cannot_be_read_stays_in_the_line_with_the_reason(store: H
 
     value, text, count = play(store, script, asked=CODEX)
     assert value == "colour:red"
-    assert "there is no filter 'colour'" in text
+    assert "unknown filter 'colour'" in text
     assert count == 42
 
 

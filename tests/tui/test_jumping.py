@@ -59,7 +59,7 @@ def test_where_keys_lead(store: Home, keys: tuple[str, ...], session: str, n: in
         (("P",), "this session belongs to no other"),
         (("G", "e"), "no failure after this step"),
         (("E",), "no failure before this step"),
-        (("colon", "=4200", "enter"), "there is no step 4200"),
+        (("colon", "=4200", "enter"), "step 4200"),
         (("colon", "=nothing at all", "enter"), "✕"),
         (("colon", "enter"), "type a number"),
     ],

@@ -34,7 +34,7 @@ def test_a_session_that_is_not_there_is_said_and_the_list_is_shown(store: Home) 
         return seen(pilot), app_of(pilot).sessions.count
 
     text, count = play(store, script, asked="ffffffff")
-    assert "no session is named 'ffffffff'" in text
+    assert "no session 'ffffffff'" in text
     assert count == 8
 
 

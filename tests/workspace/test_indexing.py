@@ -140,7 +140,7 @@ def test_an_index_of_an_older_version_is_made_anew(samples: Home) -> None:
     with open_index(samples) as index:
         assert session_digests(index.graph) == before
         assert index.graph.rows("SELECT count(*) FROM relations") != [(0,)]
-        assert index.remarks == ["the index was one of an older Tallystick, and was rebuilt"]
+        assert index.remarks == ["index rebuilt: it was written by another version"]
     with open_index(samples) as index:
         assert index.remarks == []
 

@@ -62,7 +62,7 @@ def test_within_a_session_its_number_alone_names_a_step(samples: Home, index: In
 
 def test_within_a_session_a_step_of_another_is_a_mistake(index: Index) -> None:
     sid = find_session(index, OWN)
-    with pytest.raises(UsageError, match="is not of session"):
+    with pytest.raises(UsageError, match="does not belong to session"):
         find_step(index, "receipts-currency:3", within=sid)
 
 

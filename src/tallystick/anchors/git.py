@@ -163,7 +163,7 @@ class GitAnchor:
             )
         return Guarded(
             keeps=False,
-            says=f"the server allows {' and '.join(allowed)}: anyone who may push can take heads away "
+            says=f"the server allows {' and '.join(allowed)}: anyone who may push can delete heads "
             "(receive.denyNonFastForwards and receive.denyDeletes guard refs/heads; a host has rules for "
             "branches)",
         )
@@ -209,7 +209,7 @@ class GitAnchor:
         except subprocess.TimeoutExpired as error:
             raise AnchorError(f"{self.remote} did not answer within {_SECONDS} s") from error
         except OSError as error:
-            raise AnchorError(f"git cannot be run: {error.strerror}", hint="install git") from error
+            raise AnchorError(f"cannot run git: {error.strerror}", hint="install git") from error
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip()[-500:]
             raise AnchorError(f"git {words[0]} with {self.remote}: {said or f'exit {done.returncode}'}")

@@ -53,7 +53,8 @@ class TsaAnchor:
             raise AnchorError("time stamps need a library", hint="pip install 'tallystick[tsa]'") from error
         except ValueError as error:
             raise AnchorError(
-                "no certificates in PEM are given", hint="--ca FILE: what the authority is trusted by"
+                "no certificates in PEM are given",
+                hint="give --ca FILE, the certificates that the authority is trusted by",
             ) from error
         self.url = url
         self._folder = folder
@@ -155,5 +156,5 @@ def _bytes(path: Path) -> bytes:
     """What a file holds, if it is one and no larger than a token: anyone who owns the folder decides what stands there."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_ANSWER:
-        raise ValueError("it is not a file, or one that is larger than a token")
+        raise ValueError("it is not a file, or is larger than a token can be")
     return path.read_bytes()

@@ -63,7 +63,7 @@ def thing_history(
     """
     start = find_start(index, text, folder=folder)
     if start.thing is None:
-        raise NotFoundError(f"{text!r} names a step or a session, and no file", hint=f"`tally why {text}` takes it")
+        raise NotFoundError(f"{text!r} is a step or a session, not a file", hint=f"use `tally why {text}`")
     versions = versions_of(index.graph, start.thing, limit=most_versions)
     ids = [version.id for version in versions]
     shown = Start(text=text, nodes=start.nodes[:most_versions], thing=start.thing)

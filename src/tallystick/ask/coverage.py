@@ -296,9 +296,9 @@ def _losses(gaps: int, skipped: dict[str, int]) -> Iterator[str]:
 def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, contradictions: int) -> Iterator[str]:
     if len(witnesses) < 2:
         if witnesses:
-            yield f"only one source told of it: {witnesses[0]}"
+            yield f"only one source reported it: {witnesses[0]}"
         else:
-            yield "no source of its own told of it"
+            yield "no source reported it directly"
     if unanswered:
         yield f"{_count(unanswered, 'call')} without a result"
     if orphans:
@@ -306,7 +306,7 @@ def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, cont
     if alone:
         yield f"{_count(alone, 'step')} that one source reported and another did not"
     if contradictions:
-        yield f"{_count(contradictions, 'step')} that two sources tell differently"
+        yield f"{_count(contradictions, 'step')} that two sources report differently"
 
 
 def _count(number: int, word: str) -> str:

@@ -25,7 +25,7 @@ def graph_around(
     Raises what `find_start` raises, and UsageError where nothing is named.
     """
     if not texts:
-        raise UsageError("nothing is named", hint="name a path, a URL, a step or a session")
+        raise UsageError("no node given", hint="give a path, a URL, a step or a session")
     starts = [find_start(index, text, folder=folder) for text in texts]
     if direction is not Direction.UP:
         starts = [effective(index, start) for start in starts]

@@ -135,7 +135,7 @@ def given_rates(home: Home) -> dict[str, Rates]:
         found = dict(_flat(tomllib.loads(text)))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FormatError(
-            f"{path}: {error}", hint='a line is "MODEL" = "IN,OUT", in dollars for a million tokens'
+            f"{path}: {error}", hint='write each line as "MODEL" = "IN,OUT", in dollars for a million tokens'
         ) from error
     return {name: _given(path, name, value) for name, value in found.items()}
 

@@ -80,7 +80,7 @@ def _line_at(home: Home, session: str, offset: int) -> bytes:
     if path is not None:
         text = next(iter(LineFile(path, start=offset)), None)
     if text is None:
-        raise NotFoundError(f"the journal of session {session} has no line there", hint="`tally verify` says more")
+        raise NotFoundError(f"the journal of session {session} has no line there", hint="run `tally verify`")
     return text
 
 
@@ -156,14 +156,14 @@ def given_to(home: Home, call: Recorded) -> Given:
     said = call.meta.get("input")
     if said is None:
         hint = "`tally replay SESSION --type model_call` lists those that do"
-        raise UsageError(f"step {call.n}, of type {call.type}, does not say what it was given", hint=hint)
+        raise UsageError(f"step {call.n}, of type {call.type}, has no recorded input", hint=hint)
     if said == Input.HIDDEN.value:
         return Given(visible=False)
     digest = None
     if isinstance(said, dict):
         digest = said.get("digest")
     if not isinstance(digest, str):
-        raise FormatError(f"step {call.n}: its input cannot be read")
+        raise FormatError(f"step {call.n}: cannot read its input")
     wanted = _numbers(home, call, said)
     found = {step.n: step for step in _steps(home, call.session, set(wanted))}
     # In the order in which the model was given them, which need not be that of the journal.
@@ -192,7 +192,7 @@ def _numbers(home: Home, call: Recorded, said: dict[str, Json]) -> list[int]:
     if isinstance(runs, list):
         with suppress(ValueError):
             return [n for run in runs for n in _run(str(run), call.n)]
-    raise FormatError(f"step {call.n}: its input cannot be read")
+    raise FormatError(f"step {call.n}: cannot read its input")
 
 
 def _run(text: str, limit: int) -> range:
@@ -211,4 +211,4 @@ def _path(home: Home, session: str, tip: int) -> PathInput:
         known.add(bytes.fromhex(step.hash), offset=placed.offset, parents=step.parents, source_id=None)
         if step.n == tip:
             return known.path_to(tip)
-    raise FormatError(f"the path to step {tip} cannot be read")
+    raise FormatError(f"cannot read the path to step {tip}")

@@ -36,7 +36,7 @@ def ask_sql(
     try:
         return ask(home.graph, question, values, limit=limit, seconds=seconds), remarks
     except QuestionError as error:
-        raise UsageError(_told(home, question, error), hint="`tally sql --tables` lists what there is") from error
+        raise UsageError(_told(home, question, error), hint="`tally sql --tables` lists the tables") from error
 
 
 def example_named(name: str) -> Example:

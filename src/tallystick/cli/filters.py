@@ -51,7 +51,7 @@ def read_ago(text: str, now: datetime) -> str | None:
     """The time this long ago, in the record's notation: `90min`, `3h`, `2d`; None if the text is not an age.
 
     Raises:
-        ValueError: the time is before the year 1.
+        ValueError: the time is not a time: before the year 1.
     """
     ago = _AGO.match(text)
     if ago is None:
@@ -59,7 +59,7 @@ def read_ago(text: str, now: datetime) -> str | None:
     try:
         return write_time(now - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
     except OverflowError as error:
-        raise ValueError(f"{text!r} is before the year 1") from error
+        raise ValueError(f"{text!r} is not a time: before the year 1") from error
 
 
 def read_seconds(text: str) -> int | None:

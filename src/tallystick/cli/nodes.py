@@ -39,7 +39,7 @@ _UP = {
     "asked_for": "asked for by",
     "held": "in",
     "began": "began with",
-    "enclosed": "within",
+    "enclosed": "part of",
     "decided": "decided by",
     "called": "result of",
     "child": "started by",

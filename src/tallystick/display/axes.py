@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tallystick.display.text import counted, one_line
 from tallystick.model.verdict import Completeness, Defect, Verdict
 
-OUTCOMES = {0: "sound", 2: "TAMPERED", 3: "sound, but below what was required", 4: "MALFORMED"}
+OUTCOMES = {0: "sound", 2: "TAMPERED", 3: "sound, but below the required level", 4: "MALFORMED"}
 """The outcome by its exit code."""
 
 
@@ -49,7 +49,9 @@ def _completeness(verdict: Verdict) -> str:
     else:
         text = worst.value
     if worst is Completeness.TRUNCATED:
-        text += ": sound, but with no sealed end yet"
+        text += f": {f'{count} have' if count else 'the session has'} no recorded end (still open or interrupted)"
+    elif count:
+        text += f" ({count})"
     return f"{text}; {counted(verdict.unsealed, 'entry', 'entries')} not sealed"
 
 

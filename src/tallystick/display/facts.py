@@ -39,10 +39,10 @@ def facts(step: Recorded) -> Iterator[tuple[str, str]]:
     yield "recorded", _time(step, "recorded")
     yield "source", " ".join(one_line(str(word)) for word in (step.member("source"), step.member("source_id")) if word)
     yield "took", outcome.duration_of(step)
-    yield "came of it", outcome.outcome_of(step, 100) if step.type in _ENDING else ""
-    yield "request", _number(step, "request")
-    yield "within", _number(step, "parent")
-    yield "follows", _parents(step)
+    yield "result", outcome.outcome_of(step, 100) if step.type in _ENDING else ""
+    yield "prompt", _number(step, "request")
+    yield "part of", _number(step, "parent")
+    yield "previous step", _parents(step)
     yield "input", _said_input(step)
     yield "hash", one_line(step.hash)
 
@@ -61,7 +61,7 @@ def value_names(step: Recorded) -> list[str]:
     return sorted({*step.values, *step.raw, *step.unloaded, *step.withheld})
 
 
-WITHHELD = "▧ withheld: only its commitment is here"
+WITHHELD = "▧ withheld: only its commitment is recorded here"
 """What is said of a value that is not here."""
 
 

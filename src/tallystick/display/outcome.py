@@ -121,7 +121,11 @@ def _parts(step: Recorded) -> Iterator[str]:
             yield f"{_word(step, 'key')}: {before} → {after}"
         case "sighting":
             seen = step.meta.get("steps")
-            yield f"{len(seen)} steps seen by {_word(step, 'source')} too" if isinstance(seen, list) else ""
+            yield (
+                f"confirmed: {_word(step, 'source')} reports the same {len(seen)} steps"
+                if isinstance(seen, list)
+                else ""
+            )
         case "assistant" if "content.text" not in step.values and "content.thinking" in step.values:
             yield "(thinking) " + _said(step, "content.thinking")
         case _:

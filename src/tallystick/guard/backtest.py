@@ -103,7 +103,7 @@ def hold_against_record(
         NotFoundError: there is no store. PolicyError: a policy cannot be used.
     """
     if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     policies = Policies(home)
     settings = replace(policies.settings, is_interactive=True)
     if profile is not None:

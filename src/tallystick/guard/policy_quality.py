@@ -159,9 +159,9 @@ def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
     for path in paths:
         for case in _table(path):
             if case.id in found:
-                raise FormatError(f"{path.name}: the id {case.id!r} stands twice")
+                raise FormatError(f"{path.name}: the id {case.id!r} is used twice")
             if not case.calls or not 0 <= (case.judged or 0) < len(case.calls):
-                raise FormatError(f"{path.name}: case {case.id!r} has no call that could be judged")
+                raise FormatError(f"{path.name}: case {case.id!r} has no call to judge")
             found[case.id] = case
     return tuple(found.values())
 

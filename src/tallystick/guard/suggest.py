@@ -61,7 +61,7 @@ def suggest(home: Home, *, since: str | None = None) -> tuple[Suggestion, ...]:
         NotFoundError: there is no store.
     """
     if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     yes: defaultdict[Accepted, list[str]] = defaultdict(list)
     no: set[Accepted] = set()
     for step, was_made in _answered(home, since):

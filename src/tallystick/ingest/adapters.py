@@ -38,5 +38,5 @@ def only(known: dict[str, Adapter], names: tuple[str, ...]) -> dict[str, Adapter
     """
     for name in names:
         if name not in known:
-            raise UsageError(f"no agent {name!r}{nearest(name, known)}", hint=f"known are {', '.join(known)}")
+            raise UsageError(f"no agent {name!r}{nearest(name, known)}", hint=f"known agents: {', '.join(known)}")
     return {name: adapter for name, adapter in known.items() if not names or name in names}

@@ -71,12 +71,12 @@ def _record(
     session_writer: SessionWriter, checkpoints: Checkpointing, line: bytes, defaults: Defaults, counts: Ingested
 ) -> Iterator[Taken]:
     if len(line) > MOST_BYTES:
-        raise FormatError(f"a line has at most {MOST_BYTES} bytes")
+        raise FormatError(f"a line may have at most {MOST_BYTES} bytes")
     events = list(events_of(parse(line), defaults))
     for _, event in events:
         if isinstance(event, Step) and event.type in _OURS:
             raise FormatError(
-                f"steps of the type {event.type} are the recorder's own", hint="say `warning`, or another type"
+                f"steps of the type {event.type} are reserved for the recorder", hint="use `warning`, or another type"
             )
     for agent, event in events:
         if isinstance(event, Opening):

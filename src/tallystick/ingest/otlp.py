@@ -103,7 +103,7 @@ class Receiver:
     def _record(self, path: str, content_type: str, encoding: str, body: bytes) -> None:
         signal = PATHS.get(path.rstrip("/"))
         if signal is None:
-            raise _RefusedError(404, f"there is nothing at {path[:80]}")
+            raise _RefusedError(404, f"unknown path {path[:80]}")
         payload = _payload(signal, content_type, _unpacked(encoding, body))
         for agent, event in events_of(signal, payload, self._memory):
             if isinstance(event, Loss):
@@ -184,16 +184,16 @@ def _unpacked(encoding: str, body: bytes) -> bytes:
     if kind in ("", "identity"):
         return body
     if kind not in ("gzip", "deflate"):
-        raise _RefusedError(415, f"the content encoding {encoding[:40]!r} is not known: send gzip")
+        raise _RefusedError(415, f"unknown content encoding {encoding[:40]!r}: send gzip")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | (16 if kind == "gzip" else 0))
     try:
         found = unpacker.decompress(body, MOST_BYTES)
     except zlib.error as error:
-        raise _RefusedError(400, f"the body is no {kind}: {error}") from error
+        raise _RefusedError(400, f"the body is not {kind}: {error}") from error
     if unpacker.unconsumed_tail:
-        raise _RefusedError(413, f"a body has at most {MOST_BYTES} bytes, unpacked")
+        raise _RefusedError(413, f"a body may have at most {MOST_BYTES} bytes, unpacked")
     if not unpacker.eof:
-        raise _RefusedError(400, f"the body is cut short: its {kind} does not end")
+        raise _RefusedError(400, f"the body is truncated: its {kind} does not end")
     return found
 
 
@@ -204,7 +204,7 @@ def _payload(signal: Signal, content_type: str, body: bytes) -> dict[str, Json]:
 
         return decoded(signal, body)
     if kind != _JSON:
-        raise _RefusedError(415, f"the content type {content_type[:40]!r} is not known: send JSON or protobuf")
+        raise _RefusedError(415, f"unknown content type {content_type[:40]!r}: send JSON or protobuf")
     try:
         value = loads(body).value
     except BadJson as error:

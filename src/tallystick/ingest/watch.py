@@ -43,7 +43,7 @@ def watched_roots(folders: Iterable[Path], user: Path, *, sensitive: bool = True
     )  # what the system tells has no links in it
     for path in given:
         if not Path(path).is_dir():
-            raise UsageError(f"{path} is not a folder", hint="name the folder to watch")
+            raise UsageError(f"{path} is not a folder", hint="give the folder to watch")
     names = [os.path.realpath(user / name) for name in SENSITIVE if (user / name).is_dir()]
     kept = [path for path in dict.fromkeys(names) if sensitive or any(is_within(path, root) for root in given)]
     roots = {path: Root(path, any(is_within(path, name) for name in names)) for path in given}

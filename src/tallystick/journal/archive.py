@@ -107,9 +107,7 @@ class Archive:
         if file is None:
             path = self.home.journal(sid)
             if path is None:
-                raise JournalError(
-                    f"there is no journal of session {sid}", hint="`tally session list` shows what there is"
-                )
+                raise JournalError(f"no journal of session {sid}", hint="`tally session list` lists the sessions")
             file = JournalFile(self.home, sid, path, clock=self._clock, seeds=self._seeds)
             heads = self.ledger.view.heads.get(sid)
             if heads:

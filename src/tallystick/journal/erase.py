@@ -59,7 +59,7 @@ def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], *, ba
         wanted = names - line.withheld.keys()
         if "meta" in names:
             raise NotFoundError(
-                "meta cannot be erased: it says that the step was", hint="erase content.* or personal.*"
+                "meta cannot be erased: it records that the step exists", hint="erase content.* or personal.*"
             )
         if unknown := wanted - line.fields.keys() - line.blobs.keys():
             there = ", ".join(sorted((line.fields.keys() | line.blobs.keys()) - {"meta"})) or "none"
@@ -77,11 +77,11 @@ def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], *, ba
 
 def _entry(journal: JournalFile, n: int) -> Line:
     if n >= journal.size:
-        raise NotFoundError(f"session {journal.sid} has {journal.size} steps; there is no step {n}")
+        raise NotFoundError(f"session {journal.sid} has {journal.size} steps; step {n} does not exist")
     for number, text in enumerate(LineFile(journal.path)):
         if number == n:
             return parse_line(text)
-    raise JournalError(f"{journal.path} cannot be read to entry {n}")
+    raise JournalError(f"cannot read {journal.path} up to entry {n}")
 
 
 def _say_so(archive: Archive, sid: str, n: int, digest: str, names: frozenset[str], basis: str, reason: str) -> None:

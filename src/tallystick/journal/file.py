@@ -183,7 +183,7 @@ class JournalFile:
         """Chain the entries from `_length` on, then deal with what follows the last complete line."""
         if length < self._length:
             raise JournalError(
-                f"{self.path} has become shorter while it was open ({self._length} to {length} bytes)",
+                f"{self.path} became shorter while it was open ({self._length} to {length} bytes)",
                 hint="run `tally verify`",
             )
         lines = LineFile(self.path, start=self._length, until=length)
@@ -195,7 +195,7 @@ class JournalFile:
             if found is None or found.n != self.size or found.prev != self.head.hex() or found.sid != self.sid:
                 raise JournalError(
                     f"{self.path}: entry {self.size} does not follow from the one before it",
-                    hint="run `tally verify`; a journal that was changed is not continued",
+                    hint="run `tally verify`; a changed journal is not continued",
                 )
             self._chain(found.hash, len(text) + 1)
             last = text
@@ -207,7 +207,7 @@ class JournalFile:
         if self.size < self.sealed_size:
             raise JournalError(
                 f"{self.path} has {self.size} entries, a signed head covers {self.sealed_size}",
-                hint="entries were removed: run `tally verify`, keep the file as it is, restore it from a backup",
+                hint="entries were removed: run `tally verify`, keep the file unchanged, restore it from a backup",
             )
         if self._length < length:
             self._recover(length)
@@ -291,7 +291,7 @@ class JournalFile:
         try:
             written = os.write(self._descriptor, sealed.line)
             if written != len(sealed.line):
-                raise OSError(28, f"the disk took {written} of {len(sealed.line)} bytes")
+                raise OSError(28, f"the disk accepted {written} of {len(sealed.line)} bytes")
         except OSError as error:
             self._cut_back(error)
             raise JournalError(

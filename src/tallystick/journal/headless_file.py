@@ -106,7 +106,7 @@ class LogFile:
         except OSError as error:
             self._close()
             raise JournalError(
-                f"cannot append to {self.path}: {error.strerror or error}", hint="was the file taken away?"
+                f"cannot append to {self.path}: {error.strerror or error}", hint="was the file removed?"
             ) from error
 
     def _unlock(self) -> None:
@@ -198,11 +198,11 @@ class LogFile:
         """
         text = line(record)
         if len(text) > LONGEST_LINE:
-            raise FormatError(f"{self.path}: a line of {len(text) >> 20} MB, {LONGEST_LINE >> 20} MB are the limit")
+            raise FormatError(f"{self.path}: a line of {len(text) >> 20} MB; the limit is {LONGEST_LINE >> 20} MB")
         try:
             written = os.write(self._descriptor, text)
             if written != len(text):
-                raise OSError(28, f"the disk took {written} of {len(text)} bytes")
+                raise OSError(28, f"the disk accepted {written} of {len(text)} bytes")
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._length)

@@ -62,7 +62,7 @@ def read_log(path: str | Path) -> ReadLog:
 
 def _unreadable(path: Path, error: OSError) -> NotFoundError | SourceError:
     if isinstance(error, FileNotFoundError):
-        return NotFoundError(f"there is no file {path}")
+        return NotFoundError(f"{path} does not exist")
     return SourceError(f"cannot read {path}: {error.strerror or error}")
 
 
@@ -131,7 +131,7 @@ def read_tail(path: Path, offset: int, size: int) -> bytes:
 def _read_document(path: Path) -> ReadLog:
     size = path.stat().st_size
     if size > LARGEST_DOCUMENT:
-        raise SourceError(f"{path} has {size >> 20} MB, {LARGEST_DOCUMENT >> 20} MB are read at most")
+        raise SourceError(f"{path} has {size >> 20} MB; the limit is {LARGEST_DOCUMENT >> 20} MB")
     document = record_in(path.read_bytes())
     if document is None:
         raise FormatError(f"{path} is not a JSON object", hint="an older session file is one JSON document")

@@ -43,10 +43,10 @@ def load_key(home: Home) -> SigningKey:
         return SigningKey(secret)
     except FileNotFoundError as error:
         raise JournalError(
-            f"the store's key {home.key} is gone: nothing can be signed", hint="restore it from a backup"
+            f"the store's key {home.key} is missing: nothing can be signed", hint="restore it from a backup"
         ) from error
     except (OSError, ValueError) as error:
-        raise JournalError(f"the store's key {home.key} cannot be read: {error}") from error
+        raise JournalError(f"cannot read the store's key {home.key}: {error}") from error
 
 
 def configuration_key(home: Home) -> bytes:
@@ -61,9 +61,9 @@ def configuration_key(home: Home) -> bytes:
             _put(path, os.urandom(_BYTES))
         secret = bytes.fromhex(path.read_text("ascii"))
     except (OSError, ValueError) as error:
-        raise JournalError(f"the key of fingerprints {path} cannot be read: {error}", hint=_ANOTHER) from error
+        raise JournalError(f"cannot read the fingerprint key {path}: {error}", hint=_ANOTHER) from error
     if len(secret) != _BYTES:
-        raise JournalError(f"the key of fingerprints {path} is damaged", hint=_ANOTHER)
+        raise JournalError(f"the fingerprint key {path} is damaged", hint=_ANOTHER)
     return secret
 
 

@@ -106,7 +106,7 @@ class Ledger:
         root = root_of(self.home.ledger, self._note.size)
         if root != self._note.root:
             raise JournalError(
-                f"{self.home.ledger} does not fit its signed head", hint="run `tally verify`; do not write over it"
+                f"{self.home.ledger} does not match its signed head", hint="run `tally verify`; do not overwrite it"
             )
         self.signed_size = self._note.size
 
@@ -199,7 +199,8 @@ class Ledger:
                 before = [key for key in self._row_keys() if end.is_by(key, self.store_id)]
                 if not before:
                     raise SigningError(
-                        f"the end of epoch {end.epoch} is not signed by that epoch's key", hint="`tally signer verify`"
+                        f"the end of epoch {end.epoch} is not signed by that epoch's key",
+                        hint="run `tally signer verify`",
                     )
                 self.append({"type": "key_add", **msgspec.to_builtins(end)})
                 if before[0] in self.view.keys:
@@ -275,7 +276,7 @@ def _store_id(home: Home) -> str:
     except OSError as error:
         raise JournalError(f"cannot read {home.ledger}: {error.strerror}") from error
     if first is None:
-        raise JournalError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise JournalError(f"no store at {home.folder}", hint="create one with `tally init`")
     try:
         return sid_of(first)
     except FormatError as error:
@@ -302,7 +303,7 @@ def make_ledger(home: Home, *, clock: Clock, seeds: Seeds) -> bool:
             return False
         _make_ledger(home, clock, seeds)
     except OSError as error:
-        raise JournalError(f"cannot make a store at {home.folder}: {error.strerror or error}") from error
+        raise JournalError(f"cannot create a store at {home.folder}: {error.strerror or error}") from error
     finally:
         os.close(descriptor)
     return True

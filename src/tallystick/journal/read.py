@@ -47,7 +47,7 @@ def read_line(home: Home, text: bytes, *, load_blobs: bool = False, largest: int
     try:
         line = _DECODER.decode(text)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise FormatError(f"no journal line: {error}") from error
+        raise FormatError(f"not a journal line: {error}") from error
     values = {name: value for name, value in line.fields.items() if name != "meta"}
     raw: dict[str, bytes] = {}
     unloaded: dict[str, int] = {}
@@ -115,7 +115,7 @@ def read_session(home: Home, sid: str, *, load_blobs: bool = False) -> Iterator[
     """
     path = home.journal(sid)
     if path is None:
-        raise JournalError(f"there is no journal of session {sid}", hint="`tally session list` shows what there is")
+        raise JournalError(f"no journal of session {sid}", hint="`tally session list` lists the sessions")
     for placed in read_file(home, path, load_blobs=load_blobs):
         yield placed.step
 

@@ -154,7 +154,7 @@ class SignerAt:
                     self._signed = error.size  # another process of this store had it signed meanwhile
                 else:
                     raise _told(error) from error
-        raise RefusedBySigner(Code.BUSY, f"the signer at {self.path} stays busy", hint="`tally signer status`")
+        raise RefusedBySigner(Code.BUSY, f"the signer at {self.path} stays busy", hint="run `tally signer status`")
 
     def _sign(self, growth: Growth, until: float) -> bytes:
         begin = self._signed
@@ -196,7 +196,7 @@ class SignerAt:
             is_ours = False
         wanted = (request.store_id, request.size, request.root)
         if note is None or not is_ours or (note.store_id, note.size, note.root) != wanted:
-            raise KeyChanged(self, f"the answer of the signer at {self.path} is not the signature that was asked for")
+            raise KeyChanged(self, f"the answer of the signer at {self.path} is not the requested signature")
         return note, text
 
 
@@ -222,13 +222,13 @@ def exchange(
                 parts.append(part)
                 size += len(part)
                 if size > _MOST_ANSWER:
-                    raise SigningError(f"what listens at {path} answers more than a signer does", hint=_STATUS)
+                    raise SigningError(f"the answer of the program at {path} is longer than a signer's", hint=_STATUS)
                 _wait_at_most(connection, until)
             return b"".join(parts)
     except OSError as error:
         raise SigningError(
             f"the signer at {path} does not answer: {error.strerror or error}",
-            hint=f"{_STATUS}; what is recorded meanwhile is signed when it is back",
+            hint=f"{_STATUS}; what is recorded meanwhile is signed when it answers again",
         ) from error
 
 
@@ -276,7 +276,7 @@ def signer_place(home: Home) -> SignerPlace | None:
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
-        raise JournalError(f"{path} cannot be read: {error}", hint="`tally signer status`") from error
+        raise JournalError(f"cannot read {path}: {error}", hint="run `tally signer status`") from error
 
 
 def write_signer_place(home: Home, path: Path, key: PublicKey) -> None:

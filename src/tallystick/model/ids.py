@@ -47,6 +47,6 @@ def parse_step_reference(text: str) -> StepReference:
     if _HEX_PREFIX.match(text):
         return StepReference(hash=text)
     raise UsageError(
-        f"{text!r} names no step",
-        hint="write SESSION:N (as `tally show a3f9:4`), SESSION#HASH, or at least 4 digits of a step's hash",
+        f"{text!r} is not a step",
+        hint="use SESSION:N (as in `tally show a3f9:4`), SESSION#HASH, or at least 4 digits of a step's hash",
     )

@@ -106,7 +106,7 @@ def end_of(word: str) -> Status:
     """The status that a program ends a session with. Raises UsageError: it is no end."""
     found = meaning(word)
     if found not in ENDS:
-        raise UsageError(f"{word!r} is no end of a session", hint=f"it can be {', '.join(ENDS)}")
+        raise UsageError(f"{word!r} is not an end of a session", hint=f"use {', '.join(ENDS)}")
     return found
 
 
@@ -123,11 +123,11 @@ def settle(session: Session, other: Session, status: Status, meta: Mapping[str, 
         UsageError: it is this session, or it was merged or discarded before.
     """
     if other.id == session.id:
-        raise UsageError(f"session {session.id[:8]} cannot be {status.value} by itself")
+        raise UsageError(f"session {session.id[:8]} cannot become {status.value} by itself")
     with session.recorder.session_writer.lock:
         now = other.record().status
         if now in _TYPES:
-            raise UsageError(f"session {other.id[:8]} is {now.value} already", hint="what goes on is another session")
+            raise UsageError(f"session {other.id[:8]} is already {now.value}", hint="what goes on is another session")
         other.step("session_end", status=status.value)
         with _open(session, _TYPES[status]):
             return session.read(_put(session, _TYPES[status], other, {"content.reason": reason}, meta))

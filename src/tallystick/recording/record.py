@@ -209,7 +209,7 @@ class SessionRecord:
     ) -> int:
         if not is_type(kind):  # sealed, it would make the whole journal one that no verifier accepts
             raise FormatError(
-                f"{kind[:80]!r} can be no type of a step", hint="a word in small letters: docs/format.md 6"
+                f"{kind[:80]!r} cannot be the type of a step", hint="use a word in lower case: docs/format.md 6"
             )
         meta, rest = fit_meta(members)
         meta["type"], meta["source"] = kind, source

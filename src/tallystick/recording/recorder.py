@@ -366,7 +366,7 @@ class Session(Branching, Marks):
         """Entry `n`. Raises JournalError: it cannot be read back."""
         recorded = self.record().read(n)
         if recorded is None:
-            raise JournalError(f"{self.path}: step {n} cannot be read back", hint="run `tally verify`")
+            raise JournalError(f"cannot read back step {n} of {self.path}", hint="run `tally verify`")
         return recorded
 
     def record(self) -> SessionRecord:

@@ -260,9 +260,7 @@ class JournalStore:
             session_writer.archive.look_anew()
             record = session_writer.writer.find(NAME, session)
         if record is None:
-            raise NotFoundError(
-                f"there is no session {session[:80]!r} of the session log in {session_writer.home.folder}"
-            )
+            raise NotFoundError(f"no session {session[:80]!r} of the session log in {session_writer.home.folder}")
         return record
 
     def _catch_up(self, record: SessionRecord, live: _Live) -> None:

@@ -35,7 +35,7 @@ def open_archive(home: Home, *, make: bool = False) -> Archive:
     if make:
         init_store(home)
     elif not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     archive = Archive(home)
     finish_erasures(archive)
     return archive

@@ -27,7 +27,7 @@ def read_store(home: Home) -> StoreIdentity:
         NotFoundError: there is no store. FormatError: its ledger begins with something else.
     """
     if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     first = next(iter(LineFile(home.ledger)), None)
     if first is None:
         raise FormatError(f"{home.ledger} has no complete line", hint="run `tally verify`")

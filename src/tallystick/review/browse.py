@@ -157,7 +157,7 @@ def whole_step(reader: Reader, session: str, n: int) -> Whole:
     """
     entry = get_step(reader.graph, session, n)
     if entry is None:
-        raise NotFoundError(f"there is no step {session}:{n}", hint="R reads the journals again")
+        raise NotFoundError(f"step {session}:{n} does not exist", hint="R reads the journals again")
     shown = show_step(reader.home, session, n, entry.offset)
     beside = timeline.beside(reader.graph, entry)
     return Whole(
@@ -227,7 +227,7 @@ def verdict_of(home: Home, session: str) -> Verdict:
         NotFoundError: there is no store. TallystickError: the process died.
     """
     if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     for _, verdict in in_processes(f"{__name__}:check", [(str(home.folder), session)], [1]):
         assert isinstance(verdict, Verdict)
         return verdict

@@ -85,7 +85,7 @@ def create_checkpoint(home: Home, wanted: Wanted, *, git: LookAtGit = git_of) ->
         session, position = _meant(index, wanted)
         row = get_session(index.graph, session)
     if row is None:
-        raise NotFoundError(f"there is no session {session}")
+        raise NotFoundError(f"no session {session}")
     meta: dict[str, Json] = {}
     if wanted.keep:
         meta = {"keep": True}
@@ -104,7 +104,7 @@ def create_checkpoint(home: Home, wanted: Wanted, *, git: LookAtGit = git_of) ->
         taken = mark(session_writer, record, order)
         step = record.read(taken.n)
     if step is None:
-        raise CheckpointError(f"the checkpoint in session {session[:8]} cannot be read back", hint="run `tally verify`")
+        raise CheckpointError(f"cannot read back the checkpoint in session {session[:8]}", hint="run `tally verify`")
     return _made(step, taken)
 
 
@@ -137,18 +137,19 @@ def _session(index: Index, wanted: Wanted) -> str:
     if wanted.run is not None:
         row = newest_of_run(index.graph, wanted.run)
         if row is None:
-            raise _no_run(wanted.run, hint="--session says which session it is")
+            raise _no_run(wanted.run, hint="name the session with --session")
         return row.session
     row = newest_active(index.graph, _up(wanted.folder))
     if row is None:
         raise NotFoundError(
-            f"no active session works in {wanted.folder}", hint="--session says which; `tally session list` shows them"
+            f"no active session works in {wanted.folder}",
+            hint="name one with --session; `tally session list` lists them",
         )
     return row.session
 
 
 def _no_run(run: str, *, hint: str) -> NotFoundError:
-    return NotFoundError(f"no session names the run {run[:80]!r}", hint=hint)
+    return NotFoundError(f"no session of run {run[:80]!r}", hint=hint)
 
 
 def _up(folder: str) -> list[str]:

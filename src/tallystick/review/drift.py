@@ -98,7 +98,7 @@ def _named(home: Home, index: Index, name: str, *, at: int | None = None) -> Und
         place = find_step(index.graph, parse_step_reference(name))
     except UsageError as error:
         raise NotFoundError(
-            f"no session and no checkpoint is named {name!r}", hint="`tally session list` shows what there is"
+            f"no session or checkpoint {name!r}", hint="`tally session list` lists the sessions"
         ) from error
     return _at(home, index, resolve_session(index.graph, place.session), place.n)
 
@@ -117,8 +117,9 @@ def _compared(one: Under, other: Under | None, second: Configuration) -> Drift:
     first = one.configuration
     if first.key != second.key:
         raise FormatError(
-            "the fingerprints were made under different keys, so nothing can be said of them",
-            hint="`tally drift SESSION --key SECTION=KEY` compares with what stands here, if its store discloses the key",
+            "the fingerprints were made with different keys and cannot be compared",
+            hint="`tally drift SESSION --key SECTION=KEY` compares with this machine's configuration, if its store "
+            "discloses the key",
         )
     found = differences(first, second)
     differing = {difference.section for difference in found}

@@ -64,7 +64,7 @@ def format_named(name: str) -> Exporter:
     """
     known = exporters()
     if name not in known:
-        raise UsageError(f"no format {name!r}", hint=f"known are {', '.join(known)}")
+        raise UsageError(f"no format {name!r}", hint=f"known formats: {', '.join(known)}")
     return known[name]
 
 
@@ -79,9 +79,7 @@ def export(home: Home, session: str, format_: Exporter, *, with_content: bool, i
         NotFoundError: there is no such journal. GraphError: the format shows the graph, and the index cannot be used.
     """
     if home.journal(session) is None:
-        raise NotFoundError(
-            f"there is no journal of session {session}", hint="`tally session list` shows what there is"
-        )
+        raise NotFoundError(f"no journal of session {session}", hint="`tally session list` lists the sessions")
     first = next(read_session(home, session), None)
     own = None
     if first is not None:

@@ -159,7 +159,9 @@ def up_to(beats: Iterator[Beat], stop: Spot | None, cast: Cast) -> Iterator[Beat
         if stop is not None and beat.step.hash == stop.hash:
             return
     if stop is not None:
-        cast.remarks.append("the step to end with does not follow from the one to begin with: all that does is shown")
+        cast.remarks.append(
+            "the last step does not follow from the first one: all steps that follow from the first are shown"
+        )
 
 
 def chosen(beats: Iterable[Beat], asked: Asked) -> Iterator[Beat]:

@@ -196,7 +196,7 @@ def _recorded(cast: Cast, names: Sequence[str], progress: Progress) -> dict[str,
                 if Path(name).exists():
                     continue
                 if "/" in name or "." in name:  # it may have been meant as a path
-                    raise NotFoundError(f"{error}, and there is no such file", hint=error.hint) from error
+                    raise NotFoundError(f"{error}, and no such file exists", hint=error.hint) from error
                 raise
         return _add(cast, index.graph, found)
 
@@ -389,7 +389,9 @@ def find_spot(cast: Cast, text: str) -> Spot:
         except UsageError:
             found = find_step(Index(graph), text)  # of a session that belongs to this one
     if found.session not in {track.session for track, _ in cast.family()}:
-        raise UsageError(f"step {text} is of session {found.session}", hint="it is not among those that are replayed")
+        raise UsageError(
+            f"step {text} belongs to session {found.session}", hint="that session is not part of this replay"
+        )
     return Spot(found.session, found.hash)
 
 
@@ -411,7 +413,7 @@ def _look_for(cast: Cast, text: str, within: str | None) -> Spot:
             if step.n == wanted.n or (wanted.hash is not None and step.hash.startswith(wanted.hash)):
                 found.append(Spot(step.session, step.hash))
     if not found:
-        raise NotFoundError(f"there is no step {text} in what is replayed")
+        raise NotFoundError(f"no step {text} in this replay")
     if len(found) > 1:
-        raise AmbiguousError(f"{text} names {len(found)} steps", hint="write more digits")
+        raise AmbiguousError(f"{text} is ambiguous: {len(found)} steps", hint="give more digits")
     return found[0]

@@ -122,7 +122,7 @@ class _Gathered:
     def __init__(self, home: Home, index: Index, row: SessionRow, costs: SessionCosts) -> None:
         path = home.journal(row.session)
         if path is None:
-            raise JournalError(f"the journal of session {row.session} is gone", hint="`tally verify` says more")
+            raise JournalError(f"the journal of session {row.session} is missing", hint="run `tally verify`")
         self._home, self._path, self._row = home, path, row
         self.left: dict[str, str] = {}
         self._left_at: dict[int, dict[str, str]] = {}

@@ -51,7 +51,7 @@ def why_not_higher(ledger: LedgerCheck) -> str:
         case Level.A4:
             return "no witness has cosigned the head (A5)"
         case Level.A3F:
-            return "nobody off this machine remembers the head (A4)"
+            return "no one off this machine remembers the head (A4)"
         case Level.A3:
             epochs = ""
             if ledger.why_not_forward:
@@ -61,5 +61,7 @@ def why_not_higher(ledger: LedgerCheck) -> str:
     if ledger.pinned:
         whose = "a pinned key"
     if Level.A4 in ledger.agreed:
-        return f"signed by {whose}; anchored off this machine, but no separate signer guards the head (A3)"
-    return f"signed by {whose}; no separate signer, anchor or witness guards the head (A3 and above)"
+        return f"signed with {whose}; anchored off this machine, but no separate signer guards the head (A3)"
+    if ledger.pinned:
+        return f"signed with {whose}; no separate signer, anchor or witness guards the head (A3 and above)"
+    return f"signed with {whose}; nothing outside this store vouches for it (A3 and above)"

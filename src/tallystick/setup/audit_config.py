@@ -52,9 +52,9 @@ _MARKER = re.compile(f"{OPEN}[a-z0-9-]{{1,40}}{CLOSE}")
 _YES = ("1", "true", "yes", "on")
 
 ALWAYS_UNSEEN = (
-    "each file is judged by itself: that another one overrides it is not worked out",
-    "options on an agent's command line, and variables of the shell that starts it, are not seen",
-    "rules on text know words, not meaning: they are evaded by other words, and met by quotations",
+    "each file is judged alone: overrides by other files are not resolved",
+    "command-line options of an agent, and variables of the shell that starts it, are not seen",
+    "text rules match words, not meaning: other words evade them, quotations trigger them",
 )
 
 
@@ -158,7 +158,7 @@ def _limitations(chosen: dict[str, SettingsAdapter], present: set[str], unknown:
     for name, adapter in chosen.items():
         yield from (f"{name}: not seen: {unseen}" for unseen in adapter.UNSEEN)
         if name not in present:
-            yield f"{name}: it is not on this machine, as far as its program and its folder tell"
+            yield f"{name}: not found on this machine, by its program and its folder"
     if unknown:
         yield f"no settings are known for {', '.join(unknown)}"
 
@@ -190,11 +190,11 @@ def _paths(place: Place, where: Surroundings, root: Path, limits: list[str]) -> 
         yield path, base
         return
     if (link := linked_folder(path, base)) is not None:
-        limits.append(f"{_shown(link)}: a folder that is a link is not followed")
+        limits.append(f"{_shown(link)}: the folder is a link and was not followed")
         return
     below = files_below(path, place.endings)
     if not below.is_whole:
-        limits.append(f"{_shown(path)}: too many files, only the first were looked at")
+        limits.append(f"{_shown(path)}: too many files, only the first were read")
     yield from ((each, base) for each in below.paths)
 
 

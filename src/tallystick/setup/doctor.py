@@ -96,7 +96,10 @@ def _ok(name: str, found: str) -> Check:
 def _store(home: Home) -> Iterator[Check]:
     if not home.exists:
         yield Check(
-            name="store", state=State.NOTE, found=f"none at {home.folder}", mend="tally init, or the first hook"
+            name="store",
+            state=State.NOTE,
+            found=f"none at {home.folder}",
+            mend="run tally init, or let the first hook create it",
         )
         return
     yield _writable(home)
@@ -111,8 +114,8 @@ def _writable(home: Home) -> Check:
         trial.write_bytes(b"")
         trial.unlink()
     except OSError as error:
-        found = f"{home.folder} cannot be written: {error.strerror}"
-        return Check(name="store", state=State.BAD, found=found, mend="see to its permissions, or to the disk's mount")
+        found = f"cannot write to {home.folder}: {error.strerror}"
+        return Check(name="store", state=State.BAD, found=found, mend="check its permissions and the mount of the disk")
     return _ok("store", str(home.folder))
 
 
@@ -121,7 +124,7 @@ def _private(home: Home) -> Check:
     if mode:
         found = "other users of this machine may read or enter it"
         return Check(name="privacy", state=State.WARN, found=found, mend=f"chmod 700 {home.folder}")
-    return _ok("privacy", "for this user only")
+    return _ok("privacy", "accessible to this user only")
 
 
 def _disk(home: Home) -> Check:
@@ -133,7 +136,7 @@ def _disk(home: Home) -> Check:
         state = State.BAD
     else:
         state = State.WARN
-    return Check(name="disk", state=state, found=found, mend="make room: what cannot be written leaves a gap")
+    return Check(name="disk", state=state, found=found, mend="free some space: steps that cannot be written leave a gap")
 
 
 def _key(home: Home) -> Check:
@@ -146,7 +149,7 @@ def _key(home: Home) -> Check:
             name="key", state=State.BAD, found=str(error), mend="restore keys/ from a backup: heads cannot be signed"
         )
     if home.key.stat().st_mode & 0o077:
-        return Check(name="key", state=State.WARN, found="others may read it", mend=f"chmod 600 {home.key}")
+        return Check(name="key", state=State.WARN, found="other users may read it", mend=f"chmod 600 {home.key}")
     if own != named:
         return Check(name="key", state=State.NOTE, found="not the key that the ledger began with", mend="tally verify")
     return _ok("key", own)
@@ -159,7 +162,10 @@ def _clock(home: Home, now: float) -> Iterator[Check]:
     if now < newest - _CLOCK_SECONDS:
         found = f"it is {newest - now:,.0f} s behind the newest entry of the ledger"
         yield Check(
-            name="clock", state=State.WARN, found=found, mend="set it; order in the record does not depend on it"
+            name="clock",
+            state=State.WARN,
+            found=found,
+            mend="set the clock; the order of the record does not depend on it",
         )
     else:
         yield _ok("clock", datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"))
@@ -173,7 +179,7 @@ def _guard(home: Home, now: float) -> Iterator[Check]:
         return
     around = outlook(home, now=now)
     for alarm in open_alarms(home, around):
-        yield Check(name="ALARM", state=State.BAD, found=alarm, mend="tally verify; keep everything as it is")
+        yield Check(name="ALARM", state=State.BAD, found=alarm, mend="run tally verify; keep everything unchanged")
     signer = around.signer
     if signer is None or signer.pin is None:
         found = "none: heads are signed with a key that any program of yours can read"
@@ -191,7 +197,7 @@ def _guard(home: Home, now: float) -> Iterator[Check]:
         else:
             yield _ok("epochs", said)
     for target in targets(home):
-        yield _ok("anchor", f"{target.name} was given a head over {target.size:,} ledger entries")
+        yield _ok("anchor", f"{target.name} has a head over {target.size:,} ledger entries")
 
 
 # Settings and policies -----------------------------------------------------------------------------------------------
@@ -205,9 +211,9 @@ def _settings(home: Home) -> Iterator[Check]:
         return
     if unknown:
         names = ", ".join(unknown)
-        yield Check(name="config", state=State.WARN, found=f"nothing reads {names}", mend="tally config show")
+        yield Check(name="config", state=State.WARN, found=f"unknown settings {names}", mend="tally config show")
     else:
-        yield _ok("config", "settings can be read")
+        yield _ok("config", "settings are readable")
 
 
 def _policies(home: Home, where: Surroundings) -> Check:
@@ -238,7 +244,10 @@ def _recorder(home: Home) -> Iterator[Check]:
     if waiting:
         found = f"{waiting} deliveries wait to be recorded"
         yield Check(
-            name="spool", state=State.WARN, found=found, mend="tally service start; if they stay, run/recorder.log"
+            name="spool",
+            state=State.WARN,
+            found=found,
+            mend="run tally service start; if they remain, see run/recorder.log",
         )
 
 
@@ -257,7 +266,7 @@ def _start(home: Home, place: Place) -> Iterator[Check]:
 def _running(running: dict[str, Any]) -> Iterator[Check]:
     yield _ok("recorder", f"answers; pid {running['pid']}, {running['deliveries']} deliveries")
     if running.get("signing_problem"):
-        found = f"what it records is under no head: {str(running['signing_problem'])[:300]}"
+        found = f"its records are not signed: {str(running['signing_problem'])[:300]}"
         yield Check(name="signing", state=State.BAD, found=found, mend="tally signer status")
     if running.get("last_error"):
         found = f"its last error: {str(running['last_error'])[:300]}"
@@ -314,9 +323,13 @@ def _age(recorded: object, now: float) -> float:
 def _agent(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
     name = agent.agent
     if agent.problem is not None:
-        yield Check(name=name, state=State.BAD, found=agent.problem, mend=f"fix the file, then tally install {name}")
+        yield Check(
+            name=name, state=State.BAD, found=agent.problem, mend=f"fix the file, then run tally install {name}"
+        )
     elif not agent.can_be_hooked:
-        yield Check(name=name, state=State.NOTE, found="has no hooks: seen by its history only", mend="tally import")
+        yield Check(
+            name=name, state=State.NOTE, found="has no hooks: recorded from its history only", mend="tally import"
+        )
     elif not agent.hooked:
         yield Check(name=name, state=State.WARN, found="found, but not hooked", mend=f"tally install {name}")
     else:
@@ -329,7 +342,7 @@ def _hooked(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
         yield Check(
             name=name,
             state=State.WARN,
-            found="its hooks are installed and not trusted",
+            found="its hooks are installed but not trusted",
             mend=f"start {name}, type /hooks",
         )
     if agent.unhooked:
@@ -347,10 +360,10 @@ def _hooked(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
 def _lasting(name: str, called: Installation) -> Iterator[Check]:
     """Whether the copy of the program that an agent calls is there, and will be."""
     if called.kind is Kind.MISSING:
-        found = f"its hook calls {called.folder}, which is not there: nothing of it is recorded"
+        found = f"its hook calls {called.folder}, which does not exist: nothing is recorded"
         yield Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}")
     elif not called.is_stable:
-        found = f"its hook calls a {called.kind}, {called.folder}: when that goes, nothing more is recorded"
+        found = f"its hook calls a {called.kind}, {called.folder}: if that is removed, nothing more is recorded"
         if called.kind is Kind.VENV:
             state = State.NOTE
         else:

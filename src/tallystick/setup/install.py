@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 _TRIES = 5
 AFTERWARDS = {
     "codex": "Codex runs hooks only once you trust them: start codex, type /hooks, and agree",
-    "gptme": "it is loaded by the next gptme that starts",
+    "gptme": "the next gptme that starts loads it",
 }
 """What the user must do besides, by agent."""
 
@@ -93,9 +93,7 @@ def adapter_of(agent: str) -> HookAdapter:
     adapter = hook_adapter(agent)
     if adapter is None:
         names = sorted(hook_adapters())
-        raise UsageError(
-            f"nothing can be installed into {agent!r}{nearest(agent, names)}", hint="`tally agents` lists them"
-        )
+        raise UsageError(f"{agent!r} has no hooks to install{nearest(agent, names)}", hint="`tally agents` lists them")
     return adapter
 
 
@@ -121,7 +119,7 @@ def passing_installation(found: Installation) -> str | None:
         return None
     place = {"temporary": "a temporary folder"}.get(found.kind, f"a {found.kind}")
     return (
-        f"this Tallystick runs from {place}, {found.folder}: when that goes, agents are no longer recorded. "
+        f"this Tallystick runs from {place}, {found.folder}: if that is removed, agents are no longer recorded. "
         f"For daily use: {found.daily_use}"
     )
 
@@ -148,7 +146,7 @@ def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = Fals
     adapter, hook = adapter_of(agent), hook_command(home, where.user)
     files = _files(adapter, where)
     if not files:
-        raise UsageError(f"{agent} has no hooks of a project", hint="install it without --project")
+        raise UsageError(f"{agent} has no project hooks", hint="install it without --project")
     chosen = _chosen(adapter, files, where)
     if http or (http is None and any(calls_by_http(read_settings(where.path(file)) or b"") for file in chosen)):
         hook = _over_http(home, agent, hook, dry_run=dry_run)
@@ -178,7 +176,7 @@ def _over_http(home: Home, agent: str, hook: HookCommand, *, dry_run: bool) -> H
         recorder.start(home.folder)
         loopback = wait_for_loopback(place)
     if loopback is None:
-        raise SourceError("the recorder runs, but does not say its port", hint="tally service stop, then try again")
+        raise SourceError("the recorder runs, but does not report its port", hint="tally service stop, then try again")
     return msgspec.structs.replace(hook, url=loopback.url, token=loopback.token)
 
 
@@ -341,7 +339,7 @@ def switched_off_by(agent: str, where: Surroundings) -> str | None:
         path = where.path(file)
         said = _at(path, partial(switched_off, agent, read_settings(path) or b""))
         if said is not None:
-            return f"hooks are switched off: {said} in {path}"
+            return f"hooks are disabled: {said} in {path}"
     return None
 
 
@@ -369,7 +367,7 @@ def _tried(path: Path, write: Callable[[bytes | None], FileReport]) -> FileRepor
             return write(read_settings(path))
         except ChangedError:
             continue
-    raise SourceError(f"{path} changes all the time", hint="end the agent, then try again")
+    raise SourceError(f"{path} keeps changing", hint="stop the agent, then try again")
 
 
 def _at(path: Path, do: Callable[[], _T]) -> _T:

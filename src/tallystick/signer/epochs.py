@@ -68,7 +68,7 @@ class EpochFile:
                     raise ValueError(f"line {number + 1} is not of epoch {number}")
         except BlockingIOError as error:
             self.close()
-            raise JournalError(f"another signer holds {path}", hint="`tally signer status` says which") from error
+            raise JournalError(f"another signer holds {path}", hint="`tally signer status` shows which") from error
         except OSError as error:
             self.close()
             raise JournalError(f"cannot open {path}: {error.strerror}") from error
@@ -132,7 +132,9 @@ class EpochFile:
 def make_epochs(path: Path, *, store: str, key: str, seconds: int, at: str) -> None:
     """Begin the first epoch of a key. Raises JournalError: the length is out of bounds, or it cannot be written."""
     if not SHORTEST <= seconds <= LONGEST:
-        raise JournalError(f"an epoch of {seconds} s is too short or too long", hint="1 minute to 31 days: 1h, 24h, 7d")
+        raise JournalError(
+            f"an epoch of {seconds} s is too short or too long", hint="use 1 minute to 31 days: 1h, 24h, 7d"
+        )
     replace_file(path, [canonical({"v": 1, "store": store, "key": key, "seconds": seconds, "at": at}) + b"\n"])
 
 
@@ -144,5 +146,5 @@ def epoch_plan(path: Path) -> tuple[str, int] | None:
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
-        raise JournalError(f"{path} cannot be read: {error}") from error
+        raise JournalError(f"cannot read {path}: {error}") from error
     return plan.key, plan.seconds

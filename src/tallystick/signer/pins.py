@@ -59,7 +59,7 @@ def read_pins(folder: Path = PINS) -> Iterator[Pin]:
         try:
             yield msgspec.json.decode(path.read_bytes(), type=Pin)
         except (OSError, msgspec.MsgspecError) as error:
-            raise JournalError(f"{path} cannot be read: {error}", hint="`tally signer init` rewrites it") from error
+            raise JournalError(f"cannot read {path}: {error}", hint="`tally signer init` rewrites it") from error
 
 
 def check_guarded(path: Path, *, trusted: frozenset[int] = frozenset((0,))) -> None:
@@ -72,14 +72,14 @@ def check_guarded(path: Path, *, trusted: frozenset[int] = frozenset((0,))) -> N
         try:
             found = place.lstat()
         except OSError as error:
-            raise JournalError(f"cannot look at {place}: {error.strerror}") from error
+            raise JournalError(f"cannot examine {place}: {error.strerror}") from error
         # A link's own mode says nothing; and in a folder like /tmp no one replaces what is not theirs.
         is_shared = stat.S_ISDIR(found.st_mode) and bool(found.st_mode & stat.S_ISVTX) and place not in (own, real)
         is_open = bool(found.st_mode & _FOREIGN_WRITE) and not stat.S_ISLNK(found.st_mode) and not is_shared
         if is_open or found.st_uid not in trusted:
             raise JournalError(
-                f"{place} can be changed by others: owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}",
-                hint="nothing that stands there can guard against them",
+                f"other users can change {place}: owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}",
+                hint="a file there cannot guard against them",
             )
 
 
@@ -98,5 +98,5 @@ def parse_status(data: bytes) -> dict[str, object]:
     except msgspec.MsgspecError:
         found = None
     if not isinstance(found, dict):
-        raise FormatError("the signer's answer is none")
+        raise FormatError("the answer of the signer is invalid")
     return found

@@ -146,7 +146,9 @@ def _check_folder(folder: Path) -> None:
     try:
         found = folder.stat()
     except OSError as error:
-        raise JournalError(f"cannot open {folder}: {error.strerror}", hint="`tally signer init` makes it") from error
+        raise JournalError(
+            f"cannot open {folder}: {error.strerror}", hint="create it with `tally signer init`"
+        ) from error
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
         raise JournalError(
             f"{folder} must belong to the signer's user alone: owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}",
@@ -235,7 +237,7 @@ class Server(socketserver.UnixStreamServer):
 def _make_room(path: Path) -> None:
     """Take away the socket of a signer that is gone, and nothing else that stands there."""
     if path.exists() and not path.is_socket():
-        raise JournalError(f"{path} is not a socket", hint="name a path where there is nothing yet")
+        raise JournalError(f"{path} is not a socket", hint="give a path that does not exist yet")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))
@@ -244,4 +246,4 @@ def _make_room(path: Path) -> None:
         except OSError:
             path.unlink(missing_ok=True)
             return
-    raise JournalError(f"a signer listens at {path} already", hint="`tally signer status` asks it")
+    raise JournalError(f"a signer already listens at {path}", hint="`tally signer status` asks it")

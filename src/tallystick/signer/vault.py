@@ -89,7 +89,7 @@ class Vault:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             data = self.path.read_bytes()
         except BlockingIOError as error:
-            raise JournalError(f"another signer holds {self.path}", hint="`tally signer status` says which") from error
+            raise JournalError(f"another signer holds {self.path}", hint="`tally signer status` shows which") from error
         except OSError as error:
             raise JournalError(f"cannot open {self.path}: {error.strerror}") from error
         self._read(data)
@@ -97,7 +97,7 @@ class Vault:
         if self.epochs is not None and self.epochs.key != self._did:
             raise JournalError(
                 f"{self.path} has another key than the epoch {self.epochs.number} that {self.epochs.path.name} is in",
-                hint="one of the two was put back to an older one; the keys of epochs that are over are not restored",
+                hint="one of the two was restored from an older copy; keys of ended epochs are not restored",
             )
 
     def _read(self, data: bytes) -> None:
@@ -297,5 +297,5 @@ def make_vault(path: Path, store_id: str, secret: bytes, uids: tuple[int, ...]) 
         JournalError: there is such a file, or it cannot be written.
     """
     if path.exists():
-        raise JournalError(f"there is a key for this log already: {path}", hint="`tally signer status` says whose")
+        raise JournalError(f"a key for this log exists already: {path}", hint="`tally signer status` shows whose")
     replace_file(path, [canonical(_owner(store_id, secret, uids)) + b"\n"])

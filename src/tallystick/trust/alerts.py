@@ -57,7 +57,7 @@ def find_alert(index: Index, text: str) -> AlertEntry:
         place = find_step(index, text)
         found = alert_at(index.graph, place.session, place.n)
     if found is None:
-        raise NotFoundError(f"there is no alert {text}", hint="`tally alerts` lists them")
+        raise NotFoundError(f"no alert {text}", hint="`tally alerts` lists them")
     return found
 
 
@@ -101,7 +101,7 @@ def review_alert(home: Home, alert: AlertEntry, verdict: str, note: str | None, 
         NotFoundError: no step stands behind the alert. JournalError: the store cannot be written.
     """
     if alert.session is None or alert.n is None:
-        raise NotFoundError(f"no sealed step stands behind alert {alert.alert_id}", hint="`tally verify-log` says more")
+        raise NotFoundError(f"no sealed step exists for alert {alert.alert_id}", hint="run `tally verify-log`")
     review = Review(
         session=alert.session,
         n=alert.n,

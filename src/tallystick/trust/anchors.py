@@ -93,7 +93,7 @@ def place_of(home: Home, target: Target) -> Place:
         from tallystick.anchors.nats import NatsAnchor, default_subject
 
         return NatsAnchor(target.target, target.ref or default_subject(read_store(home).store_id))
-    raise UsageError(f"no kind of anchor {target.kind!r}", hint=f"one of {', '.join(KINDS)}")
+    raise UsageError(f"unknown kind of anchor {target.kind!r}", hint=f"use {', '.join(KINDS)}")
 
 
 def anchor(home: Home, target: Target, *, clock: Callable[[], str]) -> Target:
@@ -180,7 +180,7 @@ def targets(home: Home) -> tuple[Target, ...]:
         NotFoundError: there is no store.
     """
     if not home.folder.is_dir():
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     found: dict[tuple[str, str, str | None], Target] = {}
     for entry in _anchorings(home):
         _take(found, entry)
@@ -244,7 +244,7 @@ def find_target(home: Home, kind: str, name: str | None, ref: str | None = None)
     ]
     if len(found) != 1:
         raise NotFoundError(
-            f"{len(found)} anchors of kind {kind}{f' at {name}' if name else ''}", hint="`tally anchor list` shows them"
+            f"{len(found)} anchors of kind {kind}{f' at {name}' if name else ''}", hint="`tally anchor list` lists them"
         )
     return found[0]
 

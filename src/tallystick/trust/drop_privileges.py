@@ -51,7 +51,9 @@ def as_user(uid: int, work: Callable[[], str]) -> str:
     try:
         answer = msgspec.json.decode(said, type=_Answer)
     except msgspec.DecodeError as error:
-        raise JournalError(f"a process of user {uid} ended before it was done", hint="do the same again") from error
+        raise JournalError(
+            f"a process of user {uid} ended before it was done", hint="run the same command again"
+        ) from error
     if answer.kind is not None:
         raise _KINDS.get(answer.kind, JournalError)(answer.message, hint=answer.hint)
     return answer.value or ""

@@ -36,7 +36,7 @@ def erase(home: Home, session: str, n: int, fields: Iterable[str], *, reason: st
     archive = open_archive(home)
     try:
         if home.journal(session) is None:
-            raise NotFoundError(f"there is no session {session}")
+            raise NotFoundError(f"no session {session}")
         return erase_entry(archive, SessionId(session), n, names, basis=basis, reason=reason)
     finally:
         archive.close()

@@ -32,10 +32,10 @@ def prove(home: Home, session: str, n: int, *, redaction: Redaction = Redaction.
     note = read_note(home)
     path = home.journal(session)
     if note is None or path is None:
-        raise JournalError(f"step {session[:8]}:{n} is under no signed head yet", hint="try again in a few seconds")
+        raise JournalError(f"no signed head covers step {session[:8]}:{n} yet", hint="try again in a few seconds")
     leaves, head = _ledger(home, session, note.size)
     if head is None or head.meta["size"] <= n:
-        raise JournalError(f"step {session[:8]}:{n} is under no signed head yet", hint="try again in a few seconds")
+        raise JournalError(f"no signed head covers step {session[:8]}:{n} yet", hint="try again in a few seconds")
     entries, step = _session(path, int(head.meta["size"]), n)
     shown = redact(step, redaction)
     proof = proof_text(
@@ -50,7 +50,7 @@ def prove(home: Home, session: str, n: int, *, redaction: Redaction = Redaction.
     )
     found = check_proof(proof, require=Require.A1)
     if found.first_bad is not None:
-        raise _broken(f"a proof from these files does not hold: {found.first_bad['why']}")
+        raise _broken(f"a proof from these files does not verify: {found.first_bad['why']}")
     return proof
 
 
@@ -87,7 +87,7 @@ def _session(path: Path, size: int, n: int) -> tuple[list[bytes], Line]:
 def _hash(path: Path, text: bytes) -> bytes:
     digest = legible_entry(text)
     if digest is None:
-        raise _broken(f"{path} has a line that is no entry")
+        raise _broken(f"{path} has a line that is not an entry")
     return digest
 
 
@@ -99,7 +99,7 @@ def _parsed(path: Path, text: bytes) -> Line:
 
 
 def _broken(why: str) -> JournalError:
-    return JournalError(why, hint="`tally verify` says what is wrong with the store")
+    return JournalError(why, hint="run `tally verify` on the store")
 
 
 def verify_proof(path: Path, *, pinned: str | None, require: Require | None) -> ProofVerdict:

@@ -45,7 +45,7 @@ def rebuild(home: Home, *, progress: Callable[[int], None] = lambda _bytes: None
         NotFoundError: there is no store. GraphError: the index cannot be written.
     """
     if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     broken = note_broken_log(home)
     before = _before(home)
     with empty_graph(home.graph) as graph:

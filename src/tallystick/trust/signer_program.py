@@ -77,7 +77,7 @@ def interpreter() -> Path:
             continue
         if all(place.stat().st_mode & 0o001 for place in (candidate, *candidate.resolve().parents)):
             return candidate
-        problems.append(f"{candidate} cannot be run by other users")
+        problems.append(f"other users cannot run {candidate}")
     raise JournalError(
         f"no {name} that only root may change and every user may run: {'; '.join(problems)}",
         hint=f"install {name} from the system's packages",

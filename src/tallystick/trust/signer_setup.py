@@ -114,7 +114,7 @@ def plan(home: Home, *, user: str = USER, places: Places | None = None, epochs: 
     """
     places = places or usual_places()
     if not home.folder.is_dir():
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     if home.folder.is_symlink():
         raise JournalError(f"{home.folder} is a link", hint="name the folder itself with --home")
     owner = home.folder.lstat().st_uid
@@ -122,7 +122,7 @@ def plan(home: Home, *, user: str = USER, places: Places | None = None, epochs: 
     pins = list(read_pins(places.pins))
     own = next((pin for pin in pins if pin.store == found.store), None)
     if own is not None and _is_done(own, found, epochs):
-        raise JournalError(f"store {found.store} has a signer", hint="`tally signer status`")
+        raise JournalError(f"store {found.store} already has a signer", hint="run `tally signer status`")
     epochs = epochs if own is None or own.epoch_seconds is None else own.epoch_seconds
     uid = _uid_of(user)
     is_shared = any(pin.store != found.store for pin in pins)
@@ -159,7 +159,7 @@ def _look(home: Home, owner: int) -> _Found:
 
 
 def _user_step(user: str) -> Step:
-    return Step(f"make the system user {user}, without login and home", f"userdel {user}")
+    return Step(f"create the system user {user}, without login and home", f"userdel {user}")
 
 
 def _steps(
@@ -168,20 +168,20 @@ def _steps(
     """What is done once there is a user. What other stores use, too, is not taken away again."""
     others = "nothing: the signer of other stores uses it"
     vault, pin = places.folder / f"{store}{SUFFIX}", places.pins / f"{store}.json"
-    changes = "" if epochs is None else f", and another one every {epochs:,} s, when the one before it is erased"
+    changes = "" if epochs is None else f", and a new one every {epochs:,} s, when the old one is erased"
     return (
         Step(
-            f"copy the program to {places.program}, for root alone to change",
+            f"copy the program to {places.program}, where only root can change it",
             others if is_shared else f"rm -r {places.program}",
         ),
         Step(
-            f"make {vault}, for {user} alone, with a key of this store{changes}",
+            f"create {vault}, for {user} alone, with a key of this store{changes}",
             f"rm {vault}, or keep it: the key and what it signed",
         ),
         _start_step(places, others if is_shared else None),
-        Step(f"write down in {pin} who signs this store", f"rm {pin}"),
-        Step("seal in the ledger that the new key signs, and the old one no more", "tally signer leave"),
-        Step(f"delete the old key {home.key}", "nothing: `tally signer leave` makes a new one"),
+        Step(f"record in {pin} who signs this store", f"rm {pin}"),
+        Step("seal in the ledger that the new key signs and the old one no longer does", "tally signer leave"),
+        Step(f"delete the old key {home.key}", "nothing: `tally signer leave` creates a new one"),
     )
 
 
@@ -200,7 +200,7 @@ def _start_step(places: Places, others: str | None) -> Step:
         undo = f"launchctl bootout system/{LABEL}; rm {places.plist}"
         return Step(f"write {places.plist} and start it", others or undo)
     does = "start the signer now; this machine has no systemd, so start it at every boot: tally signer run"
-    return Step(f"{does} {places.folder} {places.socket}, as its user", others or "`tally signer status` says its pid")
+    return Step(f"{does} {places.folder} {places.socket}, as its user", others or "`tally signer status` shows its pid")
 
 
 def set_up(
@@ -219,7 +219,7 @@ def set_up(
         JournalError: it cannot be done; the message says what, and what was done stands and can be repeated.
     """
     if os.geteuid() != 0:
-        raise JournalError("only root can make another user's signer", hint=as_root("signer init", Home(found.home)))
+        raise JournalError("only root can set up another user's signer", hint=as_root("signer init", Home(found.home)))
     places, home = found.places, Home(found.home)
     check_guarded(found.home, trusted=frozenset((0, found.owner)))
     os.umask(0o022)
@@ -229,7 +229,7 @@ def set_up(
         _run("useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", found.user)
     uid = _uid_of(found.user)
     if uid is None:
-        raise JournalError(f"there is no user {found.user}", hint="make it, or name another with --user")
+        raise JournalError(f"no user {found.user}", hint="create it, or name another with --user")
     if uid in (0, found.owner):
         raise JournalError(
             f"user {found.user} is {'root' if uid == 0 else 'the one who records'}: a signer must be a user of its own"
@@ -270,7 +270,7 @@ def _run(*words: str) -> None:
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": _SYSTEM_PATH})
     except OSError as error:
-        hint = "make a system user yourself and name it: --user NAME" if words[0] == "useradd" else None
+        hint = "create a system user yourself and name it: --user NAME" if words[0] == "useradd" else None
         raise JournalError(f"cannot run {words[0]}: {error.strerror}", hint=hint) from error
     if done.returncode != 0:
         raise JournalError(f"{' '.join(words)}: {done.stderr.strip()[:500] or f'exit {done.returncode}'}")
@@ -338,7 +338,7 @@ def _make_key(
             make_vault(path, found.store, seeds(32), (found.owner, 0))
         key, users = vault_owner(path)
         if found.owner not in users:
-            raise JournalError(f"{path} is the key of another user's store", hint="`tally signer status` says whose")
+            raise JournalError(f"{path} is the key of another user's store", hint="`tally signer status` shows whose")
         if found.epochs is None:
             return did_key(key)
         return _first_key(path, found, did_key(key), clock)
@@ -405,7 +405,7 @@ def _end(pid: int) -> str:
     try:
         os.kill(pid, signal.SIGTERM)
     except OSError as error:
-        raise JournalError(f"cannot end the signer that runs, process {pid}: {error.strerror}") from error
+        raise JournalError(f"cannot stop the running signer, process {pid}: {error.strerror}") from error
     return ""
 
 
@@ -477,7 +477,7 @@ def leave(home: Home, *, seeds: Callable[[], bytes]) -> PublicKey:
     read_store(home)
     place = signer_place(home)
     if place is None:
-        raise NotFoundError("this store has no signer", hint="`tally signer init` gives it one")
+        raise NotFoundError("this store has no signer", hint="set one up with `tally signer init`")
     key = load_key(home) if home.key.exists() else make_key(home, seeds())
     archive = open_archive(home)
     try:

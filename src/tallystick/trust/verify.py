@@ -81,7 +81,7 @@ def verify_store(
     Raises: NotFoundError: there is no store. FormatError: `pinned` is not a did:key.
     """
     if not home.folder.is_dir():
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     ledger = check_ledger(
         LineFile(home.ledger) if home.ledger.exists() else None,
         home.note.read_bytes() if home.note.exists() else None,

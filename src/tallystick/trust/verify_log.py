@@ -85,9 +85,9 @@ def verify_log(home: Home) -> LogVerdict:
     damaged.
     """
     if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     if not home.graph.exists():
-        raise NotFoundError(f"there is no index at {home.graph}", hint="`tally rebuild` makes it from the journals")
+        raise NotFoundError(f"no index at {home.graph}", hint="`tally rebuild` builds it from the journals")
     table = read_own_alerts(home.graph)
     sealed = list(_sealed_alerts(home))
     erased = {alert.entry_hash for alert in sealed if alert.is_erased}
@@ -110,7 +110,7 @@ def verify_database(path: Path) -> LogVerdict:
     table = read_alerts(path)
     if not table.is_ours and table.version != REFERENCE_VERSION:
         raise FormatError(
-            f"{path} has version {table.version} of the schema, and only {REFERENCE_VERSION} is known", rule="db"
+            f"{path} has schema version {table.version}; only {REFERENCE_VERSION} is supported", rule="db"
         )
     return _verdict(path, table, _walk(table, frozenset()), None)
 
@@ -149,12 +149,15 @@ def _holes(table: AlertTable, walked: Walk, compared: Compared | None) -> Iterat
         yield "the journals are not verified here: `tally verify` does"
         return
     if table.anchor is None:
-        yield "there is no anchor row: the tail cannot be checked, newer alerts may have been deleted"
+        yield "no anchor row: the end cannot be checked, newer alerts may have been deleted"
     if table.checkpoints:
         pruned = sum(item.pruned_count for item in table.checkpoints if isinstance(item.pruned_count, int))
         yield f"pruned: {_counted(pruned, 'alert')}; all that stayed were hashed again, so earlier heads no longer match"
-    yield "nothing but this file says where the chain ends: who can write it can cut the tail and set the anchor to match"
-    yield "the chain covers alerts alone: requests, events and relations can be changed unseen"
+    yield (
+        "only this file says where the chain ends: anyone who can write it can cut the end and change the anchor to "
+        "match"
+    )
+    yield "the chain covers alerts only: requests, events and relations can be changed without a trace"
 
 
 def _counted(number: int, word: str) -> str:

@@ -54,7 +54,7 @@ def verify(
             no one else has heads.
     """
     if since is not None and require not in (Require.A3, Require.A3F, Require.A4):
-        raise UsageError("how old a head may be is asked at A3 and A4 only", hint="add --require A3, or A4")
+        raise UsageError("the age of a head is checked at A3 and A4 only", hint="add --require A3 or A4")
     own = store = Home(Path(home) if home is not None else default_folder(os.environ))
     sessions: list[str] | None = None
     if target is not None:
@@ -64,7 +64,7 @@ def verify(
         elif path.is_file():
             if pinned is not None or remembered is not None or since is not None or anchored:
                 raise UsageError(
-                    f"{path} is a lone journal: no head speaks for it", hint="name its store, or a session of it"
+                    f"{path} is a lone journal: no head covers it", hint="give its store, or a session of it"
                 )
             return verify_file(path, require=require or Require.A1)
     unread = verdict_on_no_files(store)
@@ -142,9 +142,9 @@ def find_session(home: Home, name: str) -> str:
     matches = exact or (starts if len(name) >= 4 else [])
     if len(matches) > 1:
         listed = "\n".join(f"  {sid}  {own.get(sid, '')}" for sid in matches[:20])
-        raise AmbiguousError(f"{name!r} means {len(matches)} sessions:\n{listed}", hint="write more of the id")
+        raise AmbiguousError(f"{name!r} is ambiguous: {len(matches)} sessions:\n{listed}", hint="give more of the id")
     if not matches:
-        raise NotFoundError(f"no session {name!r}", hint="`tally session list` shows what there is")
+        raise NotFoundError(f"no session {name!r}", hint="`tally session list` lists the sessions")
     return matches[0]
 
 

@@ -151,8 +151,8 @@ def _parents(step: Recorded) -> str:
 def _seal(shown: Shown) -> str:
     """What stands behind the step, and what does not."""
     if shown.defect is not None:
-        return f"✕ the values are not those of the hash ({one_line(shown.defect)})"
+        return f"✕ the values do not match the hash ({one_line(shown.defect)})"
     if not shown.head_size:
-        return "✔ the values are those of the hash; no head covers it yet"
+        return "✔ the values match the hash; no head covers it yet"
     covered = counted(shown.head_size, "entry", "entries")
-    return f"✔ the values are those of the hash; a head of the session's first {covered} is in the ledger"
+    return f"✔ the values match the hash; a head of the session's first {covered} is in the ledger"

@@ -204,7 +204,7 @@ class Finding(Jumping):
 
 
 _ASKS = {
-    "search": "search: n and N go on after Enter, Esc ends it",
+    "search": "search: n and N continue after Enter, Esc ends it",
     "filter": f"show only: {HOW}",
     "number": "go to: a number, SESSION:N or a hash",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tallystick.tui.keys import PANES, SIGNS
 from tallystick.tui.theme import BOLD, DIM, PLAIN, Piece
 
-_FIRST = "All that is shown is read from the journals. Of what is seen here only settings change anything."
+_FIRST = "Everything shown is read from the journals. Only settings can be changed here."
 
 
 def help_text() -> list[list[Piece]]:

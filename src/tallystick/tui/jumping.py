@@ -139,10 +139,10 @@ class Jumping(SessionModel):
         def chosen(row: int | None) -> None:
             if row is not None:
                 spot = Spot(session, marks[row].entry.position)
-                self.begin("jump", self.jump(spot, nowhere="that is this step"))
+                self.begin("jump", self.jump(spot, nowhere="this step is already selected"))
 
         title = f"Checkpoints of session {short(session)}"
-        empty = "no checkpoints: `tally checkpoint create` makes one"
+        empty = "no checkpoints: create one with `tally checkpoint create`"
         self.push_screen(Choice(title, [mark_pieces(mark) for mark in marks], empty=empty), chosen)
 
     # By name --------------------------------------------------------------------------------------------------------
@@ -160,16 +160,16 @@ class Jumping(SessionModel):
         if name.isascii() and name.isdigit() and session is not None and len(name) < 10:
             n, size = int(name), await self.rows_lane.ask(lambda reader: size_of(reader.graph, session) or 0)
             if n < size:
-                await self.jump(Spot(session, n), nowhere="that is this step")
+                await self.jump(Spot(session, n), nowhere="this step is already selected")
                 return
-            missing = NotFoundError(f"there is no step {n}", hint=f"session {short(session)} has 0 to {size - 1}")
+            missing = NotFoundError(f"step {n} does not exist", hint=f"session {short(session)} has 0 to {size - 1}")
         else:
             missing = None
         try:
             spot = await self.rows_lane.ask(lambda reader: _named(reader, name))
         except NotFoundError as error:
             raise missing or error from None
-        await self.jump(spot, nowhere="that is this step")
+        await self.jump(spot, nowhere="this step is already selected")
 
 
 def _named(reader: Reader, name: str) -> Spot:

@@ -36,7 +36,7 @@ def marks_of(reader: Reader, session: str) -> list[Marked]:
 def mark_pieces(mark: Marked) -> list[Piece]:
     """Whether it holds, where it is, what made it, its id, its label."""
     entry = mark.entry
-    label = "(dropped by retention)"
+    label = "(deleted by retention)"
     if not entry.is_pruned:
         label = one_line(entry.label or "")
     return [

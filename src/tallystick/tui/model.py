@@ -85,9 +85,7 @@ class SessionModel(Frame):
         """Bring the index up to date with all journals, and show what it has."""
         if not self.home.exists:
             self.sessions.empty = "no store"
-            raise NotFoundError(
-                f"there is no store at {self.home.folder}", hint="`tally init` makes one; R looks again"
-            )
+            raise NotFoundError(f"no store at {self.home.folder}", hint="create one with `tally init`; R looks again")
         self.sessions.empty = "no sessions"
         before: tuple[int, ...] = ()
         if shows_first:
@@ -98,7 +96,7 @@ class SessionModel(Frame):
                 self.say("the index is being made from the journals", NOTE)
             except (NotFoundError, AmbiguousError):
                 pass  # the session that was named may be one that the index does not have yet
-        progress = self.progress(self.work_lane, "bringing the index up to date")
+        progress = self.progress(self.work_lane, "updating the index")
         self.begin("growth", self._show_growth(before))
         try:
             remarks = await self.work_lane.ask(lambda _: browse.catch_up(self.home, progress=progress))
@@ -182,7 +180,7 @@ class SessionModel(Frame):
         before = self.timeline.count
         self.timeline.grow(size, numbers=numbers)
         if self.timeline.count > before and self.verdict is not None and size > self.verdict.steps:
-            self.verdict, self.verdict_wait = None, "it has grown since it was verified: V does it again"
+            self.verdict, self.verdict_wait = None, "new steps since the last check; press V to verify"
         self._title()
 
     async def _steps(self, session: str) -> tuple[array[int] | None, int]:
@@ -223,7 +221,7 @@ class SessionModel(Frame):
         if self.wanted.takes_all:
             timeline.empty = "no steps"
         else:
-            timeline.empty = "no step of this session is taken by the filter (x drops it)"
+            timeline.empty = "no step of this session matches the filter (x removes it)"
         self.redraw()
 
     def wants(self, block: int) -> None:

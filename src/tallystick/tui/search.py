@@ -30,7 +30,7 @@ def parse_filter(text: str) -> Wanted:
     try:
         words = shlex.split(text, posix=True)
     except ValueError as error:
-        raise UsageError(f"the filter cannot be read: {error}", hint="quotes come in pairs") from error
+        raise UsageError(f"cannot read the filter: {error}", hint="quotes come in pairs") from error
     found: dict[str, list[str]] = {name: [] for name in _KEYS.values()}
     rest: list[str] = []
     failed = False
@@ -43,7 +43,7 @@ def parse_filter(text: str) -> Wanted:
         elif word == "failed":
             failed = True
         elif colon and key.isidentifier() and not value.startswith("/"):
-            raise UsageError(f"there is no filter {key!r}", hint=f"{HOW}; text:{word} searches for it")
+            raise UsageError(f"unknown filter {key!r}", hint=f"{HOW}; text:{word} searches for it")
         else:
             rest.append(word)
     return Wanted(

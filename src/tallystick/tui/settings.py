@@ -121,13 +121,13 @@ class Settings(Screen[None]):
             return
         self._rows.show(len(self._rows.found))
         if unknown:
-            self._say(f"nothing reads {', '.join(map(one_line, unknown))}", bad=True)
+            self._say(f"unknown setting {', '.join(map(one_line, unknown))}", bad=True)
 
     def _meaning(self, width: int, number: int) -> list[Piece]:
         item = self._chosen
         if item is None:
             return []
-        lines = list(wrapped([(f" {item.setting.does} It may be {item.setting.takes}.", DIM)], width))
+        lines = list(wrapped([(f" {item.setting.does} Values: {item.setting.takes}.", DIM)], width))
         if number < len(lines):
             return lines[number]
         return []

@@ -63,7 +63,9 @@ def row_of(line: Line) -> Row:
         name=outcome.name_of(step),
         when=_clock(outcome.when_of(step)),
         took=outcome.duration_of(step),
-        said=outcome.outcome_of(step, _OUTCOME) if line.step is not None else "cannot be read where the index says",
+        said=outcome.outcome_of(step, _OUTCOME)
+        if line.step is not None
+        else "cannot be read at the place that the index names",
         is_bad=outcome.is_failed(step) or outcome.is_refused(step),
         is_prompt=step.type == "user" and "origin" not in step.meta,
         is_quiet=step.type in _QUIET,

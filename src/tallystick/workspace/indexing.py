@@ -90,7 +90,7 @@ def open_index(
         NotFoundError: there is no store. GraphError: the index cannot be used at all.
     """
     if not home.exists:
-        raise NotFoundError(f"there is no store at {home.folder}", hint="`tally init` makes one")
+        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     remarks: list[str] = []
     graph = _current(home, depth, remarks, progress)
     with graph:

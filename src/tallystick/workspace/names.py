@@ -41,5 +41,7 @@ def find_step(index: Index, text: str, *, within: str | None = None) -> Place:
         wanted = StepReference(session=within, hash=wanted.hash)
     found = find_in_index(index.graph, wanted)
     if within is not None and found.session != within:
-        raise UsageError(f"step {text} is not of session {within}", hint=f"it is of session {found.session}")
+        raise UsageError(
+            f"step {text} does not belong to session {within}", hint=f"it belongs to session {found.session}"
+        )
     return found

@@ -52,59 +52,60 @@ SETTINGS = (
     Setting(
         key="anchors.every_minutes",
         default=60,
-        does="How often a place off this machine gets the newest head, once `tally anchor` has named one.",
+        does="How often a place off this machine gets the newest head, once `tally anchor` has set one up.",
     ),
     Setting(
         key="anchors.too_old_hours",
         default=168,
-        does="After how many hours without a new head at such a place there is an alarm.",
+        does="After how many hours without a new head at such a place an alarm is raised.",
     ),
     Setting(
         key="checkpoints.auto_on_policy",
         default="on",
         choices=("on", "off"),
-        does="Whether a call that was asked about or refused is marked.",
+        does="Whether a call that was questioned or refused gets a checkpoint.",
     ),
     Setting(
         key="checkpoints.auto_on_step_complete",
         default="on",
         choices=("on", "off"),
-        does="Whether a step that was checked and passed is marked: a reconciled phase, the end of a goal.",
+        does="Whether a step that passed a check gets a checkpoint: a reconciled phase, the end of a goal.",
     ),
     Setting(
-        key="checkpoints.enabled", default="on", choices=("on", "off"), does="Whether checkpoints are made at all."
+        key="checkpoints.enabled", default="on", choices=("on", "off"), does="Whether checkpoints are created at all."
     ),
     Setting(
         key="checkpoints.max_per_session",
         default=100,
         least=0,
-        does="How many checkpoints a session may have, without the one of its start; 0: any number.",
+        does="How many checkpoints a session may have, not counting the one at its start; 0: any number.",
     ),
     Setting(
         key="checkpoints.retention_days",
         default=30,
         least=0,
-        does="After how many days what a checkpoint says is dropped, and only its position stays; 0: age does not matter.",
+        does="After how many days the content of a checkpoint is deleted, so that only its position stays; 0: never.",
     ),
     Setting(
         key="checkpoints.when_full",
         default="roll",
         choices=("roll", "refuse"),
-        does="What happens to one more checkpoint than a session may have: it takes the place of the oldest automatic one, "
-        "or is refused.",
+        does="What happens when a session has reached its limit of checkpoints: the new one replaces the oldest "
+        "automatic one, or is refused.",
     ),
     Setting(
         key="hooks.on_error",
         default="ask",
         choices=("ask", "deny", "allow"),
-        does="What an agent is told about a call with effects when no one could decide in time; `ask` refuses where "
-        "no one can be asked.",
+        does="The answer to a call with effects when no decision was made in time; `ask` refuses where no person can "
+        "be asked.",
     ),
     Setting(
         key="journal.fsync",
         default="batch",
         choices=("batch", "always"),
-        does="When a recorded step survives a loss of power: at most 100 ms later, or before the recording call returns.",
+        does="When a recorded step survives a power failure: at most 100 ms later, or before the recording call "
+        "returns.",
     ),
     Setting(
         key="output.limit", default=50, does="How many rows `log`, `search` and `session list` show without --limit."
@@ -119,52 +120,54 @@ SETTINGS = (
         key="policy.profile",
         default="standard",
         choices=("observe", "standard", "strict", "default-deny"),
-        does="How much is refused: nothing (`observe` records what it would have said), what is dangerous, more than that, "
-        "or all that no policy of yours permits.",
+        does="How much is refused: nothing (`observe` only records the decision), dangerous calls, more than that, or "
+        "everything that no policy of yours permits.",
     ),
     Setting(
         key="policy.write_outside_workspace",
         default="ask",
         choices=("ask", "deny"),
-        does="What an agent is told that would write outside the folder it works in.",
+        does="The answer to an agent that would write outside the folder it works in.",
     ),
     Setting(
         key="policy.interactive",
         default="auto",
         choices=("auto", "yes", "no"),
-        does="Whether a person can be asked. `no`: an ask is a denial. `auto`: as the agent says, else yes.",
+        does="Whether a person can be asked. `no`: a question becomes a denial. `auto`: as the agent reports, else "
+        "yes.",
     ),
     Setting(
         key="policy.sensitive",
         default=(),
         are_paths=True,
-        does="Paths that hold secrets, besides those that are known: ~/finance, /srv/keys.",
+        does="Paths that hold secrets, in addition to the known ones: ~/finance, /srv/keys.",
     ),
     Setting(
-        key="policy.not_sensitive", default=(), are_paths=True, does="Paths that hold none, whatever they are called."
+        key="policy.not_sensitive", default=(), are_paths=True, does="Paths that hold no secrets, whatever their names."
     ),
     Setting(
         key="policy.trusted",
         default=(),
         are_paths=True,
-        does="Folders that agents may write to as to the one they work in.",
+        does="Folders that agents may write to like the one they work in.",
     ),
     Setting(
         key="policy.hosts",
         default=(),
-        does="Hosts that data may go to, with those below them. None set: any, as long as nothing sensitive goes along.",
+        does="Hosts that data may be sent to, including their subdomains. Empty: any host, unless the data is "
+        "sensitive.",
     ),
-    Setting(key="policy.registries", default=(), does="Package registries besides the public ones."),
+    Setting(key="policy.registries", default=(), does="Package registries in addition to the public ones."),
     *(
-        Setting(key=f"policy.limits.{name}", default=default, does=f"More than this is warned of: {meaning}.")
+        Setting(key=f"policy.limits.{name}", default=default, does=f"A warning is given above this limit: {meaning}.")
         for name, default, meaning in (
             ("read_bytes", 10 << 20, "bytes of a file that is read"),
             ("write_bytes", 10 << 20, "bytes that are written"),
-            ("files_in_call", 50, "files that one call touches"),
+            ("files_in_call", 50, "files that one call uses"),
             ("commands_in_call", 25, "commands in one call"),
             ("calls_in_session", 500, "calls of one session"),
             ("network_calls_in_session", 100, "calls of one session that reach the network"),
-            ("file_calls_a_minute", 120, "calls within a minute that touch files"),
+            ("file_calls_a_minute", 120, "calls within a minute that use files"),
             ("network_calls_a_minute", 30, "calls within a minute that reach the network"),
         )
     ),
@@ -178,12 +181,13 @@ SETTINGS = (
         key="service.http",
         default="on",
         choices=("on", "off"),
-        does="Whether the recorder listens on a loopback port too, for HTTP hooks and OTLP; `run/http.json` says which.",
+        does="Whether the recorder also listens on a loopback port, for HTTP hooks and OTLP; `run/http.json` has the "
+        "port.",
     ),
     Setting(
         key="service.idle_minutes",
         default=15,
-        does="After how many minutes without a delivery the recorder ends; the next hook starts it again.",
+        does="After how many minutes without a delivery the recorder stops; the next hook starts it again.",
     ),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}
@@ -307,7 +311,7 @@ def set_setting(home: Home, key: str, text: str) -> Set:
     setting = known_setting(key)
     value = _typed(setting, text)
     if not _fits(setting, value):
-        raise UsageError(f"{key} cannot be {text!r}", hint=f"it must be {setting.takes}")
+        raise UsageError(f"{key} cannot be set to {text!r}", hint=f"it must be {setting.takes}")
     document = _document(home)
     table, name = _place(document, key, make=True)
     table[name] = list(value) if isinstance(value, tuple) else value

@@ -125,8 +125,8 @@ def test_our_name_alone_stays_since_an_empty_list_would_allow_all() -> None:
 @each(
     "content, message",
     [
-        (b"plugins = 3\n", "plugins is not a table"),
-        (b"[[plugins]]\n", "plugins is not a table"),
+        (b"plugins = 3\n", "plugins is no table"),
+        (b"[[plugins]]\n", "plugins is no table"),
         (b'[plugins]\npaths = "x"\n', r"plugins\.paths is no list"),
         (b"[plugins]\nenabled = [1]\n", r"plugins\.enabled is no list"),
         (b"[plugins\n", "line 1"),

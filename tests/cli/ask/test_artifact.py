@@ -45,7 +45,7 @@ def test_json_has_all_that_is_kept(tally_json: TallyJson, told: Told) -> None:
 
 def test_the_newest_versions_are_shown_and_the_others_counted(tally: Tally, told: Told) -> None:
     result = tally("artifact", "show", REPORT, "--limit", "1")
-    assert "there are 2 versions" in result.stderr
+    assert "Showing the newest of 2 versions" in result.stderr
 
 
 def test_a_step_is_no_thing(tally: Tally, told: Told) -> None:

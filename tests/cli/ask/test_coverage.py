@@ -11,7 +11,7 @@ def test_a_line_for_each_session_the_newest_first(tally: Tally, full: Path) -> N
     listed = tally("session", "list").stdout.splitlines()
     assert lines[0].split()[:4] == ["SESSION", "AGENT", "COVERAGE", "CALLS"]
     assert [line.split()[0] for line in lines] == [line.split()[0] for line in listed]
-    assert "only one source told of it: transcript" in lines[1]
+    assert "only one source reported it: transcript" in lines[1]
 
 
 def test_one_session_in_full(tally: Tally, tally_json: TallyJson, full: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_line_that_nobody_wrote_says_so(tally: Tally, told: Told) -> None:
     assert "fewer than 9 lines" in tally("why", f"{REPORT}:9").stdout
     (told.folder / REPORT).unlink()
     gone = tally("why", f"{REPORT}:1").stdout
-    assert "the file is not there now" in gone
+    assert "the file no longer exists" in gone
     assert "changed by Edit" in gone
 
 

@@ -107,7 +107,7 @@ def test_what_each_rule_found_is_shown_line_by_line(alarmed: Home, tally: Tally)
 def test_an_alert_is_shown_with_its_proof_and_what_led_to_it(tally: Tally) -> None:
     shown = tally("alert", "show", "3").stdout
     assert "alert 3  high  deny  tally.store" in shown
-    assert "the step's values are those of its hash" in shown
+    assert "the values of the step match its hash" in shown
     assert "what led to it" in shown
     assert "Do it." in shown
     data = told(tally, "alert", "show", "3")
@@ -121,7 +121,7 @@ def test_a_row_that_no_step_stands_behind_says_so(tally: Tally, alarmed: Home) -
         alarmed,
         "INSERT INTO alerts (severity, action, rule_id, message, created_at) VALUES ('low', 'warn', 'r', 'made up', 1)",
     )
-    assert "no sealed step stands behind this row" in tally("alert", "show", "4").stdout
+    assert "no sealed step exists for this row" in tally("alert", "show", "4").stdout
     assert tally("alert", "ack", "4").exit_code == 1
     assert tally("alert", "show", "77").exit_code == 1
 

@@ -20,7 +20,7 @@ BROKEN = "// mine\n\nforbid (principal, action, resource) when { context.nope };
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Commands run in a folder that is not a repository."""
+    """Commands run in a folder that is not a git repository."""
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "work"
@@ -109,7 +109,7 @@ def test_cases_are_judged_by_the_policies_in_force_or_by_a_candidate(tally: Tall
     failed = tally("policy", "test", table, "--no-color")
     assert failed.exit_code == 1
     assert failed.stdout.splitlines() == [
-        "✕ no downloads: allow, wanted ask-or-deny",
+        "✕ no downloads: allow, expected ask-or-deny",
         "✓ looking: allow",
         "2 cases, 1 failed",
     ]
@@ -185,4 +185,4 @@ def test_the_record_is_held_against_a_candidate(
 
 def test_without_an_accepted_ask_nothing_is_suggested(tally: Tally, tally_json: TallyJson, full: Path) -> None:
     assert tally_json("policy", "suggest") == []
-    assert tally("policy", "suggest").stdout.startswith("// nothing")
+    assert tally("policy", "suggest").stdout.startswith("// no question")

@@ -96,7 +96,7 @@ def test_a_session_that_is_gone_is_not_all_hold(tally: Tally, tally_json: TallyJ
     gone = tally("checkpoint", "verify")
     assert (gone.exit_code, gone.stdout.splitlines()[0]) == (
         2,
-        f"GONE: session {path.stem[:8]}, its checkpoints cannot be listed",
+        f"MISSING: session {path.stem[:8]}; its checkpoints cannot be listed",
     )
     assert json.loads(tally("checkpoint", "verify", "--json").stdout)["data"]["gone"] == [path.stem]
 
@@ -117,8 +117,8 @@ def test_a_mistake_says_what_to_do(tally: Tally, marked: Path) -> None:
     for words, code, said in (
         (("create", " ", "--session", "one"), 64, "needs a label"),
         (("create", "x", "--meta", "nothing"), 64, "is not NAME=VALUE"),
-        (("create", "x", "--session", "none"), 1, "no session is named"),
-        (("list", "--run", "none"), 1, "no session names the run 'none'"),
+        (("create", "x", "--session", "none"), 1, "no session"),
+        (("list", "--run", "none"), 1, "no session of run 'none'"),
         (("show", "abc"), 1, "there is no checkpoint 'abc'"),
         (("verify", "abcd", "--session", "one"), 64, "either an id or --session"),
         (("prune", "--older-than", "-1"), 64, "not in the range"),
@@ -143,10 +143,10 @@ def test_where_they_are_off_each_command_says_so(tally: Tally, marked: Path, wor
 def test_more_than_the_maximum_is_an_error(tally: Tally, marked: Path) -> None:
     tally("config", "set", "checkpoints.max_per_session", "2")
     rolled = tally("checkpoint", "create", "second", "--session", "one")
-    assert "takes the place of 1 older one" in rolled.stdout
+    assert "replaces 1 older one" in rolled.stdout
     refused = tally("checkpoint", "create", "third", "--session", "one")
     assert refused.exit_code == 1
-    assert "has 2 checkpoints, the maximum is 2" in refused.stderr
+    assert "has 2 checkpoints; the maximum is 2" in refused.stderr
     listed = tally("checkpoint", "list").stdout
     assert "goal_end" not in listed
     assert "goal_end 2: the tests pass (replaced)" in tally("checkpoint", "list", "--all").stdout
@@ -158,13 +158,13 @@ def test_pruning_says_what_it_would_do_and_does_it(tally: Tally, tally_json: Tal
     tally("config", "set", "checkpoints.max_per_session", "2")
     tally("checkpoint", "create", "second", "--session", "one")
     dry = tally("checkpoint", "prune", "--dry-run")
-    assert "would delete the content of 1 checkpoint of 1 session say" in dry.stdout
+    assert "would delete the content of 1 checkpoint of 1 session" in dry.stdout
     assert "goal_end" in dry.stdout
     assert tally_json("checkpoint", "prune", "--dry-run")["checkpoints"][0]["names"] == ["content.label"]
     assert tally("checkpoint", "prune").stdout == "dropped what 1 checkpoint of 1 session said\n"
     assert tally("checkpoint", "prune").stdout == "nothing to delete\n"
     listed = tally("checkpoint", "list", "--all").stdout
-    (dropped,) = (line.split()[0] for line in listed.splitlines() if "(dropped by retention)" in line)
+    (dropped,) = (line.split()[0] for line in listed.splitlines() if "(deleted by retention)" in line)
     assert "what it said is gone" in tally("checkpoint", "show", dropped).stdout
     assert re.search(r"content.label +▧ erased .* \(retention\): the rule `checkpoints`", tally("show", dropped).stdout)
     assert tally("verify").exit_code == 0

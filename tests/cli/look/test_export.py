@@ -19,7 +19,7 @@ def test_stdout_has_the_export_and_nothing_else(tally: Tally, tally_json: TallyJ
     assert found["records"] == records
     assert found["losses"]
     assert found["origin"]["is_valid"] is True
-    assert f"made from {found['origin']['entries']} entries of {found['origin']['session']}" in result.stderr
+    assert f"written from {found['origin']['entries']} entries of {found['origin']['session']}" in result.stderr
 
 
 def test_a_journal_that_does_not_verify_is_told_of(tally: Tally, full: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_step_whose_journal_is_damaged_is_still_listed(tally: Tally, full: Pat
     result = tally("log", "--session", "receipts-currency", "--limit", "2")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 2
-    assert "tally: 2 steps cannot be read where the index says" in result.stderr
+    assert "tally: 2 steps cannot be read at the place that the index names" in result.stderr
 
 
 def test_the_graph_draws_what_follows_from_what(tally: Tally, full: Path) -> None:

@@ -58,7 +58,7 @@ def test_the_sub_agent_is_folded_where_it_ran_shown_or_left_out(tally: Tally, fu
 
 
 def test_that_a_filter_did_not_look_below_is_said(tally: Tally, full: Path) -> None:
-    assert tally("replay", "a42b3437", "--tool", "Bash").stderr.startswith("1 session below these not looked into")
+    assert tally("replay", "a42b3437", "--tool", "Bash").stderr.startswith("1 session below these not included")
     assert tally("replay", "a42b3437", "--tool", "Bash", "--subagents", "inline").stderr == ""
     assert tally("replay", "a42b3437", "--tool", "Bash", "--json").stderr == ""
     assert tally("replay", "a42b3437").stderr == ""

@@ -43,7 +43,7 @@ def test_hostile_words_are_words(tally: Tally, full: Path) -> None:
 
 def test_a_cut_answer_says_so(tally: Tally, tally_json: TallyJson, full: Path) -> None:
     assert len(tally_json("search", "receipt", "--limit", "2")["hits"]) == 2
-    assert "there are more" in tally("search", "receipt", "--limit", "2").stderr
+    assert "Showing 2" in tally("search", "receipt", "--limit", "2").stderr
 
 
 def test_nothing_found_is_no_failure(tally: Tally, full: Path) -> None:

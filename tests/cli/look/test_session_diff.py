@@ -31,7 +31,7 @@ def test_it_says_where_they_part_and_what_is_different(tally: Tally, pair: Path)
     assert any(line.split() == ["status", "completed", "failed"] for line in lines)
     assert any(line.split() == ["calls", "2", "3"] for line in lines)
     assert any(line.split() == ["folder", "/w/left", "→", "/w/right"] for line in lines)
-    assert "they part after 2 moves that are the same: argument content, content of notes" in lines
+    assert "they differ first after 2 actions that are the same: argument content, content of notes" in lines
     assert "prompts and calls: 2 the same, 1 changed, 0 only A, 1 only B" in lines
     assert "    … 2 the same" in lines
     (only,) = (line for line in lines if "Bash" in line)
@@ -51,7 +51,7 @@ def test_wide_terminals_show_both_beside_each_other_and_narrow_ones_below(tally:
 
 def test_only_so_many_differences_are_shown(tally: Tally, pair: Path) -> None:
     shown = tally("session", "diff", "session-left", "session-right", "--limit", "1").stdout
-    assert "  … 1 more; --limit N shows more, --json all" in shown.splitlines()
+    assert "  … 1 more; --limit N shows N, --json all" in shown.splitlines()
     assert "Bash" not in shown
 
 
@@ -81,4 +81,4 @@ def test_as_json_every_move_is_there(tally_json: TallyJson, pair: Path) -> None:
 def test_a_name_that_means_nothing_is_an_error(tally: Tally, pair: Path) -> None:
     result = tally("session", "diff", "session-left", "nobody")
     assert result.exit_code == 1
-    assert "no session is named 'nobody'" in result.stderr
+    assert "no session 'nobody'" in result.stderr

@@ -88,7 +88,7 @@ def test_a_chain_that_was_cut_says_where(tally: Tally, user: Path) -> None:
     shown = tally("session", "provenance", "b").stdout
     assert "cut here: its parent a-gone is not recorded" in shown
     assert "claimed by the agent, not sealed" in shown
-    assert "parents go round in a circle" in tally("session", "provenance", "c").stdout
+    assert "parents form a cycle" in tally("session", "provenance", "c").stdout
 
 
 def test_what_an_agent_calls_things_cannot_move_the_cursor(tally: Tally, user: Path) -> None:

@@ -122,7 +122,7 @@ def test_all_trees_are_drawn_without_a_name(tally: Tally, tally_json: TallyJson,
     lines = tally("session", "tree").stdout.splitlines()
     assert len(lines) == 10
     assert sum(line.startswith("└─ ") for line in lines) == 3
-    assert lines[-1].startswith("all of them: 8 sessions (")
+    assert lines[-1].startswith("all sessions: 8 sessions (")
     part = tally("session", "tree", "a42b3437").stdout.splitlines()
     assert len(part) == 4
     assert " child " in part[2]

@@ -88,7 +88,7 @@ def test_the_list_is_filtered_by_run_workspace_and_parent_before_it_is_cut(
     assert ids("--parent", "other", "--status", "active") == ["child-other"]
     assert len(ids("--status", "failed", "--limit", "2")) == 2
     assert ids("--run", "run-1", "--status", "active", "--limit", "1") == ["the-root"]
-    assert "no session is named" in tally("session", "list", "--parent", "nobody").stderr
+    assert "no session" in tally("session", "list", "--parent", "nobody").stderr
     assert tally("session", "list", "--status", "running").exit_code == 64
 
 
@@ -139,4 +139,4 @@ def test_what_does_not_follow_is_told_and_so_is_the_word_of_the_agent(tally: Tal
     assert "step 3 says active (running), which does not follow from active: ignored" in shown
     with Recorder(user / ".tally") as recorder:
         recorder.session("demo", "aborted-one").step("session_end", status="aborted")
-    assert "failed (it says 'aborted')" in tally("session", "show", "aborted-one").stdout
+    assert "failed (reported: 'aborted')" in tally("session", "show", "aborted-one").stdout

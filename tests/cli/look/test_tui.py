@@ -175,7 +175,7 @@ def test_it_ends_with_its_terminal_though_no_signal_says_so(full: Path) -> None:
 def test_a_fault_of_ours_leaves_the_terminal_and_is_told_in_a_sentence(full: Path) -> None:
     terminal = Terminal(full, program=[sys.executable, "-c", WITH_A_FAULT])
     try:
-        terminal.read_until(b"please report it")
+        terminal.read_until(b"and report it")
         assert terminal.process.wait(_PATIENCE_S) == 1
         assert terminal.after == list(terminal.before)
     finally:
@@ -190,7 +190,7 @@ def test_what_is_no_terminal_is_told_what_to_do_instead(tally: Tally, words: tup
     tally("init")
     result = tally("tui", *words)
     assert result.exit_code == 64
-    assert "hint: `tally session tree" in result.stderr
+    assert "hint: use `tally session tree" in result.stderr
 
 
 def test_a_dumb_terminal_is_none(full: Path) -> None:

@@ -14,7 +14,7 @@ def test_what_agents_keep_on_this_machine_is_taken_in(tally: Tally, user: Path) 
     result = tally("import")
     assert result.exit_code == 0
     assert result.stdout.startswith("recorded 281 new steps from 7 files\n")
-    assert "made a store" in result.stderr
+    assert "created a store" in result.stderr
     assert tally("verify").exit_code == 0
     again = tally("import")
     assert again.stdout.startswith("recorded 0 new steps from 7 files\n")
@@ -41,7 +41,7 @@ def test_files_that_are_no_history_are_counted(tally: Tally, tally_json: TallyJs
     lay_out_samples(user)
     (user / ".codex" / "note.txt").write_text("hello")
     assert tally("import", user / ".codex").stdout.startswith(
-        "ignored 1 file in those folders: not an agent's history\n"
+        "skipped 1 file in those folders: not an agent's history\n"
     )
     assert tally_json("import", user / ".codex")["passed_over"] == 1
 

@@ -49,7 +49,7 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(tally: Tally, user: Path) ->
 
 
 def test_all_means_the_agents_that_are_found(tally: Tally, tally_json: TallyJson, user: Path) -> None:
-    assert tally("install", "--all").stdout == "no agent is found\n"
+    assert tally("install", "--all").stdout == "no agent was found\n"
     (user / ".gemini").mkdir()
     (user / ".aider").mkdir()
     found = tally_json("install", "--all")
@@ -97,7 +97,7 @@ def test_a_malformed_file_is_1_with_the_line(tally: Tally, user: Path) -> None:
 
 
 def test_agents_are_told_with_what_is_not_seen_of_them(tally: Tally, tally_json: TallyJson, user: Path) -> None:
-    assert "no agent is found" in tally("agents").stdout
+    assert "no agent was found" in tally("agents").stdout
     (user / ".gemini").mkdir()
     tally("install", "gemini")
     shown = tally("agents").stdout

@@ -24,7 +24,7 @@ def test_init_makes_a_store_once(tally: Tally, tally_json: TallyJson, user: Path
     assert not again["made"]
     assert again["key"] in made.stdout
     assert (user / ".tally" / "keys" / "log.key").read_bytes() == key
-    assert "is a store at" in tally("init").stdout
+    assert "store exists at" in tally("init").stdout
 
 
 def test_a_store_is_for_its_owner_alone(tally: Tally, user: Path) -> None:
@@ -58,7 +58,7 @@ def test_status_of_an_empty_store(tally: Tally) -> None:
 def test_status_says_whether_checkpoints_are_made(tally: Tally, full: Path) -> None:
     shown = tally("status").stdout
     assert "4 (compaction 1, phase 3)" in shown
-    assert "checkpoints are on, auto_on_step_complete on, auto_on_policy on, at most 100 a session" in shown
+    assert "checkpoints are on, auto_on_step_complete on, auto_on_policy on, at most 100 in a session" in shown
     tally("config", "set", "checkpoints.max_per_session", "0")
     tally("config", "set", "checkpoints.auto_on_policy", "off")
     assert "auto_on_policy off, any number in a session, kept 30 days" in tally("status").stdout

@@ -35,7 +35,7 @@ def settings(user: Path, content: object) -> None:
 def test_a_machine_without_agents_has_nothing_to_find(tally: Tally) -> None:
     result = tally("audit-config")
     assert result.exit_code == 0
-    assert result.stdout.startswith("no agent is found")
+    assert result.stdout.startswith("no agent with settings")
 
 
 def test_a_finding_is_shown_with_its_place_its_meaning_and_its_remedy(tally: Tally, user: Path) -> None:

@@ -10,7 +10,7 @@ def test_the_index_is_made_anew_and_says_the_same(tally: Tally, tally_json: Tall
     before = tally("log", "--json").stdout
     result = tally("rebuild")
     assert result.exit_code == 0
-    assert result.stdout == "index rebuilt: 289 steps of 8 sessions\nthe old one said the same, row for row\n"
+    assert result.stdout == "index rebuilt: 289 steps of 8 sessions\nthe old index was the same, row for row\n"
     assert tally("log", "--json").stdout == before
     assert tally_json("rebuild")["differing"] == []
 

@@ -33,7 +33,7 @@ def test_a_dry_run_says_all_that_would_be_changed_and_how_to_undo_it(
     assert result.stdout.startswith("would be done for the store at ")
     assert result.stdout.count("     undo: ") == 6
     assert "/usr/local/lib/tallystick-signer" in result.stdout
-    assert "to undo it, begin with the last" in result.stdout
+    assert "to undo it, start with the last" in result.stdout
     found = tally_json("signer", "init", "--dry-run", "--user", "64777")
     assert (found["user"], found["uid"], found["owner"], len(found["steps"])) == ("64777", 64777, os.getuid(), 6)
     assert sorted(user.rglob("*")) == before
@@ -47,7 +47,7 @@ def test_epochs_have_a_length_and_the_plan_says_it(tally: Tally, tally_json: Tal
     for typed in ("30s", "32d", "often", "1"):
         result = tally("signer", "init", "--dry-run", "--epochs", typed)
         assert result.exit_code == 64
-        assert "write 1h, 24h or 7d" in result.stderr
+        assert "use 1h, 24h or 7d" in result.stderr
 
 
 def test_without_one_status_says_so_and_is_1(tally: Tally) -> None:
@@ -61,7 +61,7 @@ def test_verify_asks_for_a3(tally: Tally) -> None:
     tally("init")
     result = tally("signer", "verify")
     assert result.exit_code == 3
-    assert result.stdout.startswith("sound, but below what was required")
+    assert result.stdout.startswith("sound, but below the required level")
 
 
 def test_epochs_that_are_required_and_not_there_are_named(tally: Tally) -> None:

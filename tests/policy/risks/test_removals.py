@@ -1,4 +1,4 @@
-"""What is removed that is not a file of this machine, program by program, and the neighbours that only look."""
+"""What is removed that is no file of this machine, program by program, and the neighbours that only look."""
 
 from tallystick.model.decision import Call
 from tallystick.model.step import Json

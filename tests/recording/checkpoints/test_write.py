@@ -113,7 +113,7 @@ def test_the_third_manual_one_of_at_most_two_is_refused(session_writer: SessionW
     set_setting(session_writer.home, "checkpoints.max_per_session", "2")
     mark(session_writer, record, manual("one"))
     mark(session_writer, record, manual("two"))
-    with pytest.raises(CheckpointError, match="has 2 checkpoints, the maximum is 2") as refusal:
+    with pytest.raises(CheckpointError, match="has 2 checkpoints; the maximum is 2") as refusal:
         mark(session_writer, record, manual("three"))
     assert "max_per_session" in (refusal.value.hint or "")
     with pytest.raises(CheckpointError):  # an automatic one too: whoever makes it counts that

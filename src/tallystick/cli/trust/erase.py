@@ -55,4 +55,4 @@ def _text(erased: Erased) -> Iterator[str]:
     if erased.blob_bytes:
         blobs = f", {erased.blob_bytes:,} bytes of blobs with it"
     yield f"erased {names_text(erased.names)} from {where}{blobs}"
-    yield "the erasure is sealed in the ledger; `tally verify` says erased, not tampered"
+    yield "erased here; `tally verify` reports the value as erased. The agent's own file may still have it"

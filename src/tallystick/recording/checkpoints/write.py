@@ -100,9 +100,9 @@ def checked_label(text: str) -> str:
     """A label without space around it. Raises UsageError: nothing is left, or it is too long."""
     label = text.strip()
     if not label:
-        raise UsageError("a checkpoint needs a label", hint="a few words that say what it marks")
+        raise UsageError("a checkpoint needs a label", hint="give a few words that describe what it marks")
     if len(label) > MOST_LABEL:
-        raise UsageError(f"the label has {len(label)} characters, at most {MOST_LABEL} are kept")
+        raise UsageError(f"the label has {len(label)} characters; the limit is {MOST_LABEL}")
     return label
 
 
@@ -110,7 +110,7 @@ def _position(record: SessionRecord, wanted: int | None) -> int:
     size = record.journal.size
     position = size - 1 if wanted is None else wanted
     if not 0 <= position < size:
-        raise UsageError(f"session {record.sid[:8]} has no step {position}", hint=f"its steps are 0 to {size - 1}")
+        raise UsageError(f"session {record.sid[:8]} has no step {position}", hint=f"it has the steps 0 to {size - 1}")
     return position
 
 
@@ -119,9 +119,9 @@ def _room(record: SessionRecord, trigger: Trigger, rules: Rules) -> tuple[str, .
     room = record.checkpoints.room(trigger, most=rules.max_per_session, when_full=rules.when_full)
     if not room.is_there:
         raise CheckpointError(
-            f"session {record.sid[:8]} has {record.checkpoints.counted} checkpoints, the maximum is "
+            f"session {record.sid[:8]} has {record.checkpoints.counted} checkpoints; the maximum is "
             f"{rules.max_per_session}",
-            hint="`tally config set checkpoints.max_per_session` raises it; 0 is no limit",
+            hint="`tally config set checkpoints.max_per_session` raises it; 0 means no limit",
         )
     return room.replaces
 

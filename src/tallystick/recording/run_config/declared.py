@@ -145,5 +145,5 @@ def _configuration(session_writer: SessionWriter, record: SessionRecord, under: 
 
 def _section(name: str) -> str:
     if not _SECTION.fullmatch(name):
-        raise UsageError(f"{name[:80]!r} can be no section", hint="a word in small letters, such as `settings`")
+        raise UsageError(f"{name[:80]!r} cannot be a section", hint="use a word in lower case, such as `settings`")
     return name
