@@ -46,7 +46,7 @@ def verdict(
         (
             verdict(completeness=Completeness.TRUNCATED, unsealed=1),
             "completeness",
-            "truncated: sound, but with no sealed end yet; 1 entry not sealed",
+            "truncated: the session has no recorded end (still open or interrupted); 1 entry not sealed",
         ),
         (verdict(), "authenticity", "signed"),
         (verdict(), "anchoring", "level A2; not higher:"),

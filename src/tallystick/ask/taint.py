@@ -161,7 +161,7 @@ class _Builder:
         )
 
     def of_version(self, version: VersionAt, *, depth: int = 0) -> TaintNode:
-        """A version of a thing, made by whoever made it."""
+        """A version of a thing, made by anyone who made it."""
         step = version.made_by
         if step is None:
             step = first_reader(self._graph, version.id)

@@ -304,7 +304,7 @@ class _Loop:
             return None
 
     def _settle(self, stream: Stream, piece: Piece, at_ns: int, passing: Passing | None) -> None:
-        """Send a whole line on, or what stands in its place, and show it to the observer."""
+        """Send a whole line on, or what is in its place, and show it to the observer."""
         if stream is self._to:
             other = self._from
         else:

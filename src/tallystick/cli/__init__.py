@@ -28,7 +28,10 @@ _COMMANDS = {
     "acp": ("record.acp:acp", "Run an agent behind its editor and record the messages between them."),
     "mcp": ("record.mcp:mcp", "Run an MCP server behind its client and record the messages between them."),
     "session": ("look.sessions:session", "List sessions, show one, draw their tree, compare two."),
-    "checkpoint": ("look.checkpoint:checkpoint", "Create, list and verify checkpoints: labelled marks at positions of sessions."),
+    "checkpoint": (
+        "look.checkpoint:checkpoint",
+        "Create, list and verify checkpoints: labelled marks at positions of sessions.",
+    ),
     "log": ("look.log:log", "Steps of all sessions, newest first."),
     "show": ("look.show:show", "Show everything about one step."),
     "tui": ("look.tui:tui", "Browse sessions full-screen."),
@@ -46,7 +49,10 @@ _COMMANDS = {
         "ask.coverage:coverage",
         "Gaps: calls without results, steps only one source reported",
     ),
-    "drift": ("ask.drift:drift", "Show which parts of a configuration differ between two sessions, or since one session."),
+    "drift": (
+        "ask.drift:drift",
+        "Show which parts of a configuration differ between two sessions, or since one session.",
+    ),
     "policy": ("decide.policy:policy", "Show the policy rules, why each rule fired, and test other rules."),
     "alerts": ("decide.alerts:alerts", "Denied, questioned and flagged calls, newest first"),
     "alert": ("decide.alerts:alert", "One alert: its evidence and its reviews."),

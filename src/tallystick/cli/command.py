@@ -34,7 +34,7 @@ class Command(click.Command):
     def __init__(self, *args: Any, example: str, **named: Any) -> None:
         named.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **named)
-        # Docstrings are raw where they keep lines as they stand, so that click's mark is two characters there.
+        # Docstrings are raw where they keep lines unchanged, so that click's mark is two characters there.
         if self.help is not None:
             self.help = self.help.replace("\\b\n", "\b\n")
         else:

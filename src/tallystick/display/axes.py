@@ -44,14 +44,15 @@ def _completeness(verdict: Verdict) -> str:
     worst = verdict.completeness
     many = len(verdict.sessions) > 1
     which = sum(session.completeness is worst for session in verdict.sessions)
-    if many and which:
+    if worst is Completeness.TRUNCATED:
+        whose = "the session has"
+        if many and which:
+            whose = f"{which} of {len(verdict.sessions)} sessions have"
+        text = f"{worst.value}: {whose} no recorded end (still open or interrupted)"
+    elif many and which:
         text = f"{worst.value} ({which} of {len(verdict.sessions)} sessions)"
     else:
         text = worst.value
-    if worst is Completeness.TRUNCATED:
-        text += f": {f'{count} have' if count else 'the session has'} no recorded end (still open or interrupted)"
-    elif count:
-        text += f" ({count})"
     return f"{text}; {counted(verdict.unsealed, 'entry', 'entries')} not sealed"
 
 

@@ -66,7 +66,7 @@ def short_id(text: str) -> str:
 
 
 def bracketed(text: str, tone: Tone = Tone.FAINT) -> Piece:
-    """Text in brackets, nothing if there is none."""
+    """Text in brackets, nothing if none exists."""
     if text:
         return Piece(f" [{text}]", tone)
     return Piece("")

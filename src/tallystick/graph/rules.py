@@ -164,7 +164,7 @@ def _modules(package: Path) -> dict[str, str]:
 
 
 def _data_of(package: Path, folders: set[str]) -> Iterator[str]:
-    """The data files in the folders of some modules, and in folders below them that are no packages."""
+    """The data files in the folders of some modules, and in folders below them that are not packages."""
     pending = [folder for folder in folders if folder]
     while pending:
         folder = pending.pop()

@@ -170,7 +170,7 @@ def _origin(file: str, home: Home, root: str | None) -> str:
 
 
 def _text(row: RuleRow, home: Home, root: str | None) -> str:
-    """A rule's text as it stands in its file."""
+    """A rule's text unchanged in its file."""
     repository: Texts = ()
     if root is not None:
         repository = policies_below(repository_folder(root))

@@ -132,7 +132,7 @@ class Lineage:
                 row = None
                 if last != sid:
                     row = get_session(graph, last)
-        except GraphError:  # there is none yet
+        except GraphError:  # none exists yet
             return None
         if row is None:
             return None

@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 2.0
 _MOST_ANSWER = 64 << 10
 _TRIES = 5
 _PAUSE_SECONDS = 0.02
-_STATUS = "`tally signer status`"
+_STATUS = "run `tally signer status`"
 _ENDS = msgspec.json.Decoder(tuple[Epoch, ...])
 
 

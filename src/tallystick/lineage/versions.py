@@ -113,7 +113,8 @@ class _Teller:
         there = self._there(access)
         if there is not None and access.digest is not None and there.digest == access.digest:
             return Use(access, there)
-        # What is changed in part was there before, whoever made it. An appended or observed change may have begun it.
+        # What is changed in part was there before, no matter who made it. An appended or observed change may have
+        # begun it.
         if there is not None or access.operation != "edit":
             base = there
         else:

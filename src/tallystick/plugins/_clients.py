@@ -134,7 +134,7 @@ class _Recording:
         self._session = session
 
     def begin(self, path: str, request: Mapping[str, Any]) -> _Going | None:
-        """A call that begins; None if it is none of a model, or nobody records."""
+        """A call that begins; None if it is none of a model, or no one records."""
         session = self._session
         if session is None:
             session = current_session()

@@ -40,7 +40,7 @@ _MOST_BELOW = 5
 _MOST_WORDS = 100
 _MOST_TEXT = 64 << 10
 _OF_USER = frozenset(("clipboard:", "screen:", "history:"))
-"""What is the user's and lies in no file: nobody knows what stands in it."""
+"""What is the user's and lies in no file: no one knows what is in it."""
 _PACKERS = programs_with("packs")
 _OUT = (Operation.SEND, Operation.CONNECT)
 

@@ -44,7 +44,7 @@ def _compiled(part: str, names: Mapping[str, str]) -> re.Pattern[str]:
     """A part as the catalogue has it: line breaks and spaces in it mean nothing, and `_` is a space."""
     spelled = re.sub(r"\s+", "", part)
     for name, pattern in names.items():
-        spelled = spelled.replace(f"<{name}>", re.sub(r"\s+", "", pattern))  # a name may stand in those before it
+        spelled = spelled.replace(f"<{name}>", re.sub(r"\s+", "", pattern))  # a name may be in those before it
     return re.compile(spelled.replace("_", " "))
 
 

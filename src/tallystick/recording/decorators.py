@@ -273,7 +273,7 @@ class _Yielded:
         if values and all(isinstance(value, str) for value in values):
             values = "".join(values)
         self._block.returned(self._end, values)
-        # Whoever asked has had enough: not a failure.
+        # Anyone who asked has had enough: not a failure.
         if isinstance(error, GeneratorExit):
             self._block.end(None)
         else:

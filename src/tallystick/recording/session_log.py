@@ -109,7 +109,7 @@ class Session:
 
     @property
     def events(self) -> list[Event]:
-        """The events so far: those in the store, whoever added them."""
+        """The events so far: those in the store, no matter who added them."""
         if self._store is None:
             return list(self._memory)
         return list(self._store.load(self.id).events)

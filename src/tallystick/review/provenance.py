@@ -69,9 +69,7 @@ def account_of(
         current = asked
     way = way_up(current.session, origins.link)
     if way is None:
-        raise JournalError(
-            f"cannot read the first entry of session {current.session}", hint="run `tally verify`"
-        )
+        raise JournalError(f"cannot read the first entry of session {current.session}", hint="run `tally verify`")
     compactions = tuple(origins.compactions(way))
     said = provenance(
         current.agent,
@@ -123,7 +121,7 @@ class _Origins:
         return self._of_run(link)
 
     def _of_run(self, link: Link) -> Link:
-        """A session under `tally run` is nobody's sub-agent."""
+        """A session under `tally run` is no one's sub-agent."""
         above = None
         if link.parent is not None:
             above = get_session(self._graph, link.parent)

@@ -73,7 +73,7 @@ def due(home: Home, *, now: datetime, older_than_days: int | None = None) -> tup
 
 
 def _still_due(home: Home, marked: list[Marked]) -> Iterator[Due]:
-    """Those of which the journal says the same, and nobody wants them kept."""
+    """Those of which the journal says the same, and no one wants them kept."""
     if marked:
         paths = dict(home.sessions())
     else:

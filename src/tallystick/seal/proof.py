@@ -158,7 +158,7 @@ def check_proof(text: bytes, *, pinned: bytes | None = None, require: Require = 
 
 
 class _WrongKey(FormatError):
-    """The head is a head, and somebody else's."""
+    """The head is a head, and someone else's."""
 
 
 def _refused(error: FormatError) -> ProofVerdict:

@@ -279,7 +279,7 @@ def conclude(
     stale = None
     if since is not None:
         stale = too_old_for(ledger, require, since)
-    if stale is not None and level >= require:  # there is somebody who would have a newer one: an alarm like the others
+    if stale is not None and level >= require:  # there is someone who would have a newer one: an alarm like the others
         defects.append(Defect(ledger.store_id, None, Rule.HEAD, stale))
     elif stale is not None and too_old is None:
         too_old = stale

@@ -68,7 +68,7 @@ def read_header(line: bytes) -> Header:
     """
     words = [word.decode("utf-8", "replace") for word in line.split()]  # of text, other blanks would end a word, too
     if len(words) != 8 or words[0] != "TALLY1" or not (words[1].isdigit() and words[5].isdigit()):
-        raise FormatError("this is not a delivery of a hook", hint="hook.py and the recorder are of different versions")
+        raise FormatError("not a hook delivery", hint="hook.py and the recorder are of different versions")
     if len(words[1]) < 12:
         length = int(words[1])
     else:

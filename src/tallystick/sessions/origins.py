@@ -103,7 +103,7 @@ def _reason(first: Recorded, cause: Recorded | None) -> str | None:
 
 
 def _call(cause: Recorded) -> str | None:
-    """The agent's id of the call that began it: what it hangs on is the call, or the start of a sub-agent that names it."""
+    """The agent's id of the call that began it: what it belongs to is the call, or the start of a sub-agent that names it."""
     if cause.type in ("tool_call", "tool_result", "subagent_start"):
         return _text(cause.member("corr"))
     return None

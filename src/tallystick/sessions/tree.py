@@ -97,7 +97,7 @@ class Forest:
         return sizes
 
     def _downwards(self, top: str | None = None) -> Iterator[str]:
-        """Every session after the one it hangs on; with `top` that session and what hangs on it."""
+        """Every session after the one it belongs to; with `top` that session and what belongs to it."""
         if top is None:
             waiting = list(self._children.get(None, ()))
         else:

@@ -136,7 +136,9 @@ def _disk(home: Home) -> Check:
         state = State.BAD
     else:
         state = State.WARN
-    return Check(name="disk", state=state, found=found, mend="free some space: steps that cannot be written leave a gap")
+    return Check(
+        name="disk", state=state, found=found, mend="free some space: steps that cannot be written leave a gap"
+    )
 
 
 def _key(home: Home) -> Check:

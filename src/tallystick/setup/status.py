@@ -87,9 +87,9 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Where a store stands.
 
-    `ledger_size` counts the ledger's entries, `signed_size` those under its newest head (None: there is none). `unsealed`
-    counts entries of sessions that no head covers. `sessions` and `steps` are by agent. `index` is `current`, `stale`, how
-    many sessions it has by rules of before, or what is wrong with it.
+    `ledger_size` counts the ledger's entries, `signed_size` those under its newest head (None: none exists). `unsealed`
+    counts entries of sessions that no head covers. `sessions` and `steps` are by agent. `index` is `current`, `stale`,
+    how many sessions it has by rules of before, or what is wrong with it.
     """
 
     folder: Path
@@ -220,7 +220,7 @@ def _indexed(home: Home) -> tuple[str, tuple[SessionRow, ...], MarkCounts]:
     try:
         with Graph(home.graph) as graph:
             old = len(outdated_sessions(graph))
-            if old:  # said, not done: the recorder does it when it is quiet, or whoever asks next
+            if old:  # said, not done: the recorder does it when it is quiet, or anyone who asks next
                 rows = list_sessions(graph, SessionFilter(limit=None))
                 return (
                     f"{old:,} of {_sessions(len(rows))} to project again with the current rules",

@@ -105,9 +105,7 @@ def _broken(why: str) -> JournalError:
 def verify_proof(path: Path, *, pinned: str | None, require: Require | None) -> ProofVerdict:
     """The verdict on a file that holds a proof. No store is read.
 
-    Raises:
-        FormatError: `pinned` is no did:key.
-        UsageError: a level is required that a proof cannot reach.
+    Raises: FormatError: `pinned` is not a did:key. UsageError: a level is required that a proof cannot reach.
     """
     if require not in (None, Require.A1, Require.A2):
         raise UsageError(f"a proof reaches A1 or A2, never {require.value}", hint="verify the store for more")

@@ -90,7 +90,7 @@ def open_alarms(home: Home, around: ExternalEvidence) -> tuple[str, ...]:
 
 
 def open_before(home: Home, around: ExternalEvidence) -> tuple[str, ...]:
-    """The alarms found before that this look cannot find again, and that nobody has found to be over."""
+    """The alarms found before that this look cannot find again, and that no one has found to be over."""
     if around.has_asked:
         unseen = {By.RECORDER}
     else:

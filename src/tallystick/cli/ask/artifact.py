@@ -26,11 +26,14 @@ KINDS = ("file", "url", "mcp_resource", "commit", "search")
 artifact = Group(
     "artifact",
     lazy={
-        "show": ("tallystick.cli.ask.artifact:show", "One thing: its versions, facts, relations and risk tags."),
-        "list": ("tallystick.cli.ask.artifact:list_", "The files, pages and resources that agents touched."),
+        "show": (
+            "tallystick.cli.ask.artifact:show",
+            "Show one file, page or resource: its versions, facts, relations and risk tags.",
+        ),
+        "list": ("tallystick.cli.ask.artifact:list_", "List the files, pages and resources that agents used."),
         "unexplained": (
             "tallystick.cli.ask.artifact:unexplained",
-            "Files that an agent wrote and that lead to no prompt.",
+            "List files that an agent wrote and that lead to no prompt.",
         ),
     },
     help="List the files, pages and resources that agents used.",

@@ -117,7 +117,7 @@ def _line_text(line: LineOrigin, width: int) -> Iterator[str]:
     if line.step is not None:
         since = ""
         if line.writes_since:
-            since = f"; {counted(line.writes_since, 'later write')} left it"
+            since = f"; unchanged by {counted(line.writes_since, 'later write')}"
         yield f"written by {step_ref(line.step)}, confidence {line.confidence:.2g}{since}"
     else:
         yield f"not traced to a write: {first_line(line.why_not or '', width)}; below is what changed the file last"

@@ -32,10 +32,10 @@ alert = Group(
     lazy={
         "show": (
             "tallystick.cli.decide.alerts:show",
-            "One alert: its step, the rule's reason, what people said of it, and what led to the call",
+            "One alert: its step, the reason of its rule, its reviews, and what led to the call",
         ),
-        "ack": ("tallystick.cli.decide.alerts:ack", "Say that somebody has seen an alert."),
-        "feedback": ("tallystick.cli.decide.alerts:feedback", "Say whether an alert was right."),
+        "ack": ("tallystick.cli.decide.alerts:ack", "Acknowledge an alert."),
+        "feedback": ("tallystick.cli.decide.alerts:feedback", "Report whether an alert was right."),
     },
     help="One alert: its evidence and its reviews.",
 )

@@ -29,23 +29,26 @@ _MOST_SHOWN = 20
 policy = Group(
     "policy",
     lazy={
-        "list": ("tallystick.cli.decide.policy:list_", "The rules in force here"),
-        "show": ("tallystick.cli.decide.policy:show", "One rule: what it says, where it stands, its text."),
-        "words": ("tallystick.cli.decide.policy:words", "The words that policies can ask for"),
-        "schema": ("tallystick.cli.decide.policy:schema", "What policies can look at"),
+        "list": ("tallystick.cli.decide.policy:list_", "List the rules in force here"),
+        "show": ("tallystick.cli.decide.policy:show", "Show one rule: its text, reason, file and line."),
+        "words": ("tallystick.cli.decide.policy:words", "List the words that policies can test"),
+        "schema": ("tallystick.cli.decide.policy:schema", "Print the schema of what policies can test"),
         "check": (
             "tallystick.cli.decide.policy:check",
-            "Whether files of policies could be used, beside the shipped ones.",
+            "Check that policy files can be used together with the shipped ones.",
         ),
-        "test": ("tallystick.cli.decide.policy:test", "Judge cases that are written in TOML"),
+        "test": ("tallystick.cli.decide.policy:test", "Run test cases written in TOML"),
         "explain": (
             "tallystick.cli.decide.policy:explain",
-            "Why a call, or a command that you type, is decided as it is",
+            "Explain the decision on a call, or on a command that you type",
         ),
-        "backtest": ("tallystick.cli.decide.policy:backtest", "What policies would have said of the calls on record"),
+        "backtest": (
+            "tallystick.cli.decide.policy:backtest",
+            "Show what policies would have decided on the recorded calls",
+        ),
         "suggest": (
             "tallystick.cli.decide.policy:suggest",
-            "The narrowest exceptions that would have covered the asks that you said yes to.",
+            "Suggest the narrowest exceptions for the questions that you answered with yes.",
         ),
     },
     help="Show the policy rules, why each rule fired, and test other rules.",
@@ -194,7 +197,7 @@ def _tested_text(judged: tuple[Judged, ...]) -> Iterator[str]:
             rules = f" ({', '.join(map(one_line, one.rules))})"
         wanted = ""
         if not one.is_met:
-            wanted = f", wanted {one.wants.value}"
+            wanted = f", expected {one.wants.value}"
         yield f"{mark} {one_line(one.id)}: {one.effect.value}{rules}{wanted}"
     yield f"{counted(len(judged), 'case')}, {failed} failed"
 
@@ -268,7 +271,7 @@ def _explained_text(found: Explained) -> Iterator[str]:
         named = ""
         if isinstance(said, list) and said:
             named = f" ({', '.join(one_line(str(rule)) for rule in said)})"
-        yield f"when it was made: {one_line(str(found.recorded.get('effect', 'allow')))}{named}"
+        yield f"decided at the time: {one_line(str(found.recorded.get('effect', 'allow')))}{named}"
 
 
 def _value(value: Json) -> str:

@@ -37,12 +37,15 @@ checkpoint = Group(
         "create": ("tallystick.cli.look.checkpoint:create", "Mark the newest step of a session."),
         "list": (
             "tallystick.cli.look.checkpoint:list_",
-            "List checkpoints, the newest first; of a run in journal order.",
+            "List checkpoints, newest first; those of a run in journal order.",
         ),
-        "show": ("tallystick.cli.look.checkpoint:show", "Everything about one checkpoint."),
-        "diff": ("tallystick.cli.look.checkpoint:diff", "What lies between two checkpoints."),
-        "verify": ("tallystick.cli.look.checkpoint:verify", "Check that checkpoints mark what they say"),
-        "prune": ("tallystick.cli.look.checkpoint:prune", "Drop what old checkpoints say; what they mark stays."),
+        "show": ("tallystick.cli.look.checkpoint:show", "Show everything about one checkpoint."),
+        "diff": ("tallystick.cli.look.checkpoint:diff", "Show what happened between two checkpoints."),
+        "verify": ("tallystick.cli.look.checkpoint:verify", "Check that checkpoints match the steps that they mark"),
+        "prune": (
+            "tallystick.cli.look.checkpoint:prune",
+            "Delete the content of old checkpoints; the steps that they mark stay.",
+        ),
     },
     help="Create, list and verify checkpoints: labelled marks at positions of sessions.",
 )
@@ -215,7 +218,7 @@ def _git(git: Any) -> str:
     changes = ""
     if "dirty" in git:
         changes = f", with changes ({one_line(str(git['dirty'])[:12])})"
-    return f"{ref} {head}{changes}{', not all of it looked at' if git.get('partial') else ''}"
+    return f"{ref} {head}{changes}{', only partly examined' if git.get('partial') else ''}"
 
 
 # One of them ----------------------------------------------------------------------------------------------------------
@@ -360,7 +363,7 @@ def _verdict_text(found: Checked) -> Iterator[str]:
         yield f"… and {len(found.gone) - _LISTED:,} more; --json lists all"
     if not found.broken:
         if found.checkpoints:
-            yield f"{counted(found.checkpoints, 'checkpoint')} checked: all hold"
+            yield f"{counted(found.checkpoints, 'checkpoint')} checked: all match"
         else:
             yield "no checkpoints"
         return

@@ -144,7 +144,7 @@ def tree_text(found: Tree, width: int) -> Iterator[str]:
     yield next(lines)
     for branch, line in zip(branches, lines, strict=True):
         if branch.row.skipped:
-            yield click.style(f"   ⋮  {branch.row.skipped:,} more on the way are not drawn", dim=True)
+            yield click.style(f"   ⋮  {branch.row.skipped:,} more between are not drawn", dim=True)
         if branch.row.standing.value == "asked" and branch.row.depth:
             yield click.style(line, bold=True)
         else:
@@ -153,9 +153,9 @@ def tree_text(found: Tree, width: int) -> Iterator[str]:
         yield click.style(f"   ⋮  {found.left_out:,} more are not drawn; --limit N draws N", dim=True)
     roots = [branch.row.session for branch in branches if branch.row.standing.value == "asked"]
     asked = found.asked or (roots[0] if len(roots) == 1 and not found.left_out else None)
-    whose = "all of them"
+    whose = "all sessions"
     if asked is not None:
-        whose = f"{short(asked)} and what hangs on it"
+        whose = f"{short(asked)} and its child sessions"
     yield f"{click.style(f'{whose}:', dim=True)} {total_text(found.total)}"
 
 

@@ -31,18 +31,18 @@ session = Group(
     "session",
     lazy={
         "list": ("tallystick.cli.look.sessions:list_", "List sessions, the one with the newest step first."),
-        "show": ("tallystick.cli.look.sessions:show", "One session: what it is, its prompts, what hangs on it."),
+        "show": ("tallystick.cli.look.sessions:show", "Show one session: its facts, prompts and child sessions."),
         "provenance": (
             "tallystick.cli.look.session_provenance:provenance",
             "Where a conversation comes from: each session up to the first, and its compactions.",
         ),
         "tree": (
             "tallystick.cli.look.session_tree:tree",
-            "How sessions hang together: sub-agents, continuations, forks.",
+            "Draw the tree of sessions: sub-agents, continuations, forks.",
         ),
         "diff": (
             "tallystick.cli.look.session_diff:diff",
-            "How two sessions differ: where they part, what each did and left behind, under which configuration.",
+            "How two sessions differ: the first difference, the actions and results of each, and their configurations.",
         ),
     },
     help="List sessions, show one, draw their tree, compare two.",
@@ -168,7 +168,7 @@ def _detail_text(found: SessionDetail, width: int) -> Iterator[str]:
 
 
 def _below(found: SessionDetail) -> Iterator[str]:
-    """What hangs on a session, and what is odd about it."""
+    """What belongs to a session, and what is odd about it."""
     from tallystick.cli.look.session_tree import total_text
 
     if found.children:
@@ -176,7 +176,7 @@ def _below(found: SessionDetail) -> Iterator[str]:
         for child in found.children[:_CHILDREN_SHOWN]:
             is_open = ""
             if child.left_open:
-                is_open = " (left open: it did not end, though this session has)"
+                is_open = " (left open: it did not end, although this session has)"
             yield f"    {short(child.session)}  {one_line(child.kind)}, {child.status}{is_open}"
         if len(found.children) > _CHILDREN_SHOWN:
             yield f"    … and {len(found.children) - _CHILDREN_SHOWN} more; `tally session tree` draws them"
@@ -222,7 +222,7 @@ def _after(found: SessionDetail) -> str:
     words = (str(found.after.get(name) or "") for name in ("kind", "target", "receipt"))
     at = _moment(str(found.after.get("at") or ""))
     if found.after:
-        return cut(one_line(f"{at}, which {' '.join(filter(None, words))} says"), 200)
+        return cut(one_line(f"{at}, confirmed by {' '.join(filter(None, words))}"), 200)
     return ""
 
 
@@ -233,9 +233,9 @@ def _moment(text: str | None) -> str:
 def _status(found: SessionDetail) -> str:
     status, word = one_line(found.session.status), found.life.word
     if found.session.status_by_parent:
-        return f"{status} (says the session that it hangs on)"
+        return f"{status} (reported by its parent session)"
     if word:
-        return f"{status} (it says {one_line(word)[:40]!r})"
+        return f"{status} (reported: {one_line(word)[:40]!r})"
     return status
 
 

@@ -64,7 +64,7 @@ def _facts(shown: Shown) -> Iterator[tuple[str, str]]:
 def _proof(shown: Shown) -> str:
     """The proof of the step, and what is missing from it."""
     if shown.defect is not None:
-        return click.style(f"✕ the values are not those of the hash ({one_line(shown.defect)})", fg="red")
+        return click.style(f"✕ the values do not match the hash ({one_line(shown.defect)})", fg="red")
     covered = ""
     if shown.head_size:
         covered = f"a head of the session's first {counted(shown.head_size, 'entry', 'entries')}"

@@ -89,7 +89,7 @@ def uninstall(
     where = _surroundings(project)
     if all_of_it:
         if agent is not None or project:
-            raise UsageError("--purge removes everything: it takes no agent and no --project")
+            raise UsageError("--purge removes everything: it takes neither an agent nor --project")
         from tallystick.cli.record.purge import purge_all
 
         purge_all(run, where, dry_run=dry_run, yes=yes)
@@ -137,7 +137,7 @@ def _nothing(schema: str, names: list[str], failures: list[str]) -> str:
     if failures:
         return "nothing was done"
     if schema == "uninstall":
-        return "nothing of ours is there"
+        return "no hook of Tallystick is in the settings"
     if names:
         return "nothing would change"
     return "no agent is found"
@@ -162,19 +162,19 @@ def _lines(report: Report, schema: str, *, dry_run: bool) -> Iterator[str]:
 def _what_happened(file: FileReport, schema: str) -> str:
     if not file.is_changed:
         if schema == "install":
-            return "calls our hook already"
-        return "holds nothing of ours"
+            return "has the hook already"
+        return "does not have the hook"
     if schema == "install":
         if file.before is not None:
-            return "calls our hook now"
-        return "made; it calls our hook"
+            return "has the hook now"
+        return "created with the hook"
     if file.after is None:
         if file.restored:
-            return "removed, as it was not there before"
+            return "removed, as it did not exist before"
         return "removed"
     if file.restored:
-        return "is as it was before"
-    return "does not call our hook any more"
+        return "restored"
+    return "no longer has the hook"
 
 
 def _remarks(report: Report) -> Iterator[str]:
@@ -244,5 +244,7 @@ def _hooked(agent: Agent) -> str:
     missing = ""
     if agent.unhooked:
         missing = f", not for {', '.join(agent.unhooked)}"
-    trust = {False: "; untrusted, so it calls none: type /hooks in codex", True: "; trusted", None: ""}[agent.trusted]
+    trust = {False: "; untrusted, so Codex calls none: type /hooks in codex", True: "; trusted", None: ""}[
+        agent.trusted
+    ]
     return f"{counted(len(agent.hooked), 'event')}{missing}{trust}"

@@ -19,12 +19,12 @@ service = Group(
             "tallystick.cli.record.service:start",
             "Start the recorder unless it runs, and wait until it answers.",
         ),
-        "stop": ("tallystick.cli.record.service:stop", "End the recorder."),
+        "stop": ("tallystick.cli.record.service:stop", "Stop the recorder."),
         "status": (
             "tallystick.cli.record.service:status",
-            "Whether the recorder runs, what it did",
+            "Show whether the recorder runs and what it did",
         ),
-        "run": ("tallystick.cli.record.service:run", "Be the recorder, in this terminal or under a supervisor."),
+        "run": ("tallystick.cli.record.service:run", "Run the recorder in this terminal or under a supervisor."),
         "unit": (
             "tallystick.cli.record.service:unit",
             "Print a systemd user unit or a launchd property list.",
@@ -50,9 +50,9 @@ def stop(call: Run) -> None:
     from tallystick.capture import recorder
 
     stopped = recorder.stop(call.home.folder)
-    text = "no recorder runs"
+    text = "the recorder is not running"
     if stopped:
-        text = "the recorder has ended"
+        text = "the recorder has stopped"
     call.answer("service", {"running": False, "stopped": stopped}, [text])
 
 

@@ -14,11 +14,11 @@ from tallystick.workspace.settings import Set, Value
 config = Group(
     "config",
     lazy={
-        "show": ("tallystick.cli.start.config:show", "All settings, with their values and meanings."),
-        "get": ("tallystick.cli.start.config:get", "The value of one setting."),
+        "show": ("tallystick.cli.start.config:show", "Show all settings with their values and meanings."),
+        "get": ("tallystick.cli.start.config:get", "Print the value of one setting."),
         "set": ("tallystick.cli.start.config:set_", "Change a setting."),
-        "unset": ("tallystick.cli.start.config:unset", "Give a setting its default back."),
-        "path": ("tallystick.cli.start.config:path", "Where the settings are kept."),
+        "unset": ("tallystick.cli.start.config:unset", "Reset a setting to its default."),
+        "path": ("tallystick.cli.start.config:path", "Print the path of the settings file."),
     },
     help="Show and change settings.",
 )

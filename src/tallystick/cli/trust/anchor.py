@@ -21,16 +21,19 @@ anchor = Group(
     help="Publish signed log heads to another machine. Only heads leave this machine: an id, a size, a root, a "
     "signature.",
     lazy={
-        "git": ("tallystick.cli.trust.anchor:git", "Keep heads in a ref of a git repository elsewhere"),
+        "git": ("tallystick.cli.trust.anchor:git", "Publish heads to a ref of a remote git repository"),
         "tsa": (
             "tallystick.cli.trust.anchor:tsa",
-            "Have a time-stamping authority say when a head was there (RFC 3161).",
+            "Have a time-stamping authority confirm when a head existed (RFC 3161).",
         ),
-        "nats": ("tallystick.cli.trust.anchor:nats", "Keep heads in a JetStream subject of a NATS server elsewhere."),
-        "list": ("tallystick.cli.trust.anchor:list_", "The places where the store is anchored, as its ledger says."),
-        "status": ("tallystick.cli.trust.anchor:status", "How fresh each place is, how well it guards what it keeps."),
-        "verify": ("tallystick.cli.trust.anchor:verify", "Hold the store against what the places keep."),
-        "stop": ("tallystick.cli.trust.anchor:stop", "Use a place no more. What it keeps stays there"),
+        "nats": ("tallystick.cli.trust.anchor:nats", "Publish heads to a JetStream subject of a remote NATS server."),
+        "list": ("tallystick.cli.trust.anchor:list_", "List the places where the store is anchored, from its ledger."),
+        "status": (
+            "tallystick.cli.trust.anchor:status",
+            "Show how fresh each place is and how well it protects what it keeps.",
+        ),
+        "verify": ("tallystick.cli.trust.anchor:verify", "Compare the store with the heads that the places keep."),
+        "stop": ("tallystick.cli.trust.anchor:stop", "Stop using a place. What it keeps stays there"),
     },
 )
 

@@ -53,6 +53,6 @@ def _text(erased: Erased) -> Iterator[str]:
         return
     blobs = ""
     if erased.blob_bytes:
-        blobs = f", {erased.blob_bytes:,} bytes of blobs with it"
+        blobs = f", with {erased.blob_bytes:,} bytes of blobs"
     yield f"erased {names_text(erased.names)} from {where}{blobs}"
     yield "erased here; `tally verify` reports the value as erased. The agent's own file may still have it"

@@ -1,4 +1,4 @@
-"""`tally prove`: the proof that one step is in the record, for somebody who has nothing else of it."""
+"""`tally prove`: the proof that one step is in the record, for someone who has nothing else of it."""
 
 from __future__ import annotations
 

@@ -24,11 +24,11 @@ signer = Group(
     help="Set up a signer: a process of another user that holds the key, and signs only extensions of what it signed "
     "before.",
     lazy={
-        "init": ("tallystick.cli.trust.signer:init", "Give the store a signer of another user."),
-        "run": ("tallystick.cli.trust.signer:run", "Be the signer, under a supervisor of your own."),
-        "status": ("tallystick.cli.trust.signer:status", "Who signs this store, and what the signer remembers of it."),
-        "verify": ("tallystick.cli.trust.signer:verify", "Hold the store against what its signer remembers."),
-        "leave": ("tallystick.cli.trust.signer:leave", "Give the store a key of its own again."),
+        "init": ("tallystick.cli.trust.signer:init", "Set up a signer that runs as another user."),
+        "run": ("tallystick.cli.trust.signer:run", "Run the signer under a supervisor of your own."),
+        "status": ("tallystick.cli.trust.signer:status", "Show who signs this store, and the signer's state."),
+        "verify": ("tallystick.cli.trust.signer:verify", "Compare the store with the signer's state."),
+        "leave": ("tallystick.cli.trust.signer:leave", "Return to a key of the store's own."),
     },
 )
 

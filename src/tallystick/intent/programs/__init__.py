@@ -1,8 +1,8 @@
 """What each common program does with its words.
 
 Owns the way from a command to its rule: names, aliases of the same tool, versions (`python3.12`), programs by their
-path. The rules stand in the modules, by concern. Must not know pipes, redirects and wrappers: `effects` puts those
-around it.
+path. The rules are in the modules, by concern. Must not know pipes, redirects and wrappers: `effects` puts those around
+it.
 """
 
 from __future__ import annotations

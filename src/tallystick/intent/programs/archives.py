@@ -227,7 +227,7 @@ _CPIO = grammar_of("cpio")
 
 
 def _cpio(command: Command) -> Actions:
-    """`cpio`: which files it packs is told by its input."""
+    """`cpio`: which files it packs is known by its input."""
     line = taken(command.arguments, _CPIO)
     built = Builder()
     built.reads_input = True

@@ -67,7 +67,7 @@ class Line(msgspec.Struct):
         return next((value for name, value in reversed(self.options) if value is not None and name in names), None)
 
     def said(self, *names: str) -> str:
-        """That value as text; empty if there is none."""
+        """That value as text; empty if none exists."""
         value = self.value(*names)
         if value is None:
             return ""

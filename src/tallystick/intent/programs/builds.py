@@ -1,7 +1,7 @@
 """Compilers and the programs that drive them.
 
-Owns what the words of a compiler name: sources in, results out. What a target of a Makefile does stands in that file:
-such a command is unknown by its words. Sources: gcc(1), ld(1), make(1), cmake(1), go help, cargo help, rustc --help,
+Owns what the words of a compiler name: sources in, results out. What a target of a Makefile does is in that file: such
+a command is unknown by its words. Sources: gcc(1), ld(1), make(1), cmake(1), go help, cargo help, rustc --help,
 javac(1), tsc --help.
 """
 
@@ -109,7 +109,7 @@ _MAKE = grammar_of("make")
 
 
 def _make(command: Command) -> Actions:
-    """`make [-C FOLDER] [-f FILE] TARGET…`: the file is run; what it does stands in it."""
+    """`make [-C FOLDER] [-f FILE] TARGET…`: the file is run; what it does is in it."""
     line = taken(command.arguments, _MAKE)
     if line.has("--version", "-v", "--help", "-h"):
         return NOTHING

@@ -1,8 +1,8 @@
 """Programs that test, check and format source code.
 
 Owns which of them read the files that they name, which edit them (formatters, `--fix`) and which run them (test
-runners). What the tests of a project do is not told by these words. Sources: pytest --help, the manuals of ruff,
-black, mypy, eslint, prettier, jest.
+runners). What the tests of a project do is unknown by these words. Sources: pytest --help, the manuals of ruff, black,
+mypy, eslint, prettier, jest.
 """
 
 from __future__ import annotations

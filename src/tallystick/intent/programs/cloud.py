@@ -177,7 +177,7 @@ _GSUTIL = grammar_of("gsutil")
 
 
 def _gsutil(command: Command) -> Actions:
-    """`gsutil`, `s3cmd`, `s5cmd`, `mc`: `cp`, `put`, `get`, `sync` and their like."""
+    """`gsutil`, `s3cmd`, `s5cmd`, `mc`: `cp`, `put`, `get`, `sync` and similar."""
     line = taken(command.arguments, _GSUTIL)
     verb, operands = line.operand(0), line.operands[1:]
     built = Builder()

@@ -22,7 +22,7 @@ _INSTALL = grammar_of("install")
 _RSYNC = grammar_of("scp", "rsync")
 _SCP = grammar_of("scp")
 _HOST = re.compile(r"(?:(?:scp|rsync|sftp)://.|\[[^\]/]*\]:|[^/:]+::?)", re.DOTALL)
-"""`host:path`, `user@host:path`, `host::module`, and the like with a scheme."""
+"""`host:path`, `user@host:path`, `host::module`, and similar with a scheme."""
 
 
 def _split(line: Line) -> tuple[list[Word], Word | None, bool]:

@@ -32,7 +32,7 @@ def _changes(text: Word) -> bool:
 
 
 def _sqlite(command: Command) -> Actions:
-    """`sqlite3 FILE [SQL]`: the file is read, or edited where the SQL changes something or is not told."""
+    """`sqlite3 FILE [SQL]`: the file is read, or edited where the SQL changes something or is unknown."""
     line = taken(command.arguments, _SQLITE)
     built = Builder()
     if command.program == "duckdb":

@@ -67,7 +67,7 @@ _MAGICK_FLAGS = names_of("convert", "flags")
 
 
 def _magick(command: Command) -> Actions:
-    """`convert INPUT… OPTION… OUTPUT`: the last word is written; a size and a colour are no files."""
+    """`convert INPUT… OPTION… OUTPUT`: the last word is written; a size and a colour are not files."""
     words = list(command.arguments[:1000])
     if (
         words

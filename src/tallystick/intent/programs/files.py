@@ -1,7 +1,7 @@
 """Programs that make, remove, mark and list files.
 
-Owns `rm`, `mkdir`, `touch`, `chmod`, `ls`, `stat`, `dd`, `truncate`, `find` and their like. What `find -exec` runs is
-a command of its own, and read as one. Sources: the manual pages of coreutils, findutils, acl, e2fsprogs, fd, tree.
+Owns `rm`, `mkdir`, `touch`, `chmod`, `ls`, `stat`, `dd`, `truncate`, `find` and similar. What `find -exec` runs is a
+command of its own, and read as one. Sources: the manual pages of coreutils, findutils, acl, e2fsprogs, fd, tree.
 """
 
 from __future__ import annotations
@@ -130,12 +130,10 @@ def _find(command: Command) -> Actions:
     built = Builder()
     for start in starts:
         built.add(Operation.LIST, start, words=own, deep="-maxdepth" not in texts)
-    if "-delete" in texts and ("-empty" not in texts or "-o" in texts):  # what is empty is no loss
+    if "-delete" in texts and ("-empty" not in texts or "-o" in texts):  # what is empty is not a loss
         for start in starts[:_MOST_TARGETS]:
             named: list[Word | None] = [*_find_names(arguments, texts)]
-            if not named and _picks(
-                texts
-            ):  # by age, size or emptiness: some of what is there, and it is not told which
+            if not named and _picks(texts):  # by age, size or emptiness: some of what is there, and it is unknown which
                 built.add(Operation.DELETE, renamed(start, f"{start.text.rstrip('/')}/{HOLE}"), words=own or (start,))
                 continue
             for name in named or [None]:
@@ -283,7 +281,7 @@ _FD = grammar_of("fd")
 
 
 def _fd(command: Command) -> Actions:
-    """`fd [PATTERN [PATH…]]`; what `-x` runs is not told by its words alone."""
+    """`fd [PATTERN [PATH…]]`; what `-x` runs is unknown by its words alone."""
     ran = next((n for n, word in enumerate(command.arguments) if word.text in _FD_RUNS), None)
     line = taken(command.arguments[:ran], _FD)
     built = Builder()

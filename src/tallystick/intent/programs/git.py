@@ -1,8 +1,8 @@
 """git and its like: what they do to the working tree, to their settings and to other repositories.
 
-Owns which subcommands change files of the working tree, which fetch and which send. What is stored in `.git` is not
-told, but for the settings. Which files `checkout`, `reset --hard`, `merge` or `stash` change stands in the
-repository: the whole tree is claimed. Sources: the manual pages of git, svn, hg, gh.
+Owns which subcommands change files of the working tree, which fetch and which send. What is stored in `.git` is
+unknown, but for the settings. Which files `checkout`, `reset --hard`, `merge` or `stash` change is in the repository:
+the whole tree is claimed. Sources: the manual pages of git, svn, hg, gh.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """git's subcommands that read or change the working tree.
 
-Owns `checkout`, `restore`, `reset`, `rm`, `mv`, `clean`, `stash`, `apply`, `diff` and their like. Which files a branch or
-a stash changes stands in the repository: the whole tree is claimed. Sources: their manual pages.
+Owns `checkout`, `restore`, `reset`, `rm`, `mv`, `clean`, `stash`, `apply`, `diff` and similar. Which files a branch or
+a stash changes is in the repository: the whole tree is claimed. Sources: their manual pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LIKE_FILE = re.compile(r"(?:.*/)?[\w-][\w.-]*\.[A-Za-z]\w{0,5}|\.{1,2}/.*|.*/|\
 
 
 def checkout(call: GitCall) -> None:
-    """`checkout`: named files are written anew; a branch changes the tree; a new branch from here changes nothing."""
+    """`checkout`: named files are written again; a branch changes the tree; a new branch from here changes nothing."""
     if call.line.has(*_NEW_BRANCH):
         if call.line.operands:
             call.tree()
@@ -47,7 +47,7 @@ def switch(call: GitCall) -> None:
 
 
 def restore(call: GitCall) -> None:
-    """`restore`: named files are written anew; with `--staged` alone only the index is."""
+    """`restore`: named files are written again; with `--staged` alone only the index is."""
     if call.line.has("--staged", "-S") and not call.line.has("--worktree", "-W"):
         return
     for word in call.paths():

@@ -312,7 +312,7 @@ _PHP_LINE = grammar(f"{arguments_of('php').takes} {arguments_of('php').code}", s
 
 
 def _php(command: Command) -> Actions:
-    """`php`: `-S HOST:PORT -t FOLDER` gives all below the folder to whoever asks."""
+    """`php`: `-S HOST:PORT -t FOLDER` gives all below the folder to anyone who asks."""
     line = taken(command.arguments, _PHP_LINE)
     address = line.value("-S")
     if address is None:

@@ -1,6 +1,6 @@
 """Package managers of a whole machine.
 
-Owns apt, dnf, apk, pacman, brew and their like: a change is an elevation whose target is the program's name. Sources:
+Owns apt, dnf, apk, pacman, brew and similar: a change is an elevation whose target is the program's name. Sources:
 their manual pages.
 """
 
@@ -19,7 +19,7 @@ _ASKS = {"rpm": frozenset({"-q", "-V", "--query"}), "pacman": frozenset({"-Q", "
 
 
 def _lettered(command: Command) -> Actions:
-    """`pacman -S`, `rpm -i`, `dpkg -i`: what is done stands in a letter."""
+    """`pacman -S`, `rpm -i`, `dpkg -i`: what is done is in a letter."""
     line = taken(command.arguments, grammar("--root --dbpath --config --prefix"))
     built = Builder()
     name = command.program

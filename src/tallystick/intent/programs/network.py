@@ -1,7 +1,7 @@
 """Programs that talk to other machines.
 
-Owns ssh, netcat, the name services, openssl's client and mail: which host and port they mean. Sources: ssh(1),
-sftp(1), ncat(1), socat(1), dig(1), openssl(1), and their like.
+Owns ssh, netcat, the name services, openssl's client and mail: which host and port they mean. Sources: ssh(1), sftp(1),
+ncat(1), socat(1), dig(1), openssl(1), and similar.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ _GIVEN = ("-e", "-c", "--sh-exec", "--exec")
 
 
 def program_given(command: Command) -> Word | None:
-    """The program that `nc -e` or `socat … EXEC:` joins with a connection; None if there is none."""
+    """The program that `nc -e` or `socat … EXEC:` joins with a connection, or None."""
     if command.program == "socat":
         return next((inner for word in _addresses(command) if (inner := _executed(word)) is not None), None)
     return taken(command.arguments, _NC).value(*_GIVEN)

@@ -1,7 +1,7 @@
 """Package managers: what they fetch and where they put it.
 
-Owns pip, npm, apt, cargo, gem and their like. A package is named as a package URL (`pkg:pypi/requests`), whichever
-index it comes from. Sources: the manuals of each; package-url/purl-spec for the names.
+Owns pip, npm, apt, cargo, gem and similar. A package is named as a package URL (`pkg:pypi/requests`), whichever index
+it comes from. Sources: the manuals of each; package-url/purl-spec for the names.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _source(entry: _Manager, built: Builder, word: Word) -> int | None:
 
 
 def _url_in(kind: str, word: Word) -> Word | None:
-    """The URL or repository that stands in the place of a package's name; None if it is a name."""
+    """The URL or repository that is in the place of a package's name; None if it is a name."""
     text = word.text
     if _URL.match(text):
         start = 0
@@ -161,7 +161,7 @@ def _url_in(kind: str, word: Word) -> Word | None:
 
 
 def package_of(kind: str, word: Word) -> Word:
-    """The package URL of a name as its manager writes it, with the version if one is told exactly."""
+    """The package URL of a name as its manager writes it, with the version if one is known exactly."""
     text = word.text
     version = ""
     if kind in ("pypi", "deb", "apk"):
@@ -271,7 +271,7 @@ _YARN_OWN = names_of("yarn", "own")
 
 
 def _yarn(command: Command) -> Actions:
-    """`yarn`: alone it installs; a word that is no command of its own is a script of the project."""
+    """`yarn`: alone it installs; a word that is not a command of its own is a script of the project."""
     line = taken(command.arguments, _YARN_LINE)
     verb = line.operand(0)
     if not verb:

@@ -19,7 +19,7 @@ _MOST_FILES = 200
 
 
 def patched(command: Command, *, strip: int) -> list[tuple[Operation, Word]]:
-    """What the diff in a command's input does to files; empty where it is not told. `strip` folders are left out."""
+    """What the diff in a command's input does to files; empty where it is unknown. `strip` folders are left out."""
     if command.input is None:
         return []
     found: list[tuple[Operation, Word]] = []

@@ -1,4 +1,4 @@
-"""Programs that give files and messages away, to whoever has a code, a link or a subscription.
+"""Programs that give files and messages away, to anyone who has a code, a link or a subscription.
 
 Owns which of their words are files, and where those go. Must not know what a file holds. Sources: the manuals of croc,
 magic-wormhole, ipfs, pastebinit, swaks, ncftpput(1), mosquitto_pub(1), websocat --help.
@@ -18,7 +18,7 @@ from tallystick.model.script import Command, Word
 
 
 def _shares(command: Command) -> Actions:
-    """`croc send FILE`, `pastebinit FILE`: files go to whoever has the code or the link."""
+    """`croc send FILE`, `pastebinit FILE`: files go to anyone who has the code or the link."""
     line = taken(command.arguments, _SHARING)
     built = Builder()
     words = line.operands

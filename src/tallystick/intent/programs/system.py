@@ -1,9 +1,8 @@
 """Programs that act on processes, services, accounts, devices and the kernel.
 
-Owns which of them stop a process, which make something run later, and which need or give rights over the machine.
-Where the effect is no file, the intent is an elevation whose target is the program's name. Sources: the manual pages
-of procps, util-linux, systemd, cron, shadow, iptables, e2fsprogs; launchctl(1), networksetup(8) and their like on
-macOS.
+Owns which of them stop a process, which make something run later, and which need or give rights over the machine. Where
+the effect is not a file, the intent is an elevation whose target is the program's name. Sources: the manual pages of
+procps, util-linux, systemd, cron, shadow, iptables, e2fsprogs; launchctl(1), networksetup(8) and similar on macOS.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _FUSER = grammar_of("fuser")
 
 
 def _fuser(command: Command) -> Actions:
-    """`fuser -k`: whoever holds a file or port open is stopped."""
+    """`fuser -k`: anyone who holds a file or port open is stopped."""
     line = taken(command.arguments, _FUSER)
     built = Builder()
     for word in line.operands if line.has("-k", "--kill") else ():
@@ -156,7 +155,7 @@ def _launchctl(command: Command) -> Actions:
 
 
 def _systemd_run(command: Command) -> Actions:
-    """`systemd-run`, `nohup`-like starters whose program stands in their words."""
+    """`systemd-run`, `nohup`-like starters whose program is in their words."""
     line = taken(
         command.arguments,
         grammar("-u -p -E -M -H --unit --property --on-calendar --on-active --description --uid --gid", stops=True),

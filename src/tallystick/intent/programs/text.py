@@ -78,7 +78,7 @@ _AWK = grammar_of("awk")
 
 
 def _awk(command: Command) -> Actions:
-    """`awk`: the first operand is the program; `name=value` among the others is no file."""
+    """`awk`: the first operand is the program; `name=value` among the others is not a file."""
     line = taken(command.arguments, _AWK)
     built = Builder()
     sources = line.values("-e", "--source")

@@ -328,7 +328,7 @@ _FETCHER = grammar_of("aria2c")
 
 
 def _fetcher(command: Command) -> Actions:
-    """`aria2c`, `axel`, `yt-dlp`, `lynx -dump`: URLs into files whose names are told by an option or by the server."""
+    """`aria2c`, `axel`, `yt-dlp`, `lynx -dump`: URLs into files whose names are known by an option or by the server."""
     line = taken(command.arguments, _FETCHER)
     built = Builder()
     output = line.value("-o", "--out", "--output")

@@ -20,7 +20,7 @@ _MOST_CHARACTERS = 256 << 10
 _EXACT = programs_with("puts-out-input")
 _IN_PIECES = programs_with("puts-out-pieces")
 WRITTEN_OUT = programs_with("prints-its-words")
-"""Programs whose words stand in what they print, or in the files that they edit: a text, an expression, code."""
+"""Programs whose words are in what they print, or in the files that they edit: a text, an expression, code."""
 _DECODE_FLAGS = frozenset({"-d", "-D", "--decode", "-di", "-id"})
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 

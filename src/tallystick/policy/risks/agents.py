@@ -1,4 +1,4 @@
-"""What a command does to an agent: starts one that nobody watches, or changes what agents load.
+"""What a command does to an agent: starts one that no one watches, or changes what agents load.
 
 Owns those words, the agents' programs, and their switches and verbs. Must not know the record's own places: `guarded` does.
 Sources: the agents' command-line references (docs/agents).

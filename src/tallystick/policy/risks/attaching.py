@@ -43,7 +43,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _is_untold(started: Started) -> bool:
-    """Whether the process stands in a variable whose value no text tells."""
+    """Whether the process is in a variable whose value no text tells."""
     return any(not word.plain and not word.is_known and not word.hidden for word in started.given)
 
 

@@ -93,7 +93,8 @@ def _concealed(language: str, text: str) -> Iterator[Risk]:
             return
 
 
-# Python: what stands in a string, as in a test of such code, is no call ------------------------------------------------
+# Python: what is in a string, as in a test of such code, is not a call
+# ------------------------------------------------
 
 _RUN = frozenset(("exec", "eval", "compile", "system", "popen", "getoutput"))
 _SURE = """

@@ -86,7 +86,7 @@ def drops_in_file(reading: CallReading, program: str) -> bool:
 
 
 def of_code(reading: CallReading) -> Iterator[Risk]:
-    """Such SQL for a server, or for a tool that has a database; the same in code that stands in the call."""
+    """Such SQL for a server, or for a tool that has a database; the same in code that is in the call."""
     if _is_flush(reading.call):
         yield Risk(_DROPS, reading.call.tool[:200])
     for sql in _given(reading.call):
@@ -177,7 +177,7 @@ def of_data(started: Started) -> str | None:
 
 
 def _flushes(started: Started) -> bool:
-    """All keys, or keys that are not told."""
+    """All keys, or keys that are unknown."""
     said = [word.lower() for word in started.words]
     if {"flushall", "flushdb"}.intersection(said):
         return True

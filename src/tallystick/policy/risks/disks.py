@@ -1,8 +1,9 @@
 """Disks and partitions that are written, formatted or given up; raw disks that are read.
 
-Owns what a disk is called on Linux, macOS, the BSDs and Windows, and which programs change disks by other means than a write
-to a path. An image in a file is no disk: it is a file like others. Sources: the kernel's list of devices, the manual pages of
-util-linux, e2fsprogs, gdisk, parted, lvm2, cryptsetup, mdadm, zfs, nvme-cli, hdparm; diskutil(8), gpart(8).
+Owns what a disk is called on Linux, macOS, the BSDs and Windows, and which programs change disks by other means than a
+write to a path. An image in a file is not a disk: it is a file like others. Sources: the kernel's list of devices, the
+manual pages of util-linux, e2fsprogs, gdisk, parted, lvm2, cryptsetup, mdadm, zfs, nvme-cli, hdparm; diskutil(8),
+gpart(8).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _NO_VOLUMES = names(
     "pts shm fd input snd dri net bus char tcp udp usb hugepages mqueue vfio cpu serial mapper disk loop infiniband vhost"
 )
 _STARTS = names("/dev /dev/sd /dev/nvme /dev/hd /dev/vd /dev/xvd /dev/mmcblk /dev/disk /dev/rdisk /dev/mapper /dev/md")
-"""What is known of a path to a device whose end is not told."""
+"""What is known of a path to a device whose end is unknown."""
 _MEMORY = names("/dev/mem /dev/kmem /dev/port /proc/kcore")
 _CHANGES = frozenset(
     (
@@ -103,7 +104,7 @@ def _of_path(intent: Intent) -> Iterator[Risk]:
 
 
 def _device(started: Started) -> bool | None:
-    """Whether a disk is among the operands; None if that is not told."""
+    """Whether a disk is among the operands; None if that is unknown."""
     if any(is_disk(word) for word in started.operands):
         return True
     is_told = all(word.is_known for word in started.given)

@@ -42,7 +42,7 @@ _NAMED = {
     "r": "Sys.getenv",
     "tcl": "env",
 }
-"""What must stand in code that shows it, to be looked for first."""
+"""What must be in code that shows it, to be looked for first."""
 _HANDED_ON = {
     "python": re.compile(
         r"(?:\*\*\s*(?:os\.)?|env\s*=\s*(?:dict\()?\s*(?:os\.)?|['\"\w]\s+(?:not\s+)?in\s+(?:os\.)?|import\s+)\Z"

@@ -1,4 +1,4 @@
-"""Code that runs a text as code or as a command, where the text does not stand in it.
+"""Code that runs a text as code or as a command, where the text does not are in it.
 
 Owns how that looks in each language: what a text is run with, and the decoders that hide one. Must not know where code comes
 from, nor what follows. Each expression is bounded, so that long texts take linear time.
@@ -45,7 +45,7 @@ def _runs(language: str) -> re.Pattern[str]:
 
 
 def runs_a_text(language: str, text: str) -> bool:
-    """Whether code runs a text that does not stand in it."""
+    """Whether code runs a text that does not are in it."""
     small = text[:_MOST_CHARACTERS].lower()
     if not any(hint in small for hint in _FACTS.hints):
         return False

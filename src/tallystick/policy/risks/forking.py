@@ -77,7 +77,7 @@ def _python(tree: ast.Module) -> bool:
 
 
 def _starts_itself(tree: ast.Module) -> bool:
-    """Whether a program surely starts itself anew: a program that ends when it has done so once takes its own place."""
+    """Whether a program surely starts itself again: a program that ends when it has done so once takes its own place."""
     own = [node for node in _sure(tree.body) if _is_itself(node)]
     is_often = len(own) > 1 or any(
         isinstance(node, (ast.For, ast.While)) and any(each in own for each in ast.walk(node))
@@ -90,7 +90,7 @@ def _starts_itself(tree: ast.Module) -> bool:
 
 
 def _sure(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """What runs whenever the program does: nothing that stands in a condition or in a function."""
+    """What runs whenever the program does: nothing that is in a condition or in a function."""
     for part in body:
         if isinstance(part, ast.If):
             if _is_main(part.test):
@@ -106,7 +106,7 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _is_itself(node: ast.AST) -> bool:
-    """Whether a call starts the program that it stands in: `Popen([sys.executable, __file__])`."""
+    """Whether a call starts the program that it is in: `Popen([sys.executable, __file__])`."""
     if not isinstance(node, ast.Call) or _called(node) not in _STARTS | _RUNS or not node.args:
         return False
     inner = list(islice((each for part in node.args for each in ast.walk(part)), _MOST_NODES))
@@ -145,7 +145,7 @@ def _goes_on(node: ast.AST) -> bool:
             body: list[ast.stmt] = [ast.Expr(node.elt)]
             return (is_endless and _multiplies(body)) or (is_often and _multiplies(body, _FORKS))
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            # Only what surely runs in it: a call of itself that stands in a condition comes to an end.
+            # Only what surely runs in it: a call of itself that is in a condition comes to an end.
             sure = [part for part in node.body if isinstance(part, (ast.Expr, ast.Assign))]
             calls = [each for part in sure for each in ast.walk(part) if isinstance(each, ast.Call)]
             is_again = any(_called(each) == node.name or _is_target(each, node.name) for each in calls)
@@ -211,7 +211,7 @@ def _is_endless(found: ast.expr) -> bool:
 
 
 def _counted(found: ast.expr) -> int:
-    """How often `range(N)` goes round; 0 where that is not told."""
+    """How often `range(N)` goes round; 0 where that is unknown."""
     if isinstance(found, ast.Call) and _called(found) == "range" and found.args:
         last = found.args[-1 if len(found.args) < 3 else 1]
         if isinstance(last, ast.Constant) and isinstance(last.value, int):

@@ -27,7 +27,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _is_given(text: str, reading: CallReading) -> bool:
-    """Whether a text stands in the call, and not only in a file that it runs."""
+    """Whether a text is in the call, and not only in a file that it runs."""
     piece = text.strip()[:60].partition("\n")[0].partition("'")[0].partition('"')[0].partition("\\")[0]
     return any(piece in given for given in reading.texts)
 

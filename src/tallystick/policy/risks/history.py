@@ -1,8 +1,8 @@
 """Version control that loses something: history that is rewritten, work that is thrown away.
 
-Owns what the options of git, Mercurial, Subversion and their like mean for that. What becomes of single files of the
-working tree is judged by the files themselves. Sources: git(1) and the pages of its commands;
-`hg help`; the Subversion book, "svn Reference".
+Owns what the options of git, Mercurial, Subversion and similar mean for that. What becomes of single files of the
+working tree is judged by the files themselves. Sources: git(1) and the pages of its commands; `hg help`; the Subversion
+book, "svn Reference".
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _of_git(command: Command) -> Iterator[Risk]:
 
 
 def _is_shared(name: str) -> bool:
-    """Whether a branch is one that others work on; one whose name is not told may be."""
+    """Whether a branch is one that others work on; one whose name is unknown may be."""
     short = name.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
     return not short or HOLE in name or "*" in name or _SHARED.fullmatch(short) is not None
 
@@ -73,7 +73,7 @@ def _push(call: GitCall) -> str | None:
     if is_forced and (not refs or line.has("--all", "--tags", "--branches")):
         return _REWRITES
     is_deleting, has_lease = line.has("-d", "--delete"), line.has("--force-with-lease", "--force-if-includes")
-    # With a lease nobody's work is lost that was not seen, so the branch that one is on may be pushed.
+    # With a lease no one's work is lost that was not seen, so the branch that one is on may be pushed.
     named = [ref.text for ref in refs if not (has_lease and not is_forced and ref.text in ("HEAD", "@"))]
     if any(_is_ref_lost(ref, is_forced or has_lease, is_deleting) for ref in named):
         return _REWRITES

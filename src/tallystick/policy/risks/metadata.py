@@ -101,7 +101,7 @@ def _given(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _in_code(reading: CallReading, settings: Settings) -> Iterator[Risk]:
-    """Code that talks to a host which is not told, and has the address in it."""
+    """Code that talks to a host which is unknown, and has the address in it."""
     if not reading.snippets:
         return
     is_untold = any(one.domain is Domain.NETWORK and not one.is_known for one in reading.effects.intents)

@@ -1,8 +1,9 @@
 """What the text does not tell and that may be of a grave kind.
 
-Owns which gaps in what was read are worth a question: text that is run and that nobody can see, programs that are not told
-with something grave among their words, deletions of what is not told, and calls of file tools that do not say which file.
-Gaps in scripts that lie on disk are not asked about: they may be read there. Code that hides what it runs is `hidden`.
+Owns which gaps in what was read are worth a question: text that is run and that no one can see, programs that are
+unknown with something grave among their words, deletions of what is unknown, and calls of file tools that do not say
+which file. Gaps in scripts that lie on disk are not asked about: they may be read there. Code that hides what it runs
+is `hidden`.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ def _code(intent: Intent, script: Script) -> Iterator[Risk]:
             is_unseen = is_own and bool(command.inputs) and not _is_generated(command.inputs, script.commands)
         else:
             is_code = reason == "script" or (reason == "code" and what.partition(":")[0] in _CODE)
-            # Where the text or the script itself is told, a word that is not told is only an argument of it.
+            # Where the text or the script itself is known, a word that is unknown is only an argument of it.
             words = [word for word in command.words[1:] if spelled((word,)) == intent.words]
             is_unseen = is_code and _runs_unseen(reason, command, (command.words[0], *words), script.commands)
         if is_unseen:
@@ -162,7 +163,7 @@ def _runs_unseen(reason: str, command: Command, words: tuple[Word, ...], command
     makers = [n for word in holes for n in word.commands]
     if reason in ("eval", "code"):
         return not makers or not _is_generated(makers, commands)
-    # A script whose name is not told: one of several that are listed is work.
+    # A script whose name is unknown: one of several that are listed is work.
     if any(word.is_stream for word in holes):
         return not _is_generated(makers, commands)
     names = _leaves(makers, commands)
@@ -228,7 +229,7 @@ _TAKES_CODE = ("-c", "-e", "-m", "-r", "-p")
 
 
 def _program(intent: Intent, reading: CallReading, scripts: tuple[Script, ...], settings: Settings) -> Iterator[Risk]:
-    """A program of which it is not told what it does with something grave."""
+    """A program of which it is unknown what it does with something grave."""
     if not intent.target.startswith("program:"):
         return
     is_unnamed = intent.target == "program: ?"
@@ -334,7 +335,7 @@ def _may_be_anything(word: Word, commands: tuple[Command, ...], *, is_deep: bool
 
 
 def _is_told_elsewhere(word: Word, commands: tuple[Command, ...]) -> bool:
-    """Whether what is deleted stands in a file or an answer, not in a list of files. An empty variable deletes nothing."""
+    """Whether what is deleted is in a file or an answer, not in a list of files. An empty variable deletes nothing."""
     if word.commands:
         found = [commands[n] for n in _before(list(word.commands), commands)]
         is_file = any(map(_reads_a_file, found)) or any(map(_lists_all, found))

@@ -1,4 +1,4 @@
-"""Packages that come from somewhere else than a registry: a URL, a repository, an index that nobody listed.
+"""Packages that come from somewhere else than a registry: a URL, a repository, an index that no one listed.
 
 Owns which programs install or run packages, and where they are told to take them from. That a package of a public registry
 runs code of its authors is not said here: it is daily work.
@@ -120,7 +120,7 @@ _SMALLER = fact_of_programs("installs-with")
 
 
 def _from_a_url(started: Started, settings: Settings) -> Iterator[Risk]:
-    """`mix archive.install URL`, `terraform init -from-module=git::URL`; a package of `snap` that nobody signed."""
+    """`mix archive.install URL`, `terraform init -from-module=git::URL`; a package of `snap` that no one signed."""
     if started.operands[:1] and started.operands[0] in _SMALLER[started.name]:
         for word in started.words:
             at = word.find("://")

@@ -316,7 +316,7 @@ _WIDE_SCOPES = re.compile(r"(?:^|,)(?:admin:|delete_repo|write:org|site_admin|ma
 
 
 def _gh(started: Started) -> str | None:
-    """A forge's rights: a token for more, a repository for everybody, somebody else for a repository."""
+    """A forge's rights: a token for more, a repository for everybody, someone else for a repository."""
     words = started.operands
     if words[:1] == ("auth",) and _WIDE_SCOPES.search(started.value("-s", "--scopes")):
         return "gives-rights"

@@ -35,17 +35,17 @@ class Started(Struct, frozen=True):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The arguments, what is not told of them left out."""
+        """The arguments, what is unknown of them left out."""
         return tuple(word.plain for word in self.given)
 
     @property
     def hidden(self) -> str:
-        """What the parts that are not told were made from: a substitution, what `find` looked through."""
+        """What the parts that are unknown were made from: a substitution, what `find` looked through."""
         return " ".join(word.hidden[:_MOST_HIDDEN] for word in self.given[:16] if word.hidden)
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The arguments that are no options. The value of an option is taken for one."""
+        """The arguments that are not options. The value of an option is taken for one."""
         return tuple(word for word in self.words if word[:1] != "-" or word == "-")
 
     def has(self, *options: str) -> bool:
@@ -107,7 +107,8 @@ def own_scripts(reading: CallReading) -> tuple[Script, ...]:
 def inner_texts(reading: CallReading) -> Iterator[str]:
     """Texts of the shell that no reader takes for such.
 
-    They stand in variables that programs run, in arguments of some programs, and are typed into a shell that runs already.
+    They are in variables that programs run, in arguments of some programs, and are typed into a shell that runs
+    already.
     """
     for script in reading.scripts:
         yield from (value for name, value in script.assigned if name in _RUN_VARIABLES and " " in value)

@@ -144,7 +144,7 @@ def _of_files(effects: Effects, settings: Settings, files: dict[str, str]) -> It
         into.setdefault(flow.target, []).append(flow.source)
         flowing.add(flow.source)
     loose: dict[int, str] = {}
-    """By command: the host that its code asks, where it is not told what becomes of the answer."""
+    """By command: the host that its code asks, where it is unknown what becomes of the answer."""
     for at, intent in enumerate(effects.intents):
         if intent.domain is Domain.NETWORK and intent.operation in _SOURCES and at not in flowing:
             loose[intent.command] = intent.target

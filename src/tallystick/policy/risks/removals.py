@@ -1,7 +1,8 @@
-"""Programs that delete what is no file of this machine: resources of clouds and clusters, packages, volumes, backups.
+"""Programs that delete what is not a file of this machine: resources of clouds and clusters, packages, volumes, backups.
 
-Owns which words of which program mean that. What only looks, or says what it would do, is no removal. Sources: the command
-references of the clouds' and forges' programs, of Docker, Kubernetes, Terraform and its like, and of the package registries.
+Owns which words of which program mean that. What only looks, or says what it would do, is not a removal. Sources: the
+command references of the clouds' and forges' programs, of Docker, Kubernetes, Terraform and its like, and of the
+package registries.
 """
 
 from __future__ import annotations
@@ -243,7 +244,7 @@ def _docker(started: Started) -> str | None:
     if _STACKS(started):
         return _VOLUMES
     is_removal = said[:1] in (["rm"], ["rmi"]) or said[:2] in (["container", "rm"], ["image", "rm"], ["pod", "rm"])
-    # Which ones is told by another program, or it is all of them.
+    # Which ones is known by another program, or it is all of them.
     is_all = started.has("--all") or any(not word.is_known for word in started.given)
     if is_removal and is_all:
         return _VOLUMES

@@ -123,7 +123,7 @@ def _runs_received(text: str) -> bool:
 
 
 def runs_named(text: str, source: re.Pattern[str]) -> bool:
-    """Whether what a source gives is run as a command or as code, not merely given to a program that is told."""
+    """Whether what a source gives is run as a command or as code, not merely given to a program that is known."""
     names = _named(text, source)
     for found in _RUN.finditer(text):
         given = (found[1] or found[2]).lstrip(" ([{")

@@ -1,7 +1,7 @@
 """Shells that are joined with a connection by descriptors: through a coprocess, `exec`, a named pipe.
 
-Owns those ways of joining, in a text of the shell. Which programs talk to hosts and which commands are open shells is told by
-`sockets`. Source: bash(1), "Coprocesses" and "REDIRECTION"; ksh(1).
+Owns those ways of joining, in a text of the shell. Which programs talk to hosts and which commands are open shells is
+known by `sockets`. Source: bash(1), "Coprocesses" and "REDIRECTION"; ksh(1).
 """
 
 from __future__ import annotations

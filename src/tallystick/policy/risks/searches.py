@@ -1,6 +1,6 @@
 """Secrets that a call looks for and reads: found by name and shown, picked by a pattern, taken from a repository's history.
 
-Owns recognizing that. Where a path stands in a call, the path is judged; here the path is only known once it is found.
+Owns recognizing that. Where a path is in a call, the path is judged; here the path is only known once it is found.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _listed(reading: CallReading) -> Iterator[str]:
 
 
 def _is_narrowed(folder: str, reading: CallReading) -> bool:
-    """Whether `find` looks below the folder for names that are no secrets: public keys."""
+    """Whether `find` looks below the folder for names that are not secrets: public keys."""
     finders = [program for program in programs(reading) if program.name in _FINDERS]
     return bool(finders) and all(
         (names := _names(program)) and not any(is_secret(f"{folder}/{name}", reading.home) for name in names)

@@ -48,7 +48,7 @@ def _printing(rule: RiskRule) -> tuple[_Printing, ...]:
 
 
 def _table(when: str) -> dict[str, tuple[_Printing, ...]]:
-    """The commands of programs for which one test stands in their entry."""
+    """The commands of programs for which one test is in their entry."""
     return {
         name: tuple(
             printing for rule in rules if rule.when == f"secret_managers.{when}" for printing in _printing(rule)

@@ -1,4 +1,4 @@
-"""Secrets that are named to something of which it is not told what it does: another machine, unread code, a sub-agent.
+"""Secrets that are named to something of which it is unknown what it does: another machine, unread code, a sub-agent.
 
 Owns where such names count. In what the readers understand, the paths are judged themselves; a name in a search, a message
 or a text that is only printed is no use of it.
@@ -195,7 +195,7 @@ _CONNECTS = re.compile(r"['\"]?(?:/usr/bin/)?ssh\s")
 
 
 def _in_settings(reading: CallReading) -> Iterator[str]:
-    """Commands in variables that other programs run. Their values are no words of any command."""
+    """Commands in variables that other programs run. Their values are not words of any command."""
     for text in (*reading.texts, *_assigned(reading)):
         if "=" in text:
             for found in _SETTING.finditer(text[: 64 << 10]):
@@ -229,7 +229,7 @@ _MOST_ARGUMENT = 4096
 
 
 def _in_arguments(reading: CallReading) -> Iterator[str]:
-    """What a tool in no table is given: names in queries, or in a word that is no path by itself, `~/.ssh:/keys`."""
+    """What a tool in no table is given: names in queries, or in a word that is not a path by itself, `~/.ssh:/keys`."""
     if plain_name(reading.call.tool) in known_tools():
         return
     told = {one.target for one in reading.effects.intents if one.operation not in _MADE}

@@ -74,7 +74,7 @@ def _killed(started: Started) -> tuple[str, ...]:
 
 
 def _by_id(started: Started) -> tuple[str, ...]:
-    """`kill $(pidof NAME)`: what stands in the substitution."""
+    """`kill $(pidof NAME)`: what is in the substitution."""
     return tuple(_NAME.findall(started.hidden))
 
 

@@ -70,7 +70,7 @@ def _is_fed_by_a_host(command: Command, commands: Sequence[Command]) -> bool:
 
 
 def _words(command: Command) -> Sequence[Word]:
-    """The words of a command whose program is not told; none of another."""
+    """The words of a command whose program is unknown; none of another."""
     words: Sequence[Word] = command.words
     if command.role is Role.UNTOLD and command.reason == "eval":
         text = " ".join(word.text for word in command.spelled[1:])

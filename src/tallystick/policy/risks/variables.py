@@ -1,6 +1,6 @@
 """Single variables that are printed and whose names promise a secret: `echo $API_KEY`, `printenv DATABASE_URL`.
 
-Owns which names do. The values are not told before a call runs.
+Owns which names do. The values are unknown before a call runs.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def is_secret_variable(name: str) -> bool:
 
 
 def _echoed(text: str) -> Iterator[str]:
-    """The variables in what `echo` prints: a value that is not told leaves no name among the words that were read."""
+    """The variables in what `echo` prints: a value that is unknown leaves no name among the words that were read."""
     if "$" not in text:
         return
     for printed in _PRINTED.finditer(text[:_MOST_CHARACTERS]):
