@@ -63,7 +63,7 @@ def test_the_end_of_one_recorded_path_is_enough(weave: Weave) -> None:
 def test_the_end_of_several_paths_lists_them(weave: Weave) -> None:
     weave.version("file:///one/a.py")
     weave.version("file:///two/a.py")
-    with pytest.raises(AmbiguousError, match=r"'a.py' names 2 things: /one/a.py; /two/a.py") as caught:
+    with pytest.raises(AmbiguousError, match=r"'a.py' is ambiguous: 2 things: /one/a.py; /two/a.py") as caught:
         start(weave, "a.py")
     assert caught.value.hint == "give more of the path"
 
@@ -97,7 +97,7 @@ def test_a_url_is_named_whole_or_by_its_beginning(weave: Weave) -> None:
     page = weave.version("https://example.org/a?b=c", kind="url")
     assert start(weave, "https://example.org/a?b=c").nodes == version(page)
     assert start(weave, "https://example.org/").nodes == version(page)
-    with pytest.raises(NotFoundError, match=r"there is no record of 'https://example\.com/'"):
+    with pytest.raises(NotFoundError, match=r"no record of 'https://example\.com/'"):
         start(weave, "https://example.com/")
 
 
@@ -143,7 +143,7 @@ def test_a_file_comes_before_a_session_that_begins_so(weave: Weave) -> None:
 def test_of_a_folder_the_files_below_it_are_offered(weave: Weave) -> None:
     weave.version("file:///w/docs/a")
     for text in ("docs", "docs/", "/w/docs/."):
-        with pytest.raises(NotFoundError, match="there is no record of /w/docs itself") as caught:
+        with pytest.raises(NotFoundError, match="no record of /w/docs itself") as caught:
             start(weave, text)
         assert "`tally artifact list --prefix /w/docs/`" in (caught.value.hint or "")
 
@@ -161,7 +161,7 @@ def test_what_means_nothing_brings_near_names(weave: Weave) -> None:
         assert "/w/docs/summary.md" in caught.value.hint
     with pytest.raises(NotFoundError) as caught:
         start(weave, "zzz")
-    assert caught.value.hint == "`tally search zzz` looks through what was said"
+    assert caught.value.hint == "`tally search zzz` searches prompts and results"
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_a_line_is_read_from_the_file_as_it_is_now(tmp_path: Path) -> None:
     assert read_line_of(str(path), 3) == ("\ufffd\ufffd", None)
     assert len(read_line_of(str(path), 4)[0] or "") == 20_000
     assert read_line_of(str(path), 5) == ("end", None)
-    assert read_line_of(str(path), 6) == (None, "the file now has fewer than 6 lines now")
+    assert read_line_of(str(path), 6) == (None, "the file now has fewer than 6 lines")
     assert read_line_of(str(tmp_path), 1) == (None, "the file no longer exists")
     assert read_line_of("a", 1) == (None, "the folder that the path is relative to is unknown")
     assert read_line_of("/" + "x" * 5_000, 1)[0] is None

@@ -204,7 +204,7 @@ def test_errors_come_as_json_too(tally: Tally) -> None:
             "exit_code": 1,
         },
     }
-    assert result.stderr.startswith("tally: there is no store")
+    assert result.stderr.startswith("tally: no store")
     assert json.loads(tally("nothing", "--json").stdout)["error"]["exit_code"] == 64
 
 

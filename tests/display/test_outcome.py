@@ -44,7 +44,7 @@ def step(type_: str, /, values: dict[str, Json] | None = None, **members: Json) 
         (step("security_decision", {"content.reason": "verified"}, action="allow"), "allow · verified"),
         (step("security_decision", action="deny"), "DENIED"),
         (step("a_type_of_later", {"content.novel": "something"}), "something"),
-        (step("sighting", source="hook", steps=[{"n": 1}, {"n": 2}]), "2 steps seen by hook too"),
+        (step("sighting", source="hook", steps=[{"n": 1}, {"n": 2}]), "confirmed: hook reports the same 2 steps"),
         (step("warning", {"content.text": {"blocks": 1}}), '{"blocks": 1}'),
     ],
 )

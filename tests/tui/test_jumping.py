@@ -56,7 +56,7 @@ def test_where_keys_lead(store: Home, keys: tuple[str, ...], session: str, n: in
     [
         (("backspace",), "no jump to go back from"),
         (("o",), "no session began at this step"),
-        (("P",), "this session belongs to no other"),
+        (("P",), "this session has no parent"),
         (("G", "e"), "no failure after this step"),
         (("E",), "no failure before this step"),
         (("colon", "=4200", "enter"), "step 4200"),

@@ -50,7 +50,7 @@ def test_without_an_index_one_is_made_that_says_the_same(samples: Home) -> None:
 
 
 def test_without_a_store_there_is_no_index(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="there is no store"), open_index(Home(tmp_path / "none")):
+    with pytest.raises(NotFoundError, match="no store"), open_index(Home(tmp_path / "none")):
         pass
 
 

@@ -120,5 +120,5 @@ def test_a_switch_may_be_written_as_true_and_false_too(home: Home) -> None:
 @pytest.mark.parametrize("text", ["0", "7"])
 def test_some_numbers_may_be_none(home: Home, text: str) -> None:
     assert set_setting(home, "checkpoints.max_per_session", text).value == int(text)
-    with pytest.raises(UsageError, match="cannot be '0'"):
+    with pytest.raises(UsageError, match="cannot be set to '0'"):
         set_setting(home, "output.limit", "0")

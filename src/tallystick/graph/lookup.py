@@ -64,7 +64,7 @@ def resolve_session(graph: Graph, text: str) -> SessionRow:
     """
     found = matching_sessions(graph, text, limit=_CANDIDATES + 1)
     if not found:
-        raise NotFoundError(f"no session is named {text!r}", hint="`tally session list` shows what there is")
+        raise NotFoundError(f"no session {text!r}", hint="`tally session list` lists the sessions")
     if len(found) > 1:
         names = [f"{row.session[:12]} ({row.agent}, {row.last or 'no time'})" for row in found]
         raise AmbiguousError(f"{text!r} names {_listed(names, 'sessions')}", hint="write more digits")

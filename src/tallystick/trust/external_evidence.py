@@ -50,7 +50,7 @@ def _nameless(home: Home, pins: Path, error: TallystickError) -> ExternalEvidenc
         known = [pin for pin in read_pins(pins) if Path(pin.home) == home.folder.absolute()]
     except JournalError as problem:
         return ExternalEvidence(notes=(f"signer: {problem}",))
-    alarms = tuple(f"this folder held the ledger of store {pin.store}: {error}" for pin in known)
+    alarms = tuple(f"the ledger of store {pin.store} was in this folder: {error}" for pin in known)
     return ExternalEvidence(alarms=alarms, key=known[0].key if known else None)
 
 

@@ -114,7 +114,7 @@ def test_a_name_that_means_nothing_says_what_was_looked_for_and_what_is_near(tal
     result = tally("why", "docs/sumary.md")
     assert result.exit_code == 1
     assert f"no file {told.folder}/docs/sumary.md" in result.stderr
-    assert f"known are {told.folder}/{SUMMARY}" in result.stderr
+    assert f"similar: {told.folder}/{SUMMARY}" in result.stderr
     assert "tally search" in tally("why", "nothing-like-it").stderr
 
 

@@ -161,7 +161,7 @@ def test_pruning_says_what_it_would_do_and_does_it(tally: Tally, tally_json: Tal
     assert "would delete the content of 1 checkpoint of 1 session" in dry.stdout
     assert "goal_end" in dry.stdout
     assert tally_json("checkpoint", "prune", "--dry-run")["checkpoints"][0]["names"] == ["content.label"]
-    assert tally("checkpoint", "prune").stdout == "dropped what 1 checkpoint of 1 session said\n"
+    assert tally("checkpoint", "prune").stdout == "deleted the content of 1 checkpoint of 1 session\n"
     assert tally("checkpoint", "prune").stdout == "nothing to delete\n"
     listed = tally("checkpoint", "list", "--all").stdout
     (dropped,) = (line.split()[0] for line in listed.splitlines() if "(deleted by retention)" in line)

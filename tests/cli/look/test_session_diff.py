@@ -31,7 +31,7 @@ def test_it_says_where_they_part_and_what_is_different(tally: Tally, pair: Path)
     assert any(line.split() == ["status", "completed", "failed"] for line in lines)
     assert any(line.split() == ["calls", "2", "3"] for line in lines)
     assert any(line.split() == ["folder", "/w/left", "→", "/w/right"] for line in lines)
-    assert "they differ first after 2 actions that are the same: argument content, content of notes" in lines
+    assert "first difference after 2 equal actions: argument content, content of notes" in lines
     assert "prompts and calls: 2 the same, 1 changed, 0 only A, 1 only B" in lines
     assert "    … 2 the same" in lines
     (only,) = (line for line in lines if "Bash" in line)

@@ -49,7 +49,7 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(tally: Tally, user: Path) ->
 
 
 def test_all_means_the_agents_that_are_found(tally: Tally, tally_json: TallyJson, user: Path) -> None:
-    assert tally("install", "--all").stdout == "no agent was found\n"
+    assert tally("install", "--all").stdout == "no agent is found\n"
     (user / ".gemini").mkdir()
     (user / ".aider").mkdir()
     found = tally_json("install", "--all")

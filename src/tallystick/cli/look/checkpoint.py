@@ -40,7 +40,7 @@ checkpoint = Group(
             "List checkpoints, newest first; those of a run in journal order.",
         ),
         "show": ("tallystick.cli.look.checkpoint:show", "Show everything about one checkpoint."),
-        "diff": ("tallystick.cli.look.checkpoint:diff", "Show what happened between two checkpoints."),
+        "diff": ("tallystick.cli.look.checkpoint:diff", "Show what happened between two checkpoints"),
         "verify": ("tallystick.cli.look.checkpoint:verify", "Check that checkpoints match the steps that they mark"),
         "prune": (
             "tallystick.cli.look.checkpoint:prune",

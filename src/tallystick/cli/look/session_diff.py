@@ -95,8 +95,8 @@ def _ran_under(found: SessionDiff, width: int) -> Iterator[str]:
 def _divergence(found: SessionDiff, first: Divergence, width: int) -> Iterator[str]:
     after = "at the first action"
     if first.after:
-        after = f"after {counted(first.after, 'action')} that are the same"
-    yield click.style(f"they differ first {after}: {_words(first.differs)}", bold=True)
+        after = f"after {counted(first.after, 'equal action')}"
+    yield click.style(f"first difference {after}: {_words(first.differs)}", bold=True)
     for name, side, move in (("A", found.left, first.left), ("B", found.right, first.right)):
         yield f"  {name}  {_move(side, move, width - 5)}"
 

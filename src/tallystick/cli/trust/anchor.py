@@ -172,7 +172,7 @@ def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str |
 @click.command("verify", cls=Command, example="tally anchor verify")
 @pass_run
 def verify(run: Run) -> None:
-    """Hold the store against what the places keep. The same as `tally verify --require A4`, with what each place says."""
+    """Compare the store with the heads that the places keep. The same as `tally verify --require A4`, with each answer."""
     from tallystick.cli.trust.verify import verify as verify_store
     from tallystick.trust.anchor_answers import ask
     from tallystick.trust.anchors import keys_of

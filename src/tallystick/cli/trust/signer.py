@@ -27,7 +27,7 @@ signer = Group(
         "init": ("tallystick.cli.trust.signer:init", "Set up a signer that runs as another user."),
         "run": ("tallystick.cli.trust.signer:run", "Run the signer under a supervisor of your own."),
         "status": ("tallystick.cli.trust.signer:status", "Show who signs this store, and the signer's state."),
-        "verify": ("tallystick.cli.trust.signer:verify", "Compare the store with the signer's state."),
+        "verify": ("tallystick.cli.trust.signer:verify", "Compare the store with the state of its signer."),
         "leave": ("tallystick.cli.trust.signer:leave", "Return to a key of the store's own."),
     },
 )
@@ -138,7 +138,7 @@ def _facts(found: SignerReport) -> Iterator[tuple[str, str]]:
 @click.command("verify", cls=Command, example="tally signer verify")
 @pass_run
 def verify(call: Run) -> None:
-    """Hold the store against what its signer remembers. The same as `tally verify --require A3`."""
+    """Compare the store with the state of its signer. The same as `tally verify --require A3`."""
     from tallystick.cli.trust.verify import verify as verify_store
 
     click.get_current_context().invoke(verify_store, require="A3")
