@@ -239,7 +239,8 @@ def _remove(home: Home, ours: list[Path]) -> None:
             home.folder.rmdir()
     except OSError as error:
         raise JournalError(
-            f"cannot remove {error.filename}: {error.strerror}", hint="make it writable, then run tally uninstall --purge"
+            f"cannot remove {error.filename}: {error.strerror}",
+            hint="make it writable, then run tally uninstall --purge",
         ) from error
 
 
@@ -251,7 +252,9 @@ def _stays(home: Home) -> Iterator[Item]:
     if home.exists:
         try:
             for command in left_for_root(read_store(home).store_id):
-                yield Item(part="signer", state=State.STAYS, said="belongs to another user: needs root", command=command)
+                yield Item(
+                    part="signer", state=State.STAYS, said="belongs to another user: needs root", command=command
+                )
             for target in targets(home):
                 said = f"{target.name} keeps its heads: they hold no content"
                 yield Item(part="anchor", state=State.STAYS, said=said)

@@ -49,7 +49,7 @@ def _confirm(run: Run, lost: Losses | None) -> None:
     if run.json or not sys.stdin.isatty():
         raise UsageError(
             "--purge removes the record for good, and no one can be asked here",
-            hint="look at it with --dry-run, then add --yes",
+            hint="review it with --dry-run, then add --yes",
         )
     for line in _lost(lost):
         click.echo(line, err=True)
