@@ -21,8 +21,9 @@ import pytest
 
 from tallystick import hook, hook_alone
 from tallystick.agents.hooks import NAMES, Payload, hook_adapter
-from tallystick.agents.hooks.asks import ASKS, Asking
+from tallystick.agents.hooks.asks import ASKS
 from tallystick.capture import recorder
+from tallystick.catalog.agents import Asking
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tests.service import faults

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.hooks import SILENT, HookAdapter, HookCommand, hook_adapter, hook_adapters
-from tallystick.agents.hooks.asks import ASKS, Asking
+from tallystick.agents.hooks.asks import ASKS
+from tallystick.catalog.agents import Asking
 from tallystick.errors import FormatError
 from tallystick.model.decision import Decision, Effect
 from tallystick.model.step import Opening, SessionKind, Source, Step

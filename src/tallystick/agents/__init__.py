@@ -13,6 +13,7 @@ from typing import Protocol, cast
 
 import msgspec
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event
 
 __all__ = ["blind_spots", "definition", "headless", "hooks", "kit", "protocols", "recognition", "settings"]
@@ -78,32 +79,10 @@ class Adapter(Protocol):
         ...
 
 
-NAMES: tuple[str, ...] = (
-    "claude_code.transcript",
-    "codex.transcript",
-    "gptme.transcript",
-    "gptme.ledger",
-    "headless.transcript",
-    "headless.legacy",
-    "hermes.transcript",
-    "copilot.transcript",
-    "gemini.transcript",
-    "gemini.legacy",
-    "qwen.transcript",
-    "opencode.transcript",
-    "cursor.transcript",
-    "swe_agent.transcript",
-    "pi.transcript",
-    "cline.transcript",
-    "mini_swe_agent.transcript",
-    "aider.transcript",
-    "gensee.transcript",
-    "goose.transcript",
-    "droid.transcript",
-    "windsurf.transcript",
-    "amp.transcript",
+NAMES: tuple[str, ...] = tuple(
+    f"{name.replace('-', '_')}.{reader}" for name, facts in AGENTS.items() for reader in facts.readers
 )
-"""The modules of this package that are adapters."""
+"""The modules of this package that are adapters: those that the catalogue names as readers."""
 
 
 def adapters() -> dict[str, Adapter]:

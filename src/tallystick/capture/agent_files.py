@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-from tallystick.agents.settings import Base, Place
 from tallystick.capture.surroundings import Surroundings
+from tallystick.catalog.agents import Base, Place
 
 
 def path_of(place: Place, where: Surroundings, root: Path) -> tuple[Path, Path] | None:

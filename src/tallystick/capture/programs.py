@@ -17,14 +17,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tallystick.catalog.agents import AGENTS
+
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?[0-9A-Za-z.+-]{0,40}", re.ASCII)
 _SECONDS = 8.0
 _MOST_BYTES = 4 << 20
 _QUIET = {
-    "CLINE_NO_AUTO_UPDATE": "1",
-    "COPILOT_AUTO_UPDATE": "false",
-    "DISABLE_AUTOUPDATER": "1",
     "NO_COLOR": "1",
+    **{name: value for facts in AGENTS.values() for name, value in facts.variables.quiet.items()},
 }
 """Asking for a version must not begin an update."""
 

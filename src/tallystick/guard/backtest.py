@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from tallystick.catalog.agents import folder_variables
 from tallystick.errors import NotFoundError, PolicyError
 from tallystick.graph.calls import home_of
 from tallystick.graph.times import microseconds
@@ -151,9 +152,7 @@ def _story(home: Home, then: HistoricalWorld, settings: Settings) -> SessionStat
 
 def _moving() -> dict[str, str]:
     """The variables of this machine that move agents' settings."""
-    return {
-        name: os.environ[name] for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME") if name in os.environ
-    }
+    return {name: os.environ[name] for name in folder_variables() if name in os.environ}
 
 
 def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[_Made]:

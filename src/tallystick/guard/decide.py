@@ -15,8 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_adapters
+from tallystick.agents.hooks import HookAdapter, hook_adapters
 from tallystick.capture.tracking import load_git, repository_of, tracking_of
+from tallystick.catalog.agents import Base, folder_variables, hook_switches
 from tallystick.guard.call_effects import CallEffects, Deeds, deed_of, recorded_deed
 from tallystick.guard.file_inspection import inspect_written
 from tallystick.guard.live_world import LiveWorld
@@ -34,22 +35,7 @@ from tallystick.policy.recorder import Recorder
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, World
 
-_MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "TMPDIR")
-_ALSO_OF_USER = (
-    ".claude/settings.local.json",
-    ".codex/hooks.json",
-    ".codex/config.toml",
-    ".codex/requirements.toml",
-    ".copilot/hooks/tallystick.json",
-    "/etc/claude-code/managed-settings.json",
-    "/Library/Application Support/ClaudeCode/managed-settings.json",
-    "/etc/codex/requirements.toml",
-    "/etc/codex/config.toml",
-    "/etc/gemini-cli/settings.json",
-    "/Library/Application Support/GeminiCli/settings.json",
-)
-_ALSO_IN_PROJECTS = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml")
-"""Files that nothing of ours is written to, but that can switch hooks off."""
+_MOVING = (*folder_variables(), "TMPDIR")
 
 
 class Decider:
@@ -91,7 +77,7 @@ class Decider:
         places = Places(
             _protected(home, user_home, variables, known, package or Path(__file__).parent.parent),
             home=str(user_home),
-            in_projects=list(dict.fromkeys((*_paths(known, project=True), *_ALSO_IN_PROJECTS))),
+            in_projects=list(dict.fromkeys(_of_projects(known))),
             projects=[str(project) for project in projects],
             resolve=_without_links,
             ignores_case=sys.platform == "darwin",
@@ -211,23 +197,27 @@ def _protected(
     yield Protected(Kind.KEYS, posixpath.join(store, "keys"), is_folder=True)
     for path in _of_user_settings(user_home, variables, adapters):
         yield Protected(Kind.HOOK_SETTINGS, path, is_folder=False)
+    for place in hook_switches(Base.MANAGED):
+        yield Protected(Kind.HOOK_SETTINGS, f"/{place.path}", is_folder=bool(place.endings))
     is_installed = bool({"site-packages", "dist-packages"} & set(package.parts))
     yield Protected(Kind.PROGRAM if is_installed else Kind.CHECKOUT, posixpath.abspath(package), is_folder=True)
 
 
 def _of_user_settings(user_home: Path, variables: Mapping[str, str], adapters: Iterable[HookAdapter]) -> Iterator[str]:
-    files = [file for adapter in adapters for file in adapter.settings(project=False)]
-    for file in [*files, *(SettingsFile(path=path) for path in _ALSO_OF_USER)]:
-        yield posixpath.join(str(user_home), file.path)
+    files = [(file.path, file.variable) for adapter in adapters for file in adapter.settings(project=False)]
+    switches = [(place.path, place.variable) for place in hook_switches(Base.USER)]
+    for path, variable in (*files, *switches):
+        yield posixpath.join(str(user_home), path)
         moved = None
-        if file.variable is not None:
-            moved = variables.get(file.variable)
+        if variable is not None:
+            moved = variables.get(variable)
         if moved:
-            yield posixpath.join(moved, *Path(file.path).parts[1:])
+            yield posixpath.join(moved, *Path(path).parts[1:])
 
 
-def _paths(adapters: Iterable[HookAdapter], *, project: bool) -> Iterator[str]:
-    yield from (file.path for adapter in adapters for file in adapter.settings(project=project))
+def _of_projects(adapters: Iterable[HookAdapter]) -> Iterator[str]:
+    yield from (file.path for adapter in adapters for file in adapter.settings(project=True))
+    yield from (place.path for place in hook_switches(Base.PROJECT))
 
 
 def _without_links(path: str) -> str:

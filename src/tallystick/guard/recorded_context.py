@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from tallystick.ask.known_taint import Memory
+from tallystick.catalog.agents import CONVENTIONS, Base, Kind, places
 from tallystick.errors import TallystickError
 from tallystick.graph.authorship import LastChange, VersionMaker, asked_about_files, has_run, last_change, makers
 from tallystick.graph.graph import Graph, GraphError
@@ -40,9 +41,13 @@ _MOST_ASKED = 2_000
 _MOST_WARMED = 4
 _MOST_SOURCES = 3
 _MOST_ORDERS = 64 << 10
-_ORDERS = (
-    *("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md"),
-    *("MEMORY.md", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md"),
+_ORDERS = tuple(
+    dict.fromkeys(
+        (
+            *(place.path for place in places(kind=Kind.INSTRUCTIONS, base=Base.PROJECT) if not place.endings),
+            *CONVENTIONS.session_files,
+        )
+    )
 )
 """What agents read by themselves at the start of a session, in the folder that they work in."""
 _AGAIN_S = 2.0

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tallystick.agents import Adapter, Shape
 from tallystick.capture.discover import read_head
+from tallystick.catalog.agents import AGENTS
 from tallystick.errors import SourceError, TallystickError
 from tallystick.ingest.document_follower import FollowedWhole
 from tallystick.ingest.line_follower import FollowedLines
@@ -31,9 +32,10 @@ _MOST_FILES = 256
 _IDLE_S = 1800.0
 """After how long without anything new a file is let go of, so that memory does not grow with sessions that never end."""
 _CHILDREN: Mapping[str, tuple[str, ...]] = {
-    "claude-code": ("{stem}/subagents/**/*.jsonl",),
-    "gemini": ("{session}/*.jsonl",),
-    "qwen": ("../subagents/{stem}/agent-*.jsonl",),
+    name: histories.subagents
+    for name, facts in AGENTS.items()
+    for histories in facts.histories.values()
+    if histories.subagents
 }
 """By agent: where the files of sub-agents lie, seen from the folder of their session's file."""
 

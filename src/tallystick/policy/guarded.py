@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs import actions_of
 from tallystick.intent.programs.files import Finding, finding_of
@@ -56,7 +57,8 @@ _SETTINGS = frozenset((Kind.HOOK_SETTINGS, Kind.OTHER_SETTINGS))
 _SHELLS = programs_with("posix-shell")
 _MOST_WORDS = 50
 _EDITS = frozenset((Operation.EDIT, Operation.METADATA, Operation.CREATE))
-_OF_HOOKS = re.compile(r"(?i)tally|hook|setting|\.claude|\.codex|\.gemini|\.cursor|\.copilot|permission")
+_HOOKED = {folder for facts in AGENTS.values() if facts.hooks is not None for folder in facts.folder_names}
+_OF_HOOKS = re.compile(rf"(?i)tally|hook|setting|permission|{'|'.join(map(re.escape, sorted(_HOOKED)))}")
 _NOWHERE = ("", ".", "..", "./", "../")
 
 

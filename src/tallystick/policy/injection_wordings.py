@@ -11,6 +11,7 @@ from functools import cache
 
 import msgspec
 
+from tallystick.catalog.agents import addressed
 from tallystick.catalog.loading import Entry, load
 
 
@@ -52,11 +53,12 @@ def _compiled(part: str, names: Mapping[str, str]) -> re.Pattern[str]:
 def wordings() -> tuple[Wording, ...]:
     """Every wording that is known. They are compiled when a text is first looked at: few calls write one."""
     facts = load("injection_wordings", _Facts)
+    names = {**facts.names, "AGENT": "|".join(addressed())}
     return tuple(
         Wording(
             tag=wording.tag,
             needs=wording.needs,
-            parts=tuple(_compiled(part, facts.names) for part in wording.parts),
+            parts=tuple(_compiled(part, names) for part in wording.parts),
             is_order=wording.tag not in facts.negative,
         )
         for wording in facts.wordings

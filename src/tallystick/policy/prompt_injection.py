@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tallystick.catalog.agents import addressed
 from tallystick.policy.injection_wordings import Wording, wordings
 from tallystick.policy.unseen import coded_texts, comments, has_unseen, visible
 
@@ -141,7 +142,7 @@ def _is_told_of(wording: Wording, sentence: str, at: int) -> bool:
 # What a comment orders -----------------------------------------------------------------------------------------------
 
 _AT_AGENT = re.compile(
-    r"\byou (?:must|should|are|will)\b|\b(?:ai )?(?:assistants?|agents?|llms?|models?|ai|claude|copilot|codex|cursor|gemini)"
+    rf"\byou (?:must|should|are|will)\b|\b(?:ai )?(?:assistants?|agents?|llms?|models?|ai|{'|'.join(addressed())})"
     r"(?:[:,]| (?:must|should|shall|has to|have to|please|always|reading)\b)"
 )
 _DOES = re.compile(r"\b(?:execute|run|fetch|download|curl|wget|send|upload|post|append|ignore|approve|delete)\b")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import Done, Reading, Snippet, read_argv_effects, read_effects
 from tallystick.intent.tools import Code, Uses, uses_of
@@ -125,10 +126,13 @@ def _text(tool: str) -> str:
     return tool.encode("utf-8", "replace").decode("utf-8")
 
 
+_OF_PROJECT = ("PWD", *(name for facts in AGENTS.values() for name in facts.variables.project))
+
+
 def _environment(
     files: Files, folder: str | None, variables: dict[str, str], patterns: list[str], asked: list[str]
 ) -> Environment:
-    here = {"PWD": folder, "CLAUDE_PROJECT_DIR": folder} if folder is not None else {}
+    here = dict.fromkeys(_OF_PROJECT, folder) if folder is not None else {}
 
     def read_text(path: str) -> str | None:
         if not path.endswith(".ipynb"):  # its cells are for `loading` to read

@@ -6,17 +6,18 @@ Owns putting together what their programs, their settings and the record say. Mu
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 
 from tallystick.agents.blind_spots import BLIND_SPOTS
-from tallystick.agents.hooks import hook_adapters
+from tallystick.agents.hooks import hook_adapters, hooks_of
 from tallystick.agents.hooks.hook_identity import is_ours
 from tallystick.capture.programs import codex_hooks, find_program, program_version
 from tallystick.capture.surroundings import Surroundings
+from tallystick.catalog.agents import AGENTS, AgentFacts
 from tallystick.errors import TallystickError
 from tallystick.graph.newest import newest_time
 from tallystick.journal.home import Home
@@ -24,29 +25,10 @@ from tallystick.model.step import Source
 from tallystick.setup.install import hooked_events, switched_off_by
 from tallystick.workspace.indexing import open_index
 
-
-class Traces(msgspec.Struct, frozen=True):
-    """By what an agent is found: its programs, and folders below the user's home that it makes."""
-
-    programs: tuple[str, ...]
-    folders: tuple[str, ...]
-
-
-TRACES: dict[str, Traces] = {
-    "claude-code": Traces(("claude",), (".claude",)),
-    "codex": Traces(("codex",), (".codex",)),
-    "gemini": Traces(("gemini",), (".gemini",)),
-    "qwen": Traces(("qwen",), (".qwen",)),
-    "copilot": Traces(("copilot",), (".copilot",)),
-    "cursor": Traces(("cursor-agent", "cursor"), (".cursor",)),
-    "cline": Traces(("cline",), (".cline",)),
-    "opencode": Traces(("opencode",), (".config/opencode", ".local/share/opencode")),
-    "pi": Traces(("pi",), (".pi/agent",)),
-    "gptme": Traces(("gptme",), (".config/gptme", ".local/share/gptme")),
-    "hermes": Traces(("hermes",), (".hermes",)),
-    "aider": Traces(("aider",), (".aider",)),
-    "mini-swe-agent": Traces(("mini", "mini-swe-agent"), (".config/mini-swe-agent",)),
+TRACES: Mapping[str, AgentFacts] = {
+    name: facts for name, facts in AGENTS.items() if facts.programs and (facts.readers or facts.hooks is not None)
 }
+"""The agents that are looked for on a machine: by their programs, and folders below the user's home that they make."""
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,16 +58,20 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_agent(agent: str, where: Surroundings) -> Agent:
     """Whether an agent is on this machine, without running it."""
-    traces = TRACES.get(agent, Traces((), ()))
+    facts = AGENTS.get(agent)
     adapter = hook_adapters().get(agent)
-    spots = [spot.when for spot in BLIND_SPOTS.get(agent, ()) if spot.source is Source.HOOK]
     return Agent(
         agent=agent,
-        program=find_program(traces.programs, where.environment),
-        folder=next((path for name in traces.folders if (path := where.user / name).is_dir()), None),
+        program=find_program(facts.programs if facts is not None else (), where.environment),
+        folder=_folder(facts, where.user),
         can_be_hooked=adapter is not None,
-        unseen=tuple(spots),
+        unseen=tuple(spot.when for spot in BLIND_SPOTS.get(agent, ()) if spot.source is Source.HOOK),
     )
+
+
+def _folder(facts: AgentFacts | None, user: Path) -> Path | None:
+    paths = (user / name for name in (facts.folders if facts is not None else ()))
+    return next((path for path in paths if path.is_dir()), None)
 
 
 def find_agents(where: Surroundings) -> tuple[Agent, ...]:
@@ -108,7 +94,7 @@ def _described(agent: Agent, where: Surroundings) -> Agent:
         return agent
     version = program_version(agent.program, where.environment)
     trusted = None
-    if agent.agent == "codex" and agent.hooked:
+    if agent.hooked and hooks_of(agent.agent).needs_trust:
         trusted = _trusted(agent, where)
     return msgspec.structs.replace(agent, version=version, trusted=trusted)
 

@@ -16,11 +16,8 @@ import msgspec
 from tallystick.agents.hooks import SettingsFile, hook_adapter
 from tallystick.agents.hooks.switches import switched_off
 from tallystick.agents.settings import (
-    Base,
     Confidence,
     Hit,
-    Kind,
-    Place,
     Rule,
     SettingsAdapter,
     Severity,
@@ -36,6 +33,7 @@ from tallystick.agents.settings.secret_values import IN_SERVER, IN_SETTINGS, RED
 from tallystick.capture.agent_files import named_folder, path_of
 from tallystick.capture.audit_files import AuditedFile, files_below, linked_folder, others_may_change, read_file
 from tallystick.capture.surroundings import Surroundings
+from tallystick.catalog.agents import AGENTS, Base, Kind, Place
 from tallystick.errors import FormatError, UsageError
 from tallystick.model.step import Json
 from tallystick.scrubbing.finding import scrub_text
@@ -155,8 +153,8 @@ def _order(finding: Finding) -> tuple[int, str, int, str]:
 
 def _limitations(chosen: dict[str, SettingsAdapter], present: set[str], unknown: list[str]) -> Iterator[str]:
     yield from ALWAYS_UNSEEN
-    for name, adapter in chosen.items():
-        yield from (f"{name}: not seen: {unseen}" for unseen in adapter.UNSEEN)
+    for name in chosen:
+        yield from (f"{name}: not seen: {unseen}" for unseen in AGENTS[name].settings.unseen)
         if name not in present:
             yield f"{name}: not found on this machine, by its program and its folder"
     if unknown:
@@ -171,8 +169,8 @@ def _wanted(
 ) -> Iterable[_Wanted]:
     """The files to look at, each once. Settings belong to one agent; a text may be read by several."""
     found: dict[tuple[Path, Kind], _Wanted] = {}
-    for name, adapter in chosen.items():
-        for place in adapter.PLACES:
+    for name in chosen:
+        for place in AGENTS[name].files:
             for path, folder in _paths(place, where, root, limits):
                 wanted = found.setdefault((path, place.kind), _Wanted(path, folder, place, []))
                 if name not in wanted.agents:

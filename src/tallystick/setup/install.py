@@ -31,6 +31,7 @@ from tallystick.capture.settings_files import (
     write_settings,
 )
 from tallystick.capture.surroundings import Surroundings
+from tallystick.catalog.agents import AGENTS
 from tallystick.errors import FormatError, JournalError, SourceError, UsageError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
@@ -41,8 +42,7 @@ from tallystick.workspace.settings import read_setting
 _T = TypeVar("_T")
 _TRIES = 5
 AFTERWARDS = {
-    "codex": "Codex runs hooks only once you trust them: start codex, type /hooks, and agree",
-    "gptme": "the next gptme that starts loads it",
+    name: facts.hooks.afterwards for name, facts in AGENTS.items() if facts.hooks is not None and facts.hooks.afterwards
 }
 """What the user must do besides, by agent."""
 

@@ -133,7 +133,9 @@ def draft_agent(name: str, paths: Sequence[Path], *, home: Path, into: Path | No
         SourceError: a file cannot be read, or is of no form that a draft can be made of.
     """
     if not _NAME.match(name):
-        raise UsageError(f"{name!r} is not a name for an agent", hint="write it as goose, factory-droid: a-z, 0-9 and -")
+        raise UsageError(
+            f"{name!r} is not a name for an agent", hint="write it as goose, factory-droid: a-z, 0-9 and -"
+        )
     contents = {path: _read(path) for path in paths}
     sample = sample_of(paths[0], contents[paths[0]])
     root = Path.cwd() if into is None else into

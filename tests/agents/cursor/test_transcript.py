@@ -15,7 +15,7 @@ from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.damage import JSON, spoilt
 
-PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "public" / "small" / "cursor-session-simple.jsonl"
+PUBLIC = Path(__file__).parents[4] / "shared" / "data" / "public" / "small" / "cursor-session-simple.jsonl"
 PATH = "/home/dev/.cursor/projects/home-dev-project/agent-transcripts/s1/s1.jsonl"
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.agents.hooks.asks import ASKS, Asking, told
+from tallystick.agents.hooks.asks import ASKS, told
+from tallystick.catalog.agents import Asking
 from tallystick.model.decision import Decision, Effect
 
 

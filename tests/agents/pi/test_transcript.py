@@ -16,7 +16,7 @@ from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.damage import JSON, spoilt
 
 RECORDING = next((Path(__file__).parents[2] / "recordings" / "pi").glob("*/.pi/agent/sessions/*/*.jsonl"))
-PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "public" / "small" / "pi-session-tool.jsonl"
+PUBLIC = Path(__file__).parents[4] / "shared" / "data" / "public" / "small" / "pi-session-tool.jsonl"
 
 
 def header(**more: Any) -> dict[str, Any]:

@@ -6,9 +6,10 @@ import json
 from collections import Counter
 from typing import Any, NamedTuple
 
-from tallystick.agents.settings import Base, Hit, Kind, settings_adapters
+from tallystick.agents.settings import Hit, settings_adapters
 from tallystick.agents.settings.audit import settings_hits, text_hits
 from tallystick.agents.settings.parsed import parse
+from tallystick.catalog.agents import Base, Kind
 from tallystick.model.step import Json
 from tallystick.scrubbing.json_values import scrub_json
 

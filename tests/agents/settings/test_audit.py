@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from tallystick.agents.settings import Hit, Kind
+from tallystick.agents.settings import Hit
 from tallystick.agents.settings.audit import key_text, text_hits
 from tallystick.agents.settings.mcp import SHELL
+from tallystick.catalog.agents import Kind
 from tests.agents.settings.cases import found, ids
 
 

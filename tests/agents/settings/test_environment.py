@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tallystick.agents.settings import Base
+from tallystick.catalog.agents import Base
 from tests.agents.settings.cases import Case, check, found, ids
 from tests.support.cases import each
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from tallystick.agents.claude_code import hooks as claude
 from tallystick.agents.hooks import HookCommand, hook_adapters
-from tallystick.agents.settings import Base
 from tallystick.agents.settings.hooks import commands
 from tallystick.agents.settings.parsed import parse
+from tallystick.catalog.agents import Base
 from tests.agents.settings.cases import Case, check, found, scrub
 from tests.support.cases import each, each_case
 

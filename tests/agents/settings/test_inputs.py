@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.hooks import NAMES as HOOKED
-from tallystick.agents.settings import Place, settings_adapters
+from tallystick.agents.settings import settings_adapters
 from tallystick.agents.settings.handlers import handlers
 from tallystick.agents.settings.inputs import parts, reads, slug
+from tallystick.catalog.agents import AGENTS, Place
 from tallystick.model.step import Json
 
 HERE = "/w/project"
@@ -36,7 +37,7 @@ def test_every_agent_that_calls_our_hook_has_files_that_count() -> None:
 def test_all_places_of_an_audit_count_but_the_notes_on_other_projects(agent: str) -> None:
     known = reads(agent)
     assert known is not None
-    left_out = {each.path for each in settings_adapters()[agent].PLACES} - {each.path for each in known.places}
+    left_out = {each.path for each in AGENTS[agent].files} - {each.path for each in known.places}
     assert left_out == ({".claude/projects"} if agent == "claude-code" else set())
 
 

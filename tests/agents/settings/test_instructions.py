@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.agents.settings import Kind
+from tallystick.catalog.agents import Kind
 from tests.agents.settings.cases import Case, check_text, found_in_text
 from tests.support.cases import each
 

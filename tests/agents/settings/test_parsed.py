@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.agents.settings import NAMES, Base, settings_adapters
+from tallystick.agents.settings import NAMES, settings_adapters
 from tallystick.agents.settings.audit import key_text, settings_hits
 from tallystick.agents.settings.parsed import bad_line, parse, parse_value, walk
+from tallystick.catalog.agents import Base
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tests.agents.settings.cases import found, scrub

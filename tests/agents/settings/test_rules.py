@@ -3,19 +3,21 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
+from tallystick.agents.settings import NAMES
 from tallystick.agents.settings.rules import all_rules
 from tests.agents.settings.cases import Case
 
+SHARED = ("genai", "mcp", "hooks", "environment", "secret_values", "instructions", "skills")
 MODULES = (
-    *("claude_code", "codex", "genai", "gemini", "qwen", "copilot", "cursor", "opencode", "cline"),
-    *("mcp", "hooks", "environment", "secret_values", "instructions", "skills"),
+    *(f"tests.agents.{name}.test_settings" for name in NAMES),
+    *(f"tests.agents.settings.test_{name}" for name in SHARED),
 )
 
 
 def cases() -> list[Case]:
     found: list[Case] = []
     for name in MODULES:
-        module = import_module(f"tests.agents.settings.test_{name}")
+        module = import_module(name)
         for value in vars(module).values():
             if isinstance(value, list):
                 found += [case for case in value if isinstance(case, Case)]

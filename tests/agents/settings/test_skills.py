@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from tallystick.agents.settings import Kind, skills
+from tallystick.agents.settings import skills
+from tallystick.catalog.agents import Kind
 from tests.agents.settings.cases import Case, check_text, found_in_text
 from tests.support.cases import each
 

@@ -16,7 +16,7 @@ from tallystick.model.step import Event, Input, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import spoilt
 
-PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "public" / "small"
+PUBLIC = Path(__file__).parents[4] / "shared" / "data" / "public" / "small"
 
 
 def fed(document: Any, path: str = "runs/batch/task-1/task-1.traj") -> list[Event]:

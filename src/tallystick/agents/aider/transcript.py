@@ -14,6 +14,7 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.aider.blocks import Block, Kind, blocks_of
 from tallystick.agents.kit.columns import known
 from tallystick.agents.recognition import IN_ITS_PLACE
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "aider"
@@ -44,7 +45,7 @@ _SCALE = {"k": 1000, "M": 1_000_000}
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder: histories lie in projects, and only those that lie near are looked for."""
-    return tuple(f"{folders}{_FILE}" for folders in ("", "*/", "*/*/", "*/*/*/"))
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -15,6 +15,7 @@ from tallystick.agents.kit.columns import moment_ms, word
 from tallystick.agents.kit.conversation import Conversation
 from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "amp"
@@ -32,7 +33,7 @@ _ENDED = {"done": True, "error": False, "cancelled": False, "rejected-by-user": 
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match its threads."""
-    return (".local/share/amp/threads/T-*.json",)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

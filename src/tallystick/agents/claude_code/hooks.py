@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tallystick.agents.claude_code.results import added_by
-from tallystick.agents.hooks import SILENT, UNNAMED, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks import SILENT, UNNAMED, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import told
 from tallystick.agents.hooks.payload import Said, payload_of
@@ -17,24 +17,9 @@ from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
 
 NAME = "claude-code"
-EVENTS = (
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PermissionRequest",
-    "PermissionDenied",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "Stop",
-    "StopFailure",
-    "SessionEnd",
-)
+EVENTS = hooks_of(NAME).events
 _MATCHED = frozenset(("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"))
-CAN_HTTP = True
+CAN_HTTP = hooks_of(NAME).http
 _BY_COMMAND = frozenset(("SessionStart", "UserPromptSubmit"))
 """Run as commands even where the rest is called over HTTP: they start the recorder, which ends when it is idle."""
 _TIMEOUT_SECONDS = 10
@@ -45,7 +30,7 @@ _NOT_TYPED = "<task-notification>"
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The user's settings, or those that a project shares."""
-    return (SettingsFile(path=".claude/settings.json", variable=None if project else "CLAUDE_CONFIG_DIR"),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

@@ -8,46 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Base, Confidence, Hit, Kind, Rule, Severity, managed, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document
+from tallystick.catalog.agents import Base
 
 NAME = "claude-code"
-_HOME = "CLAUDE_CONFIG_DIR"
-_MARKDOWN = (".md",)
-PLACES = (
-    user(".claude/settings.json", variable=_HOME),
-    user(".claude/settings.local.json", variable=_HOME),
-    user(".claude.json"),
-    user(".claude/.claude.json", variable=_HOME),
-    user(".claude/CLAUDE.md", Kind.INSTRUCTIONS, variable=_HOME),
-    user(".claude/projects", Kind.INSTRUCTIONS, variable=_HOME, endings=_MARKDOWN),
-    user(".claude/rules", Kind.INSTRUCTIONS, variable=_HOME, endings=_MARKDOWN),
-    user(".claude/skills", Kind.SKILL, variable=_HOME, endings=_MARKDOWN),
-    user(".claude/skills", Kind.PROGRAM, variable=_HOME, endings=(".sh", ".py", ".js")),
-    user(".claude/commands", Kind.SKILL, variable=_HOME, endings=_MARKDOWN),
-    user(".claude/agents", Kind.SKILL, variable=_HOME, endings=_MARKDOWN),
-    project(".claude/settings.json"),
-    project(".claude/settings.local.json"),
-    project(".mcp.json"),
-    project("CLAUDE.md", Kind.INSTRUCTIONS),
-    project("CLAUDE.local.md", Kind.INSTRUCTIONS),
-    project(".claude/CLAUDE.md", Kind.INSTRUCTIONS),
-    project(".claude/rules", Kind.INSTRUCTIONS, endings=_MARKDOWN),
-    project(".claude/skills", Kind.SKILL, endings=_MARKDOWN),
-    project(".claude/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    project(".claude/commands", Kind.SKILL, endings=_MARKDOWN),
-    project(".claude/agents", Kind.SKILL, endings=_MARKDOWN),
-    managed("etc/claude-code/managed-settings.json"),
-    managed("etc/claude-code/managed-settings.d", endings=(".json",)),
-    managed("etc/claude-code/managed-mcp.json"),
-    managed("etc/claude-code/CLAUDE.md", Kind.INSTRUCTIONS),
-    managed("Library/Application Support/ClaudeCode/managed-settings.json"),
-    managed("Library/Application Support/ClaudeCode/managed-mcp.json"),
-    managed("Library/Application Support/ClaudeCode/CLAUDE.md", Kind.INSTRUCTIONS),
-)
-SERVERS = (("mcpServers",), ("projects", "*", "mcpServers"))
-UNSEEN = ("plugins and their hooks, and what an organisation sets from its server",)
 
 BYPASS = Rule(
     "claude.bypass-permissions",

@@ -11,6 +11,7 @@ from tallystick.agents.claude_code.reader import ClaudeReader
 from tallystick.agents.claude_code.tree import AGENT, META
 from tallystick.agents.kit.reading import dict_of, text_of
 from tallystick.agents.recognition import count_members, objects
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Json
 
 NAME = AGENT
@@ -24,7 +25,7 @@ _MEMBERS = ("type", "sessionId", "uuid", "parentUuid", "isSidechain", "message.c
 
 def locate() -> tuple[str, ...]:
     """Where Claude Code keeps transcripts; sub-agents' are in folders below their session's."""
-    return (".claude/projects/**/*.jsonl", ".config/claude/projects/**/*.jsonl")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable
 
 from tallystick.agents.cline.transcript import outcome
-from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.asks import told
 from tallystick.agents.hooks.common_steps import Telling, known
 from tallystick.agents.hooks.payload import Said, payload_of
@@ -23,28 +23,13 @@ from tallystick.model.step import Event, Json, Ref, Step
 from tallystick.seal.canonical import canonical
 
 NAME = "cline"
-EVENTS: tuple[str, ...] = (
-    "TaskStart",
-    "TaskResume",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PreCompact",
-    "TaskComplete",
-    "TaskCancel",
-    "TaskError",
-    "SessionShutdown",
-)
+EVENTS = hooks_of(NAME).events
 _HEAD = b"#!/bin/sh\n# Tallystick records what Cline does. `tally uninstall cline` removes this file.\n"
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """A file an event, in the user's folder or a project's."""
-    folder, variable = (".clinerules/hooks", None) if project else (".cline/hooks", "CLINE_DIR")
-    return tuple(
-        SettingsFile(path=f"{folder}/{event}", ours=True, executable=True, variable=variable, name=event)
-        for event in EVENTS
-    )
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

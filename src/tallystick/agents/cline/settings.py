@@ -8,25 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Kind, Rule, Severity, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity
 from tallystick.agents.settings.parsed import Document
 
 NAME = "cline"
-_HOME = "CLINE_DIR"
-PLACES = (
-    user(".cline/data/globalState.json", variable=_HOME),
-    user(".cline/data/settings/cline_mcp_settings.json", variable=_HOME),
-    user(".cline/mcp.json", variable=_HOME),
-    user(".cline/hooks", Kind.PROGRAM, variable=_HOME, endings=("",)),
-    user(".cline/skills", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user("Documents/Cline/Rules", Kind.INSTRUCTIONS, endings=(".md", ".txt")),
-    project(".clinerules", Kind.INSTRUCTIONS),
-    project(".clinerules", Kind.INSTRUCTIONS, endings=(".md", ".txt")),
-    project(".clinerules/hooks", Kind.PROGRAM, endings=("",)),
-    project(".cline/skills", Kind.SKILL, endings=(".md",)),
-)
-SERVERS = (("mcpServers",),)
-UNSEEN = ("what the editor's extension keeps: it is in a database of the editor",)
 
 YOLO = Rule(
     "cline.yolo",

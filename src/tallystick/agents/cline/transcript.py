@@ -19,6 +19,7 @@ from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "cline"
@@ -38,7 +39,7 @@ _TOKENS = {
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match sessions, those of team members among them."""
-    return (".cline/data/sessions/*/*.messages.json",)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tallystick.agents.codex.outcomes import from_output
-from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import told
 from tallystick.agents.hooks.common_steps import Telling, unnamed
@@ -24,20 +24,7 @@ from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json, Ref, Step
 
 NAME = "codex"
-EVENTS: tuple[str, ...] = (
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PreCompact",
-    "PostCompact",
-    "SubagentStart",
-    "SubagentStop",
-    "Stop",
-    "Interrupt",
-    "SessionEnd",
-)
+EVENTS = hooks_of(NAME).events
 _TIMEOUTS = {event: 3 if event in ("Interrupt", "SessionEnd") else 10 for event in EVENTS}
 """Seconds. Codex warns at every start if these two are asked for more than 3."""
 _SHELL = "Bash"
@@ -46,11 +33,7 @@ _MCP_RESULT = frozenset(("content", "isError", "structuredContent", "_meta"))
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The user's hooks.json and config.toml, or those of a project; `chosen` says which of them is written."""
-    variable = None if project else "CODEX_HOME"
-    return (
-        SettingsFile(path=".codex/hooks.json", variable=variable, name="json"),
-        SettingsFile(path=".codex/config.toml", variable=variable, name="toml"),
-    )
+    return hook_files(NAME, project=project)
 
 
 def chosen(contents: dict[str, bytes]) -> frozenset[str]:

@@ -7,39 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Kind, Rule, Severity, Where, managed, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
 from tallystick.agents.settings.environment import endpoint
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document, walk
 from tallystick.model.step import Json
 
 NAME = "codex"
-_HOME = "CODEX_HOME"
-PLACES = (
-    user(".codex/config.toml", variable=_HOME),
-    user(".codex/hooks.json", variable=_HOME),
-    user(".codex/AGENTS.md", Kind.INSTRUCTIONS, variable=_HOME),
-    user(".codex/AGENTS.override.md", Kind.INSTRUCTIONS, variable=_HOME),
-    user(".codex/memories", Kind.INSTRUCTIONS, variable=_HOME, endings=(".md",)),
-    user(".codex/prompts", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".codex/skills", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".codex/skills", Kind.PROGRAM, variable=_HOME, endings=(".sh", ".py", ".js")),
-    user(".agents/skills", Kind.SKILL, endings=(".md",)),
-    user(".agents/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    project(".codex/config.toml"),
-    project(".codex/hooks.json"),
-    project("AGENTS.md", Kind.INSTRUCTIONS),
-    project("AGENTS.override.md", Kind.INSTRUCTIONS),
-    project(".agents/skills", Kind.SKILL, endings=(".md",)),
-    project(".agents/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    managed("etc/codex/config.toml"),
-    managed("etc/codex/managed_config.toml"),
-)
-SERVERS = (("mcp_servers",),)
-UNSEEN = (
-    "whether its user trusts our hook: Codex skips hooks that are not trusted",
-    "rules of its execpolicy, and requirements.toml",
-)
 
 NO_GUARD = Rule(
     "codex.no-sandbox-no-approval",

@@ -22,6 +22,7 @@ from tallystick.agents.codex.thread import AGENT, Thread
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, events_of_object, text_of
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss, SessionKind
 
 NAME = AGENT
@@ -39,7 +40,7 @@ _PASSING = frozenset({"turn_id", "root_turn_id", "trace_id", "current_date", "cw
 
 def locate() -> tuple[str, ...]:
     """Where Codex keeps its rollouts, below the home folder."""
-    return (".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

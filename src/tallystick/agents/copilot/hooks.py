@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.asks import told
 from tallystick.agents.hooks.common_steps import Telling, unnamed
 from tallystick.agents.hooks.payload import Said, payload_of
@@ -25,28 +25,14 @@ from tallystick.model.step import Event, Json, Opening, Ref, Step
 from tallystick.seal.canonical import canonical
 
 NAME = "copilot"
-EVENTS: tuple[str, ...] = (
-    "sessionStart",
-    "userPromptSubmitted",
-    "preToolUse",
-    "postToolUse",
-    "postToolUseFailure",
-    "subagentStart",
-    "subagentStop",
-    "preCompact",
-    "agentStop",
-    "errorOccurred",
-    "sessionEnd",
-)
+EVENTS = hooks_of(NAME).events
 _TIMEOUT_SECONDS = 10
 _SUCCESS = {"success": True, "failure": False, "denied": False, "rejected": False}
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The user's settings; in a repository a file of ours beside other hooks."""
-    if project:
-        return (SettingsFile(path=".github/hooks/tallystick.json", ours=True),)
-    return (SettingsFile(path=".copilot/settings.json", variable="COPILOT_HOME"),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

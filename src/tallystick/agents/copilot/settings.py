@@ -8,29 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Kind, Rule, Severity, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity
 from tallystick.agents.settings.parsed import Document
 
 NAME = "copilot"
-_HOME = "COPILOT_HOME"
-PLACES = (
-    user(".copilot/settings.json", variable=_HOME),
-    user(".copilot/config.json", variable=_HOME),
-    user(".copilot/mcp-config.json", variable=_HOME),
-    user(".copilot/copilot-instructions.md", Kind.INSTRUCTIONS, variable=_HOME),
-    user(".copilot/agents", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".copilot/skills", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".copilot/skills", Kind.PROGRAM, variable=_HOME, endings=(".sh", ".py", ".js")),
-    project(".github/hooks", endings=(".json",)),
-    project(".github/copilot-instructions.md", Kind.INSTRUCTIONS),
-    project(".github/instructions", Kind.INSTRUCTIONS, endings=(".md",)),
-    project(".github/agents", Kind.SKILL, endings=(".md",)),
-    project(".github/skills", Kind.SKILL, endings=(".md",)),
-    project(".github/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    project("AGENTS.md", Kind.INSTRUCTIONS),
-)
-SERVERS = (("mcpServers",),)
-UNSEEN = ("approvals that it remembers by folder, and options such as --allow-all-tools",)
 
 TRUSTS_HOME = Rule(
     "copilot.trusts-home",

@@ -19,6 +19,7 @@ from tallystick.agents.copilot.events import event
 from tallystick.agents.copilot.session import AGENT, Conversation, parse
 from tallystick.agents.kit.reading import BadJson, dict_of, events_of_object, loads, text_of
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Loss
 
 NAME = AGENT
@@ -31,10 +32,7 @@ _MEMBERS = ("id", "timestamp", "parentId", "data.sessionId", "data.copilotVersio
 
 def locate() -> tuple[str, ...]:
     """Where Copilot keeps its logs and chats, below the home folder."""
-    editors = (".config/Code*", "Library/Application Support/Code*")
-    folders = ("User/workspaceStorage/*/chatSessions", "User/globalStorage/emptyWindowChatSessions")
-    chats = tuple(f"{editor}/{folder}/*.jsonl" for editor in editors for folder in folders)
-    return (".copilot/session-state/*/events.jsonl", *chats)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.asks import told
 from tallystick.agents.hooks.common_steps import Telling, known, unnamed
 from tallystick.agents.hooks.payload import Said, payload_of
@@ -21,26 +21,14 @@ from tallystick.model.step import Json, Step
 from tallystick.seal.canonical import canonical
 
 NAME = "cursor"
-EVENTS: tuple[str, ...] = (
-    "sessionStart",
-    "beforeSubmitPrompt",
-    "preToolUse",
-    "postToolUse",
-    "postToolUseFailure",
-    "subagentStart",
-    "subagentStop",
-    "preCompact",
-    "afterAgentResponse",
-    "stop",
-    "sessionEnd",
-)
+EVENTS = hooks_of(NAME).events
 _TIMEOUT_SECONDS = 10
 _BLOCK = 2
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The user's hooks, or a project's."""
-    return (SettingsFile(path=".cursor/hooks.json"),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

@@ -9,33 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Kind, Rule, Severity, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity
 from tallystick.agents.settings.parsed import Document
 
 NAME = "cursor"
-PLACES = (
-    user(".cursor/cli-config.json", variable="CURSOR_CONFIG_DIR"),
-    user(".config/cursor/cli-config.json", variable="XDG_CONFIG_HOME"),
-    user(".cursor/permissions.json"),
-    user(".cursor/sandbox.json"),
-    user(".cursor/mcp.json"),
-    user(".cursor/hooks.json"),
-    user(".cursor/skills", Kind.SKILL, endings=(".md",)),
-    user(".cursor/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    user(".cursor/commands", Kind.SKILL, endings=(".md",)),
-    project(".cursor/cli.json"),
-    project(".cursor/sandbox.json"),
-    project(".cursor/mcp.json"),
-    project(".cursor/hooks.json"),
-    project(".cursorrules", Kind.INSTRUCTIONS),
-    project("AGENTS.md", Kind.INSTRUCTIONS),
-    project(".cursor/rules", Kind.INSTRUCTIONS, endings=(".md", ".mdc")),
-    project(".cursor/skills", Kind.SKILL, endings=(".md",)),
-    project(".cursor/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    project(".cursor/commands", Kind.SKILL, endings=(".md",)),
-)
-SERVERS = (("mcpServers",),)
-UNSEEN = ("what is switched in the editor's window: it is kept in a database of the editor",)
 
 UNRESTRICTED = Rule(
     "cursor.runs-everything",

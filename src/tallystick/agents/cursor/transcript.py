@@ -21,6 +21,7 @@ from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads, text_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "cursor"
@@ -34,7 +35,7 @@ _TAG = re.compile(r"\s*<[a-z_]+>")
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match transcripts, those of sub-agents among them."""
-    return (".cursor/projects/*/agent-transcripts/**/*.jsonl",)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

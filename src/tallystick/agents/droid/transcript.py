@@ -16,6 +16,7 @@ from tallystick.agents.kit.conversation import Conversation
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, events_of_object, text_of
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "droid"
@@ -28,7 +29,7 @@ BOOKKEEPING = frozenset({"todo_state", "session_end"})
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match its sessions."""
-    return (".factory/sessions/*/*.jsonl", ".factory/sessions/*.jsonl")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.asks import told
 from tallystick.agents.hooks.common_steps import Telling
 from tallystick.agents.hooks.genai_results import outcome
@@ -22,21 +22,13 @@ from tallystick.model.step import Step
 from tallystick.seal.canonical import canonical
 
 NAME = "gemini"
-EVENTS: tuple[str, ...] = (
-    "SessionStart",
-    "BeforeAgent",
-    "BeforeTool",
-    "AfterTool",
-    "AfterAgent",
-    "Notification",
-    "SessionEnd",
-)
+EVENTS = hooks_of(NAME).events
 _TIMEOUT_MS = 10_000
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The user's settings, or a project's."""
-    return (SettingsFile(path=".gemini/settings.json"),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

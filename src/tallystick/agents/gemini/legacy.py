@@ -13,6 +13,7 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.gemini.chat import Chat
 from tallystick.agents.kit.reading import dict_of, events_of_object, list_of, text_of
 from tallystick.agents.recognition import count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "gemini-legacy"
@@ -23,7 +24,7 @@ COMPANIONS: tuple[str, ...] = ()
 
 def locate() -> tuple[str, ...]:
     """Where Gemini CLI kept its chats, below the home folder."""
-    return (".gemini/tmp/*/chats/session-*.json",)
+    return AGENTS["gemini"].histories["legacy"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

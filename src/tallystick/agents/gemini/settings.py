@@ -7,26 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Kind, Rule, Severity, genai, managed, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity, genai
 from tallystick.agents.settings.parsed import Document
 
 NAME = "gemini"
-PLACES = (
-    user(".gemini/settings.json"),
-    user(".gemini/GEMINI.md", Kind.INSTRUCTIONS),
-    user(".gemini/skills", Kind.SKILL, endings=(".md",)),
-    user(".gemini/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    project(".gemini/settings.json"),
-    project("GEMINI.md", Kind.INSTRUCTIONS),
-    project(".gemini/skills", Kind.SKILL, endings=(".md",)),
-    project(".gemini/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    managed("etc/gemini-cli/settings.json"),
-    managed("etc/gemini-cli/system-defaults.json"),
-    managed("Library/Application Support/GeminiCli/settings.json"),
-    managed("Library/Application Support/GeminiCli/system-defaults.json"),
-)
-SERVERS = (("mcpServers",),)
-UNSEEN = ("extensions, and policies in TOML", "the mode that asks about nothing: it is an option of the command line")
 
 AUTO_EDIT = Rule(
     "gemini.edits-unasked",

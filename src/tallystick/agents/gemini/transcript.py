@@ -17,6 +17,7 @@ from tallystick.agents.gemini.chat import AGENT, Chat
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, events_of_object, list_of, text_of
 from tallystick.agents.recognition import count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = AGENT
@@ -29,7 +30,7 @@ _TIMES = ("startTime", "lastUpdated", "kind")
 
 def locate() -> tuple[str, ...]:
     """Where Gemini CLI keeps its chats and those of sub-agents, below the home folder."""
-    return (".gemini/tmp/*/chats/session-*.jsonl", ".gemini/tmp/*/chats/*/*.jsonl")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -18,6 +18,7 @@ from tallystick.agents.kit.columns import known, moment_ms, number, parsed, word
 from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, loads, text_of
 from tallystick.agents.kit.tables import Table, Tables
 from tallystick.agents.recognition import IN_ITS_PLACE
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, Source, Step
 
 NAME = "gensee"
@@ -59,7 +60,7 @@ _NO_SESSION = "unknown"
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match its database."""
-    return (".gensee/gensee.db",)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

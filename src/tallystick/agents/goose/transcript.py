@@ -15,6 +15,7 @@ from tallystick.agents.kit.conversation import Conversation
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, events_of_object, list_of, text_of
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object, objects
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "goose"
@@ -27,7 +28,7 @@ _REQUESTS = ("toolRequest", "frontendToolRequest")
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match its sessions."""
-    return (".local/share/goose/sessions/*.jsonl", ".config/goose/sessions/*.jsonl")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

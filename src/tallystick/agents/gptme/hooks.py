@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tallystick.agents.gptme.calls import arguments
-from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, plugin
+from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of, plugin
 from tallystick.agents.hooks.common_steps import Telling
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.reading import list_of, text_of
@@ -24,23 +24,14 @@ from tallystick.model.decision import Decision
 from tallystick.model.step import Json, Step
 
 NAME = "gptme"
-EVENTS: tuple[str, ...] = (
-    "session.start",
-    "turn.pre",
-    "tool.execute.pre",
-    "tool.confirm",
-    "tool.execute.post",
-    "session.end",
-)
+EVENTS = hooks_of(NAME).events
 _PLUGIN = "tallystick_gptme"
 _FOLDER = f"plugins/gptme/{_PLUGIN}"
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The user's config.toml, or the project's gptme.toml."""
-    if project:
-        return (SettingsFile(path="gptme.toml"),)
-    return (SettingsFile(path=".config/gptme/config.toml", variable="XDG_CONFIG_HOME"),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

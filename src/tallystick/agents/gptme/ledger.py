@@ -14,6 +14,7 @@ from hashlib import blake2b
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.kit.reading import events_of_object, int_of, text_of
 from tallystick.agents.recognition import count_members, objects
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Source, Step
 
 NAME = "gptme-ledger"
@@ -33,7 +34,7 @@ _NAMED = {"model_call": "model", "skill_invoke": "skill"}
 
 def locate() -> tuple[str, ...]:
     """Globs of ledgers below the home folder."""
-    return (".local/share/gptme/provenance/sessions/*.jsonl",)
+    return AGENTS["gptme"].histories["ledger"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

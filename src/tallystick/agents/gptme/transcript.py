@@ -30,6 +30,7 @@ from tallystick.agents.kit.reading import (
     text_of,
 )
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
 
 NAME = "gptme"
@@ -50,7 +51,7 @@ _KNOWN_METADATA = frozenset(
 
 def locate() -> tuple[str, ...]:
     """Globs of conversation logs below the home folder."""
-    return (".local/share/gptme/logs/*/conversation.jsonl",)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

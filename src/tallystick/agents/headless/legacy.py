@@ -12,6 +12,7 @@ from tallystick.agents import Shape, SourceFile
 from tallystick.agents.headless.transcript import SessionLog, folded, mended, session_name
 from tallystick.agents.kit.reading import dict_of, events_of_object, list_of
 from tallystick.agents.recognition import count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "headless-legacy"
@@ -38,11 +39,7 @@ _KNOWN = frozenset(
 
 def locate() -> tuple[str, ...]:
     """Globs of session files below the home folder."""
-    return (
-        ".local/grid/sessions/*/*.json",
-        ".local/grid/agents/*/sessions/*/*.json",
-        ".local/grid/*/agents/*/sessions/*/*.json",
-    )
+    return AGENTS["headless"].histories["legacy"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -17,6 +17,7 @@ from tallystick.agents.headless.order import Duplicates, InOrder
 from tallystick.agents.headless.steps import Weaver, time_of
 from tallystick.agents.kit.reading import dict_of, events_of_object, text_of
 from tallystick.agents.recognition import count_members, objects
+from tallystick.catalog.agents import AGENTS
 from tallystick.errors import FormatError
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 
@@ -33,11 +34,7 @@ _STATUSES = {"complete": "completed", "completed": "completed", "failed": "faile
 
 def locate() -> tuple[str, ...]:
     """Globs of session logs below the home folder: of single agents, and of those of a swarm."""
-    return (
-        ".local/grid/sessions/*/*.jsonl",
-        ".local/grid/agents/*/sessions/*/*.jsonl",
-        ".local/grid/*/agents/*/sessions/*/*.jsonl",
-    )
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

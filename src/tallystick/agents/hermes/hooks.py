@@ -16,7 +16,7 @@ from tallystick.agents.hermes.rows import session_row
 from tallystick.agents.hermes.session import Session, ending_steps
 from tallystick.agents.hermes.steps import outcome
 from tallystick.agents.hermes.tree import Relation, parent_id, relation
-from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, plugin, yaml_list
+from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of, plugin, yaml_list
 from tallystick.agents.hooks.common_steps import Telling, known, unnamed
 from tallystick.agents.hooks.payload import payload_of
 from tallystick.agents.kit.reading import dict_of
@@ -25,16 +25,7 @@ from tallystick.model.decision import Decision
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 
 NAME = "hermes"
-EVENTS: tuple[str, ...] = (
-    "pre_tool_call",
-    "post_tool_call",
-    "on_session_start",
-    "on_session_finalize",
-    "pre_llm_call",
-    "subagent_start",
-    "subagent_stop",
-    "post_approval_response",
-)
+EVENTS = hooks_of(NAME).events
 _PLUGIN = "tallystick"
 _SCHEDULED = ("cron", "webhook")
 """Surfaces whose prompts no one types."""
@@ -68,13 +59,7 @@ def register(context):
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The plugin's two files, and the user's configuration. Hermes has no projects' plugins without a switch of their own."""
-    if project:
-        return ()
-    return (
-        SettingsFile(path=f"{_FOLDER}/plugin.yaml", ours=True, variable="HERMES_HOME", name="manifest"),
-        SettingsFile(path=f"{_FOLDER}/__init__.py", ours=True, variable="HERMES_HOME", name="code"),
-        SettingsFile(path=_CONFIG, variable="HERMES_HOME", name="config"),
-    )
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

@@ -24,6 +24,7 @@ from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, loads, tex
 from tallystick.agents.kit.tables import Table, Tables
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import IN_ITS_PLACE
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
 __all__ = ["COMPANIONS", "GLOBAL_IDS", "NAME", "SHAPE", "TABLES", "locate", "reader", "recognises"]
@@ -52,7 +53,7 @@ _INDEXES = ("messages_fts", "sqlite_")
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match Hermes' databases: the default profile's and the others'."""
-    return (".hermes/state.db", ".hermes/profiles/*/state.db")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

@@ -13,6 +13,7 @@ from typing import Protocol, cast
 
 import msgspec
 
+from tallystick.catalog.agents import AGENTS, Hooks
 from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json
 
@@ -152,20 +153,34 @@ class HookAdapter(Protocol):
         ...
 
 
-NAMES: tuple[str, ...] = (
-    "claude_code",
-    "codex",
-    "gemini",
-    "qwen",
-    "copilot",
-    "cursor",
-    "cline",
-    "gptme",
-    "hermes",
-    "opencode",
-    "pi",
-)
+NAMES: tuple[str, ...] = tuple(name.replace("-", "_") for name, facts in AGENTS.items() if facts.hooks is not None)
 """The agents whose folder has a module `hooks`."""
+
+
+def hooks_of(agent: str) -> Hooks:
+    """What the catalogue says about the hooks of an agent that has some."""
+    hooks = AGENTS[agent].hooks
+    assert hooks is not None, agent
+    return hooks
+
+
+def hook_files(agent: str, *, project: bool) -> tuple[SettingsFile, ...]:
+    """The files that an installation touches, as the catalogue has them."""
+    hooks = hooks_of(agent)
+    return tuple(
+        SettingsFile(
+            path=file.path.replace(_EVENT, event),
+            ours=file.ours,
+            executable=file.executable,
+            variable=file.variable,
+            name=file.name.replace(_EVENT, event),
+        )
+        for file in (hooks.project_files if project else hooks.files)
+        for event in (hooks.events if _EVENT in file.path else ("",))
+    )
+
+
+_EVENT = "{event}"
 
 
 def hook_adapters() -> dict[str, HookAdapter]:

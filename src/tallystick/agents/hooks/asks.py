@@ -1,41 +1,20 @@
-"""What `ask` does to each agent, and what we answer instead where it does harm.
+"""What becomes of an `ask`: it is passed on to the agent, or answered with a refusal where the agent cannot ask.
 
-Owns that table; observed by running each agent (docs/agents), or said to be documented only. Must not know how an answer is
+Owns that choice; which agent does what is in the catalogue, as observed or as documented. Must not know how an answer is
 spelled.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from tallystick.catalog.agents import AGENTS, Asking
 from tallystick.model.decision import Decision, Effect
 
-
-class Asking(enum.StrEnum):
-    """What becomes of a call on which we want a human's yes."""
-
-    PROMPT = "prompt"
-    """The agent asks its user, and refuses where no one can answer."""
-    REFUSE = "refuse"
-    """The agent cannot be made to ask: it would run the call, or wait for ever. So we refuse it, and say why."""
-
-
-ASKS: Mapping[str, Asking] = {
-    "claude-code": Asking.PROMPT,  # but for the mode bypassPermissions, in which a shell call just runs
-    "codex": Asking.REFUSE,  # ignores the answer and runs the call
-    "gemini": Asking.REFUSE,  # without a terminal it waits until it is killed
-    "qwen": Asking.PROMPT,
-    "copilot": Asking.PROMPT,
-    "cursor": Asking.REFUSE,  # documented as not enforced before a tool; not run
-    "cline": Asking.REFUSE,  # has no such answer
-    "gptme": Asking.REFUSE,  # a plugin answers in the user's place, or not at all
-    "hermes": Asking.PROMPT,  # but for --yolo and scheduled runs, in which no one is asked and the call runs
-    "opencode": Asking.REFUSE,  # a plugin can only throw
-    "pi": Asking.REFUSE,  # an extension can only block
-}
+ASKS: Mapping[str, Asking] = {name: facts.hooks.asking for name, facts in AGENTS.items() if facts.hooks is not None}
+"""By agent."""
 
 
 def told(agent: str, decision: Decision, *, never_asks: bool = False) -> Decision | None:

@@ -1,19 +1,18 @@
 """Switches with which a user turns all hooks of an agent off, ours too.
 
-Owns where each agent keeps its switch; taken from the agents' documentation and settings schemas. Must not know our handlers.
+Owns looking for them; which setting it is says the catalogue. Must not know our handlers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tallystick.agents.kit import json_text
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Json
 
-_SWITCHES: Mapping[str, tuple[tuple[str, ...], Json]] = {
-    "claude-code": (("disableAllHooks",), True),
-    "qwen": (("disableAllHooks",), True),
-    "gemini": (("hooksConfig", "enabled"), False),
+_SWITCHES = {
+    name: facts.hooks.switch
+    for name, facts in AGENTS.items()
+    if facts.hooks is not None and facts.hooks.switch is not None
 }
 
 
@@ -32,8 +31,8 @@ def off_setting(agent: str, settings: Json) -> str | None:
     """The same of settings that were read already."""
     if agent not in _SWITCHES:
         return None
-    path, off = _SWITCHES[agent]
+    switch = _SWITCHES[agent]
     value = settings
-    for name in path:
+    for name in switch.path:
         value = value.get(name) if isinstance(value, dict) else None
-    return f"{'.'.join(path)} = {str(off).lower()}" if value is off else None
+    return f"{'.'.join(switch.path)} = {str(switch.value).lower()}" if value is switch.value else None

@@ -17,6 +17,7 @@ from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "mini-swe-agent"
@@ -28,7 +29,7 @@ _TOLD = ("exit_status", "submission", "model_stats", "config", "mini_version")
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder: where the last run is kept unless another place is named."""
-    return (".config/mini-swe-agent/*.traj.json", ".config/mini-swe-agent/*.traj")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

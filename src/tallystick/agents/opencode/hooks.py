@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, javascript, plugin
+from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of, javascript, plugin
 from tallystick.agents.hooks.common_steps import Telling, known
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
@@ -21,17 +21,10 @@ from tallystick.model.decision import Decision
 from tallystick.model.step import Json, Opening, Ref, Step
 
 NAME = "opencode"
-_CALL = "tool.execute.before"
-_FROM_THE_BUS = (
-    "session.created",
-    "permission.asked",
-    "permission.replied",
-    "session.compacted",
-    "session.error",
-    "session.idle",
-    "session.deleted",
-)
-EVENTS: tuple[str, ...] = ("chat.message", _CALL, "tool.execute.after", *_FROM_THE_BUS)
+_CALL = hooks_of(NAME).before_call
+EVENTS = hooks_of(NAME).events
+_FROM_THE_BUS = EVENTS[3:]
+"""What opencode reports to plugins as events; the first three are functions of the plugin."""
 
 _PLUGIN = r"""
 const EVENTS = new Set(@EVENTS@)
@@ -66,9 +59,7 @@ export const Tallystick = async ({ directory }) => {
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The plugin's file: opencode loads every file of that folder."""
-    if project:
-        return (SettingsFile(path=".opencode/plugins/tallystick.js", ours=True),)
-    return (SettingsFile(path=".config/opencode/plugins/tallystick.js", ours=True, variable="XDG_CONFIG_HOME"),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

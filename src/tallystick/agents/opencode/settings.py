@@ -7,35 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Base, Confidence, Hit, Kind, Rule, Severity, Where, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
 from tallystick.agents.settings.environment import endpoint
 from tallystick.agents.settings.mcp import is_loopback
 from tallystick.agents.settings.parsed import Document
+from tallystick.catalog.agents import Base
 from tallystick.model.step import Json
 
 NAME = "opencode"
-_HOME = "XDG_CONFIG_HOME"
-PLACES = (
-    user(".config/opencode/opencode.json", variable=_HOME),
-    user(".config/opencode/opencode.jsonc", variable=_HOME),
-    user(".config/opencode/AGENTS.md", Kind.INSTRUCTIONS, variable=_HOME),
-    user(".config/opencode/plugins", Kind.PROGRAM, variable=_HOME, endings=(".js", ".ts")),
-    user(".config/opencode/agents", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".config/opencode/commands", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".config/opencode/skills", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".config/opencode/skills", Kind.PROGRAM, variable=_HOME, endings=(".sh", ".py", ".js")),
-    project("opencode.json"),
-    project("opencode.jsonc"),
-    project(".opencode/opencode.json"),
-    project("AGENTS.md", Kind.INSTRUCTIONS),
-    project(".opencode/plugins", Kind.PROGRAM, endings=(".js", ".ts")),
-    project(".opencode/agents", Kind.SKILL, endings=(".md",)),
-    project(".opencode/commands", Kind.SKILL, endings=(".md",)),
-    project(".opencode/skills", Kind.SKILL, endings=(".md",)),
-    project(".opencode/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-)
-SERVERS = (("mcp",),)
-UNSEEN = ("what its organisation's server or the variable OPENCODE_CONFIG_CONTENT says",)
 
 ALLOWS_ALL = Rule(
     "opencode.allows-everything",

@@ -31,6 +31,7 @@ from tallystick.agents.opencode.parts import (
     spawned,
 )
 from tallystick.agents.recognition import IN_ITS_PLACE
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "opencode"
@@ -74,7 +75,7 @@ _Key: TypeAlias = tuple[str | None, float]
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match opencode's databases: releases and other channels have their own."""
-    return (".local/share/opencode/opencode.db", ".local/share/opencode/opencode-*.db")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

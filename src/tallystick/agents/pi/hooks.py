@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, javascript, plugin
+from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of, javascript, plugin
 from tallystick.agents.hooks.common_steps import Telling
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.media import take_out
@@ -20,15 +20,7 @@ from tallystick.model.decision import Decision
 from tallystick.model.step import Json, Step
 
 NAME = "pi"
-EVENTS: tuple[str, ...] = (
-    "session_start",
-    "input",
-    "tool_call",
-    "tool_result",
-    "user_bash",
-    "session_compact",
-    "session_shutdown",
-)
+EVENTS = hooks_of(NAME).events
 
 _EXTENSION = r"""
 const EVENTS = ["session_start", "input", "tool_result", "user_bash", "session_compact", "session_shutdown"]
@@ -57,7 +49,7 @@ export default function (pi) {
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The extension's file: pi loads every file of that folder."""
-    return (SettingsFile(path=f".pi/{'' if project else 'agent/'}extensions/tallystick.js", ours=True),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

@@ -28,6 +28,7 @@ from tallystick.agents.kit.reading import (
 )
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "pi"
@@ -39,7 +40,7 @@ _TOKENS = {"input": "input", "output": "output", "cache_read": "cacheRead", "cac
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match pi's sessions."""
-    return (".pi/agent/sessions/*/*.jsonl",)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

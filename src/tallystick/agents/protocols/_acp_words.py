@@ -10,26 +10,10 @@ import re
 from collections.abc import Mapping
 
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Json
 
-_AGENTS = {
-    "claude-agent-acp": "claude-code",
-    "claude-code-acp": "claude-code",
-    "claude-code": "claude-code",
-    "codex-acp": "codex",
-    "codex": "codex",
-    "gemini-cli": "gemini",
-    "gemini": "gemini",
-    "qwen-code": "qwen",
-    "qwen": "qwen",
-    "copilot": "copilot",
-    "copilot-cli": "copilot",
-    "opencode": "opencode",
-    "hermes-agent": "hermes",
-    "hermes-acp": "hermes",
-    "hermes": "hermes",
-    "cline": "cline",
-}
+_AGENTS = {said: name for name, facts in AGENTS.items() for said in facts.calls_itself}
 WITH_HISTORIES = frozenset(_AGENTS.values())
 """Agents whose own histories we read. They say what each model call used: to count a turn's sum too would count twice."""
 

@@ -16,6 +16,7 @@ from tallystick.agents.gemini import telemetry as otlp_gemini
 from tallystick.agents.protocols import _otlp_genai
 from tallystick.agents.protocols._otlp_read import Record, Signal, records
 from tallystick.agents.protocols._otlp_steps import Case, Memory, Names, Told
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Json, Loss, Opening, Ref, Step
 
 __all__ = ["Memory", "Signal", "events_of"]
@@ -34,12 +35,7 @@ _FAMILIES = {
     otlp_codex.AGENT: otlp_codex.family,
     otlp_gemini.QWEN: otlp_gemini.family,
 }
-_SERVICES = {
-    "claude-code": otlp_claude.AGENT,
-    "gemini-cli": otlp_gemini.GEMINI,
-    "qwen-code": otlp_gemini.QWEN,
-    "github-copilot": _otlp_genai.COPILOT,
-}
+_SERVICES = {service: name for name, facts in AGENTS.items() for service in facts.services}
 _SESSION = ("gen_ai.conversation.id", "session.id", "conversation.id")
 _DETAILS = "gen_ai.client.inference.operation.details"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")

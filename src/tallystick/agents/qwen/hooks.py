@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile
+from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import told
 from tallystick.agents.hooks.common_steps import Telling, unnamed
@@ -24,23 +24,8 @@ from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Json, Opening, Ref, Step
 
 NAME = "qwen"
-EVENTS: tuple[str, ...] = (
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PermissionRequest",
-    "PermissionDenied",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "Stop",
-    "StopFailure",
-    "SessionEnd",
-)
-CAN_HTTP = True
+EVENTS = hooks_of(NAME).events
+CAN_HTTP = hooks_of(NAME).http
 _BY_COMMAND = frozenset(("SessionStart", "UserPromptSubmit"))
 """Run as commands even where the rest is called over HTTP: they start the recorder, which ends when it is idle."""
 _TIMEOUT_SECONDS = 10
@@ -49,7 +34,7 @@ _TIMEOUT_SECONDS = 10
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
     """The user's settings, or a project's."""
-    return (SettingsFile(path=".qwen/settings.json", variable=None if project else "QWEN_HOME"),)
+    return hook_files(NAME, project=project)
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:

@@ -7,29 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Kind, Rule, Severity, genai, managed, project, user
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity, genai
 from tallystick.agents.settings.parsed import Document
 
 NAME = "qwen"
-_HOME = "QWEN_HOME"
-PLACES = (
-    user(".qwen/settings.json", variable=_HOME),
-    user(".qwen/QWEN.md", Kind.INSTRUCTIONS, variable=_HOME),
-    user(".qwen/skills", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    user(".qwen/skills", Kind.PROGRAM, variable=_HOME, endings=(".sh", ".py", ".js")),
-    user(".qwen/agents", Kind.SKILL, variable=_HOME, endings=(".md",)),
-    project(".qwen/settings.json"),
-    project("QWEN.md", Kind.INSTRUCTIONS),
-    project("AGENTS.md", Kind.INSTRUCTIONS),
-    project(".qwen/skills", Kind.SKILL, endings=(".md",)),
-    project(".qwen/skills", Kind.PROGRAM, endings=(".sh", ".py", ".js")),
-    project(".qwen/agents", Kind.SKILL, endings=(".md",)),
-    managed("etc/qwen-code/settings.json"),
-    managed("etc/qwen-code/system-defaults.json"),
-    managed("Library/Application Support/QwenCode/settings.json"),
-)
-SERVERS = (("mcpServers",),)
-UNSEEN = ("extensions",)
 
 YOLO = Rule(
     "qwen.yolo",

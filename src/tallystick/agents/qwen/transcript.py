@@ -18,6 +18,7 @@ from tallystick.agents.kit.reading import BadJson, dict_of, events_of_object, lo
 from tallystick.agents.qwen.records import steps
 from tallystick.agents.qwen.session import AGENT, QwenChat, Record, parse
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = AGENT
@@ -30,7 +31,7 @@ _OURS = ("message.parts", "systemPayload", "provenance")
 
 def locate() -> tuple[str, ...]:
     """Where Qwen Code keeps its chats and those of sub-agents, below the home folder."""
-    return (".qwen/projects/*/chats/*.jsonl", ".qwen/projects/*/subagents/*/agent-*.jsonl")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

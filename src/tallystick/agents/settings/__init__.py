@@ -1,9 +1,9 @@
 """Settings: what agents may do because of files that people, projects and administrators wrote.
 
-Owns the values of an audit and the list of the agents whose settings are known. A module an agent says where its files
-are and which of their values are risky; `mcp`, `hooks`, `environment`, `secret_values`, `instructions` and `skills` say
-what is risky anyone who reads it. Nothing here opens a file: `setup.audit_config` reads them. Keys are those that the
-agents document; a key that could not be confirmed has no rule.
+Owns the values of an audit and the list of the agents whose settings are known. A module an agent says which values
+of its files are risky; `mcp`, `hooks`, `environment`, `secret_values`, `instructions` and `skills` say what is
+risky, no matter which agent reads it. Nothing here opens a file: `setup.audit_config` reads them. Keys are those that
+the agents document; a key that could not be confirmed has no rule.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
+
+from tallystick.catalog.agents import AGENTS
 
 __all__ = [
     "audit",
@@ -80,56 +82,17 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """What stands there, or the part that matters. Not yet free of secrets."""
 
 
-class Base(enum.StrEnum):
-    """Whose settings they are."""
-
-    USER = "user"
-    PROJECT = "project"
-    MANAGED = "managed"
-    """An administrator's: the path is below the root of the file system."""
-
-
-class Kind(enum.StrEnum):
-    """What a file holds."""
-
-    SETTINGS = "settings"
-    """JSON, with comments where the agent reads them, or TOML by the name's end."""
-    INSTRUCTIONS = "instructions"
-    """Text that the agent's model reads in every session: instructions, rules, memory."""
-    SKILL = "skill"
-    """Text with front matter that the model reads when it is asked for: skills, commands, sub-agents."""
-    PROGRAM = "program"
-    """Code that the agent runs: hook files, plugins, the scripts of skills."""
-
-
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """A file, or with `endings` a folder, in which an agent looks."""
-
-    path: str
-    base: Base
-    kind: Kind = Kind.SETTINGS
-    variable: str | None = None
-    """An environment variable that, if set, names the folder that stands for the first part of `path`."""
-    endings: tuple[str, ...] = ()
-    """It is a folder: the files below it whose names end so. The empty ending means every file."""
-
-
 class SettingsAdapter(Protocol):
     """What is known of one agent's settings."""
 
     NAME: str
-    PLACES: tuple[Place, ...]
-    SERVERS: tuple[tuple[str, ...], ...]
-    """Where objects of MCP servers stand; `*` for every member."""
-    UNSEEN: tuple[str, ...]
-    """What its files do not tell, in words."""
 
     def look(self, document: Document) -> Iterator[Hit]:
         """What is risky in one of its settings files, by its own keys."""
         ...
 
 
-NAMES: tuple[str, ...] = ("claude_code", "codex", "gemini", "qwen", "copilot", "cursor", "opencode", "cline")
+NAMES: tuple[str, ...] = tuple(name.replace("-", "_") for name, facts in AGENTS.items() if "settings" in facts.adapters)
 """The agents whose folder has a module `settings`."""
 
 
@@ -137,18 +100,3 @@ def settings_adapters() -> dict[str, SettingsAdapter]:
     """All adapters by the agent's name."""
     modules = (cast("SettingsAdapter", import_module(f"tallystick.agents.{name}.settings")) for name in NAMES)
     return {module.NAME: module for module in modules}
-
-
-def user(path: str, kind: Kind = Kind.SETTINGS, *, variable: str | None = None, endings: tuple[str, ...] = ()) -> Place:
-    """A place below the user's home folder."""
-    return Place(path=path, base=Base.USER, kind=kind, variable=variable, endings=endings)
-
-
-def project(path: str, kind: Kind = Kind.SETTINGS, *, endings: tuple[str, ...] = ()) -> Place:
-    """A place below a project's folder."""
-    return Place(path=path, base=Base.PROJECT, kind=kind, endings=endings)
-
-
-def managed(path: str, kind: Kind = Kind.SETTINGS, *, endings: tuple[str, ...] = ()) -> Place:
-    """A place of the administrator's."""
-    return Place(path=path, base=Base.MANAGED, kind=kind, endings=endings)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 
 from tallystick.agents.settings import (
     Hit,
-    Kind,
     SettingsAdapter,
     environment,
     hooks,
@@ -19,13 +18,14 @@ from tallystick.agents.settings import (
     skills,
 )
 from tallystick.agents.settings.parsed import Document
+from tallystick.catalog.agents import AGENTS, Kind
 from tallystick.model.step import Json
 
 
 def settings_hits(adapter: SettingsAdapter, document: Document, scrub: Callable[[Json], Json]) -> Iterator[Hit]:
     """What is risky in a settings file. `scrub` is what `secret_values.look` takes."""
     yield from adapter.look(document)
-    yield from mcp.look(document, adapter.SERVERS)
+    yield from mcp.look(document, AGENTS[adapter.NAME].settings.servers)
     yield from hooks.look(document)
     yield from environment.look(document)
     yield from secret_values.look(document, scrub)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 
+from tallystick.catalog.agents import AGENTS
+
 _MOST_CHARACTERS = 20_000
 _FETCH = r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b"
 _RUN = (
@@ -29,6 +31,17 @@ _LOOPBACK = re.compile(r"\b(?:localhost|127\.\d+\.\d+\.\d+)\b|\[::1\]")
 _TEMPORARY = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/private/tmp)/")
 _SHELLS = frozenset(
     ("sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh")
+)
+
+
+_PROJECT = tuple(name for facts in AGENTS.values() for name in facts.variables.project)
+_STARTS = (
+    "/",
+    "~/",
+    "$HOME/",
+    "${HOME}/",
+    *(f"${name}/" for name in _PROJECT),
+    *(f"${{{name}}}/" for name in _PROJECT),
 )
 
 
@@ -54,9 +67,8 @@ def words_of(command: str) -> list[str]:
 
 def files_in(command: str) -> list[str]:
     """The absolute paths, and those below the home folder or the project, among a command's words."""
-    starts = ("/", "~/", "$HOME/", "${HOME}/", "$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/", "$GEMINI_PROJECT_DIR/")
     pieces = [piece for word in words_of(command) for piece in (word.split() if " " in word else (word,))]
-    return [piece.rstrip(";&|") for piece in pieces if piece.startswith(starts)][:20]
+    return [piece.rstrip(";&|") for piece in pieces if piece.startswith(_STARTS)][:20]
 
 
 def temporary_program(command: str) -> str | None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Base, Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document, walk
+from tallystick.catalog.agents import AGENTS, Base
 from tallystick.model.step import Json
 
 TLS_OFF = Rule(
@@ -47,18 +48,7 @@ _CHECKS: dict[str, frozenset[str]] = {
     "GIT_SSL_NO_VERIFY": frozenset(("1", "true", "yes")),
     "NPM_CONFIG_STRICT_SSL": frozenset(("false", "0")),
 }
-_ENDPOINTS = frozenset(
-    (
-        "ANTHROPIC_BASE_URL",
-        "ANTHROPIC_BEDROCK_BASE_URL",
-        "ANTHROPIC_VERTEX_BASE_URL",
-        "OPENAI_BASE_URL",
-        "OPENAI_API_BASE",
-        "GOOGLE_GEMINI_BASE_URL",
-        "GEMINI_BASE_URL",
-        "DASHSCOPE_BASE_URL",
-    )
-)
+_ENDPOINTS = frozenset(name for facts in AGENTS.values() for name in facts.variables.endpoints)
 _PRELOADS = frozenset(("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "BASH_ENV"))
 _TABLES = frozenset(("env", "environment", "set"))
 """What agents call a table of variables; `set` is Codex's, under shell_environment_policy."""

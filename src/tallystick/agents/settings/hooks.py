@@ -12,10 +12,11 @@ from collections.abc import Iterator
 import msgspec
 
 from tallystick.agents.hooks.hook_identity import is_our_url, is_ours
-from tallystick.agents.settings import Base, Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
 from tallystick.agents.settings.commands import downloads_and_runs, sends, temporary_program
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document, walk
+from tallystick.catalog.agents import Base
 
 DOWNLOADS = Rule(
     "hooks.download-and-run",

@@ -1,8 +1,8 @@
 """What of an agent's files is the configuration of a session, and not the agent's own memory.
 
-Owns where each agent keeps it, which members of a settings file say what it may do, and which of its files are notes
-for itself with a few settings in them. Must not know what is risky, nor open a file. Of agents whose settings no one
-audits (gptme, Hermes, pi) the files are named here.
+Owns where each agent keeps it, which members of a settings file say what it may do, and which of its files are notes for
+itself with a few settings in them. Which files and members these are
+is in the catalogue. Must not know what is risky, nor open a file.
 """
 
 from __future__ import annotations
@@ -12,11 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tallystick.agents.settings import Kind, Place, project, settings_adapters, user
+from tallystick.catalog.agents import AGENTS, Place, Way
 from tallystick.model.step import Json
-
-Way = tuple[str, ...]
-"""Names of members; `*` is the one for the folder that the session works in."""
 
 _SLUG = re.compile(r"[^A-Za-z0-9]")
 
@@ -35,148 +32,17 @@ class Reads(msgspec.Struct, frozen=True, kw_only=True):
     """The folder of notes on one project, `{slug}` for the project's path."""
 
 
-_MD = (".md",)
-_CODE = (".py", ".sh", ".js", ".ts")
-_OTHERS: Mapping[str, Reads] = {
-    "gptme": Reads(
-        places=(
-            user(".config/gptme/config.toml", variable="XDG_CONFIG_HOME"),
-            user(".config/gptme/config.local.toml", variable="XDG_CONFIG_HOME"),
-            project("gptme.toml"),
-            project("gptme.local.toml"),
-            project(".github/gptme.toml"),
-            project("AGENTS.md", Kind.INSTRUCTIONS),
-            project("CLAUDE.md", Kind.INSTRUCTIONS),
-            project("GEMINI.md", Kind.INSTRUCTIONS),
-        ),
-        servers=(("mcp", "servers"),),
-    ),
-    "hermes": Reads(
-        places=(
-            user(".hermes/config.yaml", variable="HERMES_HOME"),
-            user(".hermes/SOUL.md", Kind.INSTRUCTIONS, variable="HERMES_HOME"),
-            user(".hermes/memories", Kind.INSTRUCTIONS, variable="HERMES_HOME", endings=_MD),
-            user(".hermes/skills", Kind.SKILL, variable="HERMES_HOME", endings=_MD),
-            user(".hermes/plugins", Kind.PROGRAM, variable="HERMES_HOME", endings=(*_CODE, ".yaml")),
-            project(".hermes.md", Kind.INSTRUCTIONS),
-            project("AGENTS.md", Kind.INSTRUCTIONS),
-            project("CLAUDE.md", Kind.INSTRUCTIONS),
-            project(".cursorrules", Kind.INSTRUCTIONS),
-        ),
-    ),
-    "pi": Reads(
-        places=(
-            user(".pi/agent/settings.json"),
-            user(".pi/agent/models.json"),
-            user(".pi/agent/AGENTS.md", Kind.INSTRUCTIONS),
-            user(".pi/agent/SYSTEM.md", Kind.INSTRUCTIONS),
-            user(".pi/agent/extensions", Kind.PROGRAM, endings=_CODE),
-            user(".pi/agent/skills", Kind.SKILL, endings=_MD),
-            user(".pi/agent/prompts", Kind.SKILL, endings=_MD),
-            project(".pi/settings.json"),
-            project(".pi/extensions", Kind.PROGRAM, endings=_CODE),
-            project(".pi/skills", Kind.SKILL, endings=_MD),
-            project("AGENTS.md", Kind.INSTRUCTIONS),
-            project("CLAUDE.md", Kind.INSTRUCTIONS),
-        ),
-    ),
-}
-
-_CLAUDE_PERMITS = ("allowedTools", "enabledMcpjsonServers", "disabledMcpjsonServers", "hasTrustDialogAccepted")
-_GENAI = frozenset(("tools", "security", "general.defaultApprovalMode", "trustedFolders"))
-_PERMISSIONS: Mapping[str, frozenset[str]] = {
-    "claude-code": frozenset(
-        (
-            "permissions",
-            "sandbox",
-            "skipDangerousModePermissionPrompt",
-            "enableAllProjectMcpServers",
-            "enabledMcpjsonServers",
-            "disabledMcpjsonServers",
-            *(f"projects.*.{name}" for name in _CLAUDE_PERMITS),
-        )
-    ),
-    "codex": frozenset(
-        (
-            "approval_policy",
-            "sandbox_mode",
-            "sandbox_workspace_write",
-            "projects",
-            "shell_environment_policy",
-            "permissions",
-            "default_permissions",
-        )
-    ),
-    "gemini": _GENAI,
-    "qwen": _GENAI,
-    "copilot": frozenset(
-        ("trustedFolders", "trusted_folders", "allowedUrls", "allowed_urls", "deniedUrls", "denied_urls")
-    ),
-    "cursor": frozenset(
-        (
-            "permissions",
-            "approvalMode",
-            "sandbox",
-            "terminalAllowlist",
-            "mcpAllowlist",
-            "networkPolicy",
-            "type",
-            "additionalReadwritePaths",
-            "additionalReadonlyPaths",
-        )
-    ),
-    "opencode": frozenset(("permission",)),
-    "cline": frozenset(("yoloModeToggled", "autoApproveAllToggled", "autoApprovalSettings")),
-}
-
-_CLAUDE_NOTES: tuple[Way, ...] = (
-    ("mcpServers",),
-    *(
-        ("projects", "*", name)
-        for name in (
-            "mcpServers",
-            "mcpContextUris",
-            *_CLAUDE_PERMITS,
-        )
-    ),
-)
-_MEMBERS: Mapping[str, Mapping[str, tuple[Way, ...]]] = {
-    "claude-code": {".claude.json": _CLAUDE_NOTES, ".claude/.claude.json": _CLAUDE_NOTES},
-    "copilot": {
-        ".copilot/config.json": tuple(
-            (name,) for name in (*sorted(_PERMISSIONS["copilot"]), "model", "hooks", "disableAllHooks", "mcpServers")
-        )
-    },
-    "cursor": {
-        ".cursor/cli-config.json": tuple(
-            (name,) for name in (*sorted(_PERMISSIONS["cursor"]), "model", "editor", "network", "attribution")
-        ),
-        ".config/cursor/cli-config.json": tuple(
-            (name,) for name in (*sorted(_PERMISSIONS["cursor"]), "model", "editor", "network", "attribution")
-        ),
-    },
-    "cline": {
-        ".cline/data/globalState.json": tuple(
-            (name,) for name in (*sorted(_PERMISSIONS["cline"]), "hooksEnabled", "mode", "actModeApiProvider")
-        )
-    },
-}
-_MEMORIES = {"claude-code": (".claude/projects", ".claude/projects/{slug}/memory")}
-"""The folder with those of all projects, and that of one."""
-
-
 def reads(agent: str) -> Reads | None:
-    """Where the configuration of an agent stands; None: there is no record of it."""
-    adapter = settings_adapters().get(agent)
-    if adapter is None:
-        return _OTHERS.get(agent)
-    of_all, memory = _MEMORIES.get(agent, (None, None))
+    """Where the configuration of an agent is; None: no record of it."""
+    facts = AGENTS.get(agent)
+    if facts is None or not facts.files:
+        return None
     return Reads(
-        places=tuple(place for place in adapter.PLACES if place.path != of_all),
-        servers=adapter.SERVERS,
-        permissions=_PERMISSIONS.get(agent, frozenset()),
-        members=_MEMBERS.get(agent, {}),
-        memory=memory,
+        places=tuple(place for place in facts.files if place.path != facts.memory.notes),
+        servers=facts.settings.servers,
+        permissions=frozenset(facts.settings.permissions),
+        members=facts.settings.members,
+        memory=facts.memory.notes_of_project,
     )
 
 

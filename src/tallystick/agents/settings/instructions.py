@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from tallystick.agents.settings import Confidence, Hit, Rule, Severity
 from tallystick.agents.settings.commands import downloads_and_runs
+from tallystick.catalog.agents import AGENTS
 
 TAGS = Rule(
     "instructions.tag-characters",
@@ -93,9 +94,14 @@ _SECRECY = re.compile(
     r"|alert(?:ing)?|show(?:ing)?)\s+(?:(?:this|it|that|anything|these\s+steps)\s+(?:to\s+)?)?(?:the\s+)?(?:user|human|developer)\b",
     re.IGNORECASE,
 )
+_ADDRESSED = "|".join(name for facts in AGENTS.values() for name in facts.addressed)
+_PROGRAMS = "|".join(re.escape(name) for facts in AGENTS.values() for name in facts.programs)
+_TELLING = 14
+"""Options of so many characters mean nothing else, in whatever text they are."""
+_OPTIONS = {option for facts in AGENTS.values() for option in facts.starts.unguarded if len(option) >= _TELLING}
 _COMMENT_ORDER = re.compile(
     r"\byou\s+(?:must|should|shall|will)\b|\balways\s+run\b|\brun\s+the\s+following\b|\bexecute\s+the\b"
-    r"|\b(?:assistant|agent|model|claude|gemini|codex|copilot)\s*[:,]\s*(?:please|you|do|don['’]?t|never|always|run|read|send)\b"
+    rf"|\b(?:assistant|agent|model|{_ADDRESSED})\s*[:,]\s*(?:please|you|do|don['’]?t|never|always|run|read|send)\b"
     r"|\bsend\s+(?:the|all|it)\b|\bupload\s+(?:the|all)\b",
     re.IGNORECASE,
 )
@@ -106,8 +112,7 @@ _SECRET_FILE = re.compile(
     re.IGNORECASE,
 )
 _UNGUARDED = re.compile(
-    r"--(?:dangerously-skip-permissions|dangerously-bypass-approvals-and-sandbox|allow-all-tools)\b|-c\s+approval_policy=[\"']?never"
-    r"|\b(?:gemini|qwen|codex|copilot|cline|agent)\b[^\n]{0,60}?\s--yolo\b"
+    rf"(?:{'|'.join(sorted(_OPTIONS))})\b|-c\s+approval_policy=[\"']?never|\b(?:agent|{_PROGRAMS})\b[^\n]{{0,60}}?\s--yolo\b"
 )
 _MOST_EACH = 5
 _RULES: tuple[tuple[Rule, re.Pattern[str]], ...] = (

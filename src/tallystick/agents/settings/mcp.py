@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tallystick.agents.settings import Base, Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
 from tallystick.agents.settings.commands import downloads_and_runs, is_shell, temporary_program
 from tallystick.agents.settings.launchers import gives_the_machine, image, is_fixed_image, unpinned
 from tallystick.agents.settings.parsed import Document
+from tallystick.catalog.agents import Base
 from tallystick.model.step import Json
 
 PLAIN_HTTP = Rule(

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tallystick.agents.kit import json_text
-from tallystick.agents.settings import Base, Where
+from tallystick.agents.settings import Where
+from tallystick.catalog.agents import Base
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 

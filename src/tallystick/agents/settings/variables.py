@@ -8,26 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_SWITCH = re.compile(
-    r"(?:ANTHROPIC|CLAUDE|CODEX|OPENAI|GEMINI|GOOGLE|QWEN|DASHSCOPE|COPILOT|CURSOR|OPENCODE|CLINE|GPTME|HERMES|PI|MCP|OTEL|DISABLE"
-    r"|BASH|NODE|AWS|VERTEX)_[A-Z0-9_]{1,80}|(?:HTTPS?|ALL|NO)_PROXY|LD_PRELOAD|SANDBOX|CI"
-)
+from tallystick.catalog.agents import AGENTS, CONVENTIONS, folder_variables
+
+_PREFIXES = (*CONVENTIONS.prefixes, *(prefix for facts in AGENTS.values() for prefix in facts.variables.prefixes))
+_SWITCH = re.compile(rf"(?:{'|'.join(_PREFIXES)})_[A-Z0-9_]{{1,80}}|(?:HTTPS?|ALL|NO)_PROXY|LD_PRELOAD|SANDBOX|CI")
 _OF_THE_HOOK = re.compile(
     r".*_(?:ENV_FILE|PROJECT_DIR|CWD|PID|EFFORT|(?:SESSION|THREAD|PROMPT|AGENT)_ID|SESSION_ATTENDED|(?:PLUGIN|CHILD|MESSAGING)_[A-Z_]+)"
     r"|CLAUDECODE"
 )
 """What an agent gives the processes that it starts, and one event has and another has not."""
 _MOST_SWITCHES = 128
-LOCATIONS = (
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "QWEN_HOME",
-    "COPILOT_HOME",
-    "CURSOR_CONFIG_DIR",
-    "XDG_CONFIG_HOME",
-    "CLINE_DIR",
-    "HERMES_HOME",
-)
+LOCATIONS = folder_variables()
 """Variables that name the folders of agents: those of all places."""
 
 

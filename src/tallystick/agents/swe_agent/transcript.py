@@ -20,6 +20,7 @@ from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import count_members, first_object
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
 
 NAME = "swe-agent"
@@ -33,7 +34,7 @@ _TOLD = ("exit_status", "submission", "model_stats", "swe_agent_version")
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder: where a checkout of SWE-agent in the home folder writes."""
-    return ("SWE-agent/trajectories/*/*/*.traj", "SWE-agent/trajectories/*/*/*/*.traj")
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

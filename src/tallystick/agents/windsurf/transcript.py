@@ -14,6 +14,7 @@ from tallystick.agents.kit.conversation import Conversation
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, text_of
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, objects
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
 NAME = "windsurf"
@@ -27,7 +28,7 @@ _STATES = {"done": True, "error": False}
 
 def locate() -> tuple[str, ...]:
     """Globs below the home folder that match its transcripts."""
-    return (".windsurf/transcripts/*.jsonl",)
+    return AGENTS[NAME].histories["transcript"].patterns
 
 
 def recognises(path: str, head: bytes) -> int:

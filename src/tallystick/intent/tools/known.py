@@ -1,15 +1,14 @@
 """The table of tools: which name is read by which rule.
 
-Owns the names, as agents call their tools; `arguments.plain_name` makes one spelling of them. Must not know how a rule works.
-Sources: the tool lists of the agents in docs/agents (Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI and VS Code,
-opencode, Cline, Cursor, gptme, Hermes, pi, mini-SWE-agent, SWE-agent, Windsurf, Droid), and of the reference MCP servers.
+Owns the rule for each of the catalogue's words; which agent calls its tools what is in the catalogue, and
+`arguments.plain_name` makes one spelling of it. Must not know how a rule works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from tallystick.catalog.loading import load
+from tallystick.catalog.agents import AGENTS, SHARED_TOOLS
 from tallystick.intent.tools import files, running
 from tallystick.intent.tools.arguments import plain_name
 from tallystick.intent.tools.draft import Draft
@@ -18,50 +17,53 @@ from tallystick.intent.tools.reaching import fetches, reads_resource, searches_w
 
 Rule = Callable[[Draft], None]
 
-
 _RULES: dict[str, Rule] = {
+    "append": files.appends,
+    "by_command": files.by_command,
+    "copy": files.copies,
+    "delete": files.deletes,
+    "edit": files.edits,
+    "edit_or_write": files.edits_or_writes,
+    "fetch": fetches,
+    "javascript": running.runs_javascript,
+    "keep_skill": keeps_skill,
+    "list": files.lists,
+    "look": files.looks,
+    "make_folder": files.makes_folders,
+    "memory": memorizes,
+    "message": sends_message,
+    "move": files.moves,
     "nothing": running.nothing,
-    "reads": files.reads,
-    "lists": files.lists,
-    "lists-all": files.lists_all,
-    "searches": files.searches,
-    "writes": files.writes,
-    "saves": files.saves,
-    "appends": files.appends,
-    "edits": files.edits,
-    "edits-or-writes": files.edits_or_writes,
-    "patches": files.patches,
-    "by-command": files.by_command,
-    "deletes": files.deletes,
-    "moves": files.moves,
-    "copies": files.copies,
-    "makes-folders": files.makes_folders,
-    "looks": files.looks,
-    "shells": running.shells,
-    "runs-python": running.runs_python,
-    "runs-javascript": running.runs_javascript,
-    "runs-powershell": running.runs_powershell,
-    "runs-sql": running.runs_sql,
-    "runs-task": running.runs_task,
-    "types-into": running.types_into,
-    "stops": running.stops,
-    "fetches": fetches,
-    "searches-web": searches_web,
-    "reads-resource": reads_resource,
-    "starts-agent": running.starts_agent,
-    "uses-skill": running.uses_skill,
-    "schedules": running.schedules,
-    "keeps-skill": keeps_skill,
-    "memorizes": memorizes,
-    "sends-message": sends_message,
+    "patch": files.patches,
+    "powershell": running.runs_powershell,
+    "python": running.runs_python,
+    "read": files.reads,
+    "read_resource": reads_resource,
+    "save": files.saves,
+    "schedule": running.schedules,
+    "search": files.searches,
+    "search_web": searches_web,
+    "shell": running.shells,
+    "skill": running.uses_skill,
+    "sql": running.runs_sql,
+    "start_agent": running.starts_agent,
+    "stop": running.stops,
+    "task": running.runs_task,
+    "tree": files.lists_all,
+    "type": running.types_into,
+    "write": files.writes,
 }
-"""Rules by the names that `catalog/tools.toml` gives them."""
+"""What a tool does, by the catalogue's word for it. `calls` is a tool that calls other tools."""
+_CALLS = "calls"
 
-TABLE: dict[str, Rule] = {
-    plain_name(name): _RULES[rule]
-    for rule, names in load("tools", dict[str, tuple[str, ...]]).items()
-    for name in names
-}
+
+def _named() -> Iterator[tuple[str, str]]:
+    """The plain names of all tools, each with the word for what it does."""
+    for tools in (SHARED_TOOLS, *(facts.tools for facts in AGENTS.values())):
+        yield from ((plain_name(name), word) for word, names in tools.items() for name in names)
+
+
+TABLE: dict[str, Rule] = {name: _RULES[word] for name, word in _named() if word != _CALLS}
 """Rules by the plain names of tools."""
 
 FILE_RULES = frozenset(
@@ -78,8 +80,7 @@ REACHING_RULES = frozenset(
 )  # fmt: skip
 """Rules that hold for a tool of any MCP server."""
 
-
-CALLING = frozenset(("exec", "multitooluseparallel", "parallel", "batch", "usemcptool", "callmcptool", "process"))
+CALLING = frozenset(name for name, word in _named() if word == _CALLS)
 """Tools that call other tools: `uses` reads them."""
 
 

@@ -1,17 +1,22 @@
 """Tools that keep something for later sessions.
 
-Owns the files in which agents keep it, where that is known. Must not know what a memory says.
+Owns what such a tool does to the files that the catalogue names. Must not know what a memory says.
 """
 
 from __future__ import annotations
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.intent.tools.arguments import plain_name, text_among
 from tallystick.intent.tools.draft import Draft
 from tallystick.model.intent import Operation
 
-_FILES = {"gemini": "~/.gemini/GEMINI.md", "qwen": "~/.qwen/QWEN.md"}
+_FILES = {name: facts.memory.user_file for name, facts in AGENTS.items() if facts.memory.user_file is not None}
 """Where `save_memory` of these agents adds a line, unless it is told to keep it with the project."""
-_PROJECT_FILES = {"gemini": "GEMINI.md", "qwen": "QWEN.md"}
+_PROJECT_FILES = {
+    name: facts.memory.project_file for name, facts in AGENTS.items() if facts.memory.project_file is not None
+}
+_SKILLS = next(facts.memory.skills for facts in AGENTS.values() if facts.memory.skills is not None)
+"""Only one agent has a tool that keeps skills."""
 _CHANGES = (
     "add",
     "create",
@@ -34,13 +39,13 @@ def memory_file(tool: str, agent: str | None) -> str | None:
 
 
 def keeps_skill(draft: Draft) -> None:
-    """Hermes' `skill_manage`: a skill is a folder of files, the first of which says what it is for."""
+    """A tool that keeps skills: a skill is a folder of files, the first of which says what it is for."""
     name, members = text_among(draft.members, "name"), draft.members
     if name is None or "/" in name:
         draft.unknown()
         return
     action = (text_among(members, "action") or "").lower()
-    place = f"~/.hermes/skills/{name}"
+    place = f"{_SKILLS}/{name}"
     if action in ("delete", "remove_file"):
         file = text_among(members, "filepath")
         draft.file(Operation.DELETE, f"{place}/{file}" if file is not None else place, is_deep=file is None)

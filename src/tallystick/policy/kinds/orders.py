@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from tallystick.catalog.agents import AGENTS as _AGENTS
+from tallystick.catalog.agents import Base, Kind, places
 from tallystick.catalog.loading import Entry, load
 from tallystick.policy.kinds.homes import plain
 from tallystick.policy.kinds.named import Named
@@ -32,6 +34,31 @@ class _Facts(Entry, frozen=True):
 
 
 _FACTS = load("kinds/orders", _Facts)
+_PROJECTS = tuple(
+    place.path.lower() for place in places(kind=Kind.INSTRUCTIONS, base=Base.PROJECT) if not place.endings
+)
+_FILES = frozenset(
+    (
+        *_FACTS.files,
+        *(path.rpartition("/")[2] for path in _PROJECTS),
+        *(name for facts in _AGENTS.values() for name in facts.orders_names),
+    )
+)
+_OF_USER = tuple(
+    f"/{place.path.lower()}" for place in places(kind=Kind.INSTRUCTIONS, base=Base.USER) if not place.endings
+)
+_NOTES = frozenset(facts.memory.notes for facts in _AGENTS.values())
+_FOLDERS_OF_USER = tuple(
+    f"/{place.path.lower()}/"
+    for place in places(kind=Kind.INSTRUCTIONS, base=Base.USER)
+    if place.endings and place.path not in _NOTES
+)
+_RULES_FOLDERS = frozenset(
+    place.path.lower()
+    for place in places(kind=Kind.INSTRUCTIONS, base=Base.PROJECT)
+    if place.endings and "/" not in place.path
+)
+"""Folders of rules that lie in a project itself."""
 _TEXT = re.compile(r"\.(?:md|mdc|mdx|txt|toml|ya?ml|json|markdown|rst)\Z|(?:^|/)[^./]+\Z")
 _MOST_PARTS = 64
 
@@ -49,11 +76,14 @@ def is_orders(path: str) -> bool:
     """Whether agents read the file at a path as orders, by its name and place."""
     parts = plain(path).split("/")[-_MOST_PARTS:]
     name = parts[-1]
-    if name in _FACTS.files or name.endswith(_FACTS.endings):
+    whole = "/" + "/".join(parts)
+    if name in _FILES or name.endswith(_FACTS.endings) or whole.endswith(_OF_USER):
         return True
     if not _TEXT.search(name):
         return False
-    if ".clinerules" in parts[:-1] or parts[1:2] == ["memories"]:
+    if not _RULES_FOLDERS.isdisjoint(parts[:-1]) or parts[1:2] == ["memories"]:
+        return True
+    if any(folder in whole for folder in _FOLDERS_OF_USER):
         return True
     for part, below in pairwise(parts[:-1]):
         if below in _FACTS.folders and (part in AGENTS or f".{part}" in AGENTS):

@@ -18,6 +18,7 @@ from tallystick.policy.kinds.start_places import (
     BEFORE_SYSTEM_TOO,
     EDITOR_SETTINGS,
     EXTENSIONS,
+    HOME_FOLDERS,
     IN_HOME,
     IN_HOME_FOLDERS,
     IN_SYSTEM,
@@ -139,6 +140,14 @@ def _of_agent(parts: list[str]) -> str | None:
 
 def _of_users_agent(below: str) -> str | None:
     """Orders that an agent loads for its user, in every project."""
+    parts = in_agents_folder(below)
+    return "agent-extension" if len(parts) > 1 and parts[0] in OF_USER | EXTENSIONS else None
+
+
+def in_agents_folder(below: str) -> list[str]:
+    """The parts of a path within an agent's folder, of its path below a home folder; none: it is in no agent's."""
+    for folder in HOME_FOLDERS:
+        if below.startswith(folder):
+            return below[len(folder) :].split("/")
     parts = below.removeprefix(".config/").split("/")
-    is_agent = parts[0] in AGENTS or f".{parts[0]}" in AGENTS
-    return "agent-extension" if len(parts) > 2 and is_agent and parts[1] in OF_USER else None
+    return parts[1:] if parts[0] in AGENTS or f".{parts[0]}" in AGENTS else []

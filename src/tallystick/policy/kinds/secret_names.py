@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tallystick.catalog.agents import AGENTS, secrets
 from tallystick.catalog.loading import Entry, load
 from tallystick.policy.kinds.wildcards import has_wildcards, may_name
 
@@ -40,6 +41,21 @@ class _Facts(Entry, frozen=True):
 
 
 _FACTS = load("kinds/secret_names", _Facts)
+
+
+def _only_in_folder() -> Mapping[str, frozenset[str]]:
+    """Names that mean a secret in folders of these names, those of agents among them."""
+    found: dict[str, frozenset[str]] = {name: frozenset(folders) for name, folders in _FACTS.only_in_folder.items()}
+    for path in secrets():
+        folder, _, name = path.rpartition("/")
+        last = folder.rpartition("/")[2]
+        if last in _AGENTS_FOLDERS:
+            found[name] = found.get(name, frozenset()) | {last}
+    return found
+
+
+_AGENTS_FOLDERS = frozenset(folder.rpartition("/")[2] for facts in AGENTS.values() for folder in facts.folders)
+_ONLY_IN_FOLDER = _only_in_folder()
 _KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk|xmss)(?:[._-].*)?")
 _ENV = re.compile(
     r"\.env(?:rc)?(?:[.\-_].*)?|[\w.+@-]{1,80}\.env(?:\.(?:local|bak|old|backup|save|orig))?"
@@ -71,7 +87,7 @@ def by_name(path: str, *, in_workspace: bool) -> str | None:
         return "work"
     if name in _FACTS.secret or _KEY.fullmatch(name) or "private_key" in name or ".ssh" in parts:
         return _unless_aside(name, parts, in_workspace)
-    owners = _FACTS.only_in_folder.get(name)
+    owners = _ONLY_IN_FOLDER.get(name)
     if owners is not None and parts[-1] in owners:
         return "secret"
     if "env" in name and _ENV.fullmatch(name):
@@ -164,7 +180,7 @@ def _pattern(name: str, parts: list[str]) -> str | None:
         for secret in (*_FACTS.secret, ".env", ".env.local", ".env.production", "id_rsa", "id_ed25519")
     ):
         return "secret"
-    if any(may_name(name, file) and parts[-1] in owners for file, owners in _FACTS.only_in_folder.items()):
+    if any(may_name(name, file) and parts[-1] in owners for file, owners in _ONLY_IN_FOLDER.items()):
         return "secret"
     if name.endswith(".env"):
         return "secret"

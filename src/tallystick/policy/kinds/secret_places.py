@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from tallystick.catalog.agents import AGENTS, secrets
 from tallystick.catalog.loading import Entry, load
 
 
@@ -17,7 +18,7 @@ class _Home(Entry, frozen=True):
     keys: tuple[str, ...]
     services: tuple[str, ...]
     packages: tuple[str, ...]
-    agents: tuple[str, ...]
+    models: tuple[str, ...]
     histories: tuple[str, ...]
     browsers: tuple[str, ...]
     macos: tuple[str, ...]
@@ -47,15 +48,23 @@ def _below(*lists: tuple[str, ...], folder: str = "") -> tuple[str, ...]:
     return tuple(f"{folder}{place}/" for places in lists for place in places)
 
 
+def _above(path: str) -> tuple[str, ...]:
+    """The folders on the way to a path."""
+    parts = path.split("/")
+    return tuple("/".join(parts[:n]) for n in range(1, len(parts)))
+
+
+_OF_AGENTS = tuple(folder.lower() for facts in AGENTS.values() for folder in facts.folders)
 _FACTS = load("kinds/secret_places", _Places)
 _HOME = _FACTS.home
 HOME_SECRETS = (
-    *_below(_HOME.keys, _HOME.services, _HOME.packages, _HOME.agents, _HOME.histories, _HOME.browsers),
+    *_below(_HOME.keys, _HOME.services, _HOME.packages, _HOME.models, _HOME.histories, _HOME.browsers),
+    *_below(secrets()),
     *_below(_HOME.macos, folder="library/"),
     *_below(_HOME.windows, folder="appdata/"),
 )
 """Below a home folder."""
-_HOME_HINTS = _below(_HOME.hints)
+_HOME_HINTS = _below(_HOME.hints, tuple(path for facts in AGENTS.values() for path in facts.may_hold_secrets))
 _HOME_WORK = _below(_HOME.work)
 _SYSTEM = _below(_FACTS.system.secrets)
 _SYSTEM_HINTS = _below(_FACTS.system.hints)
@@ -63,7 +72,9 @@ _SYSTEM_NAMES = re.compile(r"/etc/ssh/ssh_host_[^/]{1,40}_key|/proc/(?:[^/]{1,20
 _ENVIRONMENT = re.compile(r"/proc/(?:[^/]{1,20}/)?(?:task/(?:[^/]{1,20}/)?)?environ")
 HOLDERS = _FACTS.system.holders
 """Folders of the system with secrets below."""
-HOME_HOLDERS = _HOME.holders
+HOME_HOLDERS = _HOME.holders | frozenset(
+    folder for path in secrets() if path.startswith(_OF_AGENTS) for folder in _above(path)
+)
 """Folders below a home folder with secrets below; the first is the home folder itself."""
 
 

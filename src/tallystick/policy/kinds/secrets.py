@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.secret_names import by_name
@@ -151,7 +152,7 @@ _NOT_KEPT = (
     ".pyenv",
     ".nvm",
     ".vscode/extensions",
-    ".claude/plugins",
+    *(f"{folder}/plugins" for facts in AGENTS.values() for folder in facts.folders),
 )
 _DEEPEST = 3
 

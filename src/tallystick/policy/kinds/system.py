@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tallystick.catalog.agents import CONVENTIONS, agents_folders
 from tallystick.catalog.loading import Entry, load
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.named import Named
@@ -82,7 +83,7 @@ _CACHES = re.compile(
 )
 
 _NOTES = re.compile(
-    r"\.(?:claude|codex|gemini|cursor|qwen|copilot|factory)/(?:plans|todos|tasks|scratch|tmp|memory|memories|projects/[^/]+/memory)(?=/)"
+    rf"(?:{'|'.join(re.escape(folder) for folder in agents_folders())})/(?:{'|'.join(CONVENTIONS.note_folders)})(?=/)"
 )
 
 

@@ -1,14 +1,16 @@
 """What a command does to an agent: starts one that no one watches, or changes what agents load.
 
-Owns those words, the agents' programs, and their switches and verbs. Must not know the record's own places: `guarded` does.
-Sources: the agents' command-line references (docs/agents).
+Owns those words. Which programs, options and verbs these are is in the catalogue. Must not know the record's own places:
+`guarded` does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from tallystick.catalog.agents import AGENTS, CONVENTIONS, folder_variables
+from tallystick.catalog.agents import programs as programs_of_agents
 from tallystick.intent.tools.arguments import strings
 from tallystick.policy.prompt_injection import tags_of
 from tallystick.policy.reading import CallReading
@@ -23,72 +25,43 @@ RISKS: dict[str, str] = {
     "remembers-orders": "Text that orders an agent against its user goes into what it keeps for later sessions.",
 }
 
-_PROGRAMS = """
-claude codex gemini qwen copilot cursor-agent cursor agent opencode cline hermes gptme pi aider goose amp droid crush auggie
-kiro-cli q openhands mini claude-code claude-agent-acp codex-acp
-"""
-_NAMES = frozenset(_PROGRAMS.split())
-_PACKAGES = {
-    "@anthropic-ai/claude-code": "claude",
-    "@openai/codex": "codex",
-    "@google/gemini-cli": "gemini",
-    "@qwen-code/qwen-code": "qwen",
-    "@github/copilot": "copilot",
-    "opencode-ai": "opencode",
-    "aider-chat": "aider",
-    "@sourcegraph/amp": "amp",
-}
+_NAMES = programs_of_agents()
+_PACKAGES = {package: (*facts.programs, facts.name)[0] for facts in AGENTS.values() for package in facts.packages}
 _RUNNERS = frozenset(("npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "uv"))
-_SWITCHES = """
---dangerously-skip-permissions --allow-dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox --yolo
---dangerously-bypass-hook-trust --yes-always --full-auto --allow-all-tools --allow-all --auto-approve --dangerously-allow-all
---skip-permissions-unsafe --trust-all-tools --no-sandbox --no-hooks --force-auto --always-approve
---dangerously-skip-approvals --unsafe --setting-sources --settings --bare
-"""
-_UNGUARDED = frozenset(_SWITCHES.split())
-_SHORT = {
-    **dict.fromkeys(("gemini", "qwen", "mini"), ("-y",)),
-    "cursor-agent": ("-f", "--force"),
-    "agent": ("--force",),
-    "gptme": ("-y", "--no-confirm"),
-    "aider": ("--yes",),
-}
-_SETTINGS = {
-    "--permission-mode": frozenset(("bypasspermissions", "dontask", "auto")),
-    "--approval-mode": frozenset(("yolo", "full-auto", "never", "auto-edit", "auto_edit")),
-    "--ask-for-approval": frozenset(("never",)),
-    "-a": frozenset(("never",)),
-    "--sandbox": frozenset(("danger-full-access", "false", "none", "off")),
-    "-s": frozenset(("danger-full-access",)),
-}
-_OFF = re.compile(
-    r"disableallhooks|hooksconfig|bypasspermissions|approval_policy|danger-full-access|sandbox_mode|features\.(?:codex_)?hooks|"
-    r"(?:^|\.)hooks\b|defaultmode|trust_level",
-    re.IGNORECASE,
+_UNGUARDED = frozenset(
+    (*CONVENTIONS.unguarded, *(option for facts in AGENTS.values() for option in facts.starts.unguarded))
 )
-_CHANGING = {
-    "mcp": ("add", "add-json", "add-from-claude-desktop", "remove", "enable", "disable", "install", "import", "set"),
-    "config": ("set", "add", "remove", "unset", "edit"),
-    "plugin": ("install", "add", "enable", "disable", "uninstall", "remove", "marketplace", "update"),
-    "plugins": ("install", "add", "enable", "disable", "uninstall", "remove"),
-    "extensions": ("install", "link", "enable", "disable", "uninstall", "update"),
-    "extension": ("install", "link", "enable", "disable", "uninstall"),
-    "hooks": ("add", "install", "remove", "disable", "enable", "migrate", "trust"),
-    "skills": ("install", "add", "link"),
-    "trust": ("add",),
-}
+_SHORT = {program: options for facts in AGENTS.values() for program, options in facts.starts.short.items()}
+
+
+def _values() -> Mapping[str, frozenset[str]]:
+    """By option: its values with which an agent asks no one, or runs without its sandbox."""
+    found: dict[str, frozenset[str]] = {}
+    for facts in AGENTS.values():
+        for option, values in facts.starts.values.items():
+            found[option] = found.get(option, frozenset()).union(values)
+    return found
+
+
+_SETTINGS = _values()
+_OFF = re.compile("|".join(override for facts in AGENTS.values() for override in facts.starts.overrides), re.IGNORECASE)
+_CHANGING = CONVENTIONS.changing
+_MOVING = (*folder_variables(), *(name for facts in AGENTS.values() for name in facts.variables.moving))
+_MOVES = "|".join(name.replace("*", r"\w{0,20}") for name in _MOVING)
 _MOVED = re.compile(
-    r"\b(?:TALLY_HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|GEMINI_CLI_SYSTEM_SETTINGS_PATH|QWEN_HOME|COPILOT_HOME|HERMES_HOME|"
-    r"OPENCODE_CONFIG\w{0,20}|XDG_CONFIG_HOME|CLAUDE_CODE_SIMPLE|(?<![\w-])HOME)=(?!\$\{?HOME\}?(?:\s|$))"
+    rf"\b(?:TALLY_HOME|{_MOVES}|(?<![\w-])HOME)"
+    r"=(?!\$\{?HOME\}?(?:\s|$))"
 )
-_TELLS = ("--help", "--version", "-V", "-v", "help", "version")
+_HELP_OPTIONS = frozenset(("--help", "-h", "--version", "-V", "-v"))
+_HELP_WORDS = frozenset(("help", "version"))
+_MOST_VERBS = 2
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
     for started in programs(reading):
         found = _agent(started)
-        if found is None or any(word in _TELLS for word in found[1][:1]):
+        if found is None or _asks_for_help(found[1]):
             continue
         name, words = found
         if _is_unguarded(name, words):
@@ -113,6 +86,14 @@ def _agent(started: Started) -> tuple[str, tuple[str, ...]] | None:
             if bare in _PACKAGES:
                 return _PACKAGES[bare], started.words[n + 1 :]
     return None
+
+
+def _asks_for_help(words: tuple[str, ...]) -> bool:
+    """Whether a call asks for help or the version and does nothing else: `--help` beside other options may be a prompt."""
+    options = [word for word in words if word[:1] == "-"]
+    if len(words) - len(options) > _MOST_VERBS or not _HELP_OPTIONS.issuperset(options):
+        return False
+    return bool(options) or not _HELP_WORDS.isdisjoint(words[:1])
 
 
 def _is_unguarded(name: str, words: tuple[str, ...]) -> bool:

@@ -12,6 +12,8 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from tallystick.catalog.agents import AGENTS
+from tallystick.catalog.agents import programs as programs_of_agents
 from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.intent.programs.arguments import names
@@ -195,7 +197,11 @@ def _security(started: Started) -> str | None:
 # Processes -----------------------------------------------------------------------------------------------------------
 
 _OF_TWO_WORDS = _FACTS.common_processes_of_two_words
-_COMMON = _FACTS.common_processes
+_COMMON = (
+    _FACTS.common_processes
+    | programs_of_agents()
+    | frozenset(name for facts in AGENTS.values() for name in facts.editor.programs)
+)
 _SEEKS = programs_with("finds-processes")
 _CODE_KILLS_ALL = re.compile(r"\bkill\b\s{0,4}\(?\s{0,4}(?:[\w\"':.]{1,20}\s{0,4},\s{0,4})?-1\b")
 _OF_OWNER = names("--euid --uid --user --group --terminal")

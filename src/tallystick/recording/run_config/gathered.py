@@ -15,13 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.hooks.switches import off_setting
-from tallystick.agents.settings import Base, Kind, Place
 from tallystick.agents.settings.handlers import handlers
 from tallystick.agents.settings.inputs import Parts, Reads, parts, reads, slug
 from tallystick.agents.settings.parsed import parse_value
 from tallystick.capture.agent_files import path_of
 from tallystick.capture.audit_files import files_below, read_bounded
 from tallystick.capture.surroundings import Surroundings
+from tallystick.catalog.agents import Base, Kind, Place
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tallystick.sessions import configuration as sections
