@@ -89,7 +89,7 @@ def test_a_program_makes_up_no_alert(session_writer: SessionWriter, home: Home, 
     chain = {"entry_hash": "a" * 64, "prev_hash": "0" * 64}
     (refused,) = ingest(session_writer, [line(type=type_, content={"chain": chain})], Defaults(), counts)
     assert isinstance(refused, Refused)
-    assert "the recorder's own" in refused.why
+    assert "reserved for the recorder" in refused.why
     assert (counts.refused, counts.sessions) == (1, set())
 
 

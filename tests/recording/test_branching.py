@@ -82,7 +82,7 @@ def test_what_was_merged_or_discarded_is_that_for_good(tmp_path: Path) -> None:
         session.discard(fork)
         size = len(steps(session))
         for again in (session.merge, session.discard):
-            with pytest.raises(UsageError, match="is discarded already"):
+            with pytest.raises(UsageError, match="is already discarded"):
                 again(fork)
         with pytest.raises(UsageError, match="by itself"):
             session.merge(session)

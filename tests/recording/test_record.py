@@ -172,7 +172,7 @@ def test_members_that_do_not_fit_meta_go_to_content(home: Home, record: SessionR
 def test_what_can_be_no_type_is_refused_before_it_spoils_the_journal(
     home: Home, record: SessionRecord, kind: str
 ) -> None:
-    with pytest.raises(FormatError, match="can be no type"):
+    with pytest.raises(FormatError, match="cannot be the type"):
         record.add(Step(session="s", type=kind))
     assert len(recorded(home, record)) == 1
     assert verify_store(home).exit_code == 0

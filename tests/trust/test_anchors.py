@@ -114,6 +114,6 @@ def test_a_place_without_a_new_head_is_too_old_after_some_hours_if_the_ledger_ha
 
 
 def test_a_kind_that_there_is_not_is_refused(home: Home) -> None:
-    with pytest.raises(UsageError, match="no kind"):
+    with pytest.raises(UsageError, match="unknown kind"):
         anchor(home, Target(kind="floppy", target="x"), clock=lambda: NOW)
     assert targets(home) == ()

@@ -167,7 +167,7 @@ def test_what_others_may_write_down_does_not_count(guarded: Guarded) -> None:
     guarded.pins.chmod(0o777)
     guarded.pin()
     found = signer_report(guarded.home, guarded.pins)
-    assert "can be changed by others" in found.problems[0]
+    assert "other users can change" in found.problems[0]
     assert found.head is None
 
 
@@ -198,7 +198,7 @@ def test_rubbish_is_a_problem_and_nothing_raises(guarded: Guarded, trusting: Non
 
 def test_an_answer_without_an_end_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     end = answering(tmp_path / "other", b"x" * (1 << 20))
-    with pytest.raises(SigningError, match="more than a signer does"):
+    with pytest.raises(SigningError, match="is longer than a signer"):
         ask_status(tmp_path / "other")
     end()
     monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.0)

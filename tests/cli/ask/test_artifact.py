@@ -51,7 +51,7 @@ def test_the_newest_versions_are_shown_and_the_others_counted(tally: Tally, told
 def test_a_step_is_no_thing(tally: Tally, told: Told) -> None:
     result = tally("artifact", "show", f"{told.first}:1")
     assert result.exit_code == 1
-    assert "names a step or a session" in result.stderr
+    assert "is a step or a session, not a file" in result.stderr
     assert f"`tally why {told.first}:1`" in result.stderr
 
 

@@ -71,7 +71,7 @@ def test_times_and_limits(full: Path, tally: Tally, tally_json: TallyJson) -> No
     assert tally_json("cost", "--until", "2020-01-01")["rows"] == []
     assert "nothing was spent" in tally("cost", "--until", "2020-01-01").stdout
     some = tally("cost", "--limit", "2")
-    assert len([line for line in some.stdout.splitlines() if "$" in line and not line.startswith("of ")]) == 3
+    assert len([line for line in some.stdout.splitlines() if "$" in line and not line.startswith("for ")]) == 3
     assert "more line" in some.stderr
     assert tally("cost", "no-such-session").exit_code != 0
 

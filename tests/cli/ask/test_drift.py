@@ -114,7 +114,7 @@ def test_the_answer_is_there_for_programs_too(tally_json: TallyJson) -> None:
 def test_a_key_of_one_section_is_disclosed_and_used_elsewhere(tally: Tally, project: Path, user: Path) -> None:
     shown = tally("drift", "--disclose", "instructions")
     assert shown.exit_code == 0
-    assert "It opens no other section." in shown.stderr
+    assert "The key opens no other section." in shown.stderr
     key = shown.stdout.strip()
     (user / ".tally" / "keys" / "configuration.key").unlink()
     result = tally("drift", "session-two", "--key", key, "--exit-code", "--no-color")

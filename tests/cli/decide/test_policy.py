@@ -62,7 +62,7 @@ def test_a_rule_is_shown_with_its_text(tally: Tally, tally_json: TallyJson) -> N
     assert tally_json("policy", "show", "store")["rule"]["id"] == "tally.store"
 
 
-@pytest.mark.parametrize(("name", "said"), [("tally.stor3", "did you mean 'tally.store'"), ("tally.", "several rules")])
+@pytest.mark.parametrize(("name", "said"), [("tally.stor3", "did you mean 'tally.store'"), ("tally.", "is ambiguous")])
 def test_a_rule_that_is_not_told_apart_is_an_error(tally: Tally, name: str, said: str) -> None:
     result = tally("policy", "show", name)
     assert result.exit_code == 1
