@@ -87,7 +87,7 @@ def test_what_is_no_repository_is_refused_or_cannot_be_reached(remote: str) -> N
 
 @pytest.mark.parametrize("ref", ["", "main", "refs/../x", "refs/a b", "refs/a.lock", "refs//a", "-d"])
 def test_what_is_no_ref_is_refused(remote: Path, ref: str) -> None:
-    with pytest.raises(AnchorError, match="no name of a ref"):
+    with pytest.raises(AnchorError, match="not the name of a ref"):
         GitAnchor(str(remote), ref, ENVIRONMENT)
 
 

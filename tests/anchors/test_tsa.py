@@ -189,7 +189,7 @@ def test_a_token_that_is_unreadable_is_kept_as_it_came_and_told(tmp_path: Path) 
 
 @pytest.mark.parametrize("where", ["ftp://example.org", "nonsense", "file:///etc/passwd"])
 def test_what_is_no_address_is_refused(tmp_path: Path, authority: Path, where: str) -> None:
-    with pytest.raises(AnchorError, match="no address"):
+    with pytest.raises(AnchorError, match="not the address"):
         place(tmp_path, where, authority)
 
 
@@ -215,4 +215,4 @@ def test_a_token_for_what_is_no_head_is_one_that_cannot_be_read(tmp_path: Path, 
     token.unlink()
     os.mkfifo(token)
     (kept,) = place(tmp_path, url, authority).heads()
-    assert "no file" in str(kept.unreadable)
+    assert "is not a file" in str(kept.unreadable)

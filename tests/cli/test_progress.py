@@ -9,7 +9,7 @@ from tests.cli.test_context import on_a_terminal
 LABELLED = """
 import time
 from tallystick.cli.progress import progress_bar
-from tallystick.cli.run import Run
+from tallystick.cli.context import Run
 with progress_bar(Run(), 100) as advance:
     advance("[bold red]x\\x1b]0;title", 50)
     time.sleep(0.3)
@@ -40,7 +40,7 @@ def test_no_bar_is_drawn_anywhere_else(user: Path, tally: Tally) -> None:
 INDEXING = """
 import time
 from tallystick.cli.progress import index_line
-from tallystick.cli.run import Run
+from tallystick.cli.context import Run
 with index_line(Run()) as told:
     told(1_000_000)
     time.sleep(1.1)

@@ -72,7 +72,11 @@ def test_erasing_twice_changes_nothing_more(home: Home, archive: Archive, journa
 
 @pytest.mark.parametrize(
     ("n", "name", "message"),
-    [(9, "content.text", "step 9 does not exist"), (1, "content.output", "it has content.text"), (1, "meta", "cannot be erased")],
+    [
+        (9, "content.text", "step 9 does not exist"),
+        (1, "content.output", "it has content.text"),
+        (1, "meta", "cannot be erased"),
+    ],
 )
 def test_what_cannot_be_erased_is_said(archive: Archive, journal: JournalFile, n: int, name: str, message: str) -> None:
     say(journal, SECRET)

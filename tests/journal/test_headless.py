@@ -205,9 +205,9 @@ def test_folders_and_files_are_for_this_user_only(store: FileStore) -> None:
 
 @pytest.mark.parametrize("session", ["", "../x", "a/b", ".hidden", "a\n", "\x1b[2J", "x" * 300])
 def test_an_id_that_is_no_name_of_a_file_is_refused(store: FileStore, session: str) -> None:
-    with pytest.raises(UsageError, match="no id"):
+    with pytest.raises(UsageError, match="cannot be the id"):
         store.create(msgspec.structs.replace(RUNNING, id=session))
-    with pytest.raises(UsageError, match="no id"):
+    with pytest.raises(UsageError, match="cannot be the id"):
         store.load(session)
 
 

@@ -147,7 +147,7 @@ def test_what_is_nested_without_end_is_no_line(tmp_path: Path) -> None:
 def test_a_document_that_is_no_object_cannot_be_read(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "s.json"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match="no JSON object"):
+    with pytest.raises(FormatError, match="not a JSON object"):
         read_log(path)
 
 
@@ -177,5 +177,5 @@ def test_a_document_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(headless_read, "LARGEST_DOCUMENT", 10)
     path = tmp_path / "s.json"
     path.write_text('{"events":[]}')
-    with pytest.raises(SourceError, match="at most"):
+    with pytest.raises(SourceError, match="the limit is"):
         read_log(path)

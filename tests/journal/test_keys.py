@@ -19,7 +19,7 @@ def test_a_key_is_kept_and_loaded(home: Home) -> None:
 
 def test_a_broken_key_is_a_clear_error(home: Home) -> None:
     home.key.write_text("not hex")
-    with pytest.raises(JournalError, match="cannot be read"):
+    with pytest.raises(JournalError, match="cannot read the store's key"):
         load_key(home)
 
 
@@ -40,5 +40,5 @@ def test_of_several_who_make_it_one_makes_it(home: Home) -> None:
 def test_a_broken_key_of_fingerprints_is_a_clear_error(home: Home, content: str) -> None:
     configuration_key(home)
     home.configuration_key.write_text(content)
-    with pytest.raises(JournalError, match="key of fingerprints"):
+    with pytest.raises(JournalError, match="the fingerprint key"):
         configuration_key(home)

@@ -108,7 +108,7 @@ def test_without_the_signer_nothing_is_signed_and_it_is_told(home: Home, signer:
 
 def test_another_signer_at_the_socket_is_not_believed(home: Home, signer: Signer, tmp_path: Path) -> None:
     write_signer_place(home, tmp_path / "socket", SigningKey(b"\x09" * 32).public)
-    with pytest.raises(JournalError, match="not the signature"):
+    with pytest.raises(JournalError, match="not the requested signature"):
         record(home, 1)
 
 

@@ -280,7 +280,7 @@ def test_a_key_that_cannot_be_read_is_an_error_that_holds_nothing_up(watching: W
     watching.quiet()
     assert watching.steps() == []
     assert watching.live.failures > 0
-    assert "key of fingerprints" in str(watching.live.last_error)
+    assert "the fingerprint key" in str(watching.live.last_error)
     assert not watching.live.is_due(AGENT, SESSION)
 
 

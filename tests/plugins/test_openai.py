@@ -234,7 +234,7 @@ def test_the_client_that_was_handed_in_is_left_as_it_is(server: ModelServer, ses
         server.say(Turn(text="ok"))
         original.chat.completions.create(model="gpt-test", messages=[{"role": "user", "content": "go"}])
     assert of_type(session, "model_call") == []
-    with pytest.raises(TypeError, match="is no client"):
+    with pytest.raises(TypeError, match="is not a client"):
         record_openai(object(), session)
 
 

@@ -70,7 +70,7 @@ def test_a_session_a_run_and_a_step_can_be_named(home: Home, live: str, tmp_path
     assert (of_folder.session, of_folder.position) == (live, 1)
     with pytest.raises(UsageError, match="does not belong to session"):
         create_checkpoint(home, wanted(nowhere, session="old", at=f"{live}:1"), git=no_git)
-    with pytest.raises(NotFoundError, match="names the run"):
+    with pytest.raises(NotFoundError, match="no session of run"):
         create_checkpoint(home, wanted(nowhere, run="no-such-run"), git=no_git)
     with pytest.raises(NotFoundError, match="no active session works in"):
         create_checkpoint(home, wanted(nowhere), git=no_git)

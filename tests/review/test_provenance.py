@@ -319,7 +319,7 @@ def test_a_journal_that_begins_with_nonsense_is_an_error_that_says_so(home: Home
     assert path is not None
     with path.open("r+b") as file:
         file.write(b"{" * 8)
-    with pytest.raises(JournalError, match="cannot be read"):
+    with pytest.raises(JournalError, match="cannot read"):
         told(home, DELEGATE)
 
 

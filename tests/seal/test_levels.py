@@ -14,7 +14,7 @@ from tools.vectors.maker import STORE
     "head_size, agreed, level, says",
     [
         (None, (Level.A3, Level.A4), Level.A1, "no verified signed head"),
-        (1, (), Level.A2, "no separate signer, anchor or witness"),
+        (1, (), Level.A2, "nothing outside this store vouches for it"),
         (1, (Level.A4,), Level.A2, "anchored off this machine, but no separate signer"),
         (1, (Level.A3,), Level.A3, "nobody off this machine"),
         (1, (Level.A3, Level.A4), Level.A4, "no witness"),

@@ -80,14 +80,14 @@ def test_only_agents_that_are_here_are_looked_at_unless_they_are_named(user: Pat
     found = audit(user)
     assert found.agents == ("claude-code", "codex")
     assert audit(user, "gemini").agents == ("gemini",)
-    assert any(limit.startswith("gemini: it is not on this machine") for limit in audit(user, "gemini").limitations)
+    assert any(limit.startswith("gemini: not found on this machine") for limit in audit(user, "gemini").limitations)
 
 
 def test_an_agent_whose_settings_are_not_known_is_a_mistake_if_it_is_named_and_a_limit_if_not(user: Path) -> None:
     with pytest.raises(UsageError, match="'gptme'"):
         audit(user, "gptme")
     (user / ".hermes").mkdir()
-    assert "no artifacts recorded of the settings of hermes" in audit(user).limitations
+    assert "no settings are known for hermes" in audit(user).limitations
 
 
 def test_each_agents_files_are_found_in_home_project_and_managed_folders(user: Path, tmp_path: Path) -> None:

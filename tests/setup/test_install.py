@@ -72,7 +72,7 @@ def _claude(place: Place, text: bytes) -> Path:
 def test_installing_twice_is_as_once_and_uninstalling_leaves_nothing(place: Place, agent: str, project: bool) -> None:
     where = _where(place, project)
     if not hook_adapters()[agent].settings(project=project):
-        with pytest.raises(UsageError, match="no hooks of a project"):
+        with pytest.raises(UsageError, match="no project hooks"):
             install(place.home, agent, where)
         return
     before = place.files()

@@ -17,7 +17,7 @@ def test_the_version_is_that_of_the_package(tally: Tally, tally_json: TallyJson)
 def test_init_makes_a_store_once(tally: Tally, tally_json: TallyJson, user: Path) -> None:
     made = tally("init")
     assert made.exit_code == 0
-    assert made.stdout.startswith(f"created a store at {user}/.tally\n")
+    assert made.stdout.startswith(f"made a store at {user}/.tally\n")
     assert "A2" in made.stdout
     key = (user / ".tally" / "keys" / "log.key").read_bytes()
     again = tally_json("init")
@@ -58,7 +58,7 @@ def test_status_of_an_empty_store(tally: Tally) -> None:
 def test_status_says_whether_checkpoints_are_made(tally: Tally, full: Path) -> None:
     shown = tally("status").stdout
     assert "4 (compaction 1, phase 3)" in shown
-    assert "checkpoints are on, auto_on_step_complete on, auto_on_policy on, at most 100 in a session" in shown
+    assert "checkpoints are on, auto_on_step_complete on, auto_on_policy on, at most 100 a session" in shown
     tally("config", "set", "checkpoints.max_per_session", "0")
     tally("config", "set", "checkpoints.auto_on_policy", "off")
     assert "auto_on_policy off, any number in a session, kept 30 days" in tally("status").stdout

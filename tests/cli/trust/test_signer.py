@@ -43,7 +43,7 @@ def test_epochs_have_a_length_and_the_plan_says_it(tally: Tally, tally_json: Tal
     tally("init")
     found = tally_json("signer", "init", "--dry-run", "--user", "64777", "--epochs", "24h")
     assert found["epochs"] == 86_400
-    assert any("another one every 86,400 s" in step["does"] for step in found["steps"])
+    assert any("a new one every 86,400 s" in step["does"] for step in found["steps"])
     for typed in ("30s", "32d", "often", "1"):
         result = tally("signer", "init", "--dry-run", "--epochs", typed)
         assert result.exit_code == 64
