@@ -42,6 +42,7 @@ TESTS_WITHOUT_SOURCE = {
     "tools/live/test_agents.py": "the whole program, with the real agents that it records",
     "test_pages.py": "the pages of agents and exports, against the code",
     "workspace/test_golden_projection.py": "all rows that the projection makes of the recordings, against a committed digest",
+    "policy/test_every_agent.py": "what policies say of one agent, held against all agents of the catalogue",
     "test_api_contract.py": "tools/api_contract.py, a contract of import-linter",
     "test_distribution.py": "man pages and packages, made by tools/",
     "test_project.py": "the project itself",
