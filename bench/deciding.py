@@ -16,7 +16,7 @@ from tallystick.guard.policies import schema, shipped_policies
 from tallystick.guard.policy_quality import Machine, read_cases
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.policy.engine import load
+from tallystick.policy.cedar.engine import load
 from tallystick.policy.settings import Profile
 from tallystick.workspace.index_live import index_sessions
 

@@ -41,7 +41,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.policy.guarded import kind_of
+from tallystick.policy.protected.guarded import kind_of
 
 CORPUS = Path(__file__).parents[1] / "tests" / "policy" / "corpus"
 HELD_OUT = {

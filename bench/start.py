@@ -20,7 +20,7 @@ def figures(folder: Path) -> Iterator[Figure]:
     empty = process_seconds([sys.executable, "-c", "pass"], environment=environment)
     seconds = process_seconds([tally, "version"], environment=environment)
     yield _milliseconds("tally version", seconds, empty, 120)
-    decides = [sys.executable, "-c", "import tallystick.policy.judging, tallystick.policy.inspection"]
+    decides = [sys.executable, "-c", "import tallystick.policy.judging, tallystick.policy.content.inspection"]
     yield _milliseconds("what a decision imports", process_seconds(decides, environment=environment), empty, 1000)
     histories = folder / "histories"
     histories.mkdir(parents=True)

@@ -14,9 +14,13 @@ from tools.api_contract import hidden_part, named_by
         ("tallystick.ask.why", "tallystick.ask.labels", None),
         ("tallystick.ask.why", "msgspec.json", None),
         ("tallystick.cli.ask.why", "tallystick.ask.no_such_module", "tallystick.ask.no_such_module"),
-        ("tallystick.policy.reading", "tallystick.intent.shell.effects", None),
-        ("tallystick.policy.reading", "tallystick.intent.code.no_such_module", "tallystick.intent.code.no_such_module"),
-        ("tallystick.policy.reading", "tallystick.no_such_package.a.b", "tallystick.no_such_package.a"),
+        ("tallystick.policy.calls.reading", "tallystick.intent.shell.effects", None),
+        (
+            "tallystick.policy.calls.reading",
+            "tallystick.intent.code.no_such_module",
+            "tallystick.intent.code.no_such_module",
+        ),
+        ("tallystick.policy.calls.reading", "tallystick.no_such_package.a.b", "tallystick.no_such_package.a"),
     ],
 )
 def test_an_import_past_an_api_is_found_where_it_passes(importer: str, imported: str, hidden: str | None) -> None:

@@ -11,9 +11,9 @@ from tallystick.guard.session_families import SessionFamilies
 from tallystick.guard.session_state import SessionState
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
-from tallystick.policy.reading import read_call
+from tallystick.policy.calls.reading import read_call
 from tallystick.policy.settings import Settings
-from tallystick.policy.untrusted_input import Hearing
+from tallystick.policy.taint.untrusted_input import Hearing
 from tests.support.working import AGENT, Work
 
 

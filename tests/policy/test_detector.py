@@ -13,8 +13,8 @@ import pytest
 
 from tallystick.guard.historical_world import HistoricalWorld
 from tallystick.model.decision import Call
+from tallystick.policy.calls.reading import CallReading, read_call
 from tallystick.policy.detector import FAILED, Detector, detected
-from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.risks import Risk
 from tallystick.policy.settings import Settings
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks import Risk
 from tallystick.policy.settings import Settings
 

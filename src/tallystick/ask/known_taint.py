@@ -22,12 +22,12 @@ from tallystick.lineage.taint import Trust, Via, joined
 from tallystick.model.decision import Call
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.facts import RISKS as SENSITIVE_RISKS
 from tallystick.policy.kinds import Named, kinds_of
-from tallystick.policy.reading import CallReading, read_call
 from tallystick.policy.risks import risks_of
-from tallystick.policy.sensitive import RISKS as SENSITIVE_RISKS
 from tallystick.policy.settings import Settings
-from tallystick.policy.untrusted_input import Found
+from tallystick.policy.taint.untrusted_input import Found
 from tallystick.policy.world import Content, Tracking, Unread
 
 _SECRET_KINDS = frozenset(("secret", "credential"))
@@ -41,7 +41,7 @@ _NOBODY = "/nonexistent"
 
 
 class Memory:
-    """What the record knows of paths, for one open index: what `policy.hearing` asks of other sessions."""
+    """What the record knows of paths, for one open index: what `policy.taint.untrusted_input` asks of other sessions."""
 
     def __init__(self, home: Home, graph: Graph, *, is_secret: Callable[[str], bool] | None = None) -> None:
         self._graph = graph

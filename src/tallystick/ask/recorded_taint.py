@@ -21,8 +21,8 @@ from tallystick.journal.read import read_at, read_session
 from tallystick.lineage.taint_tree import TaintNode, found_tree, said_tree
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.policy.flows import RISKS, findings, ways
-from tallystick.policy.untrusted_input import Done, Hearing
+from tallystick.policy.taint.flows import RISKS, findings, ways
+from tallystick.policy.taint.untrusted_input import Done, Hearing
 from tallystick.policy.world import Provenance, Tracking
 
 _NEAR = 256

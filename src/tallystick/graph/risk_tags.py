@@ -1,7 +1,7 @@
 """What would be refused if a content ran: rows of `artifact_risk_tags`, by version of a file.
 
 Owns how tags of a content, which its observation keeps, become rows: one a version and tag, by the first call that wrote it.
-Must not know what is in a content: `policy.inspection` tells.
+Must not know what is in a content: `policy.content.inspection` tells.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SEEN = (
 def tags_in(content: str, uri: str) -> tuple[str, ...]:
     """The tags of a content that a call writes to a file; none where it is not code, or has nothing that matters in it."""
     # The tables of risks take time to load: an index without code does not need them.
-    from tallystick.policy.inspection import content_tags, language_in
+    from tallystick.policy.content.inspection import content_tags, language_in
 
     if len(content) > _MOST:
         return ()
@@ -94,7 +94,7 @@ def worst(rows: Sequence[TagRow]) -> TagRow | None:
 
 def meaning(tag: str) -> str:
     """What a tag says, for people."""
-    from tallystick.policy.inspection import TAGS
+    from tallystick.policy.content.inspection import TAGS
     from tallystick.policy.risks import RISKS
 
     return TAGS.get(tag) or RISKS.get(tag) or tag

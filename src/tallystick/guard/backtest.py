@@ -29,12 +29,12 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.recorded import Recorded
-from tallystick.policy.engine import PolicySet
+from tallystick.policy.calls.reading import read_call
+from tallystick.policy.cedar.engine import PolicySet
 from tallystick.policy.facts import Facts
 from tallystick.policy.kinds import Named, kinds_of
-from tallystick.policy.reading import read_call
 from tallystick.policy.settings import Profile, Settings
-from tallystick.policy.untrusted_input import Hearing
+from tallystick.policy.taint.untrusted_input import Hearing
 from tallystick.recording.jsonify import plain
 
 _MOST_LISTED = 1000

@@ -15,19 +15,26 @@ import orjson
 
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Intent, Operation
-from tallystick.policy.egress import secrets_below, takes_all
-from tallystick.policy.facts import Action, Facts, FileFacts
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.facts import Action, Facts, FileFacts, is_sensitive_read
 from tallystick.policy.kinds import Named, kinds_of
-from tallystick.policy.origins import REACHES, TAKES
-from tallystick.policy.reading import CallReading
-from tallystick.policy.risks import environments, searches, secret_managers, secret_names_passed, variables
-from tallystick.policy.sensitive import is_sensitive_read
+from tallystick.policy.network.egress import secrets_below, takes_all
+from tallystick.policy.risks import environments, searches, secret_managers, secret_names_passed
 from tallystick.policy.settings import Settings
+from tallystick.policy.taint.origins import REACHES, TAKES
 from tallystick.policy.world import FileKind, World
 
 _MOST = 256
 _MOST_BYTES = 64 << 10
 """Arguments that are longer are not kept for comparing."""
+_SENSITIVE = (
+    secret_managers.risks,
+    environments.risks,
+    environments.variable_risks,
+    searches.risks,
+    secret_names_passed.risks,
+)
+"""What finds the risks that the record remembers a call by."""
 _CHANGES = (Action.WRITE, Action.DELETE, Action.MOVE)
 
 
@@ -81,11 +88,7 @@ def _into_folders(effects: Effects, existing: set[str], world: World) -> tuple[I
 
 def recorded_deed(reading: CallReading, world: World, settings: Settings) -> CallEffects:
     """The same of a call that is on record, and that this process did not judge."""
-    risks = (
-        risk
-        for module in (secret_managers, environments, variables, searches, secret_names_passed)
-        for risk in module.risks(reading, settings)
-    )
+    risks = (risk for find in _SENSITIVE for risk in find(reading, settings))
     return _deed(reading, world, settings, [f"{risk.name}: {risk.target}" for risk in risks], None)
 
 

@@ -25,13 +25,13 @@ from tallystick.guard.policies import Policies, detectors
 from tallystick.guard.recorded_context import OnRecord
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
-from tallystick.policy.acts import is_below
+from tallystick.policy.calls.acts import is_below
+from tallystick.policy.calls.reading import read_call
 from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
 from tallystick.policy.judging import Ground, judged
 from tallystick.policy.kinds import Named, kinds_of
-from tallystick.policy.places import Kind, Places, Protected
-from tallystick.policy.reading import read_call
-from tallystick.policy.recorder import Recorder
+from tallystick.policy.protected.places import Kind, Places, Protected
+from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, World
 

@@ -14,9 +14,9 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from tallystick.model.intent import Domain, Effects, Intent, Operation
-from tallystick.policy.authors import flat_digest
-from tallystick.policy.origins import REACHES
-from tallystick.policy.secret_output import MARKER
+from tallystick.policy.calls.authors import flat_digest
+from tallystick.policy.taint.origins import REACHES
+from tallystick.policy.taint.secret_output import MARKER
 
 _MOST_FILES = 20_000
 _MOST_FOLDERS = 500

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tallystick.capture.content import Contents
-from tallystick.policy.inspection import content_tags, language_in
+from tallystick.policy.content.inspection import content_tags, language_in
 from tallystick.policy.world import Content, Unread
 
 _CONTENTS = Contents()
@@ -25,7 +25,7 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
     digest: str | None = None
     """`sha256:` and hex; None: it could not be read."""
     tags: frozenset[str] = frozenset()
-    """Words of `policy.inspection.TAGS` and `policy.risks.RISKS`. They are the digest's: other content has others."""
+    """Words of `policy.content.inspection.TAGS` and `policy.risks.RISKS`. They are the digest's: other content has others."""
 
 
 def inspect_written(path: str, user_home: Path) -> Inspected | None:

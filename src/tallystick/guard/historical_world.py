@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from tallystick.guard.session_state import SessionState
-from tallystick.policy.acts import is_below
+from tallystick.policy.calls.acts import is_below
 from tallystick.policy.world import Content, FileState, Marker, Past, Provenance, Tracking, Unread
 
 

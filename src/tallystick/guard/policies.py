@@ -24,8 +24,8 @@ from tallystick.guard.policy_settings import read_policy_settings
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
+from tallystick.policy.cedar.engine import PolicySet, load
 from tallystick.policy.detector import Detector
-from tallystick.policy.engine import PolicySet, load
 from tallystick.policy.settings import Profile, Settings
 
 _LOG = logging.getLogger(__name__)

@@ -24,12 +24,13 @@ from tallystick.guard.policies import (
 )
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
-from tallystick.policy import flows, hosts, kinds, risks, unknown_packages
-from tallystick.policy.engine import PolicySet
-from tallystick.policy.parsing import Rule
+from tallystick.policy import kinds, risks
+from tallystick.policy.cedar.engine import PolicySet
+from tallystick.policy.cedar.parsing import Rule, policies_in
+from tallystick.policy.content.tags import TAGS
+from tallystick.policy.network import hosts, unknown_packages
 from tallystick.policy.settings import Profile
-from tallystick.policy.tags import TAGS
-from tallystick.policy.texts import policies_in
+from tallystick.policy.taint import flows
 from tallystick.workspace.did_you_mean import nearest
 
 

@@ -32,8 +32,8 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
 from tallystick.lineage.taint import Trust, joined
 from tallystick.model.decision import Call
-from tallystick.policy.origins import PUTS
-from tallystick.policy.untrusted_input import Found, Hearing
+from tallystick.policy.taint.origins import PUTS
+from tallystick.policy.taint.untrusted_input import Found, Hearing
 from tallystick.policy.world import Maker, Marker, Past, Provenance
 
 _MOST_STORIES = 64

@@ -27,9 +27,9 @@ from tallystick.model.decision import Call
 from tallystick.model.intent import Intent
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.policy.origins import TAKES
-from tallystick.policy.secret_output import shows_secret
-from tallystick.policy.untrusted_input import Done, Hearing
+from tallystick.policy.taint.origins import TAKES
+from tallystick.policy.taint.secret_output import shows_secret
+from tallystick.policy.taint.untrusted_input import Done, Hearing
 from tallystick.policy.world import Maker
 
 _MOST_WAITING = 64

@@ -1,7 +1,8 @@
 """What is known of a call before it runs, as policies see it: what it does, one by one, and what it does it to.
 
-Owns Act, Facts and their form for Cedar, which shipped/tallystick.cedarschema describes. Must not know how a fact is found,
-nor what follows from it: the policies say that.
+Owns Act, Facts and their form for Cedar, which shipped/tallystick.cedarschema describes, and which of them the record
+remembers as sensitive: the secrets that a call reads, has printed, or gives away. Must not know how a fact is found, nor what
+follows from it: the policies say that.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tallystick.policy.hosts import HostFacts
+from tallystick.policy.network.hosts import HostFacts
 from tallystick.policy.settings import OutsideWrites
 from tallystick.policy.world import Maker, Marker, Trust
 
@@ -209,3 +210,42 @@ def _encodable(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+_TAKING = frozenset((Action.READ, Action.EXECUTE, Action.USE, Action.MOVE))
+_KINDS = frozenset(("secret", "credential", "environment"))
+RISKS = frozenset(
+    (
+        "reads-secret",
+        "reads-credential",
+        "names-secret",
+        "prints-secret",
+        "prints-all-secrets",
+        "prints-environment",
+        "prints-secret-variable",
+    )
+)
+"""Risks of a call that has secrets shown."""
+_MOST = 20
+
+
+def is_sensitive_read(facts: Facts) -> tuple[str, ...]:
+    """What a call reads or has printed that is sensitive: paths, and what was found in it as `risk: what`; at most 20.
+
+    A key that is used to log in is not read, and neither is a public key or a template.
+    """
+    found: dict[str, None] = {}
+    for act in facts.acts:
+        match act.resource:
+            case FileFacts() as file if act.action in _TAKING and _is_sensitive(file):
+                found[file.path] = None
+            case CallFacts() as call if not RISKS.isdisjoint(call.risks):
+                found |= dict.fromkeys(text for text in act.because if text.partition(":")[0] in RISKS)
+            case _:
+                pass
+    return tuple(found)[:_MOST]
+
+
+def _is_sensitive(file: FileFacts) -> bool:
+    is_told = not _KINDS.isdisjoint(file.kinds) or "credentials" in file.tags or file.is_sensitive
+    return is_told and not file.is_in_use

@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from tallystick.model.decision import Call
-from tallystick.policy.acts import acts_of, is_below
+from tallystick.policy.calls.acts import acts_of, is_below
+from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.content.inspection import module_risks
 from tallystick.policy.detector import Detector, detected
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts
-from tallystick.policy.flows import findings
-from tallystick.policy.guarded import Guarded, guarded
-from tallystick.policy.inspection import module_risks
 from tallystick.policy.limits import over
-from tallystick.policy.places import Places
-from tallystick.policy.reading import CallReading, read_call
-from tallystick.policy.recorder import Recorder
+from tallystick.policy.network.unknown_packages import strangers
+from tallystick.policy.protected.guarded import Guarded, guarded
+from tallystick.policy.protected.places import Places
+from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.risks import Risk, risks_of
 from tallystick.policy.settings import Settings
-from tallystick.policy.unknown_packages import strangers
+from tallystick.policy.taint.flows import findings
 from tallystick.policy.world import FileKind, Past, World
 
 

@@ -14,7 +14,7 @@ from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Loop, Role
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.settings import Limits
 from tallystick.policy.world import Past, World
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 
 from tallystick.lineage.taint import Trust
-from tallystick.policy.untrusted_input import Hearing
+from tallystick.policy.taint.untrusted_input import Hearing
 
 __all__ = [
     "Content",

@@ -2,11 +2,22 @@
 
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.policy.reading import read_call
-from tallystick.policy.risks.opaque import RISKS, risks
+from tallystick.policy.calls.reading import read_call
+from tallystick.policy.risks.opaque import RISKS, program_risks, risks
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found
 from tests.support.cases import cases, each, each_case
+
+
+@each_case("command")
+def test_what_lies_outside_is_not_for_a_program_that_is_not_told(command: str) -> None:
+    assert found(program_risks, command) == {"untold-program"}
+
+
+@each_case("command")
+def test_programs_in_variables_are_work(command: str) -> None:
+    assert found(program_risks, command) == set()
+
 
 FOUND = cases(__file__, "found", dict[str, tuple[str, ...]])
 

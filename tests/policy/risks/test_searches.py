@@ -1,10 +1,10 @@
-"""Secrets that a call looks for and reads."""
+"""Secrets that a call looks for and reads, and broad looks that no single path shows."""
 
 import pytest
 
 from tallystick.model.decision import Call
-from tallystick.policy.reading import read_call
-from tallystick.policy.risks.searches import RISKS, risks
+from tallystick.policy.calls.reading import read_call
+from tallystick.policy.risks.searches import RISKS, risks, scan_risks
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found
 from tests.support.cases import cases, each, each_case
@@ -40,4 +40,14 @@ def test_the_pattern_of_a_search_tool_counts(glob: str, wanted: set[str]) -> Non
 
 
 def test_each_risk_has_its_examples() -> None:
-    assert set(RISKS) == set(FOUND)
+    assert set(RISKS) == {*FOUND, "sweep"}
+
+
+@each_case("command")
+def test_a_broad_look_is_found(command: str) -> None:
+    assert found(scan_risks, command) == {"sweep"}
+
+
+@each_case("command")
+def test_a_look_at_the_project_is_work(command: str) -> None:
+    assert found(scan_risks, command) == set()

@@ -1,13 +1,44 @@
-"""Secrets that are named to what is not understood."""
+"""Secrets that are named to something of which it is unknown what it does: another machine, unread code, a sub-agent."""
 
+import base64
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tallystick.model.decision import Call
-from tallystick.policy.reading import read_call
-from tallystick.policy.risks.secret_names_passed import RISKS, risks
+from tallystick.policy.calls.reading import read_call
+from tallystick.policy.risks.secret_names_passed import RISKS, places_in, risks, secrets_encoded_in, secrets_in
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found
 from tests.support.cases import each, each_case
+
+USER_HOME = "/home/dev"
+
+
+@each_case("text")
+def test_a_secret_is_found(text: str) -> None:
+    assert list(secrets_in(text, home=USER_HOME, folder="/w"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "cat README.md", "the .env.example file", "tokens and secrets", "https://example.org/x.html"]
+)
+def test_nothing_is_found_where_none_is(text: str) -> None:
+    assert not list(secrets_in(text, home=USER_HOME, folder="/w"))
+
+
+def test_a_secret_in_base64_is_found() -> None:
+    text = f"exec(b64decode('{base64.b64encode(b'print(open(chr(47) + 1)) # /etc/shadow').decode()}'))"
+    assert list(secrets_encoded_in(text, home=USER_HOME, folder=None)) == ["/etc/shadow"]
+
+
+@given(st.text(max_size=500))
+def test_what_is_found_stands_where_it_is_said(text: str) -> None:
+    for at, token in places_in(text, home=USER_HOME, folder=None):
+        assert text[at:].startswith(token)
+
 
 TOOLS: tuple[tuple[str, Any, bool], ...] = (
     ("mcp__docker__run", {"image": "alpine", "volumes": [f"{HOME}/.ssh:/s"]}, True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 from tallystick.model.decision import Effect
-from tallystick.policy.engine import load
+from tallystick.policy.cedar.engine import load
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts
 from tallystick.policy.settings import Limits, Settings
 from tests.support.cases import each

@@ -11,7 +11,7 @@ from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json
-from tallystick.policy.engine import load
+from tallystick.policy.cedar.engine import load
 from tallystick.policy.risks import bombs, defences, disks, machine, privilege
 from tests.support.cases import each_case
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tallystick.guard.policy_quality import Case, CaseCall, Wants, judge
-from tallystick.policy.risks import packages, remote, reverse_shell_net, tunnels
+from tallystick.policy.risks import packages, remote, reverse_shells, tunnels
 from tests.policy.laid_out import LAYOUT, Laid
 from tests.support.cases import cases, each_case
 
@@ -47,7 +47,7 @@ def test_a_download_is_not_run_in_a_later_command_of_the_same_call(laid: Laid, t
 
 
 def test_each_risk_is_asked_for_by_a_policy() -> None:
-    words = {word for module in (packages, remote, reverse_shell_net, tunnels) for word in module.RISKS}
+    words = {word for module in (packages, remote, reverse_shells, tunnels) for word in module.RISKS}
     assert {word for word in words if f'"{word}"' not in TEXT} == set()
 
 

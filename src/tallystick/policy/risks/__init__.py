@@ -1,27 +1,25 @@
 """What a call does as a whole: formats a disk, opens a shell to a host, runs what it fetched.
 
-Owns the list of modules that recognize risks. Each has RISKS, its words with what they mean, and `risks(reading)`. They see
-the call as it was read, never a file; nothing here knows what follows from a risk.
+Owns the list of modules that recognize risks. Each has RISKS, its words with what they mean, and finders of them. They
+see the call as it was read, never a file; nothing here knows what follows from a risk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks import (
     agents,
     attaching,
     bombs,
-    broad_scans,
     concealed,
     defences,
     destruction,
     disks,
     environments,
     firewall_rules,
-    git_settings,
-    hidden,
+    git,
     machine,
     metadata,
     opaque,
@@ -30,15 +28,11 @@ from tallystick.policy.risks import (
     persistence,
     privilege,
     remote,
-    reverse_shell_fd,
-    reverse_shell_net,
+    reverse_shells,
     searches,
     secret_managers,
     secret_names_passed,
     tunnels,
-    unresolved_program,
-    variables,
-    windows,
 )
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -51,22 +45,51 @@ __all__ = [
     "searches",
     "secret_managers",
     "secret_names_passed",
-    "variables",
 ]
 
+_FINDERS: tuple[Callable[[CallReading, Settings], Iterator[Risk]], ...] = (
+    agents.risks,
+    attaching.risks,
+    bombs.risks,
+    concealed.risks,
+    defences.risks,
+    reverse_shells.descriptor_risks,
+    destruction.risks,
+    disks.risks,
+    environments.risks,
+    firewall_rules.risks,
+    git.risks,
+    concealed.hidden_risks,
+    secret_managers.risks,
+    persistence.risks,
+    machine.risks,
+    metadata.risks,
+    secret_names_passed.risks,
+    other_shells.risks,
+    packages.risks,
+    privilege.risks,
+    remote.risks,
+    searches.risks,
+    reverse_shells.risks,
+    searches.scan_risks,
+    tunnels.risks,
+    opaque.program_risks,
+    opaque.risks,
+    environments.variable_risks,
+    other_shells.download_risks,
+)
 _MODULES = (
     agents,
     attaching,
     bombs,
     concealed,
     defences,
-    reverse_shell_fd,
+    reverse_shells,
     destruction,
     disks,
     environments,
     firewall_rules,
-    git_settings,
-    hidden,
+    git,
     secret_managers,
     persistence,
     machine,
@@ -77,13 +100,8 @@ _MODULES = (
     privilege,
     remote,
     searches,
-    reverse_shell_net,
-    broad_scans,
     tunnels,
-    unresolved_program,
     opaque,
-    variables,
-    windows,
 )
 RISKS: dict[str, str] = {risk: meaning for module in _MODULES for risk, meaning in module.RISKS.items()}
 """Every risk and what it means."""
@@ -91,5 +109,5 @@ RISKS: dict[str, str] = {risk: meaning for module in _MODULES for risk, meaning 
 
 def risks_of(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole."""
-    for module in _MODULES:
-        yield from module.risks(reading, settings)
+    for find in _FINDERS:
+        yield from find(reading, settings)

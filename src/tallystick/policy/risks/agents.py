@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from tallystick.catalog.agents import AGENTS, CONVENTIONS, folder_variables
 from tallystick.catalog.agents import programs as programs_of_agents
 from tallystick.intent.tools.arguments import strings
-from tallystick.policy.prompt_injection import tags_of
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.content.prompt_injection import tags_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings

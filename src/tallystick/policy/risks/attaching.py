@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from tallystick.catalog.programs import RiskRule, programs_with
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk

@@ -1,24 +1,133 @@
 """Code that hides what it runs: it decodes or unpacks a text and runs the result.
 
-Owns what that looks like in the languages that agents write: a function that runs text, given one that decodes. Must not know
-what is hidden; where the reader could decode it, what it does is judged by itself. A program that only decodes is none.
+Owns what that looks like in each language: what a text is run with, and the decoders that hide one. Must not know what
+is hidden; where the reader could decode it, what it does is judged by itself. A program that only decodes is none. What
+the agent gave itself gets a word of its own, since files that run are inspected elsewhere. Each expression is bounded,
+so that long texts take linear time.
 """
 
 from __future__ import annotations
 
 import ast
+import base64
+import binascii
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from ahocorasick_rs import AhoCorasick
 
-from tallystick.policy.reading import CallReading
+from tallystick.catalog.loading import Entry, load
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.programs import programs
+from tallystick.policy.risks.reverse_shells import runs_named
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
-RISKS = {"decodes-and-runs": "A text that is decoded, decrypted or put together from numbers is run as code."}
+_MOST_CHARACTERS = 64 << 10
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/evaluating.toml."""
+
+    hints: frozenset[str]
+    runs: Mapping[str, str]
+    from_url: str
+    fetched: str
+    fetches: str
+    decodes: str
+    from_input: str
+
+
+_FACTS = load("code/evaluating", _Facts)
+_SAME = {"typescript": "javascript"}
+
+
+@cache
+def _compiled(text: str) -> re.Pattern[str]:
+    """Compiled when code is first looked at: few calls bring any."""
+    return re.compile(text.strip())
+
+
+def _runs(language: str) -> re.Pattern[str]:
+    return _compiled(_FACTS.runs.get(_SAME.get(language, language), _FACTS.runs["other"]))
+
+
+def runs_a_text(language: str, text: str) -> bool:
+    """Whether code runs a text that does not are in it."""
+    small = text[:_MOST_CHARACTERS].lower()
+    if not any(hint in small for hint in _FACTS.hints):
+        return False
+    return _runs(language).search(text, 0, _MOST_CHARACTERS) is not None
+
+
+def runs_what_it_fetched(text: str) -> bool:
+    """Whether a text that came from a host is run as a command, by the names that it is given on the way."""
+    pattern = _compiled(_FACTS.fetched)
+    return pattern.search(text, 0, _MOST_CHARACTERS) is not None and runs_named(text[:_MOST_CHARACTERS], pattern)
+
+
+def url_that_runs(text: str) -> str | None:
+    """The URL that code takes other code from."""
+    found = None
+    if "://" in text:
+        found = _compiled(_FACTS.from_url).search(text, 0, _MOST_CHARACTERS)
+    if found is None:
+        return None
+    return next((url for url in found.groups() if url), None)
+
+
+def runs_its_input(text: str) -> bool:
+    """Whether code runs what reaches its standard input."""
+    return _compiled(_FACTS.from_input).search(text, 0, _MOST_CHARACTERS) is not None
+
+
+def fetches(text: str) -> bool:
+    """Whether code of a language that is not read asks something of a host."""
+    return _compiled(_FACTS.fetches).search(text, 0, _MOST_CHARACTERS) is not None
+
+
+def runs_what_it_decodes(language: str, text: str) -> bool:
+    """Whether code runs a text that it decodes first."""
+    return runs_a_text(language, text) and _compiled(_FACTS.decodes).search(text, 0, _MOST_CHARACTERS) is not None
+
+
+def powershell_text(encoded: str) -> str | None:
+    """What `-EncodedCommand` means: UTF-16 in Base64; None if it is none."""
+    try:
+        return base64.b64decode(encoded[:_MOST_CHARACTERS] + "=" * (-len(encoded) % 4)).decode("utf-16-le")
+    except (binascii.Error, ValueError):
+        return None
+
+
+RISKS: dict[str, str] = {
+    "hidden-code": "Code decodes a text and runs it, so that it cannot be seen what runs.",
+    "decodes-and-runs": "A text that is decoded, decrypted or put together from numbers is run as code.",
+}
+
+
+def hidden_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    for snippet in reading.snippets:
+        if runs_what_it_decodes(snippet.language, snippet.text) and _is_given(snippet.text, reading):
+            yield Risk("hidden-code", f"{snippet.language} code")
+    for started in programs(reading):
+        if started.name in ("powershell", "pwsh") and any(_is_encoded(word) for word in started.words):
+            yield Risk("hidden-code", started.spelled)
+
+
+def _is_given(text: str, reading: CallReading) -> bool:
+    """Whether a text is in the call, and not only in a file that it runs."""
+    piece = text.strip()[:60].partition("\n")[0].partition("'")[0].partition('"')[0].partition("\\")[0]
+    return any(piece in given for given in reading.texts)
+
+
+def _is_encoded(word: str) -> bool:
+    option = word.lower().lstrip("-/")
+    return word[:1] in "-/" and len(option) > 0 and ("encodedcommand".startswith(option) or option == "ec")
+
+
 """Words, and what they mean."""
 
 _MOST = 256 << 10

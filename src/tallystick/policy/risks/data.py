@@ -15,7 +15,7 @@ from tallystick.catalog.programs import programs_with, tests_of
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 

@@ -1,20 +1,418 @@
 """What is destroyed without a path showing it: databases emptied, history rewritten, volumes, clusters and accounts deleted.
 
-Owns the words for it, and which module knows which programs. Must not know what follows from a risk.
+Owns the words for it, and which words of which program delete what is not a file of this machine: resources of clouds and
+clusters, packages, volumes, backups. Databases are `data`'s to know, version control is `git`'s. What only looks, or says
+what it would do, is not a removal. Must not know what follows from a risk. Sources: the command references of the clouds' and
+forges' programs, of Docker, Kubernetes, Terraform and similar, and of the package registries.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
+from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.intent.programs.arguments import names
+from tallystick.intent.shell import Environment, read_script
+from tallystick.model.intent import Domain
 from tallystick.model.script import Role
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.data import of_code, of_data
-from tallystick.policy.risks.history import of_version_control
-from tallystick.policy.risks.programs import Started, programs, shown
-from tallystick.policy.risks.removals import of_program, of_tools
+from tallystick.policy.risks.entries import Rule, has, rules_of
+from tallystick.policy.risks.git import of_version_control
+from tallystick.policy.risks.programs import Started, name_of, programs, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
+
+_REMOTE = "deletes-remote"
+_VOLUMES = "deletes-volumes"
+_BACKUPS = "deletes-backups"
+_ACCOUNT = "removes-account"
+_DRY = ("--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "--help", "--noop", "--preview")
+_VERBS = names("delete destroy remove purge rm terminate del rb wipe drop erase teardown unprovision deprovision")
+_LOCAL = re.compile(
+    r"localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[^.]+|.*\.(?:local|localhost|test|internal|localdomain)|10\.[\d.]+"
+    r"|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+",
+    re.IGNORECASE,
+)
+_LOCAL_CLUSTER = re.compile(
+    r"minikube|kind(?:-.*)?|k3d-.*|k3s.*|docker-desktop|docker-for-desktop|rancher-desktop|orbstack|colima.*|microk8s"
+)
+
+
+def of_program(started: Started) -> str | None:
+    """What a program removes, by its words."""
+    rule = _RULES.get(started.name)
+    if rule is None or started.has(*_DRY):
+        return None
+    return rule(started)
+
+
+_METHOD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_METHOD_VERBS = _VERBS | names("truncate unpublish deregister flushall flushdb")
+_OF_AGENTS = names(
+    "memory memories entities observations relations thought thoughts todo todos task tasks plan tab tabs cell cells draft "
+    "cookie cookies breakpoint breakpoints console browser highlight bookmark filter selection playwright puppeteer devtools "
+    "subtask subtasks scratchpad notepad clipboard"
+)
+"""What tools keep for an agent and its session."""
+_SMALL = names(
+    "label labels reaction reactions listener listeners reviewer reviewers assignee assignees star stars watcher watchers "
+    "vote votes import imports duplicates whitespace background override"
+)
+"""What is set again with one call."""
+_ASKING = names("get list search find read describe show count check preview query explain validate")
+_RESETS = ("reset", "clear", "empty", "restore")
+_HOLDS_DATA = names("branch database databases project table tables bucket index indexes collection queue topic stream")
+
+
+def of_tools(reading: CallReading) -> Iterator[Risk]:
+    """Tools of other servers whose name says that they delete something there."""
+    yield from _of_plain_tool(reading)
+    for intent in reading.uses.intents:
+        if intent.domain is not Domain.NETWORK or not intent.target.startswith("mcp://") or not intent.words:
+            continue
+        method = [word.lower() for word in _METHOD.findall(intent.words[0][:200])]
+        server = re.split(r"\W+", intent.target.lower())
+        is_reset = not _HOLDS_DATA.isdisjoint(method) and not set(_RESETS).isdisjoint(method)
+        if not is_reset and _METHOD_VERBS.isdisjoint(method):
+            continue
+        is_small = method[:1] and (
+            method[0] in _ASKING or not _SMALL.isdisjoint(method) or _is_own_branch(reading, method)
+        )
+        if not is_small and _OF_AGENTS.isdisjoint((*method, *server)):
+            yield Risk(_REMOTE, f"{intent.target[:100]} {intent.words[0][:90]}")
+
+
+def _of_plain_tool(reading: CallReading) -> Iterator[Risk]:
+    """A tool whose name tells no server, and that deletes what only servers have: `github_delete_repository`."""
+    tool = reading.call.tool[:200]
+    if any(intent.target.startswith("mcp://") for intent in reading.uses.intents):
+        return
+    method = [word.lower() for word in _METHOD.findall(tool)]
+    is_deletion = not _METHOD_VERBS.isdisjoint(method) and not _OF_SERVERS.isdisjoint(method)
+    if is_deletion and _OF_AGENTS.isdisjoint(method) and method[0] not in _ASKING:
+        yield Risk(_REMOTE, tool)
+
+
+_OF_SERVERS = names(
+    "repository repo bucket database databases table tables collection index cluster instance deployment namespace project "
+    "issue release account customer user users site app domain zone volume"
+)
+_SHARED_BRANCHES = re.compile(
+    r"(?i)main|master|trunk|dev(?:elop(?:ment)?)?|prod(?:uction)?|staging|stable|release.*|hotfix/.*|v?[\d.]+"
+)
+_FORGES = re.compile(r"(?i)git|forgejo|bitbucket|codeberg")
+
+
+def _is_own_branch(reading: CallReading, method: list[str]) -> bool:
+    """Whether a forge is told to delete a branch that has a name of its own, as it does after a merge."""
+    args = reading.call.args
+    if "branch" not in method or not isinstance(args, dict) or _FORGES.search(reading.call.tool[:200]) is None:
+        return False
+    branch = args.get("branch", args.get("branch_name", args.get("name")))
+    return (
+        isinstance(branch, str)
+        and branch != ""
+        and _SHARED_BRANCHES.fullmatch(branch.removeprefix("refs/heads/")) is None
+    )
+
+
+def _said(started: Started) -> list[str]:
+    return [word.lower() for word in started.operands]
+
+
+def _verb(test: RiskRule) -> Rule:
+    """With one of some verbs among the operands, or at one place among them."""
+    known, at = frozenset(test.words.split()), test.at
+
+    def rule(started: Started) -> str | None:
+        said = _said(started)
+        if known.intersection(said if at is None else said[at : at + 1]):
+            return test.risk
+        return None
+
+    return rule
+
+
+def _pairs(test: RiskRule) -> Rule:
+    """With words one after another: `stack rm`, written apart by commas."""
+    wanted = [pair.split() for pair in test.words.split(",")]
+
+    def rule(started: Started) -> str | None:
+        said = _said(started)
+        found = any(said[n : n + len(pair)] == pair for pair in wanted for n in range(len(said)))
+        if found:
+            return test.risk
+        return None
+
+    return rule
+
+
+def _cloud(started: Started) -> str | None:
+    """A verb that deletes, or a task whose name ends in one: `apps:destroy`."""
+    for word in _said(started):
+        parts = re.split(r"[:.]", word)
+        is_task = len(parts) > 1 and parts[0].isidentifier() and parts[-1] in _VERBS | {"reset"}
+        if word in _VERBS or is_task or word.startswith(("delete-", "destroy-", "purge-")):
+            return _REMOTE
+    return None
+
+
+def _aws(started: Started) -> str | None:
+    endpoint = started.value("--endpoint-url")
+    if started.name.endswith("local") or (endpoint and _is_local(endpoint)):
+        return None
+    said = _said(started)
+    if "s3" in said:
+        at = said.index("s3")
+        if said[at + 1 : at + 2] in (["rm"], ["rb"]) or (said[at + 1 : at + 2] == ["sync"] and started.has("--delete")):
+            return _REMOTE
+        return None
+    if any(word.startswith(_AWS_VERBS) for word in said):
+        return _REMOTE
+    return None
+
+
+_AWS_VERBS = (
+    "delete-",
+    "terminate-",
+    "purge-",
+    "deregister-",
+    "destroy-",
+    "schedule-key-deletion",
+    "batch-delete-",
+    "remove-",
+    "empty-",
+)
+
+
+def _gsutil(started: Started) -> str | None:
+    said = _said(started)
+    if {"rm", "rb"}.intersection(said) or ("rsync" in said and started.has("-d")):
+        return _REMOTE
+    return None
+
+
+_STATE = _pairs(RiskRule(when="pairs", risk=_REMOTE, words="state rm, workspace delete"))
+
+
+def _terraform(started: Started) -> str | None:
+    said = _said(started)
+    is_applied = "apply" in said and started.has("-destroy", "--destroy")
+    if "destroy" in said or is_applied:
+        return _REMOTE
+    return _STATE(started)
+
+
+def _kubectl(started: Started) -> str | None:
+    said = _said(started)
+    if _LOCAL_CLUSTER.fullmatch(started.value("--context", "--cluster")):
+        return None
+    if "drain" in said[:3] or ("replace" in said[:3] and started.has("--force")):
+        return _REMOTE
+    if "scale" in said[:4] and started.has("--all") and started.value("--replicas") == "0":
+        return _REMOTE
+    if "delete" not in said:
+        return None
+    named = said[said.index("delete") + 1 :]
+    is_wide = started.has("--all", "-A", "--all-namespaces", "-l", "--selector", "--field-selector")
+    is_pod = named[:1] in (["pod"], ["pods"], ["po"]) or (named and named[0].startswith(("pod/", "pods/", "po/")))
+    if is_pod and not is_wide and (len(named) > 1 or "/" in named[0]):
+        return None
+    return _REMOTE
+
+
+def _purged(started: Started) -> str | None:
+    """`nomad job stop -purge`: the job and its history are gone."""
+    if "stop" in started.operands[:2] and started.has("-purge", "--purge"):
+        return _REMOTE
+    return None
+
+
+_STACKS = _pairs(
+    RiskRule(
+        when="pairs",
+        risk=_VOLUMES,
+        words="stack rm, stack down, swarm leave, service rm, node rm, machine rm, machine reset, system reset",
+    )
+)
+
+
+def _docker(started: Started) -> str | None:
+    said = _said(started)
+    if "volume" in said[:2] and {"rm", "prune", "remove"}.intersection(said):
+        return _VOLUMES
+    if "system" in said[:2] and "prune" in said and started.has("-a", "--all", "--volumes"):
+        return _VOLUMES
+    if _STACKS(started):
+        return _VOLUMES
+    is_removal = said[:1] in (["rm"], ["rmi"]) or said[:2] in (["container", "rm"], ["image", "rm"], ["pod", "rm"])
+    # Which ones is known by another program, or it is all of them.
+    is_all = started.has("--all") or any(not word.is_known for word in started.given)
+    if is_removal and is_all:
+        return _VOLUMES
+    return None
+
+
+def _with_data(test: RiskRule) -> Rule:
+    """A program of the machine that is removed with all that it kept."""
+    return lambda started: _VOLUMES if test.words in started.operands[:2] and started.has(test.options) else None
+
+
+def _base_environment(started: Started) -> str | None:
+    """`conda env remove -n base`: the environment that all others come from."""
+    is_removal = {"remove", "uninstall"}.intersection(started.operands[:2])
+    if is_removal and started.value("-n", "--name") == "base" and not started.operands[4:]:
+        return _VOLUMES
+    return None
+
+
+def _crontab(started: Started) -> str | None:
+    if any(re.fullmatch(r"-[a-z]*r[a-z]*", word) for word in started.words):
+        return _ACCOUNT
+    return None
+
+
+def _net_user(started: Started) -> str | None:
+    said = [word.lower() for word in started.words]
+    if said[:1] in (["user"], ["localgroup"]) and "/delete" in said:
+        return _ACCOUNT
+    return None
+
+
+def _accounts(started: Started) -> str | None:
+    if started.operands:
+        return _ACCOUNT
+    return None
+
+
+_DELETING = re.compile(r"\bmutation\b[^{]{0,200}\{\s{0,20}(?:\w{1,40}\s{0,3}:\s{0,3})?(?:delete|remove|archive)[A-Z]")
+_MOST_QUERY = 4096
+
+
+def _forge(started: Started) -> str | None:
+    """`gh`, `glab`: a verb after the noun, or a request that deletes."""
+    said = _said(started)
+    if said[:2] == ["api", "graphql"]:
+        if any(_DELETING.search(word[:_MOST_QUERY]) for word in started.words):
+            return _REMOTE
+        return None
+    if said[:1] == ["api"]:
+        method = started.value("-X", "--method") or next(
+            (word[2:] for word in started.words if word.startswith("-X")), ""
+        )
+        if method.upper() == "DELETE":
+            return _REMOTE
+        return None
+    if said[:1] in (["extension"], ["alias"], ["config"], ["search"], ["auth"]):
+        return None
+    is_switched_off = said[:2] == ["workflow", "disable"]
+    if is_switched_off or (said[1:2] and said[1] in _VERBS | {"archive"}):
+        return _REMOTE
+    return None
+
+
+def _requests(started: Started) -> str | None:
+    """`curl -X DELETE`: by its verb, to a host that is not this machine or one beside it."""
+    method = started.value("-X", "--request", "--method") or next(
+        (word[2:] for word in started.words if re.match(r"-X\w", word)), ""
+    )
+    if started.name in ("http", "https", "xh", "httpie"):
+        method = next((word for word in started.operands[:2] if word.isupper()), method)
+    if any("/_delete_by_query" in word for word in started.operands):
+        return "drops-data"
+    if method.upper() != "DELETE":
+        return None
+    if any(_ALL_INDEXES.search(word) for word in started.operands):
+        return "drops-data"
+    hosts = [word for word in started.operands if "://" in word or ("." in word.partition("/")[0] and word != method)]
+    if any(not _is_local(url) for url in hosts):
+        return _REMOTE
+    return None
+
+
+_ALL_INDEXES = re.compile(r"//[^/]+/(?:_all|\*|%2a)(?:/|\?|\Z)", re.IGNORECASE)
+"""Of a search server: everything that it holds."""
+
+
+def _is_local(url: str) -> bool:
+    try:
+        host = urlsplit(url if "://" in url else f"//{url}").hostname or ""
+    except ValueError:
+        return False
+    return not host or _LOCAL.fullmatch(host) is not None
+
+
+_DESTROYING = programs_with("destroys-elsewhere")
+_SSH_VALUES = names("-p -i -l -o -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w -B")
+
+
+def _ssh(started: Started) -> str | None:
+    """What is run on another machine, read as a text of its own."""
+    words = list(started.words)
+    at = 0
+    while at < len(words) and words[at][:1] == "-":
+        if words[at] in _SSH_VALUES:
+            at += 2
+        else:
+            at += 1
+    if _destroys(" ".join(words[at + 1 :])):
+        return _REMOTE
+    return None
+
+
+def _ansible(started: Started) -> str | None:
+    """`ansible HOSTS -a ARGUMENTS`: a command, or the settings of a module."""
+    said = started.value("-a", "--args")
+    if "state=absent" in said.split() or _destroys(said):
+        return _REMOTE
+    return None
+
+
+def _destroys(text: str) -> bool:
+    """Whether a text that another machine runs removes folders, disks or accounts."""
+    for command in read_script(text[:4096], Environment(variables={})).commands:
+        inner = [word.plain for word in command.words]
+        name = ""
+        if inner:
+            name = name_of(inner[0])
+        is_deep = name == "rm" and any(re.fullmatch(r"-\w*[rR]\w*|--recursive", word) for word in inner[1:])
+        if is_deep or name.partition(".")[0] in _DESTROYING or (name == "find" and "-delete" in inner):
+            return True
+    return False
+
+
+def _unseen_job(started: Started) -> str | None:
+    if any(not word.is_known for word in started.given):
+        return _ACCOUNT
+    return None
+
+
+_RULES: dict[str, Rule] = rules_of(
+    "destruction",
+    written={
+        "accounts": _accounts,
+        "ansible": _ansible,
+        "aws": _aws,
+        "base_environment": _base_environment,
+        "cloud": _cloud,
+        "crontab": _crontab,
+        "docker": _docker,
+        "forge": _forge,
+        "gsutil": _gsutil,
+        "kubectl": _kubectl,
+        "net_user": _net_user,
+        "purged": _purged,
+        "requests": _requests,
+        "ssh": _ssh,
+        "terraform": _terraform,
+        "unseen_job": _unseen_job,
+    },
+    made={"pairs": _pairs, "verb": _verb, "with_data": _with_data, "with_option": has},
+)
+
 
 RISKS: dict[str, str] = {
     "rewrites-history": "Commits, branches or tags that others may need are rewritten or removed.",

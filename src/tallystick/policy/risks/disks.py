@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from tallystick.catalog.programs import RiskRule
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import Rule, always, has, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk

@@ -1,7 +1,7 @@
-"""Environment variables that are printed as a whole.
+"""Environment variables that are printed: as a whole, or single ones whose names promise a secret.
 
-Owns recognizing that in commands. `env FOO=1 make` sets one and `printenv PATH` shows one: both are work. Code is looked at
-by `environments_in_code`, single variables by `variables`.
+Owns recognizing that in commands and in code, and which names promise a secret (`echo $API_KEY`). `env FOO=1 make` sets
+one and `printenv PATH` shows one: both are work. The values are unknown before a call runs.
 """
 
 from __future__ import annotations
@@ -10,15 +10,78 @@ import re
 from collections.abc import Callable, Iterator
 
 from tallystick.catalog.programs import programs_with
-from tallystick.model.script import Command, Script
-from tallystick.policy.reading import CallReading
+from tallystick.model.script import HOLE, Command, Role, Script
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
-from tallystick.policy.risks.environments_in_code import prints_environment
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
-RISKS: dict[str, str] = {"prints-environment": "It prints all environment variables."}
+_MOST_CODE = 48 << 10
+_WHOLE: dict[str, re.Pattern[str]] = {
+    "python": re.compile(
+        r"\benviron\b(?!\s*(?:\[|=[^=]|\.(?:get|setdefault|pop|update|copy\(\)\s*[\n;]|__contains__)\b))"
+    ),
+    "javascript": re.compile(
+        r"\bprocess\.env\b(?!\s*(?:\??\.|\[|=[^=]))|\bDeno\.env\.toObject\(|\bBun\.env\b(?!\s*(?:\??\.|\[|=))"
+    ),
+    "ruby": re.compile(
+        r"\bENV\b(?!\s*(?:\[|\.|=[^=]))|\bENV\.(?:to_h|to_a|to_hash|each|map|inspect|sort|select|filter|values|reject)\b"
+    ),
+    "perl": re.compile(r"%ENV\b"),
+    "php": re.compile(
+        r"\bgetenv\(\s*\)|\bphpinfo\(|\b(?:print_r|var_dump|var_export|json_encode|foreach|implode)\s*\(\s*\$_(?:ENV|SERVER)\b(?!\s*\[)"
+    ),
+    "awk": re.compile(r"\bin\s+ENVIRON\b"),
+    "powershell": re.compile(
+        r"(?i)\b(?:get-childitem|gci|dir|ls|get-item|gi)\s+(?:-path\s+)?['\"]?env:[\\/]?\*?['\"]?(?:$|[\s|;)}])"
+        r"|GetEnvironmentVariables\("
+    ),
+    "r": re.compile(r"\bSys\.getenv\(\s*\)"),
+    "tcl": re.compile(r"\bparray\s+(?:::)?env\b|\barray\s+get\s+(?:::)?env\b"),
+}
+_NAMED = {
+    "python": "environ",
+    "javascript": "env",
+    "ruby": "ENV",
+    "perl": "ENV",
+    "php": "",
+    "awk": "ENVIRON",
+    "powershell": "",
+    "r": "Sys.getenv",
+    "tcl": "env",
+}
+"""What must be in code that shows it, to be looked for first."""
+_HANDED_ON = {
+    "python": re.compile(
+        r"(?:\*\*\s*(?:os\.)?|env\s*=\s*(?:dict\()?\s*(?:os\.)?|['\"\w]\s+(?:not\s+)?in\s+(?:os\.)?|import\s+)\Z"
+    ),
+    "javascript": re.compile(r"(?:\.\.\.|env\s*:\s*|\}\s*=\s*)\Z"),
+}
+_LOOPS = re.compile(r"\bfor\s+[\w, ()]{1,80}\s+in\s+(?:os\.)?\Z")
+_SHOWS = re.compile(r"(?i)print|dump|write|stdout|console\.|stringify|fetch\(|post|send|log|urlencode")
+_MOST_BEFORE = 100
+
+
+def prints_environment(language: str, text: str) -> bool:
+    """Whether code takes the environment as a whole, not by names, and shows something."""
+    whole = _WHOLE.get(language)
+    if whole is None or _NAMED[language] not in text:
+        return False
+    cut = text[:_MOST_CODE]
+    handed_on = _HANDED_ON.get(language)
+    for found in whole.finditer(cut):
+        before = cut[max(0, found.start() - _MOST_BEFORE) : found.start()]
+        if handed_on is None or _LOOPS.search(before) or not handed_on.search(before):
+            # The last line may be an expression whose value is shown: `node -p process.env`, a cell of a notebook.
+            return handed_on is None or "\n" not in cut[found.end() :].strip() or _SHOWS.search(cut) is not None
+    return False
+
+
+RISKS: dict[str, str] = {
+    "prints-environment": "It prints all environment variables.",
+    "prints-secret-variable": "It prints a variable whose name promises a token or a password.",
+}
 _SHOWN = 120
 
 
@@ -183,3 +246,92 @@ def _picks_harmless(command: Command) -> bool:
     asked = next((word for word in words if not word.startswith("-")), "")
     names = _NAME.findall(asked)
     return bool(names) and not _ANY.search(asked) and not any(map(_PROMISES.search, names))
+
+
+_MOST_CHARACTERS = 64 << 10
+_MOST_STEPS = 4
+_SECRET = frozenset(
+    ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "CREDENTIALS", "CREDENTIAL", "APIKEY", "PASSPHRASE", "PAT")
+)
+_ENDINGS = (
+    "API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY", "MASTER_KEY", "ACCOUNT_KEY",
+    "AUTH_KEY", "SERVICE_KEY", "DATABASE_URL", "DATABASE_URI", "REDIS_URL", "MONGO_URL", "MONGODB_URI", "MONGO_URI",
+    "AMQP_URL", "_DSN", "CONNECTION_STRING", "WEBHOOK_URL", "DB_URL", "POSTGRES_URL",
+)  # fmt: skip
+_ABOUT_IT = frozenset(
+    (
+        "COUNT",
+        "LIMIT",
+        "LENGTH",
+        "LEN",
+        "PATH",
+        "FILE",
+        "DIR",
+        "NAME",
+        "ID",
+        "TTL",
+        "TYPE",
+        "URL",
+        "EXPIRY",
+        "MAX",
+        "MIN",
+    )
+)
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]{1,80})(?![A-Za-z0-9_])(?!:?\+)")
+_PRINTED = re.compile(r"(?:^|[\s;&|({`\"'])(?:echo|printf|print)\s([^\n;|&<>]{1,500})")
+_PASSING = programs_with("passes-value")
+
+
+def variable_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does, of RISKS."""
+    for program in programs(reading):
+        is_printed = program.name == "printenv" or (
+            program.name in ("declare", "typeset", "export") and program.has("-p")
+        )
+        if is_printed:
+            yield from (Risk("prints-secret-variable", name) for name in program.operands if is_secret_variable(name))
+    if any(_prints_hole(script) for script in reading.scripts):
+        yield from (Risk("prints-secret-variable", name) for text in reading.texts for name in _echoed(text))
+
+
+def is_secret_variable(name: str) -> bool:
+    """Whether the name of a variable promises a token, a password, or an address with one in it."""
+    upper = name.upper()
+    if upper.endswith(_ENDINGS):
+        return True
+    words = upper.split("_")
+    return not _SECRET.isdisjoint(words) and words[-1] not in _ABOUT_IT and words[0] not in _ABOUT_IT
+
+
+def _echoed(text: str) -> Iterator[str]:
+    """The variables in what `echo` prints: a value that is unknown leaves no name among the words that were read."""
+    if "$" not in text:
+        return
+    for printed in _PRINTED.finditer(text[:_MOST_CHARACTERS]):
+        yield from (found[1] for found in _VARIABLE.finditer(printed[1]) if is_secret_variable(found[1]))
+
+
+def _prints_hole(script: Script) -> bool:
+    return any(
+        _is_echo_of_hole(command) and _is_shown(n, script, _MOST_STEPS) for n, command in enumerate(script.commands)
+    )
+
+
+def _is_echo_of_hole(command: Command) -> bool:
+    return (
+        command.role is Role.PROGRAM
+        and command.program in ("echo", "printf", "print")
+        and any(HOLE in word.text and not word.commands for word in command.arguments)
+        and not any(redirect.writes for redirect in command.redirects)
+    )
+
+
+def _is_shown(n: int, script: Script, left: int) -> bool:
+    """Whether what a command prints is shown: by itself, or by filters that pass it on."""
+    if n in script.outputs:
+        return True
+    return left > 0 and any(
+        (command.role is not Role.PROGRAM or command.program in _PASSING) and _is_shown(m, script, left - 1)
+        for m, command in enumerate(script.commands)
+        if n in command.inputs
+    )

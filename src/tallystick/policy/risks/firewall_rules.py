@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Role, Script
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import name_of
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings

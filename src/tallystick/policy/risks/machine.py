@@ -18,7 +18,7 @@ from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import Rule, has, rules_of, says
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk

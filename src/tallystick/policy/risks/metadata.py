@@ -1,6 +1,6 @@
 """Other ways to a cloud's metadata service than an intent for its address: its own programs, and what a tool is given.
 
-Owns recognizing them; which hosts are such a service is known to `policy.hosts`.
+Owns recognizing them; which hosts are such a service is known to `policy.network.hosts`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs import known_programs
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain
-from tallystick.policy.addresses import addresses_of, clear
-from tallystick.policy.hosts import host_of
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.network.hosts import addresses_of, clear, host_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings

@@ -1,6 +1,8 @@
-"""Secrets that are read in the way of Windows: by cmdlets, by what `cmd /c` and PowerShell are given.
+"""What calls do in the way of Windows: secrets that are read, and programs that fetch or run what a host sends.
 
-Owns the names of what reads, copies and packs files there. No reader of `shell` knows those languages.
+Owns the names of what reads, copies and packs files there, and the programs that are there for something else and fetch
+a file with some arguments. No reader of `intent.shell` knows those languages; cmdlets that fetch are read as commands,
+and scripts from a URL are `remote`'s. Source: the LOLBAS project; MITRE ATT&CK T1105, T1197 and T1218.
 """
 
 from __future__ import annotations
@@ -8,14 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import programs_with
-from tallystick.policy.mentions import secrets_in
-from tallystick.policy.reading import CallReading
-from tallystick.policy.risks.programs import programs
+from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.model.script import Command
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.programs import Started, name_of, programs, shown
 from tallystick.policy.risks.risk import Risk
+from tallystick.policy.risks.secret_names_passed import secrets_in
 from tallystick.policy.settings import Settings
 
-RISKS: dict[str, str] = {"reads-secret": "It looks for secrets and reads what it finds."}
+RISKS: dict[str, str] = {
+    "reads-secret": "It looks for secrets and reads what it finds.",
+    "odd-download": "A program that is there for something else fetches a file: certutil, bitsadmin.",
+    "remote-code": "What a host sends runs at once, before anybody can look at it.",
+}
 _MOST_CODE = 48 << 10
 _SHELLS = programs_with("shell-of-windows")
 _CMDLETS = frozenset(
@@ -47,3 +54,65 @@ def _given(reading: CallReading) -> Iterator[str]:
             codes += reading.texts  # the words have lost their backslashes, for they were read by another shell
     for code in dict.fromkeys(codes):
         yield from (found[1] for found in _READING.finditer(code[:_MOST_CODE]))
+
+
+_URL = re.compile(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
+_FETCH = fact_of_programs("fetches-with")
+_FED_SHELLS = frozenset(("powershell", "pwsh", "cmd"))
+_TEXT_OPTIONS = frozenset(("c", "command", "file", "f", "k", "e", "enc", "encodedcommand"))
+_FETCHERS = programs_with("fetches-to-shell")
+_MOST_STEPS = 50
+_RUN = programs_with("runs-script-address")
+_SCRIPT = re.compile(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
+
+
+def download_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
+    """What a call does as a whole, of RISKS."""
+    for started in programs(reading):
+        if started.name in _FETCH:
+            if _fetches(started):
+                yield Risk("odd-download", started.spelled)
+        elif started.name in _RUN and _runs(started):
+            yield Risk("remote-code", started.spelled)
+    for script in reading.scripts:
+        for command in script.commands:
+            if command.inputs and _name(command) in _FED_SHELLS and _is_fed(command, script.commands):
+                yield Risk("remote-code", shown(command.words))
+
+
+def _name(command: Command) -> str:
+    if command.words and command.words[0].is_known:
+        return name_of(command.words[0].plain)
+    return ""
+
+
+def _is_fed(command: Command, commands: tuple[Command, ...]) -> bool:
+    """Whether a shell runs its input, and a program that fetches writes it: `curl … | powershell -`."""
+    operands = [word.plain for word in command.words[1:] if word.plain[:1] not in ("-", "/")]
+    takes_text = any(word.plain.lower().lstrip("-/") in _TEXT_OPTIONS for word in command.words[1:])
+    if operands or (takes_text and command.words[-1].plain != "-"):
+        return False
+    left, steps = list(command.inputs), 0
+    while left and steps < _MOST_STEPS:
+        steps += 1
+        at = left.pop()
+        if at < len(commands):
+            if _name(commands[at]) in _FETCHERS:
+                return True
+            left += commands[at].inputs
+    return False
+
+
+def _fetches(started: Started) -> bool:
+    words = started.words
+    said = {word.lstrip("-/").lower() for word in words if word[:1] in "-/"}
+    wanted = _FETCH[started.name]
+    return (not wanted or not said.isdisjoint(wanted)) and any(map(_URL.match, words))
+
+
+def _runs(started: Started) -> bool:
+    has_url = any(_URL.search(word) for word in started.words)
+    is_script = any(_SCRIPT.search(word) for word in started.words)
+    if started.name == "rundll32":
+        return is_script
+    return has_url

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.intent import Domain, Intent, Operation
-from tallystick.policy.hosts import host_of
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.network.hosts import host_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.model.intent import Operation
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.content.unasked import sets_life_cycle
 from tallystick.policy.risks.entries import Rule, has, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
-from tallystick.policy.selfrun import sets_life_cycle
 from tallystick.policy.settings import Settings
 
 RISKS: dict[str, str] = {

@@ -15,7 +15,7 @@ from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.model.script import Role, Script, Word
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 
 _MOST_PROGRAMS = 2000
 _MOST_WORDS = 200

@@ -1,7 +1,7 @@
 """What comes from elsewhere and runs in the same call, seen by how data flows.
 
 Owns the way from a host to an interpreter: through pipes, substitutions and variables, through files that are made and run,
-and inside of code. Packages are `packages`, shells that are opened to elsewhere `sockets`.
+and inside of code. Packages are `packages`, shells that are opened to elsewhere `reverse_shells`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tallystick.intent.shell import Environment
 from tallystick.intent.shell.effects import Reading, read_effects
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.script import Command, Role, Word
-from tallystick.policy.hosts import host_of
-from tallystick.policy.reading import CallReading
-from tallystick.policy.risks.evaluating import (
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.network.hosts import host_of
+from tallystick.policy.risks.concealed import (
     fetches,
     powershell_text,
     runs_a_text,

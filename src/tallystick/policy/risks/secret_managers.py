@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tallystick.catalog.programs import RiskRule, programs_with, tests_of
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings

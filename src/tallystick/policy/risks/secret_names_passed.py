@@ -1,11 +1,14 @@
 """Secrets that are named to something of which it is unknown what it does: another machine, unread code, a sub-agent.
 
-Owns where such names count. In what the readers understand, the paths are judged themselves; a name in a search, a message
-or a text that is only printed is no use of it.
+Owns finding paths in text, also in base64, and where such names count. In what the readers understand, the paths are judged
+themselves; a name in a search, a message or a text that is only printed is no use of it. Must not know which names are
+secrets (`kinds` does).
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Iterator
 
@@ -14,14 +17,67 @@ from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools import known_tools
 from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.paths import placed
 from tallystick.model.script import Command, Role
+from tallystick.policy.calls.legitimate_use import used_words
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds.secrets import is_secret
-from tallystick.policy.legitimate_use import used_words
-from tallystick.policy.mentions import places_in, secrets_encoded_in, secrets_in
-from tallystick.policy.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
+
+_MOST_CHARACTERS = 64 << 10
+_MOST_TOKENS = 2000
+_TOKEN = re.compile(r"(?:\$\{?HOME\}?|\$env:USERPROFILE|%USERPROFILE%|~[\w-]*)?[\w.@+*?%\\/\[\]-]{2,300}")
+_HOME = re.compile(r"(?:\$\{?HOME\}?|\$env:USERPROFILE|%USERPROFILE%)(?=[\\/]|$)")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,4000}={0,2}")
+_MOST_DECODED = 20
+_LIKELY = ("/", "\\", ".env", "id_", ".netrc", ".pgpass", ".pypirc", ".npmrc", "_history", "credentials", ".key")
+
+
+def secrets_in(text: str, *, home: str, folder: str | None) -> Iterator[str]:
+    """The secrets that a text names by their paths, as they are spelled."""
+    yield from (token for _, token in places_in(text, home=home, folder=folder))
+
+
+def places_in(text: str, *, home: str, folder: str | None) -> Iterator[tuple[int, str]]:
+    """The same with where they begin."""
+    cut = text[:_MOST_CHARACTERS]
+    if not any(part in cut for part in _LIKELY):
+        return
+    for n, found in enumerate(_TOKEN.finditer(cut)):
+        if n >= _MOST_TOKENS:
+            return
+        token = found[0].rstrip(".")
+        if _names_secret(token, home, folder):
+            yield found.start(), token
+
+
+def secrets_encoded_in(text: str, *, home: str, folder: str | None) -> Iterator[str]:
+    """The secrets that base64 in a text names."""
+    for n, found in enumerate(_BASE64.finditer(text[:_MOST_CHARACTERS])):
+        if n >= _MOST_DECODED:
+            return
+        yield from secrets_in(_decoded(found[0]), home=home, folder=folder)
+
+
+def _names_secret(token: str, home: str, folder: str | None) -> bool:
+    if not any(part in token for part in _LIKELY):
+        return False
+    path = _HOME.sub(lambda _: home, token, count=1)
+    if path == "~" or path.startswith("~/"):
+        path = home + path[1:]
+    path = path.replace("\\", "/")
+    return is_secret(placed(path, folder), home)
+
+
+def _decoded(text: str) -> str:
+    plain = text.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8", "ignore")
+    except (binascii.Error, ValueError):
+        return ""
+
 
 RISKS: dict[str, str] = {"names-secret": "A secret is named to something of which it is not told what it does."}
 _MOST_SHOWN = 200

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs.network import ssh_line
 from tallystick.intent.programs.packages import RUNNERS
-from tallystick.policy.reading import CallReading
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import Started, name_of, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings

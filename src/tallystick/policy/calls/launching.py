@@ -1,0 +1,369 @@
+"""Files that run though the command does not name them: hooks, configurations that are code, tests, modules.
+
+Owns where those lie: by the program and its words, and by the names that code gives the modules that it loads from the
+project it is in. Must not know whether a file is there, nor what is in it: patterns and candidates are given, best
+first. Modules of libraries are not looked for. Sources: githooks(5), git-config(1), the manuals of pytest, unittest,
+Jest, Vitest, Mocha, ESLint, Vite, webpack and the other tools named here; npm-scripts(7); the Python language
+reference, 5; the references of Node.js (modules), Ruby (Kernel#require_relative), perlfunc, PHP and Lua.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.intent.code.python_names import INERT
+from tallystick.intent.shell.names import canonical
+from tallystick.model.script import Command, Role
+
+_HOOKS = {
+    "commit": "pre-commit prepare-commit-msg commit-msg post-commit",
+    "push": "pre-push",
+    "checkout": "post-checkout",
+    "switch": "post-checkout",
+    "worktree": "post-checkout",
+    "merge": "pre-merge-commit commit-msg prepare-commit-msg post-merge",
+    "pull": "post-merge post-checkout post-rewrite",
+    "rebase": "pre-rebase post-checkout post-rewrite",
+    "am": "applypatch-msg pre-applypatch post-applypatch",
+    "cherry-pick": "prepare-commit-msg commit-msg post-commit",
+    "revert": "prepare-commit-msg commit-msg post-commit",
+    "gc": "pre-auto-gc",
+}
+_VERIFIED = frozenset(("pre-commit", "commit-msg", "pre-merge-commit", "pre-push"))
+_CONFIGS = fact_of_programs("loads")
+_COMPILES = programs_with("compiles-project")
+_BUILDS = ("setup.py",)
+_NOT_RUNNING = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "--co", "--showConfig", "--listTests"))
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST_PATTERNS = 80
+
+
+def launched(command: Command) -> Iterator[str]:
+    """Patterns of the paths that a command runs without saying so, those first that matter most."""
+    if command.role is not Role.PROGRAM or not command.words or command.folder is None:
+        return
+    name = canonical(command.program).rpartition("/")[2]
+    words = [word.plain for word in command.arguments[:200]]
+    if name.startswith("python"):
+        name, words = _as_module(words)
+        parents = name.split(".")[:-1]
+        yield from (posixpath.join(command.folder, *parents[: n + 1], "__init__.py") for n in range(len(parents)))
+    if name in ("npx", "bunx", "pnpx") and words:
+        name, words = next(((word, words[at + 1 :]) for at, word in enumerate(words) if word[:1] != "-"), ("", []))
+    if not _NOT_RUNNING.isdisjoint(words):
+        return
+    if name in _COMPILES and not {"run", "test", "generate", "bench"} & set(words[:2]):
+        yield from _placed(command.folder, ("build.rs",) if name == "cargo" else ())
+    elif name in _CONFIGS:
+        yield from _placed(command.folder, [*_named_tests(name, words), *_CONFIGS[name]])
+    elif name in ("pip", "pip3", "build", "uv", "poetry", "hatch", "pdm") and _builds_here(name, words):
+        yield from _placed(command.folder, _BUILDS)
+    elif name in ("uvicorn", "gunicorn", "hypercorn", "daphne", "celery", "granian", "streamlit", "fastapi"):
+        yield from _placed(
+            command.folder, [f"{word.split(':')[0].replace('.', '/')}.py" for word in words if ":" in word]
+        )
+
+
+def _named_tests(name: str, words: Sequence[str]) -> list[str]:
+    """The tests that the words name, with what is set up for them."""
+    found: list[str] = []
+    for word in words[:40]:
+        path = word.partition("::")[0]
+        if word[:1] == "-" or not path or name not in ("pytest", "py.test", "unittest", "nosetests"):
+            continue
+        if path.endswith(".py"):
+            folder = posixpath.dirname(path)
+            found += [
+                path,
+                posixpath.join(folder, "conftest.py"),
+                posixpath.join(posixpath.dirname(folder), "conftest.py"),
+            ]
+        elif "/" in path or path.isidentifier():
+            found += [
+                posixpath.join(path, rest) for rest in ("conftest.py", "test_*.py", "*/conftest.py", "*/test_*.py")
+            ]
+    return found
+
+
+_SHELLS = programs_with("shell-of-hooks")
+_RUN_AS_WHOLE = fact_of_programs("loads-whole")
+_VERBS = fact_of_programs("loads-whole-with")
+_NOTEBOOKS = programs_with("runs-notebooks")
+
+
+def as_a_whole(command: Command) -> Iterator[str]:
+    """Patterns of the files that a command runs as if it named them: a Procfile, what `find -exec sh` finds, a notebook."""
+    if command.folder is None or not command.words:
+        return
+    name = canonical(command.program).rpartition("/")[2]
+    words = [word.plain for word in command.arguments[:100]]
+    if name in _RUN_AS_WHOLE and (name not in _VERBS or not set(words[:3]).isdisjoint(_VERBS[name])):
+        yield from _placed(command.folder, _RUN_AS_WHOLE[name])
+    elif name == "run-parts":
+        yield from _placed(command.folder, [f"{word}/*" for word in words if word[:1] != "-"][:1])
+    elif name in _NOTEBOOKS and (name == "papermill" or {"--execute", "execute"} & set(words) or "execute" in name):
+        yield from _placed(command.folder, [word for word in words if word.endswith(".ipynb")][:4])
+    elif name == "find":
+        yield from _placed(command.folder, _found(words))
+    yield from modules(command)
+
+
+def _found(words: Sequence[str]) -> list[str]:
+    """What `find FOLDER -name PATTERN -exec sh {}` gives to the shell, three folders deep."""
+    at = next((n for n, word in enumerate(words) if word in ("-exec", "-execdir")), len(words))
+    after = words[at + 1 : at + 4]
+    if not after or (after[0].rpartition("/")[2] not in _SHELLS and "{}" not in after[0]):
+        return []
+    named = next((words[n + 1] for n in range(at - 1) if words[n] in ("-name", "-iname")), "*")
+    roots = [word for word in words[:at] if word[:1] not in ("-", "(", "!")][:1] or ["."]
+    return [posixpath.join(roots[0], deep, named) for deep in ("", "*", "*/*")]
+
+
+def modules(command: Command) -> Iterator[str]:
+    """`python -m NAME`: where the module may lie that is run."""
+    name = command.program.rpartition("/")[2]
+    words = [word.plain for word in command.arguments[:8]]
+    if name.startswith("python") and command.folder is not None and "-m" in words[:-1]:
+        module = words[words.index("-m") + 1]
+        base = posixpath.join(command.folder, module.replace(".", "/"))
+        if all(part.isidentifier() for part in module.split(".")):
+            yield from (f"{base}.py", f"{base}/__main__.py")
+
+
+def is_test_runner(program: str) -> bool:
+    """Whether a program runs tests."""
+    return program in _TEST_RUNNERS or program.startswith("pytest")
+
+
+_TEST_RUNNERS = programs_with("test-runner")
+
+
+def _as_module(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The module that `python -m` runs, and its words."""
+    if "-m" not in words[:8]:
+        return "", []
+    at = list(words).index("-m")
+    if at + 1 < len(words):
+        return words[at + 1], list(words[at + 2 :])
+    return "", []
+
+
+def _builds_here(name: str, words: Sequence[str]) -> bool:
+    if name in ("build", "hatch", "pdm"):
+        return True
+    is_build = not {"install", "wheel", "build", "sync", "develop"}.isdisjoint(words)
+    is_here = any(word in (".", "-e", "--editable") or word.startswith((".[", "./")) for word in words)
+    return is_build and (is_here or name in ("poetry", "uv"))
+
+
+def _placed(folder: str, patterns: Sequence[str]) -> Iterator[str]:
+    found = (spelled for pattern in patterns for spelled in _spellings(pattern))
+    for spelled in islice(found, _MOST_PATTERNS):
+        yield posixpath.normpath(posixpath.join(folder, spelled))
+
+
+def _spellings(pattern: str) -> Iterator[str]:
+    """A pattern without braces: each of what they say."""
+    braces = _BRACES.search(pattern)
+    if braces is None:
+        yield pattern
+        return
+    for part in braces[1].split(","):
+        yield from _spellings(pattern[: braces.start()] + part + pattern[braces.end() :])
+
+
+# git ------------------------------------------------------------------------------------------------------------------
+
+
+def hooks(command: Command) -> tuple[str, tuple[str, ...]] | None:
+    """The folder that a git command works in, and the hooks that it runs there; None for what is no such command."""
+    if command.role is not Role.PROGRAM or command.folder is None or command.program.rpartition("/")[2] != "git":
+        return None
+    words = [word.plain for word in command.arguments[:100]]
+    folder, at = command.folder, 0
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] == "-C" and at + 1 < len(words):
+            folder = posixpath.normpath(posixpath.join(folder, words[at + 1]))
+        if words[at] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace"):
+            at += 2
+        else:
+            at += 1
+    if at >= len(words):
+        return None
+    names = _HOOKS.get(words[at], "").split()
+    if "--no-verify" in words or (words[at] == "commit" and "-n" in words):
+        names = [name for name in names if name not in _VERIFIED]
+    return folder, (words[at], *names)
+
+
+_SETTING = re.compile(r"^[ \t]*(\[[^\]\n]{1,200}\]|[A-Za-z][\w-]{0,60})[ \t]*(?:=[ \t]*([^\n]{0,2000}))?", re.MULTILINE)
+_COMMANDS = frozenset(
+    (
+        "core.sshcommand",
+        "core.fsmonitor",
+        "core.editor",
+        "core.pager",
+        "diff.external",
+        "sequence.editor",
+        "core.askpass",
+    )
+)
+
+
+def of_git_config(text: str, verb: str) -> tuple[str | None, tuple[str, ...]]:
+    """The folder of hooks that a repository's configuration names, and the commands that `git VERB` may run because of it."""
+    section, folder = "", None
+    commands: list[str] = []
+    for found in _SETTING.finditer(text[: 64 << 10]):
+        if found[1].startswith("["):
+            section = found[1].strip("[]").split('"')[0].strip().lower()
+            continue
+        name, value = f"{section}.{found[1].lower()}", (found[2] or "").strip()
+        if name == "core.hookspath":
+            folder = value
+        elif name in _COMMANDS or (section in ("filter", "merge", "diff") and name.split(".")[1] in _DRIVERS):
+            commands.append(value)
+        elif (name == f"alias.{verb.lower()}" or name.endswith(".helper")) and value.startswith("!"):
+            commands.append(value[1:])
+    return folder, tuple(command.strip('"') for command in commands if command not in ("true", "false", ""))
+
+
+_DRIVERS = frozenset(("clean", "smudge", "process", "driver", "textconv", "command"))
+
+
+# npm ------------------------------------------------------------------------------------------------------------------
+
+_INSTALLERS = fact_of_programs("life-cycle-verbs")
+LIFECYCLE = ("preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish")
+PUBLISHING = ("prepublishOnly", "prepack", "postpack", "publish", "postpublish")
+
+
+def lifecycle(command: Command) -> tuple[str, tuple[str, ...]] | None:
+    """The package.json whose lifecycle scripts a command runs, and their names; None where it runs none."""
+    if command.role is not Role.PROGRAM or command.folder is None:
+        return None
+    name = canonical(command.program)
+    words = [word.plain for word in command.arguments[:100]]
+    verb = next((word for word in words if word[:1] != "-"), "install" if name == "yarn" else "")
+    if name not in _INSTALLERS or verb not in _INSTALLERS[name] or "--ignore-scripts" in words or "-g" in words:
+        return None
+    names = (*LIFECYCLE, *PUBLISHING) if verb in ("publish", "pack") else LIFECYCLE
+    return posixpath.join(command.folder, "package.json"), names
+
+
+_MOST_NAMES = 60
+_MOST_CHARACTERS = 256 << 10
+_FROM = r"from[ \t]+(\.{0,4}[\w.]*)[ \t]+import[ \t]+"
+_PYTHON = re.compile(
+    rf"^[ \t]*(?:{_FROM}(?:\(([^()]{{0,800}})|([^#\n()]{{0,400}}))|import[ \t]+([\w., \t]{{1,400}}))", re.MULTILINE
+)
+_INLINE = re.compile(rf"[;:][ \t]*(?:{_FROM}()([\w, \t]{{1,200}})|import[ \t]+([\w., \t]{{1,200}}))")
+_CALLED = re.compile(r"""(?:import_module|__import__|run_module)\([ \t]*["']([\w.]{1,200})["']""")
+_RELATIVE = re.compile(
+    r"""(?:\bfrom[ \t]*|\bimport[ \t]*\(?[ \t]*|\brequire[ \t]*\(?[ \t]*)["'`](\.{1,2}/[^"'`\n]{1,300})["'`]"""
+)
+_RUBY = re.compile(r"""\b(?:require_relative|load|require)[ \t(]*["']([^"'\n#]{1,300})["']""")
+_PERL = re.compile(
+    r"""\b(?:require|do)[ \t(]*["']([^"'\n$]{1,300})["']|(?:^|;)[ \t]*use[ \t]+([A-Z]\w*(?:::\w+)*)""", re.MULTILINE
+)
+_PHP = re.compile(r"""\b(?:require|include)(?:_once)?[ \t(]*(?:__DIR__[ \t]*\.[ \t]*)?["']/?([^"'\n$]{1,300})["']""")
+_LUA = re.compile(r"""\brequire[ \t(]*["']([\w./-]{1,200})["']""")
+_SCRIPT_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".mts", "/index.js", "/index.ts", "/index.mjs")
+
+
+def imported(language: str, text: str, folders: tuple[str, ...], package: str | None) -> Iterator[tuple[str, ...]]:
+    """Where the modules may lie that a text loads: for each the candidates, of which the first that is there is loaded.
+
+    Args:
+        folders: in which modules are looked for by their full name, absolute.
+        package: the folder of the file itself, for relative names; None for a text that is in no file.
+    """
+    text = text[:_MOST_CHARACTERS]
+    match language:
+        case "python":
+            yield from _of_python(text, folders, package)
+        case "javascript" | "typescript":
+            yield from _beside(_RELATIVE, text, package or (folders[0] if folders else None), _SCRIPT_ENDINGS)
+        case "ruby":
+            yield from _beside(_RUBY, text, package or (folders[0] if folders else None), ("", ".rb"))
+        case "perl":
+            yield from _beside(_PERL, text, package or (folders[0] if folders else None), ("", ".pm"))
+        case "php":
+            yield from _beside(_PHP, text, package or (folders[0] if folders else None), ("",))
+        case "lua":
+            yield from _beside(_LUA, text, package or (folders[0] if folders else None), (".lua", "/init.lua"))
+        case _:
+            return
+
+
+def _beside(
+    pattern: re.Pattern[str], text: str, folder: str | None, endings: tuple[str, ...]
+) -> Iterator[tuple[str, ...]]:
+    if folder is None:
+        return
+    seen: set[str] = set()
+    for found in pattern.finditer(text):
+        name = next(group for group in found.groups() if group).replace("::", "/")
+        if name not in seen and len(seen) < _MOST_NAMES:
+            seen.add(name)
+            path = posixpath.normpath(posixpath.join(folder, name))
+            yield tuple(path + ending for ending in endings)
+
+
+def _of_python(text: str, folders: tuple[str, ...], package: str | None) -> Iterator[tuple[str, ...]]:
+    seen: set[str] = set()
+    for name in _python_names(text):
+        if name in seen or len(seen) >= _MOST_NAMES:
+            continue
+        seen.add(name)
+        dots = len(name) - len(name.lstrip("."))
+        if not dots:
+            places = folders
+        elif package is not None:
+            places = (_above(package, dots - 1),)
+        else:
+            places = ()
+        inner = name[dots:].replace(".", "/")
+        yield tuple(
+            candidate
+            for place in places
+            for base in [posixpath.join(place, inner).rstrip("/")]
+            for candidate in ((f"{base}.py", f"{base}/__init__.py") if inner else (f"{base}/__init__.py",))
+        )
+
+
+def _above(folder: str, count: int) -> str:
+    for _ in range(count):
+        folder = posixpath.dirname(folder)
+    return folder
+
+
+def _python_names(text: str) -> Iterator[str]:
+    """Dotted names, those of packages on the way included: `from a.b import c` loads `a`, `a.b`, and `a.b.c` if it is one."""
+    for found in (*_PYTHON.finditer(text), *_INLINE.finditer(text)):
+        module, listed, members, plain = found.groups()
+        if plain is not None:
+            for part in plain.split(","):
+                yield from _with_parents(part.split(" as ")[0].strip())
+            continue
+        yield from _with_parents(module)
+        if module.lstrip(".").split(".")[0] not in INERT:
+            for member in (listed or members or "").split(",")[:20]:
+                name = member.strip().split(" ")[0]
+                if name.isidentifier():
+                    yield f"{module}{'' if module.endswith('.') else '.'}{name}"
+    for found in _CALLED.finditer(text):
+        yield from _with_parents(found[1])
+
+
+def _with_parents(name: str) -> Iterator[str]:
+    if name.split(".")[0] in INERT or not name:
+        return
+    dots = len(name) - len(name.lstrip("."))
+    parts = name[dots:].split(".")
+    for end in range(1, len(parts) + 1):
+        yield "." * dots + ".".join(parts[:end])

@@ -1,0 +1,247 @@
+"""Files that a call does not name one by one → what it names with them.
+
+Owns which commands the names come from that a program is given by another one (`find … | xargs rm`): a list that
+nothing was picked from names all that is there. Owns also when a pattern that was looked up stands for its whole folder
+(`rm -rf *`), which files are only taken along because a pattern matches everything (`wc -l *`), and which listings go
+deep but show little: `du -s` prints one sum, `tree -L 1` one level, `find -name '*.pub'` no secret. Must not know what
+is done with the files. Sources: du(1), tree(1).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise, takewhile
+
+from msgspec.structs import replace
+
+from tallystick.catalog.programs import programs_with
+from tallystick.intent.shell.targets import path_of
+from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.script import Command, Role
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.world import Files
+
+_MOST_ROOTS = 16
+_MOST_PATTERNS = 50
+_RUNNING = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_PASSING = programs_with("leaves-no-name-out")
+"""Programs that leave no name out."""
+_LISTING = programs_with("lists-files")
+_LEAVING_OUT = programs_with("leaves-names-out")
+_KEEPING = frozenset(
+    (
+        "-type",
+        "-print",
+        "-print0",
+        "-exec",
+        "-execdir",
+        "-ok",
+        "-okdir",
+        "-delete",
+        "-depth",
+        "-d",
+        "-maxdepth",
+        "-follow",
+        "-xdev",
+        "-mindepth",
+        "-not",
+    )
+)
+"""What find is asked that leaves out no file for its name, age or size."""
+
+
+def wholes(reading: CallReading, files: Files) -> Iterator[Intent]:
+    """Removals by a pattern that was looked up: one intent for all that it names.
+
+    Of `rm -rf folder/*` for the folder itself, of `rm *.md` for the pattern.
+    """
+    patterns = [text for text in dict.fromkeys(reading.patterns[:_MOST_PATTERNS]) if text.startswith("/")]
+    if patterns:
+        removed = {found.target: found for found in reading.effects.intents if _removes(found)}
+    else:
+        removed = {}
+    for pattern in patterns if removed else ():
+        matched = files.matches(pattern)
+        if len(matched) < 1 or not removed.keys() >= set(matched):
+            continue
+        first = removed[matched[0]]
+        if pattern.endswith("/*") and first.is_deep:
+            yield replace(first, target=pattern[:-2] or "/")
+        elif len(matched) > 1:
+            yield replace(first, target=pattern, is_pattern=True)
+
+
+def _removes(intent: Intent) -> bool:
+    return intent.operation is Operation.DELETE and intent.domain is Domain.FILE
+
+
+def listed(reading: CallReading, intent: Intent) -> tuple[Intent, ...]:
+    """An intent whose target is unknown, as intents on what it may name; itself where that is unknown either."""
+    if intent.is_known or intent.target or intent.domain is not Domain.FILE or not reading.scripts:
+        return (intent,)
+    commands = reading.scripts[0].commands
+    if intent.command >= len(commands) or commands[intent.command].program == "rmdir":  # it takes only empty folders
+        return (intent,)
+    given = tuple(_given_by_parallel(commands, intent))
+    if given:
+        return given
+    sources = _sources(commands, intent.command) or frozenset((intent.command,))  # itself: code that lists and removes
+    if reading.workspace is not None and any(_prints_top(commands[n]) for n in sources):
+        return (replace(intent, target=reading.workspace, is_known=True),)
+    is_all = all(_keeps_all(commands[n]) for n in sources)
+    roots = dict.fromkeys(
+        (found.target, (found.is_deep or intent.is_deep) and is_all and not found.is_pattern)
+        for found in reading.effects.intents
+        if found.command in sources and found.target.startswith("/") and _names_files(found, commands)
+    )
+    # Where something was picked, the root is as far as a name is known.
+    made = [
+        replace(intent, target=root, is_known=is_whole, is_pattern=not is_whole, is_deep=intent.is_deep or is_whole)
+        for root, is_whole in list(roots)[:_MOST_ROOTS]
+    ]
+    return tuple(made) or (intent,)
+
+
+def _names_files(found: Intent, commands: tuple[Command, ...]) -> bool:
+    """Whether what is done there gives names of files: they are listed, or searched for a text."""
+    if found.operation is Operation.LIST:
+        return True
+    return found.operation is Operation.READ and commands[found.command].program in _LEAVING_OUT
+
+
+def _sources(commands: tuple[Command, ...], at: int) -> frozenset[int]:
+    """The commands whose output may be in the words of one, or comes to it."""
+    found: set[int] = set()
+    waiting = [at]
+    while waiting:
+        n = waiting.pop()
+        for source in _given(commands, n):
+            if source not in found and source != at:
+                found.add(source)
+                waiting.append(source)
+    return frozenset(found)
+
+
+def _given(commands: tuple[Command, ...], n: int) -> Iterator[int]:
+    command = commands[n]
+    given = [*command.inputs]
+    for word in (*command.words, *(redirect.target for redirect in command.redirects)):
+        given += word.commands
+    if not given and n and any(word.text in _RUNNING for word in commands[n - 1].words):
+        given.append(n - 1)  # what find runs stands behind it
+    yield from (source for source in given if 0 <= source < len(commands))
+
+
+def _given_by_parallel(commands: tuple[Command, ...], intent: Intent) -> Iterator[Intent]:
+    """`parallel rm ::: a b`: the arguments that it gives stand behind the command."""
+    for wrapper in commands[intent.command + 1 : intent.command + 3]:
+        words = [word for word in wrapper.spelled[: _MOST_ROOTS * 4] if wrapper.role is Role.WRAPPER]
+        texts = [word.text for word in words]
+        if texts[:1] != ["parallel"] or ":::" not in texts:
+            continue
+        for word in words[texts.index(":::") + 1 :]:
+            found = path_of(word, wrapper.folder)
+            if found.text.startswith("/"):
+                yield replace(intent, target=found.text, is_known=found.is_known, is_pattern=found.is_pattern)
+
+
+def _prints_top(command: Command) -> bool:
+    """`git rev-parse --show-toplevel`: the workspace, in most cases."""
+    return command.program == "git" and any(word.text == "--show-toplevel" for word in command.arguments)
+
+
+def _keeps_all(command: Command) -> bool:
+    name = command.program.rpartition("/")[2]
+    if name in _LEAVING_OUT:  # all but some is as good as all
+        return any(re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*|--invert-match", word.text) for word in command.arguments)
+    if name in ("find", "gfind"):
+        tests = takewhile(lambda text: text not in _RUNNING, (word.text for word in command.arguments))
+        given = [*tests]
+        asked = [text for before, text in pairwise(["", *given]) if text[:1] == "-" and before not in ("!", "-not")]
+        return all(text in _KEEPING for text in asked if text[1:2].isalpha())
+    return name in _PASSING or name in _LISTING or not command.words
+
+
+_SHOWING = programs_with("shows-content")
+_MATCH_ALL = frozenset(("*", "*.*", "**"))
+
+
+class Incidental:
+    """The files of one call."""
+
+    def __init__(self, reading: CallReading) -> None:
+        places = (posixpath.split(pattern) for pattern in reading.patterns)
+        self._folders = frozenset(folder for folder, last in places if last in _MATCH_ALL)
+        self._texts = reading.texts
+        self._workspace = reading.workspace
+
+    def has(self, path: str, program: str) -> bool:
+        """Whether a path is one of them. What is in the text of the call is asked for, whatever else matches it.
+
+        Args:
+            program: what the path is given to. One that shows all of a file shows this one too.
+        """
+        if not self._folders or self._workspace is None or program in _SHOWING:
+            return False
+        folder, name = posixpath.split(path)
+        is_matched = folder in self._folders and f"{folder}/".startswith(f"{self._workspace}/")
+        return is_matched and not any(name in text for text in self._texts)
+
+
+_SUMMED = re.compile(r"-[a-zA-Z]*s[a-zA-Z]*|--summarize|--total|-[a-zA-Z]*d[01]?|--max-depth(?:=[01])?")
+_LEVELS = re.compile(r"-L[123]?")
+_PUBLIC = re.compile(r"[\w.*?-]*\.pub")
+_FORMS = {"du": _SUMMED, "gdu": _SUMMED, "tree": _LEVELS, "find": _PUBLIC}
+
+
+def is_shallow(intent: Intent, reading: CallReading) -> bool:
+    """Whether a listing shows little of what is below."""
+    return _is_deep_list(intent) and intent.words[-1] in _shallow_words(reading)
+
+
+_newest: tuple[CallReading, frozenset[str]] | None = None
+"""The call that is looked at: it is asked about each of its listings."""
+
+
+def _shallow_words(reading: CallReading) -> frozenset[str]:
+    """The words of a call that are listed, but by nothing that shows more."""
+    global _newest
+    known = _newest
+    if known is None or known[0] is not reading:
+        known = _newest = (reading, frozenset(_listed_shortly(reading)))
+    return known[1]
+
+
+def _listed_shortly(reading: CallReading) -> Iterator[str]:
+    listed = Counter(one.words[-1] for one in reading.effects.intents if _is_deep_list(one))
+    given, shown = Counter[str](), set[str]()
+    for script in reading.scripts:
+        for command in script.commands:
+            if command.program in _FORMS:
+                words = {word.plain for word in command.words}
+                given.update(words)
+                if _is_short(command):
+                    shown |= set()
+                else:
+                    shown |= words
+    return (word for word, times in listed.items() if given[word] == times and word not in shown)
+
+
+def _is_deep_list(intent: Intent) -> bool:
+    is_list = intent.operation is Operation.LIST and intent.domain is Domain.FILE
+    return is_list and intent.is_deep and bool(intent.words)
+
+
+def _is_short(command: Command) -> bool:
+    form = _FORMS[command.program]
+    words = [word.plain for word in command.arguments]
+    if command.program == "find":  # for public keys alone
+        names = [word for before, word in pairwise(words) if before in ("-name", "-iname")]
+        return bool(names) and all(map(form.fullmatch, names)) and not {"-o", "-or", "!", "-not"}.intersection(words)
+    return any(form.fullmatch(word) for word in words) and not any(_ALL.fullmatch(word) for word in words)
+
+
+_ALL = re.compile(r"-[a-zA-Z]*a[a-zA-Z]*|--all|-[Ld]?\d{2,}|[4-9]")

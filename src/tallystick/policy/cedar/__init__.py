@@ -1,0 +1,3 @@
+"""The Cedar side: texts of policies, the engine that asks them, and its answers."""
+
+__all__ = ["engine", "parsing"]

@@ -1,0 +1,282 @@
+"""Texts of policies → the engine's sets, and what each policy is called, decides and looks at.
+
+Owns where one policy ends, so that an error can name a line (the engine names none), annotations, that each policy is checked
+against the schema, which attributes policies mention, and the digest. Must not know facts of any call. Sources: the Cedar
+reference, "Grammar" (a policy ends with `;`; strings are in double quotes; comments run from `//`) and "JSON policy format".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+import cedarpy
+import msgspec
+import orjson
+
+from tallystick.errors import PolicyError
+from tallystick.model.decision import Effect
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|;', re.DOTALL)
+_BLANK = re.compile(r"(?:\s+|//[^\n]*)*")
+
+
+def policies_in(text: str) -> Iterator[tuple[int, str]]:
+    """Each policy of a file with the number of the line that it begins on; what stands after the last `;` as well."""
+    begin = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] == ";":
+            yield _placed(text, begin, token.end())
+            begin = token.end()
+    if _BLANK.fullmatch(text, begin) is None:
+        yield _placed(text, begin, len(text))
+
+
+def _placed(text: str, begin: int, end: int) -> tuple[int, str]:
+    blank = _BLANK.match(text, begin, end)
+    start = begin
+    if blank is not None:
+        start = blank.end()
+    return text.count("\n", 0, start) + 1, text[start:end]
+
+
+_EFFECTS = (Effect.DENY, Effect.ASK, Effect.WARN)
+_SEVERITIES = ("info", "low", "medium", "high", "critical")
+_ANNOTATIONS = frozenset(("id", "severity", "decision", "reason", "remedy", "holds", "lifts"))
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One policy: its annotations and where it stands."""
+
+    id: str
+    effect: Effect
+    """What it makes of a call that it speaks against; ALLOW of a `permit`."""
+    severity: str
+    reason: str
+    """For the agent and its user; `{target}` stands for the path, host or program."""
+    remedy: str = ""
+    """What to do instead."""
+    holds_always: bool = False
+    """In every profile, and no exception lifts it."""
+    lifts: tuple[str, ...] = ()
+    """Of a `permit`: the rules that do not speak against what it permits."""
+    file: str
+    line: int
+
+
+class Mentions(msgspec.Struct, frozen=True):
+    """What policies look at."""
+
+    attributes: frozenset[str] | None
+    """Members of resources and of the context; None: all of them."""
+    names: bool
+    """A resource is compared with one that is named."""
+
+    def seen(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The members that a policy looks at."""
+        wanted = self.attributes
+        if wanted is None:
+            return dict(found)
+        return {name: found[name] for name in found if name in wanted}
+
+
+class Parsed(msgspec.Struct, frozen=True, kw_only=True):
+    """Policies that fit the schema."""
+
+    rules: tuple[Rule, ...]
+    forbids: cedarpy.PolicySet
+    """With a policy before them that permits all: what they say is asked by itself."""
+    by_name: dict[str, Rule]
+    """The engine's names of those → rules."""
+    permits: cedarpy.PolicySet | None
+    """None: one of them permits everything."""
+    exceptions: cedarpy.PolicySet | None
+    lifting: dict[str, tuple[str, ...]]
+    """The engine's names of exceptions → the rules that they lift."""
+    mentions: Mentions
+    digest: str
+
+
+class _Policy(msgspec.Struct, frozen=True):
+    rule: Rule
+    text: str
+    tree: dict[str, Any]
+
+
+def parse(files: Iterable[tuple[str, str]], schema: str) -> Parsed:
+    """The policies in some files: names, which messages use, and texts.
+
+    Raises:
+        PolicyError: one of them cannot be used, so none is. The message has file and line.
+    """
+    checked_schema = _schema(schema)
+    placed = [(name, line, text) for name, whole in files for line, text in policies_in(whole)]
+    policies = [_policy(name, line, text, checked_schema) for name, line, text in placed]
+    _check_ids(policies)
+    forbids = [policy for policy in policies if policy.rule.effect is not Effect.ALLOW]
+    permits = [policy for policy in policies if policy.rule.effect is Effect.ALLOW]
+    exceptions = [policy for policy in permits if policy.rule.lifts]
+    return Parsed(
+        rules=tuple(policy.rule for policy in policies),
+        forbids=_set([_PERMIT_ALL, *(policy.text for policy in forbids)]),
+        by_name={f"policy{n}": policy.rule for n, policy in enumerate(forbids, start=1)},
+        permits=None if any(map(_permits_all, permits)) else _set([policy.text for policy in permits]),
+        exceptions=_set([policy.text for policy in exceptions]) if exceptions else None,
+        lifting={f"policy{n}": policy.rule.lifts for n, policy in enumerate(exceptions)},
+        mentions=_mentions(policy.tree for policy in policies),
+        digest=_digest(placed, schema),
+    )
+
+
+_PERMIT_ALL = "permit (principal, action, resource);"
+
+
+def _permits_all(policy: _Policy) -> bool:
+    heads = [policy.tree[part]["op"] for part in ("principal", "action", "resource")]
+    return heads == ["All"] * 3 and not policy.tree["conditions"]
+
+
+def _set(texts: list[str]) -> cedarpy.PolicySet:
+    found = cedarpy.PolicySet.from_str("\n".join(texts))
+    # The reasons of a decision name policies by position: a count that is not ours would name the wrong ones.
+    if len(found) != len(texts):
+        raise PolicyError(f"{len(texts)} policies were read, the engine has {len(found)}")
+    return found
+
+
+def _schema(text: str) -> cedarpy.Schema:
+    try:
+        return cedarpy.Schema.from_str(text)
+    except ValueError as error:
+        raise PolicyError(f"the schema of the policies is broken: {error}") from error
+
+
+def _policy(file: str, line: int, text: str, schema: cedarpy.Schema) -> _Policy:
+    """One policy, checked by itself."""
+    try:
+        found = orjson.loads(cedarpy.policies_to_json_str(text))
+        checked = cedarpy.validate_policies(text, schema)
+    except ValueError as error:
+        raise refused(file, line, str(error)) from error
+    if found["templates"] or len(found["staticPolicies"]) != 1:
+        raise refused(file, line, "a policy with ?principal or ?resource is a template, which nothing fills here")
+    if not checked.validation_passed:
+        raise refused(file, line, _reasons(error.error for error in checked.errors))
+    (tree,) = found["staticPolicies"].values()
+    return _Policy(_rule(file, line, tree), text, tree)
+
+
+def _reasons(errors: Iterable[str]) -> str:
+    """What does not fit the schema, each once: the engine says it for every action, in any order."""
+    said = (error.removeprefix("for policy `policy0`, ") for error in errors)
+    return "; ".join(sorted({_FOR_ACTION.sub("", text) for text in said}))
+
+
+_FOR_ACTION = re.compile(r' for Action::"\w+"')
+
+
+def _rule(file: str, line: int, tree: dict[str, Any]) -> Rule:
+    said: dict[str, str | None] = tree.get("annotations", {})
+    unknown = sorted(said.keys() - _ANNOTATIONS)
+    if unknown:
+        known = ", ".join(f"@{name}" for name in sorted(_ANNOTATIONS))
+        raise refused(file, line, f"@{unknown[0]} is no annotation of a policy", hint=f"there are {known}")
+    is_permit = tree["effect"] == "permit"
+    decision = said.get("decision") or (Effect.ALLOW if is_permit else Effect.DENY).value
+    if (decision not in _EFFECTS) if not is_permit else (decision != Effect.ALLOW):
+        raise refused(file, line, f"@decision is {decision!r}", hint="deny, ask or warn, with forbid")
+    severity = said.get("severity") or "medium"
+    if severity not in _SEVERITIES:
+        raise refused(file, line, f"@severity is {severity!r}", hint=", ".join(_SEVERITIES))
+    if said.get("holds") not in (None, "always"):
+        raise refused(file, line, f"@holds is {said['holds']!r}", hint="always, or leave it out")
+    lifts = tuple((said.get("lifts") or "").replace(",", " ").split())
+    if lifts and not is_permit:
+        raise refused(file, line, "@lifts is for a permit: a forbid cannot let anything through")
+    return Rule(
+        id=said.get("id") or f"{file}:{line}",
+        effect=Effect(decision),
+        severity=severity,
+        reason=said.get("reason") or "",
+        remedy=said.get("remedy") or "",
+        holds_always=said.get("holds") == "always",
+        lifts=lifts,
+        file=file,
+        line=line,
+    )
+
+
+def _check_ids(policies: list[_Policy]) -> None:
+    """That each rule has its own id, and that exceptions lift rules that are there."""
+    seen: dict[str, Rule] = {}
+    for policy in policies:
+        other = seen.setdefault(policy.rule.id, policy.rule)
+        if other is not policy.rule:
+            raise refused(
+                policy.rule.file, policy.rule.line, f"the id {policy.rule.id!r} is that of {other.file}:{other.line}"
+            )
+    for policy in policies:
+        for name in policy.rule.lifts:
+            if name not in seen:
+                raise refused(policy.rule.file, policy.rule.line, f"@lifts names {name!r}, and there is no such rule")
+            if seen[name].holds_always:
+                raise refused(policy.rule.file, policy.rule.line, f"{name!r} holds always: nothing lifts it")
+
+
+def refused(file: str, line: int, why: str, *, hint: str | None = None) -> PolicyError:
+    """A policy that cannot be used."""
+    return PolicyError(
+        f"{file}, the policy on line {line}: {why}", hint=hint or "nothing is decided with a set that is broken"
+    )
+
+
+# What policies look at -----------------------------------------------------------------------------------------------
+
+
+def _mentions(trees: Iterable[dict[str, Any]]) -> Mentions:
+    attributes: set[str] = set()
+    is_whole = names = False
+    for tree in trees:
+        names |= tree["resource"]["op"] in ("==", "in")
+        for name in _looked_at(tree["conditions"]):
+            if name is None:
+                is_whole = names = True
+            else:
+                attributes.add(name)
+    return Mentions(None if is_whole else frozenset(attributes), names)
+
+
+def _looked_at(node: object) -> Iterator[str | None]:
+    """The attributes that an expression looks at; None: a resource or the context as a whole."""
+    match node:
+        case {"Var": "resource" | "context"}:
+            yield None
+        case {".": member} | {"has": member} if _is_of_whole(member):
+            yield member["attr"]
+        case dict():
+            for part in node.values():
+                yield from _looked_at(part)
+        case list():
+            for part in node:
+                yield from _looked_at(part)
+        case _:
+            pass
+
+
+def _is_of_whole(member: object) -> bool:
+    match member:
+        case {"left": {"Var": "resource" | "context"}, "attr": str()}:
+            return True
+        case _:
+            return False
+
+
+def _digest(placed: Iterable[tuple[str, int, str]], schema: str) -> str:
+    """Over names and texts, each with its length before it, so that no two sets look the same."""
+    whole = sha256()
+    for part in (schema, *(part for name, _, text in placed for part in (name, text))):
+        data = part.encode()
+        whole.update(len(data).to_bytes(8, "big") + data)
+    return whole.hexdigest()

@@ -1,0 +1,3 @@
+"""What the content of a file tells of it: tags, before it runs and when it is written."""
+
+__all__ = ["inspection", "tags"]

@@ -1,0 +1,199 @@
+"""What the content of a file tells of it, before it runs and when it is written: tags.
+
+Owns which content is code, the tags, and that they belong to a digest: what holds something else has other tags. Must not
+know what follows from a tag, nor open a file. A call's own intents come from `reading`; tags are for what is only written
+now, for what the record keeps, and for content that could not be inspected.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+from ahocorasick_rs import AhoCorasick
+
+from tallystick.intent.shell import Environment
+from tallystick.intent.shell.effects import Reading, read_effects, read_file_effects
+from tallystick.intent.shell.files import language_of
+from tallystick.intent.shell.recipes import package_scripts
+from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
+from tallystick.intent.tools import Uses
+from tallystick.model.decision import Call
+from tallystick.model.intent import Intent
+from tallystick.policy.calls.high_impact import GRAVE, grave
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks import Risk, bombs, concealed, defences, disks, machine, reverse_shells
+from tallystick.policy.settings import Settings
+from tallystick.policy.world import Content, Unread, World
+
+TAGS: dict[str, str] = {
+    "too-large": "It has more than 256 KiB, so it was not inspected.",
+    "too-slow": "Reading it took more than 100 ms, so it was not inspected.",
+    "unreadable": "It could not be read, so it was not inspected.",
+    "binary": "It is no text.",
+    **GRAVE,
+}
+"""Tags besides those in GRAVE_RISKS, which say the same of a content as of a call."""
+
+_WORDS = """
+reverse-shell fork-bomb writes-disk disables-firewall disables-audit clears-logs disables-protection kills-all
+decodes-and-runs
+"""
+GRAVE_RISKS = frozenset(_WORDS.split())
+"""Of `risks.RISKS` those that are tags as well."""
+_MODULES = (bombs, concealed, defences, disks, machine, reverse_shells)
+_SIGNS = """
+.ssh .aws .env .netrc .gnupg .kube .docker .npmrc .pypirc .pgpass .my.cnf id_rsa id_ed25519 id_ecdsa credentials /secrets
+secrets. passwd /shadow .pem .key keychain -token _history /cookies gcloud /gh/ .azure wallet.dat .vault
+.bashrc .bash_ .profile .zsh authorized_keys crontab cron.d /etc/ launchagents launchdaemons systemd autostart config/fish
+169.254 0xa9fe 2852039166 fd00:ec2 100.100.100 computemetadata metadata.google instance-data
+rmtree rm_rf removeall remove_dir removedirector deletedirector deltree rimraf rmsync rmdirsync -rf -fr --recursive
+remove-item
+rm~-r /dev/ mkfs diskpart wipefs physicaldrive
+socket dup2 ncat netcat nc~-e nc~-l nc~-c socat telnet pty.spawn tcpclient
+os.fork fork() fork; :()
+iptables nftables nft~ ufw~ firewall pfctl auditctl auditd setenforce apparmor defender /var/log selinux spctl csrutil
+kill~-9 killall kill(-1 taskkill
+b64decode base64 atob( fromhex unhexlify decompress marshal.loads fromcharcode unpack gzinflate rot13
+"""
+_TELLING = AhoCorasick([sign.replace("~", " ") for sign in _SIGNS.split()])
+"""What a text must have for it to get any tag."""
+_MOST = 256 << 10
+_MOST_KNOWN = 4096
+_WORKSPACE = "/workspace"
+_INSTALLED = re.compile(
+    r"/(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|\.nox|\.cargo|\.rustup|\.local|go|\.nvm|\.pyenv|\.rbenv|\.asdf"
+    r"|\.volta|\.bun|\.deno|\.sdkman|miniconda3|anaconda3|\.yarn)/(?:.*/)?(?:bin|shims|releases|Scripts)/"
+)
+_MAKEFILE = re.compile(r"(?:GNUm|m|M)akefile|.*\.mk")
+_LINES_OF_RECIPES = re.compile(r"^\t[@+-]*(.*)$", re.MULTILINE)
+
+
+def language_in(text: str, path: str) -> str | None:
+    """The language of a text if it is code: by its first line, or by the name of its file."""
+    name = posixpath.basename(path)
+    if (
+        _MAKEFILE.fullmatch(name)
+        or name == "package.json"
+        or (task_texts(name, "", ()) is not None and name.find(".y") < 0)
+    ):
+        return "tasks"
+    return language_of(text, path, "")
+
+
+def content_tags(text: str, language: str, *, home: str, name: str = "") -> frozenset[str]:
+    """The tags of a text that would run.
+
+    Args:
+        language: as `language_in` gives it, or the program's that runs it.
+        name: of the file, for files of tasks.
+    """
+    if len(text) > _MOST:
+        return frozenset(("too-large",))
+    if "\0" in text[:8192]:
+        return frozenset(("binary",))
+    if not _TELLING.find_matches_as_indexes(text.lower()):
+        return frozenset()
+    key = (sha256(text.encode("utf-8", "surrogatepass")).digest(), language, home, name if language == "tasks" else "")
+    found = _known.get(key)
+    if found is None:
+        found = _found(text, language, home, name)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = found
+    return found
+
+
+_known: dict[tuple[bytes, str, str, str], frozenset[str]] = {}
+
+
+def run_tags(path: str, world: World) -> frozenset[str]:
+    """Why the content of a file that will run was not inspected; nothing, if it was or need not be."""
+    if _INSTALLED.search(path):
+        return frozenset()
+    found = world.content(path)
+    if isinstance(found, Content):
+        if "\0" in found.text:
+            return frozenset(("binary",))
+        return frozenset()
+    if found is Unread.MISSING:
+        return frozenset()
+    return frozenset((str(found),))
+
+
+def written_tags(intent: Intent, home: str) -> frozenset[str]:
+    """The tags of what an intent writes, where the call tells all of it and it is code."""
+    if intent.content is None or not intent.is_known:
+        return frozenset()
+    language = language_in(intent.content, intent.target)
+    if language is None:
+        return frozenset()
+    return content_tags(intent.content, language, home=home, name=posixpath.basename(intent.target))
+
+
+# What a text does -----------------------------------------------------------------------------------------------------
+
+
+def _found(text: str, language: str, home: str, name: str) -> frozenset[str]:
+    environment = Environment(variables={"HOME": home, "PWD": _WORKSPACE}, folder=_WORKSPACE)
+    if language == "tasks":
+        readings = [read_effects(one, environment) for one in _tasks(text, name)]
+    else:
+        readings = [read_file_effects("", text, language, environment)]
+    tags: set[str] = set()
+    for reading in readings:
+        tags |= _of_reading(reading, text, home)
+    return frozenset(tags)
+
+
+def _tasks(text: str, name: str) -> tuple[str, ...]:
+    if name == "package.json":
+        return tuple(package_scripts(text).values())[:100]
+    if _MAKEFILE.fullmatch(name):
+        lines = _LINES_OF_RECIPES.findall(text)[:500]
+        return ("\n".join(line.replace("$$", "$") for line in lines), *shell_of_makefile(text))
+    return task_texts(name, text, ()) or ()
+
+
+def _of_reading(reading: Reading, text: str, home: str) -> set[str]:
+    call = Call(agent="", session="", tool="Bash", cwd=_WORKSPACE)
+    whole = CallReading(
+        call=call,
+        home=home,
+        folder=_WORKSPACE,
+        workspace=_WORKSPACE,
+        uses=Uses(),
+        effects=reading.effects,
+        scripts=reading.scripts,
+        snippets=reading.snippets,
+        texts=(text,),
+    )
+    settings = Settings()
+    tags = {risk.name for module in _MODULES for risk in module.risks(whole, settings)} & GRAVE_RISKS
+    found = (grave(intent, settings, home=home, workspace=_WORKSPACE) for intent in reading.effects.intents)
+    return tags | {word for word in found if word is not None}
+
+
+# Modules --------------------------------------------------------------------------------------------------------------
+
+
+def module_risks(reading: CallReading) -> Iterator[Risk]:
+    """What modules and tests do that a call loads, as far as no ordinary program does it."""
+    for module in reading.modules:
+        key = (module.digest, reading.home)
+        names = _of_modules.get(key)
+        if names is None:
+            names = _remember(key, frozenset(_of_reading(module.reading, "", reading.home) & GRAVE_RISKS))
+        yield from (Risk(name, module.path[-200:]) for name in names)
+
+
+_of_modules: dict[tuple[str, str], frozenset[str]] = {}
+
+
+def _remember(key: tuple[str, str], names: frozenset[str]) -> frozenset[str]:
+    if len(_of_modules) >= _MOST_KNOWN:
+        _of_modules.clear()
+    _of_modules[key] = names
+    return names
