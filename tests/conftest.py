@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tomllib
 from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
@@ -65,12 +64,3 @@ def samples(imported_samples: Path, tmp_path: Path) -> Home:
     """The store with the sample sessions, for one test alone."""
     shutil.copytree(imported_samples, tmp_path / "samples")
     return Home(tmp_path / "samples" / ".tally")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests whose expected wording is not yet that of the program: tests/support/reworded.toml."""
-    with (Path(__file__).parent / "support" / "reworded.toml").open("rb") as file:
-        reworded = set(tomllib.load(file)["tests"])
-    for item in items:
-        if item.nodeid.partition("[")[0] in reworded:
-            item.add_marker(pytest.mark.skip(reason="its message was reworded: tests/support/reworded.toml"))

@@ -109,10 +109,10 @@ GOOD = '[[case]]\nid = "a"\nclass = "x"\nwants = "deny"\ncalls = [{ tool = "Bash
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (GOOD + GOOD, "stands twice"),
-        (GOOD + "judged = 1\n", "no call that could be judged"),
-        (GOOD + "judged = -1\n", "no call that could be judged"),
-        (GOOD.replace("calls = [{", "calls = []  # [{"), "no call that could be judged"),
+        (GOOD + GOOD, "used twice"),
+        (GOOD + "judged = 1\n", "no call to judge"),
+        (GOOD + "judged = -1\n", "no call to judge"),
+        (GOOD.replace("calls = [{", "calls = []  # [{"), "no call to judge"),
         (GOOD.replace('"deny"', '"denied"'), "denied"),
         (GOOD + 'wnats = "deny"\n', "wnats"),
         (GOOD.replace("tool =", "tol ="), "tol"),

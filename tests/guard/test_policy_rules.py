@@ -55,5 +55,5 @@ def test_a_file_that_cannot_be_used_is_named_with_its_line(home: Home, tmp_path:
     with pytest.raises(PolicyError, match=r"none\.cedar: No such file"):
         check_files(home, [tmp_path / "none.cedar"])
     bad.write_bytes(b"\xff")
-    with pytest.raises(PolicyError, match="no UTF-8"):
+    with pytest.raises(PolicyError, match="is not UTF-8"):
         check_files(home, [bad])

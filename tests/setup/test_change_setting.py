@@ -46,7 +46,7 @@ def test_an_edit_that_changes_nothing_is_none(home: Home) -> None:
 def test_a_bad_value_is_refused_before_anything_is_written(home: Home) -> None:
     with pytest.raises(UsageError, match="cannot be set to 'many'"):
         set_setting(home, "checkpoints.max_per_session", "many")
-    with pytest.raises(UsageError, match="cannot be '-1'"):
+    with pytest.raises(UsageError, match="cannot be set to '-1'"):
         set_setting(home, "checkpoints.max_per_session", "-1")
     assert not home.config.exists()
     assert edits(home) == []

@@ -32,7 +32,7 @@ def test_what_cannot_be_meant_is_refused(session: Session) -> None:
     home = session.recorder.home
     with pytest.raises(UsageError, match="nothing to erase"):
         erase(home, session.id, 1, [], reason="x")
-    with pytest.raises(UsageError, match="no field name"):
+    with pytest.raises(UsageError, match="is not a field name"):
         erase(home, session.id, 1, ["text"], reason="x")
     with pytest.raises(UsageError, match="basis"):
         erase(home, session.id, 1, ["content.text"], reason="x", basis="two words")

@@ -78,9 +78,9 @@ def test_pins_that_cannot_be_read_are_a_note(home: Home, tmp_path: Path) -> None
     pins = pin(home, tmp_path)
     for path in pins.iterdir():
         path.write_text("{}")
-    assert any("cannot be read" in note for note in outlook(home, pins=pins).notes)
+    assert any("signer: cannot read" in note for note in outlook(home, pins=pins).notes)
     home.ledger.unlink()
-    assert any("cannot be read" in note for note in outlook(home, pins=pins).notes)
+    assert any("signer: cannot read" in note for note in outlook(home, pins=pins).notes)
 
 
 def test_a_clock_that_went_back_is_an_alarm(home: Home, tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def test_a_step_that_no_head_covers_is_not_proved(home: Home) -> None:
         sealed = sealed_sizes(home)[session.id]
         prove(home, session.id, sealed - 1)
         session.prompt("hello")
-        with pytest.raises(JournalError, match="under no signed head"):
+        with pytest.raises(JournalError, match="no signed head covers"):
             prove(home, session.id, sealed)
-        with pytest.raises(JournalError, match="under no signed head"):
+        with pytest.raises(JournalError, match="no signed head covers"):
             prove(home, "0" * 32, 0)
 
 

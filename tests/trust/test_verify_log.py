@@ -185,7 +185,7 @@ def test_the_chain_alone_does_not_miss_a_tail_that_went_with_its_anchor(alarmed:
     tail_and_anchor(alarmed)
     alone = verify_database(alarmed.graph)
     assert alone.is_intact
-    assert any("the tail cannot be checked" in hole for hole in alone.holes)
+    assert any("the end cannot be checked" in hole for hole in alone.holes)
 
 
 def test_an_edited_row_that_was_hashed_anew_has_no_step(alarmed: Home) -> None:
@@ -334,7 +334,7 @@ def test_a_database_of_the_reference_is_walked_and_its_holes_are_said(foreign: P
     assert verdict.is_intact
     assert (verdict.chained, verdict.legacy, verdict.compared) == (3, 1, None)
     assert any("1 row from before the chain" in hole for hole in verdict.holes)
-    assert any("who can write it can cut the tail" in hole for hole in verdict.holes)
+    assert any("anyone who can write it can cut the end" in hole for hole in verdict.holes)
 
 
 def test_a_changed_one_is_tampering(foreign: Path) -> None:
@@ -383,7 +383,7 @@ def test_without_its_anchor_the_tail_cannot_be_checked(foreign: Path) -> None:
     verdict = verify_database(foreign)
     assert verdict.is_intact
     assert not verdict.anchored
-    assert any("the tail cannot be checked" in hole for hole in verdict.holes)
+    assert any("the end cannot be checked" in hole for hole in verdict.holes)
 
 
 def test_the_file_is_never_written_and_its_write_ahead_log_is_read(foreign: Path) -> None:

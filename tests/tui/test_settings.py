@@ -58,7 +58,7 @@ def test_a_bad_value_is_refused_with_the_reason_before_anything_is_written(store
         return refused, seen(pilot)
 
     refused, _ = play(store, script)
-    assert "✕ output.limit cannot be 'many'" in refused
+    assert "✕ output.limit cannot be set to 'many'" in refused
     assert "it must be a whole number from 1 on" in refused
     assert not store.config.exists()
 
@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_read_is_told_with_what_to_do(store: Home) -> None
         return seen(pilot)
 
     text = play(store, script, size=(160, 40))
-    assert "mend the file" in text
+    assert "fix the file" in text
 
 
 def test_a_value_that_a_line_cannot_hold_is_not_begun_with(store: Home) -> None:

@@ -246,7 +246,7 @@ class Frame(App[None]):
             self.fault = error
             if os.environ.get("TALLY_DEBUG"):
                 raise
-            self.say(f"✕ this is a fault of tally: {type(error).__name__}: {error}", BAD)
+            self.say(f"✕ internal error: {type(error).__name__}: {error}", BAD)
 
     def tell_error(self, error: Exception) -> None:
         """An error, and what to do next."""

@@ -50,7 +50,7 @@ def _init_text(run: Run, made: bool, key: str | None) -> Iterator[str]:
     if made:
         yield f"made a store at {where}"
     else:
-        yield f"there is a store at {where} already; it stays as it is"
+        yield f"a store exists at {where}; it is left as it is"
     yield from labelled(
         [
             ("key", one_line(key or "")),
