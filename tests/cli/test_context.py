@@ -25,7 +25,14 @@ def on_a_terminal(user: Path, *words: str, rows: int = 10, program: tuple[str, .
     """What a terminal of some rows and 100 columns receives from a command. A pager of the machine would wait for keys."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
-    clean = {"HOME": str(user), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm", "PAGER": "cat", **environment}
+    clean = {
+        "HOME": str(user),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "TERM": "xterm",
+        "PAGER": "cat",
+        **environment,
+    }
     process = subprocess.Popen(
         [sys.executable, *program, *words], env=clean, stdin=follower, stdout=follower, stderr=follower
     )

@@ -101,7 +101,8 @@ def killed_in_bursts(home: Home, rounds: int) -> int:
     recorder.start(home.folder)
     with Burst(home, 8) as burst:
         for _ in range(rounds):
-            time.sleep(0.8)  # half of it passes before a new one has loaded what it decides with
+            taken = len(burst.acknowledged)
+            wait_for(lambda taken=taken: len(burst.acknowledged) > taken + 9, 60)  # a new one takes its time to start
             owner = Place(home.folder).owner()
             if owner is not None:
                 with contextlib.suppress(ProcessLookupError):

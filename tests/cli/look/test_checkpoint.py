@@ -165,7 +165,10 @@ def test_pruning_says_what_it_would_do_and_does_it(tally: Tally, tally_json: Tal
     assert tally("checkpoint", "prune").stdout == "nothing to delete\n"
     listed = tally("checkpoint", "list", "--all").stdout
     (dropped,) = (line.split()[0] for line in listed.splitlines() if "(dropped by retention)" in line)
-    assert "its content was deleted by retention; the step that it marks stays" in tally("checkpoint", "show", dropped).stdout
+    assert (
+        "its content was deleted by retention; the step that it marks stays"
+        in tally("checkpoint", "show", dropped).stdout
+    )
     assert re.search(r"content.label +▧ erased .* \(retention\): the rule `checkpoints`", tally("show", dropped).stdout)
     assert tally("verify").exit_code == 0
 
