@@ -57,6 +57,7 @@ bench-against: .venv/ready
 
 soak: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -m soak --timeout 3600 $(TESTS)
+	@$(IN_A_CLEAN_HOME) pytest -m "hypothesis and not soak and not agents" --hypothesis-profile=thorough -n 2 --timeout 3600 $(TESTS)
 	@$(MAKE) mutate-seal
 
 # The agents themselves, in the versions of tools/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.

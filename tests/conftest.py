@@ -13,11 +13,12 @@ from tallystick.ingest.adapters import adapters
 from tallystick.ingest.histories import find_histories, import_histories
 from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
-from tests.support import cases, hooks, machine, processes
+from tests.support import cases, hooks, laws, machine, processes
 
 pytest_plugins = ("tests.support.fixtures",)
 
 MACHINE = machine.set_up()
+laws.register()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -20,6 +20,7 @@ from tallystick.capture._relay_lines import Lines
 from tallystick.capture.relay import Change, Ended, Later, Limits, Line, Passing, Way, relay
 from tallystick.errors import SourceError
 from tests.support.cases import each
+from tests.support.laws import examples
 
 CAT = ("cat",)
 
@@ -101,7 +102,7 @@ def test_bytes_come_through_as_they_are_when_somebody_is_asked(data: bytes) -> N
     assert Run(CAT, change=lambda way, line: None).through(data) == data
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.binary(max_size=200) | st.just(b"\n"), max_size=8).map(b"".join), st.booleans())
 def test_any_bytes_come_through_and_are_seen_twice(data: bytes, asked: bool) -> None:
     run = Run(CAT, change=(lambda way, line: None) if asked else None)

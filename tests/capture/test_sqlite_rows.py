@@ -16,6 +16,7 @@ from tallystick.agents.kit.reading import loads
 from tallystick.agents.kit.tables import Table, Tables
 from tallystick.capture.sqlite_rows import read_rows
 from tallystick.errors import SourceError
+from tests.support.laws import examples
 
 TABLES: Tables = (
     Table(name="sqlite_master"),
@@ -115,7 +116,7 @@ def test_a_table_without_row_ids_is_read(tmp_path: Path) -> None:
     assert [row["id"] for _, row in read(path, (Table(name="sessions"),))] == ["a", "b"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.none(),

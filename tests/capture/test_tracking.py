@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tallystick.capture.tracking import repository_of, tracking_of
 from tallystick.policy.world import Tracking
+from tests.support.laws import examples
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="repositories are made with git")
 QUIET = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ.get("PATH", os.defpath)}
@@ -223,7 +224,7 @@ def test_a_file_that_never_ends_is_not_read(top: Path) -> None:
     assert not said(top / "src/a.py").is_committed
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200))
 def test_a_file_is_committed_exactly_if_it_holds_what_was_committed(top: Path, data: bytes) -> None:
     (top / "src/b.py").write_bytes(data)

@@ -14,6 +14,7 @@ from tallystick.agents import Adapter, adapters
 from tallystick.capture.transcript import Change, LineTranscript, WholeTranscript
 from tallystick.errors import SourceError
 from tallystick.model.step import Loss, Step
+from tests.support.laws import examples
 
 PI = adapters()["pi"]
 
@@ -217,7 +218,7 @@ def test_a_file_that_was_deleted_is_told_once_and_read_anew_when_it_is_back(path
 LINES = st.lists(st.integers(0, 3), min_size=1, max_size=8)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(before=LINES, after=LINES, more=LINES)
 def test_every_byte_outside_the_range_that_is_told_stands_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, before: list[int], after: list[int], more: list[int]
@@ -242,7 +243,7 @@ def test_every_byte_outside_the_range_that_is_told_stands_as_it_was(
     assert damage.first <= first_difference
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(lines=LINES, data=st.data())
 def test_any_flipped_bit_is_found_and_told_within_its_line(
     tmp_path_factory: pytest.TempPathFactory, lines: list[int], data: st.DataObject

@@ -25,6 +25,7 @@ from tallystick.capture.watch_tree import Root
 from tallystick.capture.workspace import look
 from tallystick.model.effect import EffectKind, FileEffect
 from tests.capture.watching import Watching, wait_for
+from tests.support.laws import examples
 
 
 @pytest.fixture
@@ -354,7 +355,7 @@ def replayed(folder: Path, there: set[str], effects: list[FileEffect]) -> set[st
     return there
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(DEEDS)
 def test_what_is_told_leads_from_what_was_there_to_what_is(deeds: list[tuple[str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tallystick.capture import watch_tree
 from tallystick.capture.watch_tree import Difference, Root, Tree, read_folder
+from tests.support.laws import examples
 
 
 @pytest.fixture
@@ -218,7 +219,7 @@ def do(folder: Path, deed: str, path: str, other: str) -> None:
         pass
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(DEEDS, DEEDS)
 def test_differences_lead_from_what_was_to_what_is(
     before: list[tuple[str, str, str]], after: list[tuple[str, str, str]]

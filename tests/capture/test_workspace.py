@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tallystick.capture import workspace
 from tallystick.capture.workspace import Effect, Kind, effects, list_files, look
+from tests.support.laws import examples
 
 
 @pytest.fixture
@@ -144,7 +145,7 @@ def test_what_there_was_no_time_to_digest_is_compared_by_size_and_time(folder: P
 TREES = st.dictionaries(st.sampled_from(["a", "b", "d/a", "d/e/c"]), st.sampled_from([b"", b"x", b"y"]), max_size=4)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(before=TREES, after=TREES)
 def test_effects_lead_from_one_tree_to_the_other(
     tmp_path_factory: pytest.TempPathFactory, before: dict[str, bytes], after: dict[str, bytes]

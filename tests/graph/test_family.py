@@ -21,6 +21,7 @@ from tallystick.graph.steps import Tokens
 from tallystick.model.step import Json
 from tallystick.sessions.tree import Forest, Node
 from tests.graph.making import Session, sid_of, time_at
+from tests.support.laws import examples
 
 
 def hung(name: str, parent: Session | None = None, *, claims: str | None = None, at: int = -1) -> Session:
@@ -109,7 +110,7 @@ MEMBERS = "abcdef"
 
 
 @given(st.dictionaries(st.sampled_from(MEMBERS), st.tuples(st.sampled_from(MEMBERS + "?"), st.booleans()), min_size=1))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_the_tree_of_a_session_alone_is_what_it_is_among_all(
     tmp_path_factory: pytest.TempPathFactory, hangs: dict[str, tuple[str, bool]]
 ) -> None:

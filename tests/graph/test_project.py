@@ -19,6 +19,7 @@ from tallystick.journal.read import read_file
 from tallystick.model.step import Json
 from tests.graph.making import Line, Session, erased, everything
 from tests.graph.stories import stories
+from tests.support.laws import examples
 
 
 def told(name: str = "one", *, steps: int = 5) -> Session:
@@ -65,7 +66,7 @@ def crashing(journal: Journal, after: int) -> Journal:
 
 
 @given(stories(), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_any_order_and_any_pieces_give_the_same_index(stories: list[Session], data: st.DataObject) -> None:
     with TemporaryDirectory() as folder, Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
         done = {session.sid: 0 for session in stories}
@@ -80,7 +81,7 @@ def test_any_order_and_any_pieces_give_the_same_index(stories: list[Session], da
 
 
 @given(stories(), st.integers(1, 4), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_a_crash_at_any_step_changes_nothing_in_the_end(
     stories: list[Session], steps_a_transaction: int, data: st.DataObject
 ) -> None:
@@ -107,7 +108,7 @@ def test_a_crash_at_any_step_changes_nothing_in_the_end(
 
 
 @given(stories(), st.integers(1, 12), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_a_crash_between_any_two_writes_changes_nothing_in_the_end(
     stories: list[Session], after: int, is_before_commit: bool
 ) -> None:
@@ -142,7 +143,7 @@ def test_a_crash_between_any_two_writes_changes_nothing_in_the_end(
 
 
 @given(stories(), st.integers(1, 4), st.integers(1, 4))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_two_processes_that_project_at_once_give_the_same_index(
     stories: list[Session], steps_a_transaction: int, ahead: int
 ) -> None:

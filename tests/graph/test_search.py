@@ -17,6 +17,7 @@ from tallystick.graph.search import Hit, Order, Part, SearchFilter, match_expres
 from tallystick.graph.steps import StepEntry
 from tallystick.model.recorded import Recorded
 from tests.graph.making import Session, erased, sid_of, time_at
+from tests.support.laws import examples
 
 
 def story() -> Session:
@@ -264,13 +265,13 @@ WORDS = st.lists(st.sampled_from(["AND", "OR", "NOT", "NEAR", "NEAR(a b, 2)", "o
 
 
 @given(HOSTILE | WORDS.map(" ".join), st.lists(st.sampled_from(COLUMNS), max_size=2, unique=True))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(300))
 def test_no_text_is_a_syntax_error(index: Graph, text: str, fields: list[str]) -> None:
     search(index, text, SearchFilter(fields=tuple(fields)), READ)
 
 
 @given(st.lists(st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=8), min_size=1, max_size=5))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_every_word_of_a_step_finds_it(words: list[str]) -> None:
     session = Session()
     session.begin()

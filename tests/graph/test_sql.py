@@ -15,6 +15,7 @@ from tallystick.graph.graph import SCHEMA, Graph, GraphError
 from tallystick.graph.project import project
 from tallystick.graph.sql import Answer, QuestionError, TooSlowError, ask, names
 from tests.graph.making import Session, everything
+from tests.support.laws import examples
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_nothing_but_reading_is_done(index: Path, statement: str, monkeypatch: p
 
 
 @given(st.text(max_size=60))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(200))
 def test_no_text_does_harm(graph: Graph, text: str) -> None:
     before = everything(graph)
     for question in (text, f"SELECT {text}", f"SELECT * FROM steps {text}"):

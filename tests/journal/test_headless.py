@@ -20,6 +20,7 @@ from tallystick.journal.headless_read import read_log
 from tallystick.sessions.session_log import Event, EventMeta, safe_members
 from tests.journal.test_headless_read import GOLDEN, LEGACY
 from tests.sessions.session_events import EVENTS, RUNNING, said
+from tests.support.laws import examples
 
 WRITER = Path(__file__).with_name("log_writer.py")
 
@@ -87,7 +88,7 @@ def test_a_copy_beside_its_original_is_a_session_of_its_own(store: FileStore) ->
     assert (len(store.load("copy").events), len(store.load(log.id).events)) == (57, 56)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(events=st.lists(EVENTS, max_size=6), data=st.data())
 def test_what_is_saved_is_loaded(
     tmp_path_factory: pytest.TempPathFactory, events: list[Event], data: st.DataObject

@@ -29,6 +29,7 @@ from tallystick.seal.note import verify_note
 from tallystick.signer.server import Server, Signer
 from tallystick.signer.vault import make_vault
 from tallystick.trust.verify import verify_store
+from tests.support.laws import examples
 from tests.support.sealed import record
 
 SECRET = bytes(range(1, 33))
@@ -168,7 +169,7 @@ ACTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ACTS)
 def test_nothing_that_was_signed_is_ever_contradicted(acts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as base, pytest.MonkeyPatch.context() as patch:

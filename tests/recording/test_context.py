@@ -15,6 +15,7 @@ from tallystick import Recorder, verify
 from tallystick.model.recorded import Recorded
 from tallystick.recording.context import current_session
 from tallystick.recording.recorder import Session
+from tests.support.laws import examples
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -113,7 +114,7 @@ def check_order(steps: list[Recorded], program: tuple[Call, ...], numbers: dict[
     look(program, at_once=True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(programs())
 def test_tasks_find_their_parents_however_calls_are_nested(program: tuple[Call, ...]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +127,7 @@ def test_tasks_find_their_parents_however_calls_are_nested(program: tuple[Call, 
         assert verify(home=Path(folder) / "s").exit_code == 0
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(programs())
 def test_threads_with_a_copied_context_do_too(program: tuple[Call, ...]) -> None:
     whole = Call(999, program, at_once=True)

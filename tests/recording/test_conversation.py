@@ -14,6 +14,7 @@ from tallystick import Recorder, verify
 from tallystick.ask.show import given_to
 from tallystick.recording import flush_timer
 from tallystick.recording.recorder import Session
+from tests.support.laws import examples
 
 MESSAGES = st.lists(
     st.builds(
@@ -32,7 +33,7 @@ def shown(session: Session, n: int) -> list[tuple[str, Any]]:
     return [(step.type, step.text("content.text")) for step in found.steps]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(MESSAGES, min_size=1, max_size=5))
 def test_whatever_conversations_are_given_each_call_shows_its_own_and_no_message_is_recorded_needlessly(
     conversations: list[list[dict[str, str]]],

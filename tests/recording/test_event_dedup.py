@@ -21,6 +21,7 @@ from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord, Writer
 from tallystick.trust.verify import verify_store
+from tests.support.laws import examples
 
 
 def call(source_id: str, args: Json, *, tool: str = "Bash", source: Source = Source.TRANSCRIPT) -> Step:
@@ -260,7 +261,7 @@ def two_accounts(draw: Any) -> tuple[list[Event], list[Step]]:
     return events, shuffled(draw, hooks, lines)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(two_accounts(), st.integers(0, 12), st.booleans())
 def test_in_any_order_each_event_is_told_once_and_seen_by_both(
     accounts: tuple[list[Event], list[Step]], reopened_at: int, again: bool

@@ -32,6 +32,7 @@ from tallystick.sessions.session_log import Event, Log, safe_members
 from tallystick.trust.verify import verify_store
 from tests.journal.test_headless_read import GOLDEN, LEGACY
 from tests.sessions.session_events import EVENTS, RUNNING, said
+from tests.support.laws import examples
 
 WRITER = Path(__file__).parents[1] / "journal" / "log_writer.py"
 
@@ -65,7 +66,7 @@ def test_the_golden_session_comes_back_as_it_was_added(store: JournalStore) -> N
     assert store.load(log.id) == log
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 @given(events=st.lists(EVENTS, max_size=6))
 def test_what_is_added_comes_back(tmp_path_factory: pytest.TempPathFactory, events: list[Event]) -> None:
     store = JournalStore(tmp_path_factory.mktemp("store"))

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from tallystick.seal import standalone
 from tallystick.seal.standalone import verify
 from tests.support.cases import each, each_case
+from tests.support.laws import examples
 
 Json = Any
 Lines = list[Json]  # a line is a JSON object, or bytes to be written as they are
@@ -392,13 +393,13 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_canonical_form_is_that_of_the_reference_library(value: Json) -> None:
     assert standalone.canonical(value) == rfc8785.dumps(value)
 
 
 @given(st.integers(0, 2**64 - 1))
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_any_double_is_written_as_the_reference_library_does(bits: int) -> None:
     value: float = struct.unpack(">d", bits.to_bytes(8, "big"))[0]
     if value - value == 0:
@@ -422,7 +423,7 @@ def test_keys_are_in_utf16_order() -> None:
 
 
 @given(VALUES)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_depth_is_known_before_parsing(value: Json) -> None:
     def depth(part: Json) -> int:
         items = part.values() if isinstance(part, dict) else part if isinstance(part, list) else None
@@ -1632,7 +1633,7 @@ def test_a_note_by_a_low_order_key_is_refused(home: Home) -> None:
 
 
 @given(st.binary(max_size=40), st.binary(min_size=32, max_size=32), st.integers(0, 511))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_signatures_verify_as_made_and_not_with_one_bit_changed(message: bytes, secret: bytes, bit: int) -> None:
     key = Ed25519PrivateKey.from_private_bytes(secret)
     public, signature = key.public_key().public_bytes_raw(), key.sign(message)
@@ -1674,7 +1675,7 @@ def test_a_signature_with_s_beyond_the_order_is_refused() -> None:
 
 
 @given(st.binary(min_size=32, max_size=32))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_did_key_is_read_back(secret: bytes) -> None:
     key = Ed25519PrivateKey.from_private_bytes(secret)
     assert standalone.parse_did_key(did_of(key)) == key.public_key().public_bytes_raw()
@@ -1699,7 +1700,7 @@ def test_what_is_no_ed25519_did_key_is_not_read(did: str) -> None:
 
 
 @given(st.lists(st.binary(min_size=32, max_size=32), max_size=40))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_roots_are_those_of_the_recursive_definition(leaves: list[bytes]) -> None:
     roots = standalone.roots_at(b"".join(leaves), range(len(leaves) + 2))
     assert roots == {size: merkle(leaves[:size]) for size in range(len(leaves) + 1)}

@@ -17,6 +17,7 @@ from tallystick.model.step import Json
 from tallystick.service.wire import read_header
 from tests.service import faults
 from tests.service.faults import answers, before, call_ids, connect, gaps, run_hook, send, wait_for, wait_for_calls
+from tests.support.laws import examples
 
 _WORD = st.text(st.characters(codec="utf-8", exclude_categories=("Zs", "Cc")), max_size=20).map(str.encode)
 _HEADER = st.lists(
@@ -33,7 +34,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     recorder.stop(store.folder)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.binary(max_size=300), st.builds(lambda words, rest: b" ".join(words) + b"\n" + rest, _HEADER, st.binary())
@@ -69,7 +70,7 @@ _MEMBERS = st.sampled_from(
 _EVENTS = st.sampled_from(["PreToolUse", "PostToolUse", "BeforeTool", "SessionStart", "UserPromptSubmit", "tool_call"])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from([*faults.AGENTS, "opencode", "pi", "gptme", "hermes", "cline", "cursor", "nobody", "../x"]),
     st.dictionaries(_MEMBERS, _JSON),

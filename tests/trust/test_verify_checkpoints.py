@@ -18,6 +18,7 @@ from tallystick.sessions.checkpoints import Trigger
 from tallystick.trust.verify import verify_store
 from tallystick.trust.verify_checkpoints import verify_checkpoints
 from tallystick.workspace.indexing import open_index
+from tests.support.laws import examples
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ def test_a_checkpoint_that_nobody_made_is_not_found(home: Home, sid: str) -> Non
         verify_checkpoints(home, session="ffffffff")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30), deadline=None)
 @given(data=st.data())
 def test_whatever_byte_is_changed_before_a_mark_the_mark_does_not_hold(
     data: st.DataObject, home: Home, sid: str

@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from tallystick.tui.rows import Rows
 from tallystick.tui.theme import PLAIN, Piece
 from tests.support.cases import each
+from tests.support.laws import examples
 
 MANY = 1_000_000
 
@@ -91,7 +92,7 @@ def test_fewer_rows_than_before_leave_the_last_one_chosen() -> None:
     assert asyncio.run(run()) == 4
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(st.sampled_from(("j", "k", "pagedown", "pageup", "G", "g")), max_size=6), st.integers(1, 40))
 def test_wherever_keys_lead_the_chosen_row_is_there_and_in_sight(keys: list[str], count: int) -> None:
     row, top, _ = after(*keys, count=count)

@@ -15,6 +15,7 @@ from tallystick.agents.cline import transcript as cline
 from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import spoilt
+from tests.support.laws import examples
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "cline"
 RECORDING = next(RECORDINGS.glob("*/.cline/data/sessions/*/*.messages.json"))
@@ -157,7 +158,7 @@ def test_a_session_is_known_by_its_ending() -> None:
     assert not cline.recognises("/x/s1.messages.json", b"[]")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_a_damaged_document_does_not_stop_the_reader(data: st.DataObject) -> None:
     document = spoilt(CONVERSATION, data)

@@ -14,6 +14,7 @@ from tallystick.agents.cursor import transcript as cursor
 from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.damage import JSON, spoilt
+from tests.support.laws import examples
 
 PUBLIC = Path(__file__).parents[4] / "shared" / "data" / "public" / "small" / "cursor-session-simple.jsonl"
 PATH = "/home/dev/.cursor/projects/home-dev-project/agent-transcripts/s1/s1.jsonl"
@@ -154,7 +155,7 @@ def test_the_public_sample_is_read_whole(read_events: ReadEvents) -> None:
     assert cursor.recognises("copy.jsonl", PUBLIC.read_bytes()[:4096])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_a_damaged_line_is_recorded_or_reported(data: st.DataObject) -> None:
     lines = [dict(item) for item in CONVERSATION]
@@ -168,7 +169,7 @@ def test_a_damaged_line_is_recorded_or_reported(data: st.DataObject) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.binary(max_size=30) | JSON.map(lambda value: json.dumps(value).encode()), max_size=5))
 def test_each_line_of_anything_gives_an_event(lines: list[bytes]) -> None:
     events = events_of_lines(cursor, [item.replace(b"\n", b" ") for item in lines])

@@ -10,6 +10,7 @@ from tallystick.model.step import Event, Input, Json, Opening, Ref, Source, Step
 from tests.agents.conftest import events_of_lines
 from tests.agents.mutations import losses_of, mutated, pieces_of, steps_of
 from tests.support.cases import each, each_case
+from tests.support.laws import examples
 
 PATH = "/home/dev/.local/share/gptme/provenance/sessions/1e23.jsonl"
 
@@ -111,7 +112,7 @@ def test_ledgers_are_found_where_gptme_keeps_them() -> None:
     assert Path(PATH).relative_to("/home/dev").match(pattern)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(mutated([record(1), record(2, "model_call", parent=1), record(3, "session_end", parent=2)]))
 def test_no_damage_raises_and_no_line_is_silent(lines: list[bytes]) -> None:
     fed = [line.strip() for line in lines if line.strip()]

@@ -13,6 +13,7 @@ from tallystick.agents.gptme import transcript as gptme
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, pieces_of, steps_of, types_of
+from tests.support.laws import examples
 
 LOGS = Path(__file__).parents[2] / "recordings" / "gptme" / "0.35.1" / ".local" / "share" / "gptme" / "logs"
 RECEIPTS = LOGS / "receipts-currency" / "conversation.jsonl"
@@ -294,7 +295,7 @@ def test_conversations_are_recognised_by_what_they_hold() -> None:
     assert not gptme.recognises("/x/events.jsonl", (LOGS / "demo" / "events.jsonl").read_bytes()[:65536])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(mutated(lines_of(DEMO)), st.booleans())
 def test_no_damage_raises_and_no_line_is_silent(lines: list[bytes], has_config: bool) -> None:
     fed = [line.strip() for line in lines if line.strip()]

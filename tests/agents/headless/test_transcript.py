@@ -14,6 +14,7 @@ from tallystick.errors import FormatError
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, names_of, steps_of, types_of
+from tests.support.laws import examples
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "headless"
 SESSION = "7c1f0a9e52d84b36a1e09d5c4f27b8e3"
@@ -423,7 +424,7 @@ def test_a_type_that_nobody_knows_is_kept() -> None:
     assert types_of(read(event(1, "observation"))) == {"observation": 1}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(mutated(lines_of(GOLDEN)))
 def test_no_damage_raises_and_no_line_is_silent(lines: list[bytes]) -> None:
     fed = [line for line in lines if line.strip()]
@@ -437,7 +438,7 @@ def test_no_damage_raises_and_no_line_is_silent(lines: list[bytes]) -> None:
     assert len(told) + len(lost) + len(openings) >= len(fed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_no_damage_to_a_document_raises(data: st.DataObject) -> None:
     text = LEGACY.read_bytes()

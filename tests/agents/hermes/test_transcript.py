@@ -31,6 +31,7 @@ from tests.agents.hermes_rows import (
     steps,
     twice_in_place,
 )
+from tests.support.laws import examples
 
 RECORDING = Path(__file__).parents[2] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
 
@@ -368,7 +369,7 @@ ROWS = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(ROWS, max_size=25))
 def test_no_row_makes_the_reader_fail(rows: list[tuple[str, Row]]) -> None:
     events = fed(rows)
@@ -376,7 +377,7 @@ def test_no_row_makes_the_reader_fail(rows: list[tuple[str, Row]]) -> None:
     assert len(events) >= len({row.get("id") for table, row in rows if table == "sessions" and row.get("id") == "s"})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_a_damaged_row_takes_no_other_with_it(data: st.DataObject) -> None:
     rows = [(table, dict(row)) for table, row in twice_in_place()]
@@ -389,7 +390,7 @@ def test_a_damaged_row_takes_no_other_with_it(data: st.DataObject) -> None:
     assert [row for row in whole if row["content"] not in ("", *texts) and f"m{row['id']}" not in repeated] == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_a_line_that_is_no_row_is_reported(data: bytes) -> None:
     events = [*(reader := hermes.reader(SourceFile("x"))).feed(data, 0), *reader.finish()]

@@ -15,6 +15,7 @@ from tallystick.agents.mini_swe_agent import transcript as mini
 from tallystick.model.step import Event, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import spoilt
+from tests.support.laws import examples
 
 RECORDING = next((Path(__file__).parents[2] / "recordings" / "mini-swe-agent").glob("*/trajectory.json"))
 
@@ -166,7 +167,7 @@ def test_a_trajectory_is_known_by_what_it_says() -> None:
     assert not mini.recognises("/x/trajectory.json", b'{"messages": []}')
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_a_damaged_document_does_not_stop_the_reader(data: st.DataObject) -> None:
     document = spoilt(run(), data)

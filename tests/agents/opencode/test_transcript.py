@@ -17,6 +17,7 @@ from tallystick.capture.sqlite_rows import read_rows
 from tallystick.model.step import Event, Input, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import JSON, spoilt
+from tests.support.laws import examples
 
 RECORDING = Path(__file__).parents[2] / "recordings/opencode/1.18.33/.local/share/opencode/opencode.db"
 MAIN, CHILD = "ses_dffb6cb0dffeAtSzwskHjliQha", "ses_dffb6c127ffeu054tHmNUokxnO"
@@ -367,7 +368,7 @@ def test_rows_that_say_nothing_are_reported() -> None:
 # Anything at all ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_a_damaged_row_does_not_stop_the_reader(data: st.DataObject) -> None:
     rows = [
@@ -386,7 +387,7 @@ def test_a_damaged_row_does_not_stop_the_reader(data: st.DataObject) -> None:
         assert rows[place][0] != "session" or all(text in texts for text in ("do it", "going on"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(("session", "message", "part", "x", None)), JSON), max_size=8))
 def test_each_row_of_anything_gives_an_event(rows: list[tuple[Any, Any]]) -> None:
     reader = opencode.reader(SourceFile("x"))

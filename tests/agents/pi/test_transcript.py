@@ -14,6 +14,7 @@ from tallystick.agents.pi import transcript as pi
 from tallystick.model.step import Event, Input, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.damage import JSON, spoilt
+from tests.support.laws import examples
 
 RECORDING = next((Path(__file__).parents[2] / "recordings" / "pi").glob("*/.pi/agent/sessions/*/*.jsonl"))
 PUBLIC = Path(__file__).parents[4] / "shared" / "data" / "public" / "small" / "pi-session-tool.jsonl"
@@ -179,7 +180,7 @@ def test_the_public_sample_is_read_whole(read_events: ReadEvents) -> None:
     assert losses(events) == {}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_a_damaged_line_takes_no_other_with_it(data: st.DataObject) -> None:
     lines = list(TREE)
@@ -193,7 +194,7 @@ def test_a_damaged_line_takes_no_other_with_it(data: st.DataObject) -> None:
     assert sum(words not in texts for at, words in expected.items() if at != place) <= repeated
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(JSON.map(lambda value: json.dumps(value).encode()) | st.just(b'{"type":'), max_size=5))
 def test_each_line_of_anything_gives_an_event(lines: list[bytes]) -> None:
     assert len(events_of_lines(pi, lines)) >= len(lines)

@@ -15,6 +15,7 @@ from tallystick.agents.swe_agent import transcript as swe_agent
 from tallystick.model.step import Event, Input, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import spoilt
+from tests.support.laws import examples
 
 PUBLIC = Path(__file__).parents[4] / "shared" / "data" / "public" / "small"
 
@@ -232,7 +233,7 @@ def test_public_runs_are_read_whole(read_events: ReadEvents, name: str, calls: i
     assert counted["system"] == counted["user"] == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data(), st.sampled_from((by_command, by_tools)))
 def test_a_damaged_document_does_not_stop_the_reader(data: st.DataObject, make: Any) -> None:
     document = spoilt(make(), data)

@@ -13,6 +13,7 @@ from tallystick.intent.shell.effects import argv_effects, effects, read_effects
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tests.intent.shell.soundness import ENVIRONMENT, check
 from tests.support.cases import each, each_case
+from tests.support.laws import examples
 
 
 def of(text: str, **more: object) -> Effects:
@@ -95,7 +96,7 @@ tee cat cp mv rm find tar git curl python3 node -e awk sed make npm run trap rea
 PIECES = st.sampled_from([*_PIECES.split(), "\n", " ", "\0", "\ud800", "é", "\ue000", "\t"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(PIECES, max_size=25), st.sampled_from(["", " "]))
 @example(["X=a", "X=", "$X"] * 8, " ")
 @example(["cat", ">", "f", "<<E", "\n", "\ud800", "$X", "\n", "E"], "")
@@ -103,27 +104,27 @@ def test_any_text_of_the_shells_pieces_is_read_soundly(pieces: list[str], betwee
     check(between.join(pieces))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_read_soundly(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(PIECES, PIECES, st.integers(1, 400))
 def test_pieces_many_times_over_are_read_soundly(first: str, second: str, times: int) -> None:
     check(f"{first} {second} " * times)
     check(f"{first}{second}" * times)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(PIECES, max_size=12))
 def test_the_same_text_means_the_same_again(pieces: list[str]) -> None:
     text = " ".join(pieces)
     assert effects(text, ENVIRONMENT) == effects(text, ENVIRONMENT)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(PIECES, max_size=12))
 def test_what_may_not_run_is_never_said_to_run(pieces: list[str]) -> None:
     text = " ".join(pieces)
@@ -174,7 +175,7 @@ def files_of(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(SCRIPTS)
 def test_what_bash_does_is_what_was_said(
     tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[str, str]]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tallystick.intent.shell.quotes import alternatives, ansi, bare, count, in_quotes
 from tallystick.model.script import STAR
 from tests.support.cases import each
+from tests.support.laws import examples
 
 PARTS = st.recursive(
     st.sampled_from(["a", "b", "{1..3}", "{03..1}", "{a..c}", "{c..a..2}", "{1..9..4}", "{-1..1}", "{x}", "{}"]),
@@ -22,7 +23,7 @@ PARTS = st.recursive(
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(PARTS)
 def test_braces_stand_for_the_words_that_bash_makes_of_them(text: str) -> None:
     bash = subprocess.run(["bash", "-c", f"printf '%s\\n' {text}"], capture_output=True, check=True)
@@ -52,7 +53,7 @@ def test_any_escapes_make_text_that_can_be_stored(text: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(PARTS)
 def test_so_many_words_are_counted_as_bash_makes(text: str) -> None:
     bash = subprocess.run(["bash", "-c", f"printf '%s\\n' {text}"], capture_output=True, check=True)

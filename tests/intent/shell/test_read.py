@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tallystick.intent.shell import Environment, read_argv, read_script
 from tallystick.model.script import HOLE, STAR, Command, Script
 from tests.support.cases import each, each_case
+from tests.support.laws import examples
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev", "PWD": "/w"}, folder="/w")
 
@@ -153,7 +154,7 @@ _PIECES = st.one_of(
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(pieces=st.lists(st.lists(_PIECES, min_size=1, max_size=4).map("".join), min_size=1, max_size=3))
 def test_words_are_what_bash_makes_of_them(pieces: list[str]) -> None:
     assume(
@@ -168,7 +169,7 @@ def test_words_are_what_bash_makes_of_them(pieces: list[str]) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     steps=st.lists(
         st.sampled_from(["a", "b", "..", ".", "-", "~", "a/b", "missing", "$OLDPWD"]), min_size=1, max_size=4

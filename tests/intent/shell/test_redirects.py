@@ -13,6 +13,7 @@ from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Operation
 from tallystick.model.script import Role
 from tests.support.cases import each_case
+from tests.support.laws import examples
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev"}, folder="/w")
 
@@ -44,7 +45,7 @@ DOCUMENT = st.tuples(st.sampled_from(["<<E", "<<'E'", "<<-E", "<<-'E'", '<< "E"'
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     DOCUMENT,
     st.sampled_from(

@@ -11,6 +11,7 @@ from msgspec import structs
 from tallystick.intent.shell.told import Feed, carried, echoed, printed, printed_by, read_from
 from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Redirect, Role, Word
+from tests.support.laws import examples
 
 PLAIN = st.text(alphabet="ab c-%", max_size=6)
 
@@ -20,7 +21,7 @@ def command(*words: str, **more: object) -> Command:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.sampled_from(
         [
