@@ -75,6 +75,11 @@ class Burst:
         for thread in self._threads:
             thread.join()
 
+    def wait_for_more(self, number: int) -> None:
+        """Wait until some more deliveries were acknowledged."""
+        wanted = len(self.acknowledged) + number
+        wait_for(lambda: len(self.acknowledged) >= wanted, 60)
+
     def _next(self) -> tuple[str, dict[str, Json]]:
         with self._lock:
             number = next(self._numbers)
@@ -101,8 +106,7 @@ def killed_in_bursts(home: Home, rounds: int) -> int:
     recorder.start(home.folder)
     with Burst(home, 8) as burst:
         for _ in range(rounds):
-            taken = len(burst.acknowledged)
-            wait_for(lambda taken=taken: len(burst.acknowledged) > taken + 9, 60)  # a new one takes its time to start
+            burst.wait_for_more(10)  # a new one takes its time to start
             owner = Place(home.folder).owner()
             if owner is not None:
                 with contextlib.suppress(ProcessLookupError):
