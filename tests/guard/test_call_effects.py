@@ -9,7 +9,7 @@ from tallystick.intent.shell.effects import effects
 from tallystick.model.decision import Call
 from tallystick.model.intent import Effects, Operation
 from tallystick.model.step import Json
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.settings import Settings
 
 

@@ -11,7 +11,7 @@ from tallystick.guard.session_families import SessionFamilies
 from tallystick.guard.session_state import SessionState
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.settings import Settings
 from tallystick.policy.taint.untrusted_input import Hearing
 from tests.support.working import AGENT, Work

@@ -13,7 +13,8 @@ import pytest
 
 from tallystick.guard.historical_world import HistoricalWorld
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.detector import FAILED, Detector, detected
 from tallystick.policy.risks import Risk
 from tallystick.policy.settings import Settings

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.limits import over
 from tallystick.policy.settings import Limits
 from tallystick.policy.world import FileKind, FileState, Past

@@ -22,7 +22,8 @@ from tallystick.lineage.taint import Trust, Via, joined
 from tallystick.model.decision import Call
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.facts import RISKS as SENSITIVE_RISKS
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.risks import risks_of

@@ -29,7 +29,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.recorded import Recorded
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.cedar.engine import PolicySet
 from tallystick.policy.facts import Facts
 from tallystick.policy.kinds import Named, kinds_of

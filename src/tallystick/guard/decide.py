@@ -26,7 +26,7 @@ from tallystick.guard.recorded_context import OnRecord
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
 from tallystick.policy.calls.acts import is_below
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
 from tallystick.policy.judging import Ground, judged
 from tallystick.policy.kinds import Named, kinds_of

@@ -1,3 +1,3 @@
 """What a call means to do, from its text: shell commands, code, programs, tools."""
 
-__all__ = ["code", "programs", "shell", "tools"]
+__all__ = ["actions", "code", "programs", "shell", "tools"]

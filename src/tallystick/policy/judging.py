@@ -11,7 +11,8 @@ import msgspec
 
 from tallystick.model.decision import Call
 from tallystick.policy.calls.acts import acts_of, is_below
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.inspection import module_risks
 from tallystick.policy.detector import Detector, detected
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts

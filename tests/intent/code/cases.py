@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tallystick.intent.code import read_code
-from tallystick.intent.shell.actions import Action
+from tallystick.intent.actions import Action
+from tallystick.intent.code.languages import read_code
 from tallystick.model.intent import Domain
 from tallystick.model.script import HOLE, Word
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.code import languages, read_code
+from tallystick.intent.code.languages import languages, read_code
 from tests.intent.code.cases import done
 
 LANGUAGES = sorted(languages())

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.code import read_code
+from tallystick.intent.code.languages import read_code
 from tests.intent.code.cases import done
 from tests.support.cases import cases, each
 

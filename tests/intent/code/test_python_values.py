@@ -6,10 +6,11 @@ import posixpath
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallystick.intent.actions import HOME
 from tallystick.intent.code import python_values as values
-from tallystick.intent.code.python_values import LONGEST, UNKNOWN, Kind
+from tallystick.intent.code.python_values import LONGEST, UNKNOWN, Call, Kind, text_given
 from tallystick.model.script import HOLE
-from tests.support.cases import each_case
+from tests.support.cases import each, each_case
 
 PARTS = st.lists(st.sampled_from(["a", "/b", "c/", "", "d/e"]), min_size=1, max_size=4)
 
@@ -63,3 +64,39 @@ def test_members_of_a_path() -> None:
     made = values.path_made(path, "with_suffix", [values.text(".x")])
     assert made is not None
     assert (made.kind, made.text) == (Kind.PATH, "d/a.tar.x")
+
+
+def call(*texts: str) -> Call:
+    return Call([values.text(text) for text in texts], {}, 0)
+
+
+@each(
+    "name, args, text",
+    [
+        ("os.path.join", ("a", "b"), "a/b"),
+        ("os.path.dirname", ("a/b",), "a"),
+        ("os.path.basename", ("a/b",), "b"),
+        ("os.path.abspath", ("a",), "a"),
+        ("os.path.expanduser", ("~/a",), f"{HOME}/a"),
+        ("os.path.expanduser", ("a~",), "a~"),
+        ("os.getenv", ("HOME",), HOME),
+        ("os.environ.get", ("USER",), HOLE),
+        ("pathlib.Path", ("a", "b"), "a/b"),
+        ("pathlib.Path", (), "."),
+        ("pathlib.Path.home", (), HOME),
+        ("os.getcwd", (), "."),
+    ],
+)
+def test_a_text_is_given(name: str, args: tuple[str, ...], text: str) -> None:
+    found = text_given(name, call(*args))
+    assert found is not None
+    assert found.text == text
+
+
+def test_what_touches_something_is_not_answered() -> None:
+    assert text_given("os.remove", call("a")) is None
+
+
+def test_an_argument_is_found_by_its_place_or_its_name() -> None:
+    made = Call([values.text("a")], {"mode": values.text("w")}, 0)
+    assert (made.path(0, "file"), made.path(1, "mode"), made.path(2, "x")) == ("a", "w", None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs import actions_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.script import Command, Redirect, Word
 
 

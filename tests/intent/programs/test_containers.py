@@ -1,3 +1,5 @@
+"""Containers and clusters, and what runs them."""
+
 from __future__ import annotations
 
 from tallystick.model.intent import Domain, Operation
@@ -24,3 +26,16 @@ def test_what_a_compose_file_runs_is_unknown() -> None:
     assert acted("docker-compose up").is_unknown
     assert not acted("docker-compose down").is_unknown
     assert acted("docker frobnicate").is_unknown
+
+
+@each_case("text, expected")
+def test_a_cluster_is_asked_or_changed(text: str, expected: list[str]) -> None:
+    assert does(text) == expected
+
+
+def test_manifests_go_to_the_cluster() -> None:
+    assert flows("kubectl create -f a.yml") == ["a.yml -> kubernetes://"]
+
+
+def test_another_verb_is_unknown() -> None:
+    assert acted("kubectl frobnicate").is_unknown

@@ -1,3 +1,5 @@
+"""Programs that talk to other machines, or give files and messages away."""
+
 from __future__ import annotations
 
 from tallystick.intent.programs.network import host_of
@@ -34,3 +36,17 @@ def test_socat_joins_both_ends() -> None:
 def test_a_filter_of_openssl_reads_its_input_only_if_there_is_some() -> None:
     assert acted("openssl enc -aes256", fed="x").reads_input
     assert not acted("openssl rand 8", fed="x").reads_input
+
+
+@each_case("text, expected")
+def test_files_go_to_whoever_has_the_code_or_the_link(text: str, expected: list[str]) -> None:
+    assert does(text) == expected
+
+
+def test_what_is_read_goes_out() -> None:
+    assert flows("croc send a") == ["a -> files:croc"]
+    assert does("pastebinit", fed="x") == ["send< files:pastebinit"]
+
+
+def test_a_program_that_is_joined_with_a_connection_is_read() -> None:
+    assert [code.text.plain for code in acted("websocat ws://h exec:sh").codes] == ["sh"]

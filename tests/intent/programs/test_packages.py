@@ -1,3 +1,5 @@
+"""Package managers: what they fetch and where they put it."""
+
 from __future__ import annotations
 
 from tallystick.intent.programs import actions_of
@@ -39,3 +41,8 @@ def test_packages_go_into_the_folder_of_the_project() -> None:
 def test_a_runner_of_runners_comes_to_an_end() -> None:
     assert acted("npx " * 1900).is_unknown
     assert acted("pipx run " * 900).is_unknown
+
+
+@each_case("text, expected")
+def test_a_change_of_the_machine_is_an_elevation(text: str, expected: list[str]) -> None:
+    assert does(text) == expected

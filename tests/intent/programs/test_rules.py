@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tallystick.catalog.programs import Program
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.rules import Builder, filtering, plain
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import STAR, Command, Word
 from tests.intent.programs.acting import lines

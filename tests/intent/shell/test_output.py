@@ -1,6 +1,6 @@
 """What is known of a command's output."""
 
-from tallystick.intent.shell.actions import Actions
+from tallystick.intent.actions import Actions
 from tallystick.intent.shell.output import NOTHING, Output, output_of, written_by
 from tallystick.model.script import HOLE, STAR, Command, Word
 

@@ -1,6 +1,7 @@
 """What is found in one call, while it is put together."""
 
-from tallystick.intent.tools.draft import MOST, Code, Draft
+from tallystick.intent.tools.draft import MOST, Draft
+from tallystick.intent.tools.uses import Code
 from tallystick.model.intent import Domain, Flow, Operation
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tallystick.model.decision import Call
 from tallystick.policy.calls.acts import acts_of, is_below
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.facts import Act, Action, FileFacts, Place
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import FileKind, FileState, Maker, Provenance, Tracking

@@ -12,7 +12,8 @@ from tallystick.model.decision import Call, Effect
 from tallystick.model.intent import Operation
 from tallystick.model.step import Json
 from tallystick.policy.calls.authors import also_run, is_tested
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.world import Content, Unread
 from tests.support.cases import cases, each, each_case
 from tests.support.working import Work

@@ -10,7 +10,7 @@ from tallystick.model.decision import Call
 from tallystick.model.intent import Operation
 from tallystick.model.step import Json
 from tallystick.policy.calls.embedded_commands import calls_in, commands_in, read_typed, windows_texts
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tests.policy.laid_out import Laid
 from tests.policy.risks.readings import FOLDER, HOME, Bare
 from tests.support.cases import each, each_case

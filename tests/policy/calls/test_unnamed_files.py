@@ -8,7 +8,7 @@ import pytest
 from tallystick.guard.live_world import LiveWorld
 from tallystick.model.decision import Call
 from tallystick.model.intent import Operation
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.calls.unnamed_files import Incidental, is_shallow, listed, wholes
 from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
 from tests.support.cases import each, each_case

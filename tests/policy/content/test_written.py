@@ -10,7 +10,7 @@ import pytest
 from tallystick.model.decision import Call, Effect
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.step import Json
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.content.written import FETCHED, is_notebook, news, told
 from tests.policy.risks.readings import FOLDER, HOME, Bare
 from tests.support.cases import each, each_case

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tallystick.intent.tools import uses_of
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.protected.guarded import Guarded, guarded, kind_of
 from tallystick.policy.protected.places import Kind, Places, Protected
 from tallystick.policy.protected.recorder import Recorder

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread, World

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.data import drops, drops_in_file, of_code, of_data
 from tallystick.policy.risks.programs import programs
 from tests.policy.risks.readings import FOLDER, HOME, Bare, reading

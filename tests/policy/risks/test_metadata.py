@@ -2,7 +2,7 @@
 
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.risks.metadata import RISKS, risks
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found

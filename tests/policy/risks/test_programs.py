@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.risks.programs import Started, inner_texts, name_of, own_scripts, programs
 from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
 from tests.support.cases import each_case

@@ -3,7 +3,7 @@
 import pytest
 
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.risks.searches import RISKS, risks, scan_risks
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found

@@ -1,7 +1,7 @@
 """Programs that print secrets which they keep."""
 
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.risks.secret_managers import RISKS, risks
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import read_call
+from tallystick.policy.calls.reader import read_call
 from tallystick.policy.risks.secret_names_passed import RISKS, places_in, risks, secrets_encoded_in, secrets_in
 from tallystick.policy.settings import Settings
 from tests.policy.risks.readings import FOLDER, HOME, Bare, found

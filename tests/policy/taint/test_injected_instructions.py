@@ -12,7 +12,8 @@ from tallystick.lineage.taint import Taint, Trust
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.step import Json
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.taint.injected_instructions import FOLLOWS, RELAYS, RISKS, followed, relayed
 from tallystick.policy.taint.tainted import RUNS, Sources
 from tallystick.policy.taint.untrusted_input import Done, Found, Hearing

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from tallystick.model.decision import Call
-from tallystick.policy.calls.reading import CallReading, read_call
+from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.taint.tainted import (
     CARRIES,
     RUNS,

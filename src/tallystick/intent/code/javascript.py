@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from tallystick.catalog.loading import Entry, load
-from tallystick.intent.code.found import HOME, Found
+from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.indirect import plain_members
 from tallystick.intent.code.scanning import Call, Language, Scan, scan, words_of
 from tallystick.intent.code.tokens import Dialect, Token, unescaped

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tallystick.intent.actions import Found, Read, TooMuchError
 from tallystick.intent.code import lines
-from tallystick.intent.code.awk import read_awk
-from tallystick.intent.code.batch import read_batch
-from tallystick.intent.code.filters import read_filter
-from tallystick.intent.code.found import Found, Read, TooMuchError
-from tallystick.intent.code.glimpses import read_glimpses
+from tallystick.intent.code.filters import read_awk, read_filter, read_sed
 from tallystick.intent.code.javascript import read_javascript
+from tallystick.intent.code.lines import read_batch
 from tallystick.intent.code.lua import read_lua
 from tallystick.intent.code.perl import read_perl
 from tallystick.intent.code.php import read_php
 from tallystick.intent.code.python import read_python
 from tallystick.intent.code.ruby import read_ruby
-from tallystick.intent.code.sed import read_sed
 from tallystick.intent.code.sql import read_sql
-from tallystick.intent.code.verbs import read_verbs
+from tallystick.intent.code.verbs import read_glimpses, read_verbs
 
 _READERS: dict[str, Callable[[str, Found], None]] = {
     "awk": read_awk,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from tallystick.catalog.loading import Entry, load
-from tallystick.intent.code.found import HOME, Found
+from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, shell, table
 from tallystick.intent.code.tokens import Dialect, Token, unescaped

@@ -14,8 +14,8 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from tallystick.intent.actions import Found
 from tallystick.intent.code import python_values as values
-from tallystick.intent.code.found import Found
 from tallystick.intent.code.python_expressions import STAND_IN, Expressions, Function
 from tallystick.intent.code.python_names import DYNAMIC, INERT
 from tallystick.intent.code.python_values import UNKNOWN, Kind, Value

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code import python_values as values
-from tallystick.intent.code.found import HOME, Found
-from tallystick.intent.code.python_given import Call, text_given
 from tallystick.intent.code.python_names import (
     CALLS,
     COPIES,
@@ -27,7 +26,7 @@ from tallystick.intent.code.python_names import (
     SHELLS,
     TEMPORARY,
 )
-from tallystick.intent.code.python_values import UNKNOWN, Kind, Value, spelled
+from tallystick.intent.code.python_values import UNKNOWN, Call, Kind, Value, spelled, text_given
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, STAR
 

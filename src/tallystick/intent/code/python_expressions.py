@@ -10,12 +10,11 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tallystick.intent.actions import HOME, Found, TooMuchError
 from tallystick.intent.code import python_values as values
-from tallystick.intent.code.found import HOME, Found, TooMuchError
 from tallystick.intent.code.python_calls import Calls
-from tallystick.intent.code.python_given import Call
 from tallystick.intent.code.python_names import OUTPUTS
-from tallystick.intent.code.python_values import UNKNOWN, Kind, Value
+from tallystick.intent.code.python_values import UNKNOWN, Call, Kind, Value
 from tallystick.model.script import HOLE
 
 STAND_IN = "\ua66e"

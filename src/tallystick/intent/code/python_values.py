@@ -1,7 +1,8 @@
 """What an expression of Python is, as far as its text tells.
 
-Owns Value and what operators and methods make of values: texts, paths, lists, names of modules and classes. Must not know
-statements, nor which calls touch the world. Unknown parts of a text are HOLE, as in a Word.
+Owns Value and what operators, methods and functions that touch nothing make of values: texts, paths, lists, names of modules
+and classes, the home folder and the environment as far as they are known. Must not know statements, nor which calls touch
+the world. Unknown parts of a text are HOLE, as in a Word.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import ast
 import enum
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tallystick.intent.code.found import HOME
+from tallystick.intent.actions import HOME
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR
 
 MOST_ITEMS = 64
@@ -323,3 +324,65 @@ def _index(key: ast.expr) -> int | None:
     if isinstance(key, ast.Constant) and type(key.value) is int:
         return key.value
     return None
+
+
+# Calls that touch nothing ---------------------------------------------------------------------------------------------
+
+_ENVIRONMENT = frozenset(("os.environ.get", "os.getenv"))
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A call with its arguments as values."""
+
+    args: Sequence[Value]
+    named: Mapping[str, Value]
+    depth: int
+    """How many conditions and loops it is in."""
+
+    def at(self, place: int, *names: str) -> Value | None:
+        """The argument at a place or of one of these names."""
+        if place < len(self.args):
+            return self.args[place]
+        return next((self.named[name] for name in names if name in self.named), None)
+
+    def path(self, place: int, *names: str) -> str | None:
+        """The same as a path, None if it is not text."""
+        return spelled(self.at(place, *names))
+
+
+def text_given(name: str, call: Call) -> Value | None:
+    """What a function gives that touches nothing; None if it is none of those."""
+    if name in ("os.path.join", "posixpath.join"):
+        return text(joined([within(arg) for arg in call.args]))
+    if name == "os.path.expanduser":
+        return text(at_home(call.path(0, "path") or HOLE))
+    if name in _SAME and call.args:
+        return call.args[0] if call.args[0].kind in (Kind.TEXT, Kind.PATH, Kind.ITEMS, Kind.EACH) else UNKNOWN
+    if name in _PATHS:
+        return path(joined([within(arg) for arg in call.args]) if call.args else ".")
+    if name in ("os.path.dirname", "os.path.basename") and call.args:
+        member = "name"
+        if name.endswith("dirname"):
+            member = "parent"
+        return text(of_path(path(within(call.args[0])), member).text)
+    if name in _ENVIRONMENT:
+        return text(HOME if call.path(0) == "HOME" else HOLE)
+    if name == "urllib.request.Request":
+        return Value(Kind.MEMBERS, members={"url": call.at(0, "url") or UNKNOWN})
+    return _CONSTANTS.get(name)
+
+
+_SAME = frozenset(
+    ("os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath", "str", "os.path.expandvars",
+     "sorted", "list", "tuple", "set", "reversed", "iter", "repr")
+)  # fmt: skip
+_PATHS = frozenset(("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath", "anyio.Path"))
+_CONSTANTS = {
+    "os.getcwd": text("."),
+    "os.getcwdb": text("."),
+    "pathlib.Path.cwd": path("."),
+    "pathlib.Path.home": path(HOME),
+    "tempfile.gettempdir": text("/tmp"),
+    "site.getusersitepackages": text(f"{HOME}/.local/lib/python3/site-packages"),
+    "site.getuserbase": text(f"{HOME}/.local"),
+}

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 import msgspec
 
-from tallystick.intent.code.found import Found, TooMuchError
+from tallystick.intent.actions import Found, TooMuchError
 from tallystick.intent.code.tokens import Dialect, Token, tokens
 from tallystick.model.script import HOLE
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from tallystick.intent.code.found import Found
+from tallystick.intent.actions import Found
 from tallystick.model.intent import Operation
 
 _MOST_CHARACTERS = 131_072

@@ -1,8 +1,9 @@
 """Programs in languages without a reader of their own, read by verbs: a name that says what is done, and the texts beside it.
 
-Owns how most languages write strings, comments, names and calls (`f("x")`, `(f "x")`, `f "x"`, `"x".f()`), and what common
-names of functions mean. Must not know any single language. What it finds is claimed; that there is more is always said.
-Sources: the manuals of Emacs Lisp, R, Julia, Go, Rust, Java, Kotlin, Scala, Groovy, Swift, C#, Elixir, Clojure, Haskell.
+Owns how most languages write strings, comments, names and calls (`f("x")`, `(f "x")`, `f "x"`, `"x".f()`), and what
+common names of functions mean. Must not know any single language. What it finds is claimed; that there is more is
+always said. A text that is longer than its reader reads is looked at only where such a word stands. Sources: the
+manuals of Emacs Lisp, R, Julia, Go, Rust, Java, Kotlin, Scala, Groovy, Swift, C#, Elixir, Clojure, Haskell.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from tallystick.catalog.loading import Entry, inverted, load
-from tallystick.intent.code.found import HOME, Found
+from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.tokens import MOST_CHARACTERS, MOST_TOKENS, Token, unescaped
 from tallystick.model.intent import Operation
 
@@ -238,3 +239,29 @@ def _joined(texts: list[str]) -> str | None:
     if is_path and ({"/", ".", "\\", HOME} & set(first) or first.startswith("|")):
         return first
     return None
+
+
+_MOST = 100
+_AROUND = 300
+_WORD = re.compile(
+    r"\b(?:os\.system|popen\w?|system2?|shell_exec|passthru|proc_open|exec(?:Sync|File|FileSync|v[pe]*|l[pe]*)?|spawn(?:Sync)?|getoutput"
+    r"|check_output|check_call|subprocess\.\w+|Popen|run_shell|execute|ProcessBuilder|rmtree|rmSync|rm_rf|removeAll|remove_dir_all|unlink"
+    r"|urlopen|urlretrieve|requests\.\w+|fetch|curl_exec|open|fopen|file_get_contents|readFile(?:Sync)?|read_text|read_bytes|slurp"
+    r"|create_connection|connect)[ \t]*\("
+)
+
+
+def read_glimpses(text: str, found: Found, *, start: int = 0) -> None:
+    """Note what a text does where it says so in so many words, from a place on."""
+    found.is_unknown = True
+    pieces: list[str] = []
+    end = start
+    for match in _WORD.finditer(text, start):
+        if match.start() < end:
+            continue
+        end = min(match.start() + _AROUND, len(text))
+        pieces.append(text[match.start() : end].partition("\n\n")[0])
+        if len(pieces) >= _MOST:
+            break
+    for piece in pieces:
+        read_verbs(piece, found)

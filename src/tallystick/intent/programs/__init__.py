@@ -20,13 +20,12 @@ from tallystick.catalog.programs import (
     programs_in,
     programs_with,
 )
+from tallystick.intent.actions import Action, Actions
 from tallystick.intent.programs import (
     archives,
     builds,
     builtins,
-    checks,
     cloud,
-    clusters,
     containers,
     copying,
     databases,
@@ -35,33 +34,46 @@ from tallystick.intent.programs import (
     files,
     forges,
     git,
-    infrastructure,
     interpreters,
     keys,
-    machine_packages,
     network,
     packages,
     patches,
-    sharing,
     system,
     text,
     toolchains,
     transfer,
-    versions,
 )
 from tallystick.intent.programs.arguments import HOME, MOST_WORDS, names, renamed
 from tallystick.intent.programs.rules import NOTHING, UNTOLD, Maker, Rule, filtering, plain, silent
-from tallystick.intent.shell.actions import Action, Actions
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Word
 
 __all__ = ["actions_of", "arguments", "files", "git_call", "known_programs", "network", "packages"]
 
 _MODULES = (
-    builtins, text, files, copying, archives, transfer, network, sharing, git, versions, forges, patches, interpreters,
-    packages, machine_packages, builds, toolchains, checks, containers, clusters, infrastructure, databases, cloud, system,
-    keys, editors, documents,
-)  # fmt: skip
+    builtins,
+    text,
+    files,
+    copying,
+    archives,
+    transfer,
+    network,
+    git,
+    forges,
+    patches,
+    interpreters,
+    packages,
+    builds,
+    toolchains,
+    containers,
+    cloud,
+    databases,
+    system,
+    keys,
+    editors,
+    documents,
+)
 _RULES: dict[str, Rule] = {
     "silent": silent,
     **{name: rule for module in _MODULES for name, rule in module.RULES.items()},
@@ -71,8 +83,8 @@ _MAKERS: dict[str, Maker] = {
     "plain": plain,
     "filter": filtering,
     "searcher": text.searcher,
-    "checker": checks.checker,
-    "test-runner": checks.test_runner,
+    "checker": builds.checker,
+    "test-runner": builds.test_runner,
     "interpreter": interpreters.interpreter,
     "manager": packages.manager,
     "platform": cloud.platform,

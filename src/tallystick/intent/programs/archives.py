@@ -7,9 +7,9 @@ Sources: the manual pages of GNU tar, Info-ZIP, gzip, xz, zstd, cpio, binutils `
 from __future__ import annotations
 
 from tallystick.catalog.programs import known_arguments, names_of, words_of
+from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Line, below, grammar, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

@@ -6,9 +6,9 @@ read in its place by the reader. Sources: bash(1), POSIX.
 
 from __future__ import annotations
 
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import posixpath
 import re
 
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, grammar, inside, is_folder, last_part, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import STAR, Command, Word
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from tallystick.catalog.programs import Program
+from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Line, fed_file, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

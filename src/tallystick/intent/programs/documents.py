@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from tallystick.catalog.programs import Program, names_of
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import below, grammar, last_part, literal, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 import msgspec
 
 from tallystick.catalog.programs import names_of, programs_with
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, last_part, names, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Word
 

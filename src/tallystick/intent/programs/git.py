@@ -1,8 +1,8 @@
-"""git and its like: what they do to the working tree, to their settings and to other repositories.
+"""git, Subversion and Mercurial: what they do to the working tree, to their settings and to other repositories.
 
 Owns which subcommands change files of the working tree, which fetch and which send. What is stored in `.git` is
 unknown, but for the settings. Which files `checkout`, `reset --hard`, `merge` or `stash` change is in the repository:
-the whole tree is claimed. Sources: the manual pages of git, svn, hg, gh.
+the whole tree is claimed. Sources: the manual pages of git, svn help, hg help.
 """
 
 from __future__ import annotations
@@ -12,13 +12,63 @@ import shlex
 from collections.abc import Callable
 
 from tallystick.catalog.programs import names_of
+from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs import git_tree
 from tallystick.intent.programs.arguments import at_home, below, grammar, is_folder, last_part, renamed, taken
 from tallystick.intent.programs.git_call import HERE, GitCall
-from tallystick.intent.programs.rules import Rule
-from tallystick.intent.shell.actions import Actions, Code
+from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
+
+_HERE = Word(".")
+
+
+def _svn(command: Command) -> Actions:
+    """`svn` and `hg`: the same few kinds of subcommands."""
+    line = taken(command.arguments, grammar("-m -r -F -u -R --message --file --username --password --cwd --rev"))
+    verb, operands = line.operand(0), line.operands[1:]
+    built = Builder()
+    if verb in ("checkout", "co", "clone", "export") and operands:
+        source = built.add(Operation.FETCH, operands[0])
+        if len(operands) > 1:
+            into = operands[1]
+        else:
+            into = renamed(operands[0], last_part(operands[0].text))
+        built.flow([source], [built.add(Operation.WRITE, into, words=tuple(operands), deep=True)])
+    elif verb in (
+        "update",
+        "up",
+        "revert",
+        "merge",
+        "switch",
+        "pull",
+        "rebase",
+        "shelve",
+        "unshelve",
+        "patch",
+        "import",
+    ):
+        for word in operands or [_HERE]:
+            built.add(Operation.EDIT, word, words=() if operands else tuple(line.operands[:1]), deep=True)
+    elif verb in ("delete", "rm", "remove", "purge"):
+        for word in operands or [_HERE]:
+            built.add(Operation.DELETE, word, words=() if operands else tuple(line.operands[:1]), deep=True)
+    elif (verb in ("commit", "ci") and command.program == "svn") or verb == "push":
+        built.add(
+            Operation.SEND,
+            operands[0] if verb == "push" and operands else Word("default"),
+            words=tuple(line.operands[:1]),
+        )
+    elif verb == "cat":
+        built.show(*[built.read(word) for word in operands])
+    else:
+        if verb in _VCS_SILENT or not verb:
+            return NOTHING
+        return UNTOLD
+    return built.build()
+
+
+_VCS_SILENT = names_of("svn", "silent")
 
 
 def _git(command: Command) -> Actions:
@@ -276,5 +326,6 @@ _VERBS: dict[str, Callable[[GitCall], None]] = {
 
 
 RULES: dict[str, Rule] = {
+    "svn": _svn,
     "git": _git,
 }

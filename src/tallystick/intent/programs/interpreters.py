@@ -11,9 +11,9 @@ from collections.abc import Callable
 import msgspec
 
 from tallystick.catalog.programs import Program, arguments_of, words_of
+from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Grammar, Line, fed_file, grammar, is_fed, renamed, sentence, taken
 from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

@@ -6,9 +6,9 @@ Owns gpg, ssh-keygen, the keychains and password stores. Sources: gpg(1), ssh-ke
 from __future__ import annotations
 
 from tallystick.catalog.programs import words_of
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, at_home, below, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

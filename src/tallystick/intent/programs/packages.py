@@ -1,7 +1,8 @@
 """Package managers: what they fetch and where they put it.
 
-Owns pip, npm, apt, cargo, gem and similar. A package is named as a package URL (`pkg:pypi/requests`), whichever index
-it comes from. Sources: the manuals of each; package-url/purl-spec for the names.
+Owns pip, npm, cargo, gem and similar, and those of a whole machine: apt, dnf, apk, pacman, brew. A package is named as
+a package URL (`pkg:pypi/requests`), whichever index it comes from; a change of the machine is also an elevation whose
+target is the program's name. Sources: the manuals of each; package-url/purl-spec for the names.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from collections.abc import Callable
 import msgspec
 
 from tallystick.catalog.programs import Program, arguments_of, names_of, programs_with
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Command, Word
 
@@ -323,9 +324,39 @@ def run_by_name(look: Callable[[str], Rule | None]) -> None:
     _look[:] = [look]
 
 
+_CHANGES = names_of("pacman", "changes")
+_ASKS = {"rpm": frozenset({"-q", "-V", "--query"}), "pacman": frozenset({"-Q", "-F"})}
+
+
+def _lettered(command: Command) -> Actions:
+    """`pacman -S`, `rpm -i`, `dpkg -i`: what is done is in a letter."""
+    line = taken(command.arguments, grammar("--root --dbpath --config --prefix"))
+    built = Builder()
+    name = command.program
+    letters = {option for option, _ in line.options}
+    kind = {"pacman": "alpm", "rpm": "rpm"}.get(name, "deb")
+    changes = letters & _CHANGES
+    asks = _ASKS.get(name, frozenset())
+    if name == "pacman" and "-S" in letters:
+        asks = asks | {"-s", "-l", "-i"}
+    if not changes or letters & asks:
+        if kind == "rpm" and "-p" in letters:
+            built.show(*[built.read(word) for word in line.operands])
+        return built.build()
+    is_removal = bool(changes & {"-R", "-e", "-r", "-P", "--remove", "--purge", "--erase"})
+    for word in () if is_removal else line.operands:
+        is_file = bool(LOCAL.fullmatch(word.text)) or name == "dpkg"
+        built.add(
+            Operation.READ if is_file else Operation.FETCH, word if is_file else package_of(kind, word), words=(word,)
+        )
+    built.add(Operation.ELEVATE, Word(name), words=command.words[:1])
+    return built.build()
+
+
 RULES: dict[str, Rule] = {
     "pip": _pip,
     "uv": _uv,
     "runs-package": _runs_package,
     "yarn": _yarn,
+    "lettered": _lettered,
 }

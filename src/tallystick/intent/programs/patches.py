@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import below, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from tallystick.catalog.programs import Program, arguments_of
+from tallystick.intent.actions import Action, Actions, Code
 from tallystick.intent.programs.arguments import Grammar, Line, grammar, literal, names, renamed, taken
-from tallystick.intent.shell.actions import Action, Actions, Code
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Word
 

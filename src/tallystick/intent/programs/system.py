@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 from tallystick.catalog.programs import names_of
+from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import MOST_WORDS, at_home, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

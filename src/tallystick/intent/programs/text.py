@@ -9,9 +9,9 @@ from __future__ import annotations
 import msgspec
 
 from tallystick.catalog.programs import Program, arguments_of
+from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import MOST_WORDS, grammar, is_fed, taken
 from tallystick.intent.programs.rules import Builder, Rule, filtering, grammar_of
-from tallystick.intent.shell.actions import Actions, Code
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

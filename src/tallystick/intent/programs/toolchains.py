@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, names, renamed, taken
 from tallystick.intent.programs.packages import fetched
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 

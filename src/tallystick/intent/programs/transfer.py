@@ -10,9 +10,9 @@ import re
 from itertools import pairwise
 
 from tallystick.catalog.programs import names_of, words_of
+from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, is_fed, last_part, literal, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
-from tallystick.intent.shell.actions import Actions
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Command, Word
 

@@ -12,7 +12,6 @@ from tallystick.intent.shell.read import Environment, read_argv, read_script
 
 __all__ = [
     "Environment",
-    "actions",
     "effects",
     "files",
     "names",

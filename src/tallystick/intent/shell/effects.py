@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
 from msgspec.structs import replace
 
+from tallystick.intent.actions import Action, Actions, Done, Read, Reading
+from tallystick.intent.code.languages import glimpse_code, read_code
 from tallystick.intent.programs import actions_of
 from tallystick.intent.shell import wrappers
-from tallystick.intent.shell.actions import Action, Actions
 from tallystick.intent.shell.carrying import WRITTEN_OUT
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.holding import INTO_VARIABLES
@@ -21,45 +21,15 @@ from tallystick.intent.shell.intents import Frame, Site
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.output import NOTHING, Output, output_of, written_by
 from tallystick.intent.shell.read import read_argv, read_script
-from tallystick.intent.shell.running import MOST_INTENTS, Running, Snippet, program_name
+from tallystick.intent.shell.running import MOST_INTENTS, Running, program_name
 from tallystick.intent.shell.scope import CHANGES_FOLDER
 from tallystick.intent.shell.targets import name_of
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tallystick.model.script import HOLE, Command, Redirect, Role, Script, Word
 
-__all__ = [
-    "Done",
-    "Reading",
-    "Snippet",
-    "argv_effects",
-    "effects",
-    "read_argv_effects",
-    "read_effects",
-    "read_file_effects",
-]
-
 _COPYING = frozenset({Operation.COPY_SOURCE, Operation.RENAME})
 _EDITS = frozenset({Operation.EDIT, Operation.WRITE, Operation.APPEND})
 _LOOKS_UP = (("which",), ("whence",), ("command", "-v"), ("type", "-P"))
-
-
-class Done(msgspec.Struct, frozen=True):
-    """One command of a script, and what its program does with its words."""
-
-    command: Command
-    actions: Actions
-
-
-class Reading(msgspec.Struct, frozen=True):
-    """All that was read of a text: what it means to do, and what that was found in."""
-
-    effects: Effects
-    scripts: tuple[Script, ...] = ()
-    """The text itself, then the shell texts that it runs, each in its place: `sh -c`, scripts, recipes."""
-    snippets: tuple[Snippet, ...] = ()
-    """Code in other languages that it runs."""
-    done: tuple[Done, ...] = ()
-    """The commands of all scripts one by one, those that only stand around others left out."""
 
 
 def effects(text: str, environment: Environment) -> Effects:
@@ -153,6 +123,12 @@ class _Engine(Running):
             if reason not in said and reason != "program":
                 self.opaque[reason] = None
                 self.unknown(reason, (), frame, frame.command or 0, Chance.ALWAYS, True)
+
+    def _read(self, language: str, text: str, *, is_whole: bool) -> Read:
+        home = self.environment.variables.get("HOME")
+        if is_whole:
+            return read_code(language, text, home=home)
+        return glimpse_code(text, home=home)
 
     def _input(self, site: Site, told: list[Output]) -> Output:
         """Connect what reaches a command's standard input."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallystick.intent.shell.actions import Action, Actions
+from tallystick.intent.actions import Action, Actions
 from tallystick.intent.shell.carrying import passed_on
 from tallystick.intent.shell.files import Text, read, together
 from tallystick.intent.shell.intents import Intents, Site

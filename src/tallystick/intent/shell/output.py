@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tallystick.catalog.programs import programs_with
-from tallystick.intent.shell.actions import Actions
+from tallystick.intent.actions import Actions
 from tallystick.intent.shell.files import Text, together
 from tallystick.intent.shell.told import echoed, printed
 from tallystick.model.script import HOLE, Command, Word

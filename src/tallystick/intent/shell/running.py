@@ -1,22 +1,23 @@
 """What commands run besides themselves: scripts, code, recipes, texts that are put together first.
 
-Owns which text is read where it is run, in which language, and the bounds. Must not know how a shell text becomes commands
-and their intents: the class that derives from it does.
+Owns which text is read where it is run, in which language, the bounds, and where a shell text that is too long may be
+cut: between statements, as far as its lines show them. Pieces are read one by one, so that what one of them sets is not
+known in the next. Must not know how a shell text becomes commands and their intents, nor how code is read: the class that derives
+from it does.
 """
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-import msgspec
 from msgspec.structs import replace
 
 from tallystick.catalog.programs import programs_with
-from tallystick.intent.code import glimpse_code, read_code
+from tallystick.intent.actions import Action, Actions, Code, Read, Snippet
 from tallystick.intent.shell import wrappers
-from tallystick.intent.shell.actions import Action, Actions, Code
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.files import Files, Text, language_of, read
 from tallystick.intent.shell.grammar import is_slow
@@ -24,13 +25,53 @@ from tallystick.intent.shell.holding import READS, Holding
 from tallystick.intent.shell.intents import Frame, Site
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.output import NOTHING, Output
-from tallystick.intent.shell.pieces import pieces
 from tallystick.intent.shell.read import read_script
 from tallystick.intent.shell.recipes import BUILD_TOOLS, recipe_of
 from tallystick.intent.shell.targets import is_no_file, path_of, spelled
 from tallystick.intent.shell.told import Feed
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import HOLE, Command, Role, Script, Word
+
+_MOST_PIECES = 16
+_LONG = 7_000
+_LONGEST = 15_000
+_MOST_SIGNS = 300
+_MOST_PIECE_LINES = 200
+_SIGNS = re.compile(r"[|()<>{$\[&]")
+_BEGINS = re.compile(r"[A-Za-z_./\"'$\[(]")
+_GOES_ON = re.compile(r"(?:then|do|else|elif|fi|done|esac|in)\b")
+_ENDED = re.compile(r"(?:\}|fi|done|esac|\)|;;)?\s*(?:#.*)?")
+
+
+def pieces(text: str) -> tuple[list[str], bool]:
+    """The pieces of a text without its comments, and whether they are all of it."""
+    found: list[str] = []
+    lines: list[str] = []
+    size = signs = 0
+    before = ""
+    for line in text.split("\n"):
+        bare = line.strip()
+        if not bare or bare.startswith("#"):
+            before = ""
+            continue
+        is_over = size > _LONG or signs > _MOST_SIGNS or len(lines) > _MOST_PIECE_LINES
+        if (is_over and lines and _may_begin(line, before)) or size > _LONGEST:
+            found.append("\n".join(lines))
+            lines, size, signs = [], 0, 0
+            if len(found) >= _MOST_PIECES:
+                return found, False
+        lines.append(line)
+        size += len(line) + 1
+        signs += len(_SIGNS.findall(line))
+        before = line
+    return [*found, "\n".join(lines)] if lines else found, True
+
+
+def _may_begin(line: str, before: str) -> bool:
+    """Whether a statement may begin with a line."""
+    is_begun = _BEGINS.match(line) is not None and _GOES_ON.match(line) is None
+    return is_begun and (_ENDED.fullmatch(before) is not None or not before.endswith(("\\", "|", "&&", "||", "(", "{")))
+
 
 MOST_INTENTS = 2000
 _MOST_CODES = 100
@@ -46,20 +87,6 @@ _SCHEDULERS = frozenset({"at", "batch"})
 _FROM_FILES = frozenset({"xargs", "parallel"})
 _STANDS_FOR_HOLE = "\ue00f"
 """Holes in code that a language's reader gets: it takes them for a character."""
-
-
-class Snippet(msgspec.Struct, frozen=True):
-    """Text in a language other than the shell's that is run."""
-
-    language: str
-    """Named as in `actions.Code`."""
-    text: str
-    file: str = ""
-    """The file that it is in: absolute, or empty."""
-    folder: str | None = None
-    """Where it runs."""
-    is_told: bool = False
-    """What it does to files was read whole: the intents are all of it."""
 
 
 class Running(Holding):
@@ -81,6 +108,10 @@ class Running(Holding):
     @abstractmethod
     def _script(self, script: Script, frame: Frame) -> None:
         """Make the intents of a shell text."""
+
+    @abstractmethod
+    def _read(self, language: str, text: str, *, is_whole: bool) -> Read:
+        """Read code in another language: the whole of it, or only what stands out."""
 
     def _made(self, site: Site, words: Iterable[Word], interpreter: str) -> None:
         """Read a text that commands before it print, or that files hold, where it is run."""
@@ -301,12 +332,8 @@ class Running(Holding):
             file = ""
             if self.files.open:
                 file = self.files.open[-1]
-            home = self.environment.variables.get("HOME")
             is_read = self._code_size <= _MOST_CODE
-            if is_read:
-                read = read_code(language, text, home=home)
-            else:
-                read = glimpse_code(text, home=home)
+            read = self._read(language, text, is_whole=is_read)
             where = file if file.startswith("/") else ""
             is_told = is_read and not read.is_unknown and not any(map(_is_untold, read.actions))
             self._snippets.append(Snippet(language, text, where, site.command.folder, is_told))

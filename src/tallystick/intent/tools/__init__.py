@@ -6,10 +6,11 @@ Must not know what those texts do: `shell` reads them; nor whether the call ran.
 
 from __future__ import annotations
 
+from tallystick.intent.tools.calls import uses_of
 from tallystick.intent.tools.commits import commits_in
 from tallystick.intent.tools.known import known_tools
 from tallystick.intent.tools.patching import Change, changes_told
-from tallystick.intent.tools.uses import Code, Uses, uses_of
+from tallystick.intent.tools.uses import Code, Uses
 
 __all__ = [
     "Change",
@@ -21,5 +22,6 @@ __all__ = [
     "known_tools",
     "memory",
     "paths",
+    "uses",
     "uses_of",
 ]

@@ -1,6 +1,6 @@
 """What is found in one call, while it is put together.
 
-Owns Code, Uses and Draft: which paths and URLs an intent gets, and that nothing is said twice or without bound. Must not
+Owns Draft: which paths and URLs an intent gets, and that nothing is said twice or without bound. Must not
 know any tool.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 
-import msgspec
-
 from tallystick.intent.tools.arguments import Members, decoded, members_of, text_among
 from tallystick.intent.tools.paths import absolute, is_encodable, printable, web_address
+from tallystick.intent.tools.uses import Code, Uses
 from tallystick.model.intent import Domain, Flow, Intent, Operation
 from tallystick.model.step import Json
 
@@ -20,50 +19,6 @@ MOST = 200
 """Intents of one call; as many commands, programs and codes."""
 _FOLDERS = ("workdir", "workingdirectory", "cwd", "currentworkingdirectory", "directory", "dirpath", "workingdir")
 _LONGEST_WORD = 200
-
-
-class Code(msgspec.Struct, frozen=True):
-    """Text that a call runs and that is not a shell command. `language` is named as in `shell.actions.Code`."""
-
-    language: str
-    text: str
-
-    @property
-    def program(self) -> tuple[str, ...] | None:
-        """The same as a program with its arguments, for `shell` to read; None of a language that has no such program."""
-        words = _PROGRAMS.get(self.language)
-        if words is None:
-            return None
-        return (*words, self.text)
-
-
-_PROGRAMS = {"python": ("python", "-c"), "javascript": ("node", "-e"), "sql": ("sqlite3", ":memory:")}
-
-
-class Uses(msgspec.Struct, frozen=True, kw_only=True):
-    """What a call of a tool does, as far as its arguments tell."""
-
-    intents: tuple[Intent, ...] = ()
-    """What the tool itself does; not what the texts below do."""
-    flows: tuple[Flow, ...] = ()
-    commands: tuple[str, ...] = ()
-    """Shell texts that it runs, one after the other."""
-    programs: tuple[tuple[str, ...], ...] = ()
-    """Programs with their arguments, started without a shell."""
-    codes: tuple[Code, ...] = ()
-    """Code in other languages that it runs."""
-    folder: str | None = None
-    """Absolute path of the folder that it runs in, as far as that is known."""
-    agent: str | None = None
-    """The kind or name of the sub-agent that it starts."""
-    typed: tuple[str, ...] = ()
-    """Texts that it gives to a program that runs already."""
-    is_told: bool = True
-    """False: the tool is in no table, and no verb in its name tells what it does to the paths that it is given."""
-    searched: tuple[int, ...] = ()
-    """Intents, by position, that list what the tool looks for text in: contents are read, of which files is unknown."""
-    picked: tuple[str, ...] = ()
-    """Patterns that say which files are looked through: absolute where the folder is known."""
 
 
 class Draft:

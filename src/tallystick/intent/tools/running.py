@@ -9,8 +9,9 @@ import json
 import re
 
 from tallystick.intent.tools.arguments import members_of, objects_among, strings, text_among
-from tallystick.intent.tools.draft import Code, Draft
+from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.paths import printable
+from tallystick.intent.tools.uses import Code
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.step import Json
 

@@ -14,9 +14,10 @@ import msgspec
 from ahocorasick_rs import AhoCorasick
 from msgspec.structs import replace
 
+from tallystick.intent.actions import Reading, Snippet
 from tallystick.intent.code.notebooks import cells
 from tallystick.intent.shell import Environment
-from tallystick.intent.shell.effects import Reading, Snippet, read_effects, read_file_effects
+from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.intent.shell.files import language_of
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.recipes import package_scripts
@@ -26,6 +27,7 @@ from tallystick.model.script import HOLE, Command, Role
 from tallystick.policy.calls import launching
 from tallystick.policy.calls.high_impact import grave
 from tallystick.policy.calls.launching import imported
+from tallystick.policy.calls.reading import Module
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, Files
 
@@ -66,14 +68,6 @@ __import__ importlib marshal ctypes base64 atob( fromhex fork( %x( open3 .claude
 """
 _TELLING = AhoCorasick(_SIGNS.split())
 """What a text must have for it to do anything that matters: most modules and tests have none of it."""
-
-
-class Module(msgspec.Struct, frozen=True):
-    """A file of code that a call loads though nothing in the call says so."""
-
-    path: str
-    digest: str
-    reading: Reading
 
 
 class Loads(msgspec.Struct, frozen=True):

@@ -14,8 +14,9 @@ from hashlib import sha256
 
 from ahocorasick_rs import AhoCorasick
 
+from tallystick.intent.actions import Reading
 from tallystick.intent.shell import Environment
-from tallystick.intent.shell.effects import Reading, read_effects, read_file_effects
+from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.intent.shell.files import language_of
 from tallystick.intent.shell.recipes import package_scripts
 from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
@@ -24,7 +25,8 @@ from tallystick.model.decision import Call
 from tallystick.model.intent import Intent
 from tallystick.policy.calls.high_impact import GRAVE, grave
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks import Risk, bombs, concealed, defences, disks, machine, reverse_shells
+from tallystick.policy.risks import bombs, concealed, defences, disks, machine, reverse_shells
+from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, Unread, World
 

@@ -14,10 +14,9 @@ import msgspec
 
 from tallystick.catalog.agents import AGENTS
 from tallystick.catalog.programs import programs_with
+from tallystick.intent.actions import Action, Actions, Done, Snippet
 from tallystick.intent.programs import actions_of
 from tallystick.intent.programs.files import Finding, finding_of
-from tallystick.intent.shell.actions import Action, Actions
-from tallystick.intent.shell.effects import Done, Snippet
 from tallystick.intent.tools import Uses
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain, Intent, Operation

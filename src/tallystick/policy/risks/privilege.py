@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.intent.actions import Snippet
 from tallystick.intent.programs.arguments import names
-from tallystick.intent.shell.effects import Snippet
 from tallystick.intent.tools.arguments import plain_name
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Operation

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from tallystick.catalog.programs import programs_with
+from tallystick.intent.actions import Reading
 from tallystick.intent.programs.network import ssh_line
 from tallystick.intent.shell import Environment
-from tallystick.intent.shell.effects import Reading, read_effects
+from tallystick.intent.shell.effects import read_effects
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.script import Command, Role, Word
 from tallystick.policy.calls.reading import CallReading

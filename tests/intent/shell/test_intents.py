@@ -1,9 +1,9 @@
-"""How data moves between intents."""
+"""The list of intents that is built, and how data moves between them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.shell.plumbing import Plumbing
+from tallystick.intent.shell.intents import Plumbing
 from tallystick.model.intent import Flow
 
 EDGES = st.lists(st.tuples(st.integers(-6, 5), st.integers(-6, 5)), max_size=20)

@@ -1,6 +1,8 @@
-"""What is found in a text that is code, while it is read.
+"""What is read of a text that runs, command by command: values, and how they are put together.
 
-Owns Read and Found: how an action on a path, a URL or a program is noted, and the bounds. Must not know any language.
+Owns Action, Code and Actions (what one simple command does by itself: the value that a program's rule gives), Read and
+Found (the same of code in any language, with its bounds), and Done, Snippet and Reading (what was read of a whole
+text). Must not know any program or language, nor pipes and redirects: `shell.effects` puts those around it.
 """
 
 from __future__ import annotations
@@ -10,15 +12,87 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tallystick.intent.shell.actions import Action, Code
-from tallystick.model.intent import Domain, Operation
-from tallystick.model.script import HOLE, Word
+from tallystick.model.intent import Domain, Effects, Operation
+from tallystick.model.script import HOLE, Command, Script, Word
 
 MOST = 200
 """Actions of one text, and codes."""
 LONGEST_PATH = 4096
 HOME = "\ue010"
 """Stands in a text for the home folder."""
+
+
+class Action(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a command does. `target` is a word of the command, or made of several (`cp x dir` → `dir/x`)."""
+
+    domain: Domain
+    operation: Operation
+    target: Word
+    words: tuple[Word, ...] = ()
+    """The words of the command that it comes from; by default the target."""
+    is_deep: bool = False
+    is_authored: bool = False
+    content: str | None = None
+    from_input: bool = False
+    """What it writes is what the command reads from its standard input (`tee`), besides the flows given."""
+
+
+class Code(msgspec.Struct, frozen=True):
+    """Text that a command runs: `python -c`, `perl -e`, an awk program, SQL."""
+
+    language: str
+    """`sh`, `python`, `javascript`, `perl`, `ruby`, `awk`, `sed`, `sql`…"""
+    text: Word
+
+
+class Actions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a simple command does, as far as its words tell."""
+
+    actions: tuple[Action, ...] = ()
+    flows: tuple[tuple[int, int], ...] = ()
+    """Which action's data goes into which other action's target: positions in `actions`."""
+    reads_input: bool = False
+    """What reaches its standard input goes to its standard output (`sort`, `sed`, `tee`), and into actions `from_input`."""
+    prints: tuple[int, ...] = ()
+    """Actions whose data goes to its standard output: the files that `cat` reads."""
+    codes: tuple[Code, ...] = ()
+    scripts: tuple[Word, ...] = ()
+    """Files whose text is run: `bash deploy.sh`, `python x.py`, `./run`. Each is an EXECUTE action as well."""
+    is_unknown: bool = False
+    """The program is in no table, or its words do not tell what it does."""
+
+
+class Snippet(msgspec.Struct, frozen=True):
+    """Text in a language other than the shell's that is run."""
+
+    language: str
+    """Named as in `actions.Code`."""
+    text: str
+    file: str = ""
+    """The file that it is in: absolute, or empty."""
+    folder: str | None = None
+    """Where it runs."""
+    is_told: bool = False
+    """What it does to files was read whole: the intents are all of it."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """One command of a script, and what its program does with its words."""
+
+    command: Command
+    actions: Actions
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """All that was read of a text: what it means to do, and what that was found in."""
+
+    effects: Effects
+    scripts: tuple[Script, ...] = ()
+    """The text itself, then the shell texts that it runs, each in its place: `sh -c`, scripts, recipes."""
+    snippets: tuple[Snippet, ...] = ()
+    """Code in other languages that it runs."""
+    done: tuple[Done, ...] = ()
+    """The commands of all scripts one by one, those that only stand around others left out."""
 
 
 class Read(msgspec.Struct, frozen=True):

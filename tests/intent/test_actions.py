@@ -2,7 +2,7 @@
 
 import pytest
 
-from tallystick.intent.code.found import HOME, MOST, Found, TooMuchError
+from tallystick.intent.actions import HOME, MOST, Found, TooMuchError
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import HOLE
 
