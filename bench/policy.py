@@ -36,7 +36,7 @@ from tallystick.guard.policy_quality import (
     tallies,
 )
 from tallystick.ingest.histories import find_histories, import_histories
-from tallystick.intent.tools import uses_of
+from tallystick.intent.tools.calls import uses_of
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
 from tallystick.graph.calls import effects_of
-from tallystick.intent.tools import uses_of
+from tallystick.intent.tools.calls import uses_of
 from tallystick.lineage.correlate import OpenCall, SeenEffect
 from tests.support.cases import each
 

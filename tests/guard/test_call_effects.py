@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tallystick.guard.call_effects import CallEffects, Deeds, may_change_anything, recorded_deed
 from tallystick.guard.live_world import LiveWorld
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.decision import Call
 from tallystick.model.intent import Effects, Operation

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.guard.file_authors import By, Files, Made, is_upkeep
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Effects
 from tests.support.cases import each

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import argv_effects, effects
-from tallystick.intent.tools import Code, Uses, uses_of
+from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.uses import Code, Uses
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json

@@ -397,7 +397,7 @@ class LineageProjection:
         """The commits that a command says it made."""
         if not any(intent.domain is Domain.PROCESS and intent.target == "git" for intent in call.effects.intents):
             return
-        from tallystick.intent.tools import commits_in
+        from tallystick.intent.tools.commits import commits_in
 
         output = step.values.get("content.output")
         for k, digest in enumerate(commits_in(output) if isinstance(output, str) else (), first):

@@ -26,7 +26,7 @@ from tallystick.guard.approvals import asked_about
 from tallystick.guard.file_authors import Made, is_upkeep
 from tallystick.guard.session_families import Family, SessionFamilies
 from tallystick.guard.session_state import ReadDeed, SessionState
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at

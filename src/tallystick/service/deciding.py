@@ -97,7 +97,7 @@ class Deciding:
 
 def _only_looks(call: Call) -> bool:
     """Whether a call changes nothing, as far as its tool and arguments tell: it reads or lists files."""
-    from tallystick.intent.tools import uses_of
+    from tallystick.intent.tools.calls import uses_of
 
     try:
         uses = uses_of(call.tool, call.args, folder=call.cwd)

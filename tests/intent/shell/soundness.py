@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Domain, Effects, Operation
 

@@ -1,6 +1,7 @@
 """What a simple command becomes in the script."""
 
-from tallystick.intent.shell import Environment, read_script
+from tallystick.intent.shell.commands import Environment
+from tallystick.intent.shell.read import read_script
 from tallystick.model.intent import Chance
 from tallystick.model.script import Command, Role, Script
 from tests.support.cases import each

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tests.support.cases import each

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import argv_effects, effects, read_effects
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tests.intent.shell.soundness import ENVIRONMENT, check

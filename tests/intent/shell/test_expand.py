@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.shell import Environment, read_script
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.expand import computed
+from tallystick.intent.shell.read import read_script
 from tallystick.model.script import HOLE
 from tests.support.cases import each, each_case
 

@@ -1,6 +1,6 @@
 """What files hold that a text writes before it runs them."""
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Operation
 from tests.support.cases import each, each_case

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tallystick.intent.shell import Environment, read_argv, read_script
+from tallystick.intent.shell.commands import Environment
+from tallystick.intent.shell.read import read_argv, read_script
 from tallystick.model.script import HOLE, STAR, Command, Script
 from tests.support.cases import each, each_case
 from tests.support.laws import examples

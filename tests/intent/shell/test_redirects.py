@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.intent.shell import Environment, read_script
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
+from tallystick.intent.shell.read import read_script
 from tallystick.intent.shell.redirects import Document, Kind, Piece, lifted, pieces
 from tallystick.model.intent import Operation
 from tallystick.model.script import Role

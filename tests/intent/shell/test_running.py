@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.intent.shell.running import pieces
 from tallystick.model.intent import Intent, Operation

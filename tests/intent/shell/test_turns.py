@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.shell import Environment, read_script
+from tallystick.intent.shell.commands import Environment
+from tallystick.intent.shell.read import read_script
 from tallystick.model.script import Cycle, Loop, Script, Word
 from tests.support.cases import each, each_case
 

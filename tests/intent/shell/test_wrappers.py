@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.shell import wrappers
-from tallystick.intent.shell.told import Feed
+from tallystick.intent.shell.feeds import Feed
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Word
 from tests.support.cases import each, each_case

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tallystick.intent.tools import Uses, uses_of
+from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.uses import Uses
 from tallystick.model.intent import Domain, Intent
 
 PATCH = """*** Begin Patch

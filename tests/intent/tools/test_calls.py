@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.tools import known_tools, uses_of
+from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.known import known_tools
 from tests.intent.tools.cases import PATCH, lines, uses
 from tests.support.cases import each
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.tools import commits_in
+from tallystick.intent.tools.commits import commits_in
 from tests.support.cases import each_case
 
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tallystick.intent.tools import known_tools
 from tallystick.intent.tools.arguments import plain_name
-from tallystick.intent.tools.known import CALLING, FILE_RULES, REACHING_RULES, TABLE
+from tallystick.intent.tools.known import CALLING, FILE_RULES, REACHING_RULES, TABLE, known_tools
 from tallystick.model.intent import Domain
 from tests.intent.tools.cases import uses
 from tests.intent.tools.recorded import RECORDINGS, SHARED, recorded_calls

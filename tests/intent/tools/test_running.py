@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tallystick.intent.tools import Code
+from tallystick.intent.tools.uses import Code
 from tests.intent.tools.cases import lines, uses
 from tests.support.cases import each, each_case
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_argv_effects, read_effects
 from tallystick.model.decision import Call
 from tallystick.model.intent import Operation

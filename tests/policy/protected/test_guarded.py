@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.tools import uses_of
+from tallystick.intent.tools.calls import uses_of
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
 from tallystick.policy.calls.reader import read_call

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.policy.taint.origins import Origins

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.policy.taint.secret_output import MARKER, shows_secret
 from tests.support.cases import each_case

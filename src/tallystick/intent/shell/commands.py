@@ -15,10 +15,10 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.intent.shell import wrappers
+from tallystick.intent.shell.feeds import Feed, echoed, said
 from tallystick.intent.shell.grammar import Node
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.scope import Place, Scope, change_folder, sources
-from tallystick.intent.shell.told import Feed, echoed, said
 from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Cycle, Loop, Redirect, Role, Script, Word
 

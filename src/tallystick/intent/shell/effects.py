@@ -14,8 +14,8 @@ from tallystick.intent.actions import Action, Actions, Done, Read, Reading
 from tallystick.intent.code.languages import glimpse_code, read_code
 from tallystick.intent.programs import actions_of
 from tallystick.intent.shell import wrappers
-from tallystick.intent.shell.carrying import WRITTEN_OUT
 from tallystick.intent.shell.commands import Environment
+from tallystick.intent.shell.feeds import WRITTEN_OUT
 from tallystick.intent.shell.holding import INTO_VARIABLES
 from tallystick.intent.shell.intents import Frame, Site
 from tallystick.intent.shell.names import canonical
@@ -96,6 +96,9 @@ class _Engine(Running):
             self.opaque["size"] = None
             self.found.append(Intent(domain=Domain.UNKNOWN, operation=Operation.UNKNOWN, target="size: cut here"))
         return Effects(intents=tuple(self.found), flows=flows, opaque=tuple(self.opaque))
+
+    def _shell_text(self, text: str, environment: Environment, parameters: tuple[Word, ...], frame: Frame) -> None:
+        self._script(read_script(text, environment, parameters), frame)
 
     def _script(self, script: Script, frame: Frame) -> None:
         self._scripts.append(script)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tallystick.intent.actions import Action, Actions
-from tallystick.intent.shell.carrying import passed_on
+from tallystick.intent.shell.feeds import passed_on
 from tallystick.intent.shell.files import Text, read, together
 from tallystick.intent.shell.intents import Intents, Site
 from tallystick.intent.shell.output import NOTHING, Output

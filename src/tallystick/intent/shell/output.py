@@ -12,8 +12,8 @@ import msgspec
 
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Actions
+from tallystick.intent.shell.feeds import echoed, printed
 from tallystick.intent.shell.files import Text, together
-from tallystick.intent.shell.told import echoed, printed
 from tallystick.model.script import HOLE, Command, Word
 
 _SILENT = programs_with("prints-nothing")

@@ -14,15 +14,13 @@ from functools import partial
 
 from tallystick.intent.shell.commands import Environment, State
 from tallystick.intent.shell.expand import Depth, Expander, joined
+from tallystick.intent.shell.feeds import Feed, carried, printed_by, said
 from tallystick.intent.shell.grammar import Node, glued, is_descriptor, is_lost, is_slow, text_of
 from tallystick.intent.shell.redirects import SKIPPED, Redirector
 from tallystick.intent.shell.scope import CHANGES_FOLDER, Scope, failed, may_have_run, merge, untold
-from tallystick.intent.shell.told import Feed, carried, printed_by, said
 from tallystick.intent.shell.turns import may_turn, turns_of
 from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Role, Script, Word
-
-__all__ = ["Environment", "read_argv", "read_script"]
 
 _MOST_TEXTS = 6
 _MOST_ROUNDS = 16

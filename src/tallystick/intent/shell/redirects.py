@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from tallystick.intent.shell.commands import Collector, Environment
 from tallystick.intent.shell.expand import Expander, joined
+from tallystick.intent.shell.feeds import Feed, carried, read_from
 from tallystick.intent.shell.grammar import (
     MOST_BYTES,
     Node,
@@ -32,7 +33,6 @@ from tallystick.intent.shell.grammar import (
     text_of,
 )
 from tallystick.intent.shell.scope import Scope
-from tallystick.intent.shell.told import Feed, carried, read_from
 from tallystick.model.intent import Chance
 from tallystick.model.script import HOLE, Command, Redirect, Role, Word
 

@@ -2,8 +2,8 @@
 
 Owns which text is read where it is run, in which language, the bounds, and where a shell text that is too long may be
 cut: between statements, as far as its lines show them. Pieces are read one by one, so that what one of them sets is not
-known in the next. Must not know how a shell text becomes commands and their intents, nor how code is read: the class that derives
-from it does.
+known in the next. Must not know how a shell text becomes commands and their intents, nor how code is read: the class
+that derives from it does.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Action, Actions, Code, Read, Snippet
 from tallystick.intent.shell import wrappers
 from tallystick.intent.shell.commands import Environment
+from tallystick.intent.shell.feeds import Feed
 from tallystick.intent.shell.files import Files, Text, language_of, read
 from tallystick.intent.shell.grammar import is_slow
 from tallystick.intent.shell.holding import READS, Holding
 from tallystick.intent.shell.intents import Frame, Site
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.output import NOTHING, Output
-from tallystick.intent.shell.read import read_script
 from tallystick.intent.shell.recipes import BUILD_TOOLS, recipe_of
 from tallystick.intent.shell.targets import is_no_file, path_of, spelled
-from tallystick.intent.shell.told import Feed
 from tallystick.model.intent import Domain, Operation
-from tallystick.model.script import HOLE, Command, Role, Script, Word
+from tallystick.model.script import HOLE, Command, Role, Word
 
 _MOST_PIECES = 16
 _LONG = 7_000
@@ -106,7 +105,7 @@ class Running(Holding):
         self._code_size = 0
 
     @abstractmethod
-    def _script(self, script: Script, frame: Frame) -> None:
+    def _shell_text(self, text: str, environment: Environment, parameters: tuple[Word, ...], frame: Frame) -> None:
         """Make the intents of a shell text."""
 
     @abstractmethod
@@ -357,7 +356,7 @@ class Running(Holding):
         chance, is_last = self.state(site)
         frame = Frame(site.into, site.out, site.number, chance, is_last)
         if len(self.found) < MOST_INTENTS:
-            self._script(read_script(text, environment, parameters), frame)
+            self._shell_text(text, environment, parameters, frame)
 
 
 def _is_plain(commands: tuple[Command, ...], number: int) -> bool:

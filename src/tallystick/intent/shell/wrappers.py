@@ -10,8 +10,8 @@ import re
 from itertools import pairwise
 
 from tallystick.catalog.programs import programs, programs_with
+from tallystick.intent.shell.feeds import Feed
 from tallystick.intent.shell.starters import started, started_text
-from tallystick.intent.shell.told import Feed
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE, Word
 

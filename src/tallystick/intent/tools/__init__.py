@@ -4,24 +4,13 @@ Owns tool name and arguments → Uses: intents, how data moves among them, and t
 Must not know what those texts do: `shell` reads them; nor whether the call ran.
 """
 
-from __future__ import annotations
-
-from tallystick.intent.tools.calls import uses_of
-from tallystick.intent.tools.commits import commits_in
-from tallystick.intent.tools.known import known_tools
-from tallystick.intent.tools.patching import Change, changes_told
-from tallystick.intent.tools.uses import Code, Uses
-
 __all__ = [
-    "Change",
-    "Code",
-    "Uses",
     "arguments",
-    "changes_told",
-    "commits_in",
-    "known_tools",
+    "calls",
+    "commits",
+    "known",
     "memory",
+    "patching",
     "paths",
     "uses",
-    "uses_of",
 ]

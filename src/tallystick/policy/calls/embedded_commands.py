@@ -17,7 +17,7 @@ from itertools import pairwise
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Reading
 from tallystick.intent.programs import known_programs
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_argv_effects, read_effects
 from tallystick.model.intent import Domain
 from tallystick.model.script import Command

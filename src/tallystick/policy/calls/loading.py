@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from tallystick.intent.actions import Reading, Snippet
 from tallystick.intent.code.notebooks import cells
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.intent.shell.files import language_of
 from tallystick.intent.shell.names import canonical

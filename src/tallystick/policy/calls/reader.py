@@ -12,9 +12,10 @@ import msgspec
 
 from tallystick.catalog.agents import AGENTS
 from tallystick.intent.actions import Reading, Snippet
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_argv_effects, read_effects
-from tallystick.intent.tools import Code, Uses, uses_of
+from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.uses import Code, Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.policy.calls.embedded_commands import calls_in, commands_in, read_typed, windows_texts

@@ -15,12 +15,12 @@ from hashlib import sha256
 from ahocorasick_rs import AhoCorasick
 
 from tallystick.intent.actions import Reading
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.intent.shell.files import language_of
 from tallystick.intent.shell.recipes import package_scripts
 from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
-from tallystick.intent.tools import Uses
+from tallystick.intent.tools.uses import Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Intent
 from tallystick.policy.calls.high_impact import GRAVE, grave

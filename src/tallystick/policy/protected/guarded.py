@@ -17,8 +17,8 @@ from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Action, Actions, Done, Snippet
 from tallystick.intent.programs import actions_of
 from tallystick.intent.programs.files import Finding, finding_of
-from tallystick.intent.tools import Uses
 from tallystick.intent.tools.arguments import strings
+from tallystick.intent.tools.uses import Uses
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Role, Word
 from tallystick.policy.calls.reading import CallReading

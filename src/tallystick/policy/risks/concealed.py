@@ -21,7 +21,7 @@ from ahocorasick_rs import AhoCorasick
 from tallystick.catalog.loading import Entry, load
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import programs
-from tallystick.policy.risks.reverse_shells import runs_named
+from tallystick.policy.risks.received_code import runs_named
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 

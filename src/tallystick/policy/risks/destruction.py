@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.intent.programs.arguments import names
-from tallystick.intent.shell import Environment, read_script
+from tallystick.intent.shell.commands import Environment
+from tallystick.intent.shell.read import read_script
 from tallystick.model.intent import Domain
 from tallystick.model.script import Role
 from tallystick.policy.calls.reading import CallReading

@@ -12,7 +12,7 @@ from itertools import pairwise
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Reading
 from tallystick.intent.programs.network import ssh_line
-from tallystick.intent.shell import Environment
+from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_effects
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.script import Command, Role, Word

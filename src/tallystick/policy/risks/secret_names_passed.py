@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
-from tallystick.intent.tools import known_tools
 from tallystick.intent.tools.arguments import plain_name, strings
+from tallystick.intent.tools.known import known_tools
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.paths import placed
 from tallystick.model.script import Command, Role
