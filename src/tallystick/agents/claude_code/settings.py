@@ -8,125 +8,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity
+from tallystick.agents.settings import Hit
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import Base
 
 NAME = "claude-code"
 
-BYPASS = Rule(
-    "claude.bypass-permissions",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "Sessions begin in the mode that asks about nothing: every tool call runs.",
-    "Set `permissions.defaultMode` to `default` or `acceptEdits`.",
-)
-SKIPS_WARNING = Rule(
-    "claude.skips-bypass-warning",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The warning before the mode that asks about nothing is switched off.",
-    "Take `skipDangerousModePermissionPrompt` out.",
-)
-ALLOWS_SHELL = Rule(
-    "claude.allows-any-command",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A rule lets every shell command run without a question.",
-    "Name the commands: `Bash(npm test)`, `Bash(git status:*)`.",
-)
-ALLOWS_INTERPRETER = Rule(
-    "claude.allows-interpreter",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "A rule lets a program run without a question that runs any code it is given, or sends and fetches anything.",
-    "Name the script or the whole command instead of the program.",
-)
-ALLOWS_FETCH = Rule(
-    "claude.allows-any-page",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "A rule lets the agent fetch any page without a question: what it has read can leave in an address.",
-    "Name the hosts: `WebFetch(domain:docs.example.com)`.",
-)
-ALLOWS_WRITES = Rule(
-    "claude.allows-any-write",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A rule lets the agent write files anywhere, its own settings and your shell's start files among them.",
-    "Name folders of the project: `Edit(src/**)`.",
-)
-WIDE_FOLDER = Rule(
-    "claude.wide-folder",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "The agent may work in the whole home folder or the whole file system.",
-    "Name the folders that it needs in `permissions.additionalDirectories`.",
-)
-ALL_SERVERS = Rule(
-    "claude.all-project-servers",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Every MCP server that a project names is started without a question.",
-    "Take `enableAllProjectMcpServers` out and approve servers by name.",
-)
-SANDBOX_UNIX = Rule(
-    "claude.sandbox-all-sockets",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Commands in the sandbox may talk to Unix sockets such as Docker's, and through them to the whole machine.",
-    "Take the socket out of `sandbox.network`.",
-)
-SANDBOX_WEAK = Rule(
-    "claude.sandbox-weakened",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "The sandbox runs in its weaker form, which relies on a container around it.",
-    "Take `enableWeakerNestedSandbox` out unless the agent runs in a container.",
-)
-SANDBOX_OPEN = Rule(
-    "claude.sandbox-any-host",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Commands in the sandbox may reach every host.",
-    "Name hosts in `sandbox.network.allowedDomains`.",
-)
-MANAGED_HOOKS = Rule(
-    "claude.managed-hooks-only",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Only the administrator's hooks are run: a recorder in your own settings sees nothing.",
-    "Have the administrator add our hook to the managed settings, or rely on `tally import`.",
-)
-PROMPTS = Rule(
-    "claude.telemetry-prompts",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Telemetry carries the words of prompts or the contents of tool calls.",
-    "Take OTEL_LOG_USER_PROMPTS, OTEL_LOG_TOOL_CONTENT and OTEL_LOG_RAW_API_BODIES out.",
-)
-PLAIN_COLLECTOR = Rule(
-    "claude.telemetry-plaintext",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Telemetry is sent over plain HTTP to another machine.",
-    "Use https:// for the collector.",
-)
-LONG_HISTORY = Rule(
-    "claude.long-history",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "Transcripts are kept for more than a year, with all that the agent has read.",
-    "Set `cleanupPeriodDays` to what you need; what `tally` recorded stays.",
-)
-PROJECT_HELPER = Rule(
-    "claude.project-key-helper",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "A project's settings name a program that the agent runs to get its key.",
-    "Keep `apiKeyHelper` and the like in your own settings.",
-)
+BYPASS = rule_named("claude.bypass-permissions")
+SKIPS_WARNING = rule_named("claude.skips-bypass-warning")
+ALLOWS_SHELL = rule_named("claude.allows-any-command")
+ALLOWS_INTERPRETER = rule_named("claude.allows-interpreter")
+ALLOWS_FETCH = rule_named("claude.allows-any-page")
+ALLOWS_WRITES = rule_named("claude.allows-any-write")
+WIDE_FOLDER = rule_named("claude.wide-folder")
+ALL_SERVERS = rule_named("claude.all-project-servers")
+SANDBOX_UNIX = rule_named("claude.sandbox-all-sockets")
+SANDBOX_WEAK = rule_named("claude.sandbox-weakened")
+SANDBOX_OPEN = rule_named("claude.sandbox-any-host")
+MANAGED_HOOKS = rule_named("claude.managed-hooks-only")
+PROMPTS = rule_named("claude.telemetry-prompts")
+PLAIN_COLLECTOR = rule_named("claude.telemetry-plaintext")
+LONG_HISTORY = rule_named("claude.long-history")
+PROJECT_HELPER = rule_named("claude.project-key-helper")
 
 _WHOLE_SHELL = re.compile(r"(?:Bash|PowerShell)(?:\(\s*(?:\*|:\*|\*:\*|\*\*|\* \*)?\s*\))?")
 _INTERPRETER = re.compile(

@@ -8,39 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity
+from tallystick.agents.settings import Hit
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 
 NAME = "cline"
 
-YOLO = Rule(
-    "cline.yolo",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "Every action is approved by itself: files, commands, the browser, MCP tools.",
-    "Switch YOLO mode and approve-all off in the settings.",
-)
-ALL_COMMANDS = Rule(
-    "cline.approves-any-command",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Every shell command runs without a question, those that the agent itself holds to be risky too.",
-    "Approve safe commands only.",
-)
-OUTSIDE = Rule(
-    "cline.edits-outside",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Files outside the project are written without a question.",
-    "Switch `edit all files` off.",
-)
-HOOKS_OFF = Rule(
-    "cline.hooks-off",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Hooks are switched off: a recorder sees nothing while the agent works.",
-    "Switch hooks on in the settings.",
-)
+YOLO = rule_named("cline.yolo")
+ALL_COMMANDS = rule_named("cline.approves-any-command")
+OUTSIDE = rule_named("cline.edits-outside")
+HOOKS_OFF = rule_named("cline.hooks-off")
 
 
 def look(document: Document) -> Iterator[Hit]:

@@ -7,98 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Hit, Where
 from tallystick.agents.settings.environment import endpoint
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document, walk
+from tallystick.agents.settings.rules import rule_named
 from tallystick.model.step import Json
 
 NAME = "codex"
 
-NO_GUARD = Rule(
-    "codex.no-sandbox-no-approval",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "Commands run without a sandbox, and the user is never asked.",
-    'Set `sandbox_mode = "workspace-write"` and `approval_policy = "on-request"`.',
-)
-NO_SANDBOX = Rule(
-    "codex.no-sandbox",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Commands run without a sandbox.",
-    'Set `sandbox_mode = "workspace-write"`; add single folders with `writable_roots`.',
-)
-NETWORK_UNASKED = Rule(
-    "codex.network-without-approval",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Commands reach the network, and the user is never asked: what was read can leave.",
-    'Set `approval_policy = "on-request"`, or take `network_access` out.',
-)
-NETWORK = Rule(
-    "codex.network-on",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Commands in the sandbox reach every host.",
-    "Take `network_access = true` out; the agent asks where it needs the network.",
-)
-WIDE_ROOT = Rule(
-    "codex.wide-writable-root",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The sandbox lets commands write in the whole home folder, the whole file system or a folder of keys or settings.",
-    "Name the folders that are needed in `writable_roots`.",
-)
-WHOLE_ENVIRONMENT = Rule(
-    "codex.keeps-secret-variables",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Commands get every variable of your environment, those whose names say KEY, SECRET or TOKEN too.",
-    'Set `ignore_default_excludes = false`, or `inherit = "core"`, in `[shell_environment_policy]`.',
-)
-PROMPTS = Rule(
-    "codex.telemetry-prompts",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Telemetry carries the words of prompts.",
-    "Set `log_user_prompt = false` in `[otel]`.",
-)
-PLAIN_COLLECTOR = Rule(
-    "codex.telemetry-plaintext",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Telemetry is sent over plain HTTP to another machine.",
-    "Use https:// for the exporter's endpoint.",
-)
-HISTORY = Rule(
-    "codex.history-unbounded",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "All prompts are kept in one file that has no limit.",
-    'Set `max_bytes` in `[history]`, or `persistence = "none"`.',
-)
-HOOKS_OFF = Rule(
-    "codex.hooks-off",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Hooks are switched off: a recorder sees nothing while the agent works.",
-    "Take `hooks = false` out of `[features]`.",
-)
-TRUSTS_HOME = Rule(
-    "codex.trusts-home",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "The home folder or the root is a trusted project: settings that turn up in it are obeyed.",
-    "Trust single projects.",
-)
-KEY_FILE = Rule(
-    "codex.key-in-file",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "The agent's own login is kept in a file instead of the system's key store.",
-    'Set `cli_auth_credentials_store = "keyring"` or `"auto"`.',
-)
+NO_GUARD = rule_named("codex.no-sandbox-no-approval")
+NO_SANDBOX = rule_named("codex.no-sandbox")
+NETWORK_UNASKED = rule_named("codex.network-without-approval")
+NETWORK = rule_named("codex.network-on")
+WIDE_ROOT = rule_named("codex.wide-writable-root")
+WHOLE_ENVIRONMENT = rule_named("codex.keeps-secret-variables")
+PROMPTS = rule_named("codex.telemetry-prompts")
+PLAIN_COLLECTOR = rule_named("codex.telemetry-plaintext")
+HISTORY = rule_named("codex.history-unbounded")
+HOOKS_OFF = rule_named("codex.hooks-off")
+TRUSTS_HOME = rule_named("codex.trusts-home")
+KEY_FILE = rule_named("codex.key-in-file")
 
 _SENSITIVE = (".ssh", ".aws", ".gnupg", ".codex", ".config/gcloud", ".kube", ".docker")
 _WHOLE = frozenset(("/", "~", "~/", "$HOME", "/home", "/Users", "/etc", "/usr", "/var", "C:\\"))

@@ -8,46 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity
+from tallystick.agents.settings import Hit
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 
 NAME = "copilot"
 
-TRUSTS_HOME = Rule(
-    "copilot.trusts-home",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "The home folder or the root is trusted: the agent reads, changes and runs files anywhere in it.",
-    "Trust single projects.",
-)
-ANY_ADDRESS = Rule(
-    "copilot.allows-any-address",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Every address may be fetched without a question.",
-    "Name hosts in `allowedUrls`.",
-)
-PLAIN_TOKEN = Rule(
-    "copilot.token-in-file",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "The agent's login may be stored in a file as it is.",
-    "Take `storeTokenPlaintext` out, and have a key store on the machine.",
-)
-HOOKS_OFF = Rule(
-    "copilot.hooks-off",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "All hooks are switched off: a recorder sees nothing while the agent works.",
-    "Take `disableAllHooks` out.",
-)
-ALLOW_ALL = Rule(
-    "copilot.allow-all",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "COPILOT_ALLOW_ALL is set in this environment: every tool call runs without a question.",
-    "Take the variable out of your shell's start files.",
-)
+TRUSTS_HOME = rule_named("copilot.trusts-home")
+ANY_ADDRESS = rule_named("copilot.allows-any-address")
+PLAIN_TOKEN = rule_named("copilot.token-in-file")
+HOOKS_OFF = rule_named("copilot.hooks-off")
+ALLOW_ALL = rule_named("copilot.allow-all")
 
 VARIABLES = {"COPILOT_ALLOW_ALL": ALLOW_ALL}
 """Variables of the environment that the agent obeys when they say yes."""

@@ -9,60 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity
+from tallystick.agents.settings import Hit
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 
 NAME = "cursor"
 
-UNRESTRICTED = Rule(
-    "cursor.runs-everything",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "Every tool call runs without a question.",
-    "Set `approvalMode` to `allowlist`.",
-)
-ALLOWS_SHELL = Rule(
-    "cursor.allows-any-command",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A rule lets every shell command run without a question.",
-    "Name the commands: `Shell(git)`.",
-)
-ALLOWS_WRITES = Rule(
-    "cursor.allows-any-write",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "A rule lets the agent write every file.",
-    "Name folders: `Write(src/**)`.",
-)
-ALLOWS_TOOLS = Rule(
-    "cursor.allows-any-server-tool",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "A rule lets the tools of every MCP server run without a question.",
-    "Name server and tool.",
-)
-NO_SANDBOX = Rule(
-    "cursor.sandbox-off",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Commands run without the sandbox.",
-    "Set `sandbox.mode` to `enabled`, and `type` to `workspace_readwrite`.",
-)
-ANY_HOST = Rule(
-    "cursor.sandbox-any-host",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Commands in the sandbox reach every host.",
-    "Deny by default and name hosts in `networkPolicy.allow`.",
-)
-WIDE_PATH = Rule(
-    "cursor.sandbox-wide-path",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The sandbox lets commands write in the whole home folder or the whole file system.",
-    "Name the folders that are needed in `additionalReadwritePaths`.",
-)
+UNRESTRICTED = rule_named("cursor.runs-everything")
+ALLOWS_SHELL = rule_named("cursor.allows-any-command")
+ALLOWS_WRITES = rule_named("cursor.allows-any-write")
+ALLOWS_TOOLS = rule_named("cursor.allows-any-server-tool")
+NO_SANDBOX = rule_named("cursor.sandbox-off")
+ANY_HOST = rule_named("cursor.sandbox-any-host")
+WIDE_PATH = rule_named("cursor.sandbox-wide-path")
 
 _SHELL = re.compile(r"Shell\(\s*(?:\*|\*\*|\*:\*)?\s*\)|Shell")
 _WRITE = re.compile(r"Write\(\s*(?:\*|\*\*|\*\*/\*|/\*\*|~/\*\*)\s*\)|Write")

@@ -7,39 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, genai
+from tallystick.agents.settings import Hit, genai
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 
 NAME = "gemini"
 
-AUTO_EDIT = Rule(
-    "gemini.edits-unasked",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "Sessions begin in the mode that writes files without a question.",
-    "Set `general.defaultApprovalMode` to `default`.",
-)
-AUTO_ACCEPT = Rule(
-    "gemini.auto-accept",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "Tool calls that the agent itself holds to be safe run without a question.",
-    "Take `tools.autoAccept` out.",
-)
-KEEPS_APPROVALS = Rule(
-    "gemini.permanent-approval",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "The question about a tool offers an approval for all future sessions.",
-    "Take `security.enablePermanentToolApproval` out.",
-)
-NO_RETENTION = Rule(
-    "gemini.history-unbounded",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "Old sessions are never deleted.",
-    "Take `general.sessionRetention.enabled = false` out.",
-)
+AUTO_EDIT = rule_named("gemini.edits-unasked")
+AUTO_ACCEPT = rule_named("gemini.auto-accept")
+KEEPS_APPROVALS = rule_named("gemini.permanent-approval")
+NO_RETENTION = rule_named("gemini.history-unbounded")
 
 
 def look(document: Document) -> Iterator[Hit]:

@@ -7,71 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Hit, Where
 from tallystick.agents.settings.environment import endpoint
 from tallystick.agents.settings.mcp import is_loopback
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import Base
 from tallystick.model.step import Json
 
 NAME = "opencode"
 
-ALLOWS_ALL = Rule(
-    "opencode.allows-everything",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Every tool call runs without a question, outside the project too.",
-    'Set `permission` by tool: `{"bash": "ask", "edit": "ask"}`.',
-)
-ALLOWS_SHELL = Rule(
-    "opencode.allows-any-command",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Every shell command runs without a question.",
-    'Set `permission.bash` to `{"*": "ask", "git status*": "allow"}`.',
-)
-OUTSIDE = Rule(
-    "opencode.outside-project",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Files outside the project are read and written without a question.",
-    "Set `permission.external_directory` to `ask`, or name folders.",
-)
-READS_SECRETS = Rule(
-    "opencode.reads-env-files",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Files named .env, which hold keys, are read without a question; they would be refused otherwise.",
-    "Take the rule on .env out of `permission.read`.",
-)
-SHARES = Rule(
-    "opencode.shares-sessions",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Every session is published at an address that anybody with the link can read.",
-    "Set `share` to `manual` or `disabled`.",
-)
-OPEN_SERVER = Rule(
-    "opencode.open-server",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The agent's server listens for other machines: who reaches it can have the agent run commands.",
-    "Take `server.hostname` and `server.mdns` out.",
-)
-REMOTE_INSTRUCTIONS = Rule(
-    "opencode.remote-instructions",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Instructions are fetched from an address: who owns it tells the model what to do.",
-    "Keep a copy in the project and name that.",
-)
-UNPINNED_PLUGIN = Rule(
-    "opencode.unpinned-plugin",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "A plugin is installed in whatever version is newest, and runs with the agent's rights.",
-    "Name an exact version: `name@1.2.3`.",
-)
+ALLOWS_ALL = rule_named("opencode.allows-everything")
+ALLOWS_SHELL = rule_named("opencode.allows-any-command")
+OUTSIDE = rule_named("opencode.outside-project")
+READS_SECRETS = rule_named("opencode.reads-env-files")
+SHARES = rule_named("opencode.shares-sessions")
+OPEN_SERVER = rule_named("opencode.open-server")
+REMOTE_INSTRUCTIONS = rule_named("opencode.remote-instructions")
+UNPINNED_PLUGIN = rule_named("opencode.unpinned-plugin")
 
 
 def look(document: Document) -> Iterator[Hit]:

@@ -7,32 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, genai
+from tallystick.agents.settings import Hit, genai
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 
 NAME = "qwen"
 
-YOLO = Rule(
-    "qwen.yolo",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "Sessions begin in the mode that asks about nothing: every tool call runs.",
-    "Set `tools.approvalMode` to `default` or `auto-edit`.",
-)
-AUTO_EDIT = Rule(
-    "qwen.edits-unasked",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "Sessions begin in the mode that writes files without a question.",
-    "Set `tools.approvalMode` to `default`.",
-)
-BYPASS = Rule(
-    "qwen.bypass-permissions",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "Sessions begin in the permission mode that skips ordinary questions.",
-    "Set `general.defaultPermissionMode` to `default`.",
-)
+YOLO = rule_named("qwen.yolo")
+AUTO_EDIT = rule_named("qwen.edits-unasked")
+BYPASS = rule_named("qwen.bypass-permissions")
 
 
 def look(document: Document) -> Iterator[Hit]:

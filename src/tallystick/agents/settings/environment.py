@@ -7,40 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Hit, Where
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document, walk
+from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import AGENTS, Base
 from tallystick.model.step import Json
 
-TLS_OFF = Rule(
-    "settings.tls-off",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A variable switches the check of certificates off: whoever is on the way can answer in a server's place.",
-    "Take it out; add your own authority with NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.",
-)
-PLAIN_ENDPOINT = Rule(
-    "settings.plaintext-endpoint",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The model is called over plain HTTP: prompts, code and the key can be read on the way.",
-    "Use https://.",
-)
-PROJECT_ENDPOINT = Rule(
-    "settings.project-endpoint",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "A project's settings say where the model is called: who cloned it may send prompts and a key to that host.",
-    "Keep the address in your own settings, or take it out.",
-)
-PRELOAD = Rule(
-    "settings.preload",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A variable makes every program that the agent starts load code from a file.",
-    "Take it out, or set it for the one command that needs it.",
-)
+TLS_OFF = rule_named("settings.tls-off")
+PLAIN_ENDPOINT = rule_named("settings.plaintext-endpoint")
+PROJECT_ENDPOINT = rule_named("settings.project-endpoint")
+PRELOAD = rule_named("settings.preload")
 
 _CHECKS: dict[str, frozenset[str]] = {
     "NODE_TLS_REJECT_UNAUTHORIZED": frozenset(("0",)),

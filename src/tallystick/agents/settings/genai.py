@@ -8,45 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity
+from tallystick.agents.settings import Hit
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 
-ALLOWS_SHELL = Rule(
-    "genai.allows-any-command",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Every shell command runs without a question (Gemini CLI, Qwen Code).",
-    "Name the commands: `run_shell_command(git status)`.",
-)
-ALLOWS_WRITES = Rule(
-    "genai.allows-any-write",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Files are written without a question (Gemini CLI, Qwen Code).",
-    "Take the tool out of the list.",
-)
-NO_TRUST = Rule(
-    "genai.folder-trust-off",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "A project's settings are obeyed in every folder without asking whether it is trusted (Gemini CLI, Qwen Code).",
-    "Take `security.folderTrust.enabled = false` out.",
-)
-PROMPTS = Rule(
-    "genai.telemetry-prompts",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Telemetry is on and carries the words of prompts (Gemini CLI, Qwen Code).",
-    "Set `telemetry.logPrompts` to false.",
-)
-PLAIN_COLLECTOR = Rule(
-    "genai.telemetry-plaintext",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Telemetry is sent without TLS to another machine (Gemini CLI, Qwen Code).",
-    "Use https:// for `telemetry.otlpEndpoint`.",
-)
+ALLOWS_SHELL = rule_named("genai.allows-any-command")
+ALLOWS_WRITES = rule_named("genai.allows-any-write")
+NO_TRUST = rule_named("genai.folder-trust-off")
+PROMPTS = rule_named("genai.telemetry-prompts")
+PLAIN_COLLECTOR = rule_named("genai.telemetry-plaintext")
 
 _ANY_SHELL = re.compile(r"(?:run_shell_command|ShellTool|Bash)(?:\(\s*\**\s*\))?|\*")
 _ANY_WRITE = re.compile(r"(?:write_file|replace|edit|WriteFileTool|EditTool|Edit|Write)(?:\(\s*\**\s*\))?")

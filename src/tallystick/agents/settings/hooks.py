@@ -12,54 +12,19 @@ from collections.abc import Iterator
 import msgspec
 
 from tallystick.agents.hooks.hook_identity import is_our_url, is_ours
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Hit, Where
 from tallystick.agents.settings.commands import downloads_and_runs, sends, temporary_program
 from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document, walk
+from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import Base
 
-DOWNLOADS = Rule(
-    "hooks.download-and-run",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "A hook downloads code and runs it each time the agent reaches that event.",
-    "Keep the script on disk, reviewed, and call that.",
-)
-SENDS = Rule(
-    "hooks.sends-data",
-    Severity.MEDIUM,
-    Confidence.POTENTIAL,
-    "A hook sends data to another machine; hooks are given prompts, commands and results.",
-    "See what it sends and to whom; leave out the payload if only the event matters.",
-)
-PLAIN_HTTP = Rule(
-    "hooks.plaintext-http",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A hook sends prompts and tool calls over plain HTTP, and takes its orders from whoever answers.",
-    "Use https://, or a listener on this machine.",
-)
-TEMPORARY = Rule(
-    "hooks.temporary-script",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A hook runs a file from a folder in which any user of this machine may put files.",
-    "Move it to a folder that only you can write.",
-)
-APPROVES = Rule(
-    "hooks.approves-everything",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "A hook answers with an approval by itself: calls that would be asked about run.",
-    "Take the approval out; a hook that says nothing leaves the agent's own question in place.",
-)
-PROJECT = Rule(
-    "hooks.of-project",
-    Severity.LOW,
-    Confidence.POTENTIAL,
-    "The project brings a hook: it runs on the machine of everyone who trusts the folder.",
-    "Review it as you review code; keep hooks of your own in your own settings.",
-)
+DOWNLOADS = rule_named("hooks.download-and-run")
+SENDS = rule_named("hooks.sends-data")
+PLAIN_HTTP = rule_named("hooks.plaintext-http")
+TEMPORARY = rule_named("hooks.temporary-script")
+APPROVES = rule_named("hooks.approves-everything")
+PROJECT = rule_named("hooks.of-project")
 
 _APPROVAL = re.compile(
     r"""\\?["'](?:permissionDecision|decision|permission|behavior)\\?["']\s*:\s*\\?["'](?:allow|approve)\\?["']"""

@@ -9,73 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity
+from tallystick.agents.settings import Hit, Rule
 from tallystick.agents.settings.commands import downloads_and_runs
+from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import AGENTS
 
-TAGS = Rule(
-    "instructions.tag-characters",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "The text holds Unicode tag characters, which nobody sees and models read as letters.",
-    "Remove them and find out who put them there.",
-)
-BIDI = Rule(
-    "instructions.bidirectional",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Control characters show a part of the text in another order than the model reads it.",
-    "Remove them.",
-)
-ZERO_WIDTH = Rule(
-    "instructions.zero-width",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "Characters without width stand between letters: they can hide words from people or carry a message.",
-    "Remove them.",
-)
-OVERRIDE = Rule(
-    "instructions.override",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "The text tells the model to set its other instructions aside.",
-    "Remove the sentence, unless it is quoted as an example.",
-)
-SECRECY = Rule(
-    "instructions.secrecy",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "The text tells the model to keep something from the user.",
-    "Remove the sentence, and see what was to be kept.",
-)
-HIDDEN = Rule(
-    "instructions.hidden-comment",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "A comment that is not shown when the page is rendered gives the model orders.",
-    "Remove the comment, or say it in the open.",
-)
-DOWNLOADS = Rule(
-    "instructions.download-and-run",
-    Severity.MEDIUM,
-    Confidence.POTENTIAL,
-    "The text has a command that downloads code and runs it unseen: the agent may run it.",
-    "Have it download with a fixed version and a checksum, or take the command out.",
-)
-SECRETS = Rule(
-    "instructions.reads-secrets",
-    Severity.MEDIUM,
-    Confidence.POTENTIAL,
-    "The text tells the model to read a file that holds keys or passwords.",
-    "Name an environment variable or a tool that uses the key without showing it.",
-)
-UNGUARDED = Rule(
-    "instructions.switches-guards-off",
-    Severity.MEDIUM,
-    Confidence.POTENTIAL,
-    "The text tells the model to start an agent without its questions.",
-    "Take the option out.",
-)
+TAGS = rule_named("instructions.tag-characters")
+BIDI = rule_named("instructions.bidirectional")
+ZERO_WIDTH = rule_named("instructions.zero-width")
+OVERRIDE = rule_named("instructions.override")
+SECRECY = rule_named("instructions.secrecy")
+HIDDEN = rule_named("instructions.hidden-comment")
+DOWNLOADS = rule_named("instructions.download-and-run")
+SECRETS = rule_named("instructions.reads-secrets")
+UNGUARDED = rule_named("instructions.switches-guards-off")
 
 _TAG = re.compile("[\U000e0000-\U000e007f]+")
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{2,7}\U000e007f")

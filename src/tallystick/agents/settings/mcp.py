@@ -12,90 +12,25 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Hit, Where
 from tallystick.agents.settings.commands import downloads_and_runs, is_shell, temporary_program
 from tallystick.agents.settings.launchers import gives_the_machine, image, is_fixed_image, unpinned
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import Base
 from tallystick.model.step import Json
 
-PLAIN_HTTP = Rule(
-    "mcp.plaintext-http",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The server is reached over plain HTTP: whoever is on the way reads and changes what its tools say to the model.",
-    "Use https://, or a server on this machine.",
-)
-SHELL = Rule(
-    "mcp.shell-launcher",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "The server is started by a line for a shell: what it runs is more than one program, and hard to review.",
-    "Name the program and its arguments; put steps before it in a script that is reviewed.",
-)
-DOWNLOADS = Rule(
-    "mcp.download-and-run",
-    Severity.CRITICAL,
-    Confidence.CONFIRMED,
-    "Starting the server downloads code and runs it unseen.",
-    "Install the server from a source with fixed versions, then start what was installed.",
-)
-UNPINNED = Rule(
-    "mcp.unpinned-package",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Each start runs whatever version of the package is newest: one bad release runs with the agent's rights.",
-    "Name an exact version (`name@1.2.3` for npx, `name==1.2.3` for uvx), or install it with a lock file.",
-)
-UNPINNED_IMAGE = Rule(
-    "mcp.unpinned-image",
-    Severity.LOW,
-    Confidence.CONFIRMED,
-    "The container's image is named by a tag, which may mean another image tomorrow.",
-    "Name the image by its digest (`image@sha256:…`).",
-)
-WHOLE_MACHINE = Rule(
-    "mcp.container-has-machine",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The server's container gets the machine's root folder, the Docker socket or all rights: it is no confinement.",
-    "Mount the one folder that the server needs, without --privileged.",
-)
-APPROVES = Rule(
-    "mcp.auto-approve",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "Tools of this server run without a question to the user.",
-    "Take the approval out, or keep it for tools that only read.",
-)
-TEMPORARY = Rule(
-    "mcp.temporary-program",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The server's program lies in a folder in which any user of this machine may put files.",
-    "Move it to a folder that only you can write.",
-)
-RELATIVE = Rule(
-    "mcp.project-program",
-    Severity.MEDIUM,
-    Confidence.POTENTIAL,
-    "The server's program is a file of the project: who changes the project, the agent among them, changes what is run.",
-    "Keep the program outside the project, or review its changes as those of settings.",
-)
-ADDRESS = Rule(
-    "mcp.bare-address",
-    Severity.MEDIUM,
-    Confidence.POTENTIAL,
-    "The server is named by an IP address: nothing but the address says who answers there.",
-    "Use a name with a certificate.",
-)
-UNKNOWN_HOST = Rule(
-    "mcp.unknown-host",
-    Severity.LOW,
-    Confidence.POTENTIAL,
-    "What the model passes to this server leaves the machine for a host that is not on our short list of vendors.",
-    "See who runs the host and what it is given; take the server out if it is not needed.",
-)
+PLAIN_HTTP = rule_named("mcp.plaintext-http")
+SHELL = rule_named("mcp.shell-launcher")
+DOWNLOADS = rule_named("mcp.download-and-run")
+UNPINNED = rule_named("mcp.unpinned-package")
+UNPINNED_IMAGE = rule_named("mcp.unpinned-image")
+WHOLE_MACHINE = rule_named("mcp.container-has-machine")
+APPROVES = rule_named("mcp.auto-approve")
+TEMPORARY = rule_named("mcp.temporary-program")
+RELATIVE = rule_named("mcp.project-program")
+ADDRESS = rule_named("mcp.bare-address")
+UNKNOWN_HOST = rule_named("mcp.unknown-host")
 
 _VENDORS = (
     "githubcopilot.com",

@@ -1,20 +1,43 @@
-"""All rules of the audit.
+"""All rules of the audit, from `catalog/settings_rules`.
 
-Owns gathering them from the modules that use them, for the page and for the tests. Must not know what any is about.
+Owns reading them: how severe each is, what it means, and the remedy. Must not know when a file meets one: the module that
+names a rule does.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 
-from tallystick.agents.settings import NAMES, Rule
+from tallystick.agents.settings import Confidence, Rule, Severity
+from tallystick.catalog import Entry, load_folder
 
-_SHARED = ("files", "environment", "secret_values", "mcp", "hooks", "instructions", "skills", "genai")
+
+class _Facts(Entry, frozen=True, kw_only=True):
+    severity: Severity
+    confidence: Confidence
+    means: str
+    remedy: str
+
+
+@cache
+def _rules() -> Mapping[str, Rule]:
+    files = load_folder("settings_rules", dict[str, _Facts])
+    return MappingProxyType(
+        {
+            id: Rule(id, facts.severity, facts.confidence, facts.means, facts.remedy)
+            for rules in files.values()
+            for id, facts in rules.items()
+        }
+    )
+
+
+def rule_named(id: str) -> Rule:
+    """The rule with this id."""
+    return _rules()[id]
 
 
 def all_rules() -> tuple[Rule, ...]:
     """Every rule once, by its id."""
-    modules = [import_module(f"tallystick.agents.settings.{name}") for name in _SHARED]
-    modules += [import_module(f"tallystick.agents.{name}.settings") for name in NAMES]
-    found = {value.id: value for module in modules for value in vars(module).values() if isinstance(value, Rule)}
-    return tuple(found[id] for id in sorted(found))
+    return tuple(rule for _, rule in sorted(_rules().items()))

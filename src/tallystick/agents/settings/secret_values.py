@@ -9,26 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tallystick.agents.hooks.hook_identity import is_our_url
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity, Where
+from tallystick.agents.settings import Hit, Where
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 from tallystick.model.step import Json
 
 REDACTED = "<redacted>"
 
-IN_SETTINGS = Rule(
-    "settings.literal-secret",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A secret stands in the file: everything that reads the file has it, the agent's model perhaps among them.",
-    "Name an environment variable or a file there instead; replace the secret, as it may have been read already.",
-)
-IN_SERVER = Rule(
-    "mcp.embedded-secret",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "A secret stands in an MCP server's entry: it is in every copy and backup of the file.",
-    "Name an environment variable there instead, and replace the secret.",
-)
+IN_SETTINGS = rule_named("settings.literal-secret")
+IN_SERVER = rule_named("mcp.embedded-secret")
 _SERVERS = frozenset(("mcpServers", "mcp_servers", "mcp"))
 _MOST = 100
 _MOST_DEPTH = 60

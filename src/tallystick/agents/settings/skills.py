@@ -10,51 +10,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from tallystick.agents.settings import Confidence, Hit, Rule, Severity
+from tallystick.agents.settings import Hit
 from tallystick.agents.settings.commands import downloads_and_runs
+from tallystick.agents.settings.rules import rule_named
 
-BROAD_TOOLS = Rule(
-    "skills.broad-tools",
-    Severity.MEDIUM,
-    Confidence.CONFIRMED,
-    "The skill lets the model run any shell command without a question while it is in use.",
-    "List the commands that it needs: `Bash(git status:*)`.",
-)
-BYPASS = Rule(
-    "skills.bypass-permissions",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "The sub-agent works without any question to the user.",
-    "Take `permissionMode: bypassPermissions` out.",
-)
-RUNS = Rule(
-    "skills.runs-when-read",
-    Severity.LOW,
-    Confidence.POTENTIAL,
-    "A command stands in the text in a form that the agent runs before the model reads it.",
-    "See that the command only reads, and that nothing of it comes from outside.",
-)
-RUNS_DOWNLOAD = Rule(
-    "skills.downloads-when-read",
-    Severity.HIGH,
-    Confidence.CONFIRMED,
-    "Reading the skill runs a command that fetches something from the network.",
-    "Take it out; have the model ask for the page instead.",
-)
-SCRIPT_DOWNLOADS = Rule(
-    "programs.download-and-run",
-    Severity.HIGH,
-    Confidence.POTENTIAL,
-    "A script that the agent runs downloads code and runs it unseen.",
-    "Ship what it downloads, or fix its version and check a digest.",
-)
-DUPLICATE = Rule(
-    "skills.duplicate-name",
-    Severity.LOW,
-    Confidence.POTENTIAL,
-    "Two skills have the same name: one stands in for the other, and which one depends on the agent.",
-    "Rename one of them.",
-)
+BROAD_TOOLS = rule_named("skills.broad-tools")
+BYPASS = rule_named("skills.bypass-permissions")
+RUNS = rule_named("skills.runs-when-read")
+RUNS_DOWNLOAD = rule_named("skills.downloads-when-read")
+SCRIPT_DOWNLOADS = rule_named("programs.download-and-run")
+DUPLICATE = rule_named("skills.duplicate-name")
 
 _FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TOOLS = re.compile(r"^(?:allowed-tools|tools)[ \t]*:[ \t]*(.*(?:\r?\n[ \t]*-[ \t].*)*)", re.MULTILINE)
