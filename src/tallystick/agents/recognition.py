@@ -44,6 +44,13 @@ def count_members(value: Json, *needed: str, also: tuple[str, ...] = ()) -> int:
     return len(needed) + sum(_has(value, name) for name in also)
 
 
+def in_place(condition: bool) -> int:
+    """What a file counts for that is, or is not, where only one agent puts its files."""
+    if condition:
+        return IN_ITS_PLACE
+    return 0
+
+
 def _has(value: Json, name: str) -> bool:
     for part in name.split("."):
         if not isinstance(value, dict) or part not in value:

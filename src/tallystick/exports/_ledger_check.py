@@ -236,14 +236,19 @@ class _Chain:
         """What the records so far say."""
         holds = bad is None
         known = self.count > 0
-        without = () if known and self._has_content else (WITHOUT_CONTENT,)
+        cannot_prove: tuple[str, ...] = CANNOT_PROVE
+        variant = None
+        if not known or not self._has_content:
+            cannot_prove = (*CANNOT_PROVE, WITHOUT_CONTENT)
+        if known:
+            variant = Variant(self._bodies[0], self._chains[0], self._root or Root.NULL)
         return LedgerVerdict(
             valid=holds,
             truncated=torn or not self._is_closed,
             steps=self.count,
             first_bad=bad,
-            variant=Variant(self._bodies[0], self._chains[0], self._root or Root.NULL) if known else None,
-            cannot_prove=CANNOT_PROVE + without,
+            variant=variant,
+            cannot_prove=cannot_prove,
         )
 
 

@@ -90,12 +90,23 @@ def _request(
 
 
 def _span(session: str, span: Span) -> dict[str, Json]:
+    kind, parent = _INTERNAL, None
+    links: list[Json] = []
+    status: Json = None
+    if span.is_call_out:
+        kind = _CLIENT
+    if span.parent is not None:
+        parent = span_id(span.parent)
+    if span.link:
+        links = [{"traceId": trace_id(span.link[0]), "spanId": span_id(span.link[1])}]
+    if span.error is not None:
+        status = {"code": _ERROR, "message": span.error or None}
     written: dict[str, Json] = {
         "traceId": trace_id(session),
         "spanId": span_id(span.span),
-        "parentSpanId": span_id(span.parent) if span.parent is not None else None,
+        "parentSpanId": parent,
         "name": span.name,
-        "kind": _CLIENT if span.is_call_out else _INTERNAL,
+        "kind": kind,
         "startTimeUnixNano": _nanoseconds(span.began_us),
         "endTimeUnixNano": _nanoseconds(max(span.ended_us, span.began_us)),
         "attributes": _attributes(span.attributes),
@@ -103,8 +114,8 @@ def _span(session: str, span: Span) -> dict[str, Json]:
             {"timeUnixNano": _nanoseconds(note.at_us), "name": note.name, "attributes": _attributes(note.attributes)}
             for note in span.notes
         ],
-        "links": [{"traceId": trace_id(span.link[0]), "spanId": span_id(span.link[1])}] if span.link else [],
-        "status": {"code": _ERROR, "message": span.error or None} if span.error is not None else None,
+        "links": links,
+        "status": status,
     }
     return {key: _without_none(value) for key, value in written.items() if value not in (None, [])}
 
@@ -136,4 +147,6 @@ def _any(value: Json) -> dict[str, Json]:
         return {"doubleValue": value}
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return {"arrayValue": {"values": [{"stringValue": item} for item in value]}}
-    return {"stringValue": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
+    if not isinstance(value, str):
+        value = json.dumps(value, ensure_ascii=False)
+    return {"stringValue": value}

@@ -158,13 +158,17 @@ class _Log:
 def _add_unknown(event: dict[str, Json], extra: Json) -> None:
     """Put back the members of an event that we do not know: a later version of the agent may."""
     known = {"seq", *EVENT_MEMBERS}
-    if not isinstance(extra, dict):
-        extra = {}
-    meta = extra.get("meta")
-    more = {key: value for key, value in (meta if isinstance(meta, dict) else {}).items() if key not in META_KINDS}
+    found = _object(extra)
+    more = {key: value for key, value in _object(found.get("meta")).items() if key not in META_KINDS}
     if more:
         event["meta"] = {**event.get("meta", {}), **sorted_keys(more)}
-    event |= {key: value for key, value in sorted_keys(extra).items() if key.lower() not in known}
+    event |= {key: value for key, value in sorted_keys(found).items() if key.lower() not in known}
+
+
+def _object(value: Json) -> dict[str, Json]:
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
 def _is_of_agent(step: Recorded) -> bool:
@@ -173,14 +177,17 @@ def _is_of_agent(step: Recorded) -> bool:
 
 
 def _header(step: Recorded, session: str) -> dict[str, Json]:
-    is_start = step.type == "session_start"
-    own = None
-    if is_start and step.meta.get("agent") == NAME:
-        own = step.member("source_session")
+    name, title = session, ""
+    if step.type == "session_start":
+        title = _title(step)
+        if step.meta.get("agent") == NAME:
+            own = _string(step.member("source_session"))
+            if own is not None:
+                name = own
     header: dict[str, Json] = {
         "_type": "header",
-        "id": own if isinstance(own, str) else session,
-        "workflow_name": _title(step) if is_start else "",
+        "id": name,
+        "workflow_name": title,
         "inputs": {},
         "created_at": _time(step),
         "updated_at": _NO_TIME,
@@ -198,7 +205,7 @@ def _title(step: Recorded) -> str:
 
 def _with_inputs(header: Mapping[str, Json], inputs: Json) -> dict[str, Json]:
     """A header that says what the session was given, if it was given anything."""
-    found = {**header, "inputs": sorted_keys(inputs) if isinstance(inputs, dict) else {}}
+    found = {**header, "inputs": sorted_keys(_object(inputs))}
     return {key: value for key, value in found.items() if key != "inputs" or value}
 
 
@@ -223,7 +230,13 @@ def _event(step: Recorded) -> dict[str, Json]:
     text = "content.text"
     if step.type == "tool_result":
         text = "content.output"
-    args = step.values.get("content.args")
+    args, success = step.values.get("content.args"), step.meta.get("success")
+    if isinstance(args, dict):
+        args = sorted_keys(args)
+    elif args is not None:
+        args = {"input": args}
+    if "failure" in step.meta:
+        success = None
     return {
         "type": _type(step),
         "timestamp": _time(step),
@@ -235,8 +248,8 @@ def _event(step: Recorded) -> dict[str, Json]:
         "step": step.text("content.step"),
         "content": _as_text(step.values.get(text)),
         "tool": _string(step.member("tool")),
-        "args": sorted_keys(args) if isinstance(args, dict) else None if args is None else {"input": args},
-        "success": step.meta.get("success") if "failure" not in step.meta else None,
+        "args": args,
+        "success": success,
         "error": _as_text(step.values.get("content.error")),
         "duration_ms": step.member("duration_ms"),
         "meta": _meta(step),
@@ -263,7 +276,9 @@ def _meta(step: Recorded) -> dict[str, Json]:
     for key, kind in META_KINDS.items():
         if key in found:
             continue
-        field = key if key in SUBAGENT_ONLY and not is_subagent else SPOKEN_FIELDS.get(key)
+        field = SPOKEN_FIELDS.get(key)
+        if key in SUBAGENT_ONLY and not is_subagent:
+            field = key
         if field is not None:
             value = step.values.get(f"content.{field}")
         else:

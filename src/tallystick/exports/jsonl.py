@@ -42,6 +42,12 @@ def _members(step: Recorded, session: str, *, with_content: bool) -> dict[str, J
     names = [name for name in (*step.values, *step.raw, *step.unloaded) if not name.startswith("local.")]
     withheld = [name for name in step.withheld if not name.startswith("local.")]
     sizes = {**{name: len(data) for name, data in step.raw.items()}, **step.unloaded}
+    said: dict[str, Json] = {"content": {}, "personal": {}, "bytes": {}}
+    if with_content:
+        shown = {name: size for name, size in sorted(sizes.items()) if name in names}
+        said = {"content": _of_class(step, "content."), "personal": _of_class(step, "personal."), "bytes": shown}
+    else:
+        withheld += names
     return {
         "session": session,
         "n": step.n,
@@ -49,10 +55,8 @@ def _members(step: Recorded, session: str, *, with_content: bool) -> dict[str, J
         "parents": list(step.parent_path),
         **{key: step.meta.get(key) for key in _AT_TOP},
         "meta": {key: value for key, value in sorted(step.meta.items()) if key not in _AT_TOP},
-        "content": _of_class(step, "content.") if with_content else {},
-        "personal": _of_class(step, "personal.") if with_content else {},
-        "bytes": {name: size for name, size in sorted(sizes.items()) if name in names} if with_content else {},
-        "withheld": sorted({*withheld, *(() if with_content else names)}),
+        **said,
+        "withheld": sorted(set(withheld)),
     }
 
 

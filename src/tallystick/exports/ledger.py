@@ -113,9 +113,14 @@ def _in_order(record: dict[str, Json]) -> dict[str, Json]:
 def _record(draft: _Draft, session: str, parent: str | None, *, with_content: bool) -> dict[str, Json]:
     """All members but the two hashes that follow from them."""
     step = draft.step
-    output = draft.output or _Content(draft.said[0] if len(draft.said) == 1 else draft.said or "")
+    said: Json = draft.said or ""
+    if len(draft.said) == 1:
+        said = draft.said[0]
+    output = draft.output or _Content(said)
     content = {"input": draft.input, "output": output}
     shown = {name: item.value for name, item in content.items() if with_content and not item.is_hidden}
+    if draft.is_closing:
+        shown = {}
     return {
         "step_id": step.hash,
         "session_id": session,
@@ -126,7 +131,7 @@ def _record(draft: _Draft, session: str, parent: str | None, *, with_content: bo
         "input_hash": draft.input.hash,
         "output_hash": output.hash,
         "parent_step_hash": parent,
-        **({} if draft.is_closing else shown),
+        **shown,
     }
 
 

@@ -118,9 +118,9 @@ class _Provenance:
                 "tally:agent_version": _text(step, "agent_version"),
             },
         )
-        parents = {parent.partition("#")[0] for parent in step.parents if "#" in parent}
-        for parent in sorted(parents) if _text(step, "kind") == "child" else ():
-            self._acts_for(step.session, parent)
+        if _text(step, "kind") == "child":
+            for parent in sorted({parent.partition("#")[0] for parent in step.parents if "#" in parent}):
+                self._acts_for(step.session, parent)
 
     def _open_request(self, step: Recorded) -> None:
         request, prompt = _request_name(step.session, step.n), f"prompt-{step.session}-{step.n}"
@@ -205,12 +205,16 @@ class _Provenance:
         yield self._document.text()
 
     def _add_version(self, version: ArtifactVersion) -> None:
-        name = f"artifact-{version.id if self._with_content else len(self._names) + 1}"
+        name = f"artifact-{len(self._names) + 1}"
+        if self._with_content:
+            name = f"artifact-{version.id}"
         self._names[version.id] = name
         values: Values = {"prov:type": qualified("tally:Artifact"), "tally:kind": version.kind}
         values["tally:version"] = version.version
         for member, at_ms in (("created_at", version.created_at_ms), ("deleted_at", version.deleted_at_ms)):
-            values[f"tally:{member}"] = time_of_ms(at_ms) if at_ms is not None else None
+            values[f"tally:{member}"] = None
+            if at_ms is not None:
+                values[f"tally:{member}"] = time_of_ms(at_ms)
         if self._with_content:
             values |= {"tally:uri": version.uri, "tally:digest": version.digest or None}
         self._document.add("entity", name, values)

@@ -148,7 +148,7 @@ class _Recording:
                 asked = self.api.asked(path, body)
             if asked is None:
                 return None
-            return _Going(self, session, path, asked, _raw_kind(request.get("options")))
+            return _Going(self, path, _call_of(session, asked), _raw_kind(request.get("options")))
         except Exception as error:  # a body of a shape no one thought of must still reach the model
             session.note_loss("model_call", error)
             return None
@@ -175,23 +175,28 @@ def _raw_kind(options: Any) -> str | None:
     return None
 
 
+def _call_of(session: Session, asked: Asked) -> ModelCall:
+    """The call that a request asks for. What it continues may not be known here."""
+    call = ModelCall(session, asked.model, asked.given, asked.settings, quiet=True)
+    call.is_hidden = asked.is_hidden
+    if asked.continues is not None:
+        earlier = session.conversation.up_to(asked.continues)
+        call.is_hidden = asked.is_hidden or earlier is None
+        call.before = earlier or ()
+    return call
+
+
 class _Going:
     """A model call that is going on."""
 
-    def __init__(self, recording: _Recording, session: Session, path: str, asked: Asked, raw: str | None) -> None:
-        self.session = session
+    def __init__(self, recording: _Recording, path: str, call: ModelCall, raw: str | None) -> None:
+        self.session = call.session
         self._recording = recording
         self._path = path
         self._raw = raw
         self.is_raw = raw == "raw"
         self._is_over = False
-        if asked.continues is not None:
-            earlier = session.conversation.up_to(asked.continues)
-        else:
-            earlier = ()
-        self.call = ModelCall(session, asked.model, asked.given, asked.settings, quiet=True)
-        self.call.is_hidden = asked.is_hidden or earlier is None
-        self.call.before = earlier or ()
+        self.call = call
         self.call.begin()
 
     def take(self, result: Any, *, is_stream: bool) -> Any:

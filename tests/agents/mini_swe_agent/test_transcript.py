@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tallystick.agents import SourceFile
@@ -178,4 +178,5 @@ def test_a_damaged_document_does_not_stop_the_reader(data: st.DataObject) -> Non
 
 @given(st.binary(max_size=40))
 def test_bytes_that_are_no_document_are_reported(data: bytes) -> None:
+    assume(data.strip() != b"{}")  # a document without anything
     assert any(isinstance(event, Loss) for event in fed(data))

@@ -10,12 +10,14 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.aider.blocks import Block, Kind, blocks_of
-from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.point import Point
 from tallystick.agents.recognition import IN_ITS_PLACE
 from tallystick.catalog.agents import AGENTS
-from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Step
 
 NAME = "aider"
 SHAPE = Shape.DOCUMENT
@@ -51,8 +53,12 @@ def locate() -> tuple[str, ...]:
 def recognises(path: str, head: bytes) -> int:
     """Whether a file is a chat history: by its name, or as Markdown that begins with the start of a chat."""
     if posixpath.basename(path.replace("\\", "/")) == _FILE:
-        return IN_ITS_PLACE if head.strip() else 0
-    return 1 if path.endswith(".md") and head.lstrip().startswith(_HEAD) else 0
+        if head.strip():
+            return IN_ITS_PLACE
+        return 0
+    if path.endswith(".md") and head.lstrip().startswith(_HEAD):
+        return 1
+    return 0
 
 
 def reader(file: SourceFile) -> Reader:
@@ -81,7 +87,7 @@ class _Reader:
 
     def _session(self, started: str | None) -> str:
         """A chat is named by its project and its start; of two in one second, the second gets a number."""
-        name = first = f"{self._project}/{started.replace(' ', 'T') if started else 'before'}"
+        name = first = f"{self._project}/{(started or 'before').replace(' ', 'T')}"
         while name in self._names:
             name = f"{first}.{len(self._names) + 1}"
         self._names.add(name)
@@ -153,15 +159,18 @@ class _Chat:
         if is_repeated or _ASKED.match(text):
             return self._step("user", {"origin": "command"}, {"content.text": text})
         command = _COMMAND.match(text)
+        meta: dict[str, Json] = {}
         if command is not None:
             self._repeated = command[2] or None
-        meta = {"command": command[1] or None} if command else {}
-        return self._step("user", meta, {"content.text": text}, opens_request=True)
+            meta = {"command": command[1] or None}
+        return replace(self._step("user", meta, {"content.text": text}), opens_request=True)
 
     def _usage_at(self, place: int) -> re.Match[str] | None:
         """The usage that stands right behind an answer."""
-        block = self._blocks[place] if place < len(self._blocks) else None
-        return _USAGE.match(block.text) if block is not None and block.kind is Kind.NOTE else None
+        for block in self._blocks[place : place + 1]:
+            if block.kind is Kind.NOTE:
+                return _USAGE.match(block.text)
+        return None
 
     def _answer(self, text: str, usage: re.Match[str] | None) -> Iterator[Step]:
         name = self._name()
@@ -173,9 +182,11 @@ class _Chat:
             yield self._step("assistant", {}, {"content.text": text}, f"{name}/1")
 
     def _model_call(self, name: str, usage: re.Match[str] | None) -> Step:
-        meta = {"model": self._model, **(_usage_members(usage) if usage else {})}
+        meta: dict[str, Json] = {"model": self._model}
+        if usage:
+            meta |= _usage_members(usage)
         # Files, the map of the repository and summaries of older messages are sent too, and are not in the history.
-        return self._step("model_call", meta, {}, f"{name}/usage", input=Input.HIDDEN)
+        return Point(self._session, f"{name}/usage").model_call(meta, is_shown=False)
 
     # Notes -----------------------------------------------------------------------------------------------------------
 
@@ -205,40 +216,29 @@ class _Chat:
         self._count += 1
         return f"#{self._count - 1}"
 
-    def _step(
-        self,
-        kind: str,
-        meta: dict[str, Json],
-        values: dict[str, Json],
-        source_id: str | None = None,
-        *,
-        input: Input | None = None,
-        opens_request: bool = False,
-    ) -> Step:
-        return Step(
-            session=self._session,
-            type=kind,
-            source_id=source_id or self._name(),
-            meta=known(meta),
-            values=values,
-            input=input,
-            opens_request=opens_request,
-        )
+    def _step(self, kind: str, meta: dict[str, Json], values: dict[str, Json], name: str | None = None) -> Step:
+        return Point(self._session, name or self._name()).step(kind, meta, values)
 
 
 def _told(text: str) -> tuple[str, dict[str, Json], dict[str, Json]] | None:
     """The type, meta and values of the step that a note tells of; None if it is only said."""
     if asked := _ASKED.match(text):
-        decision = "allow" if asked[2].lower()[:1] in ("y", "a") else "deny"
+        decision = "deny"
+        if asked[2].lower().startswith(("y", "a")):
+            decision = "allow"
         return "permission", {"decision": decision, "answer": asked[2]}, {"content.text": asked[1]}
     if applied := _APPLIED.match(text):
         return "file_effect", {"action": "edit"}, {"content.path": applied[1]}
     if commit := _COMMIT.match(text):
-        scope = "commit" if commit["scope"] == "Commit" else "undo"
+        scope = "undo"
+        if commit["scope"] == "Commit":
+            scope = "commit"
         return "file_effect", {"scope": scope, "commit": commit["id"]}, {"content.text": commit["text"]}
     if running := _RUNNING.match(text):
         return "process", {}, {"content.args": {"command": running[1]}}
-    return ("model_call", {}, {}) if _USAGE.match(text) else None
+    if _USAGE.match(text):
+        return "model_call", {}, {}
+    return None
 
 
 def _usage_members(usage: re.Match[str]) -> dict[str, Json]:
@@ -254,8 +254,10 @@ def _usage_members(usage: re.Match[str]) -> dict[str, Json]:
     if tokens["input"] >= cached:
         tokens["input"] -= cached
     is_rounded = any(count is not None and count[-1] in _SCALE for count in counts.values())
-    cost = _number(usage["cost"], 1_000_000) if usage["cost"] is not None else None
-    return {"tokens": tokens, "approximate": True if is_rounded else None, "cost_microusd": cost}
+    found: dict[str, Json] = {"tokens": tokens, "approximate": is_rounded or None}
+    if usage["cost"] is not None:
+        found["cost_microusd"] = _number(usage["cost"], 1_000_000)
+    return found
 
 
 def _number(text: str, scale: int = 1) -> int:

@@ -13,8 +13,8 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.kit.blocks import events_of_blocks
 from tallystick.agents.kit.columns import moment_ms, word
 from tallystick.agents.kit.conversation import Conversation
-from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
-from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, opposite_of, text_of
+from tallystick.agents.recognition import count_members, first_object, in_place
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
@@ -41,9 +41,8 @@ def recognises(path: str, head: bytes) -> int:
     first = first_object(head)
     is_thread = (text_of(first.get("id")) or "").startswith("T-")
     members = count_members(first, "id", "created", also=("messages", "env", "v", "nextMessageId", "agentMode"))
-    in_place = "/amp/threads/" in path and posixpath.basename(path).startswith("T-")
     if members and is_thread:
-        return members + (IN_ITS_PLACE if in_place else 0)
+        return members + in_place("/amp/threads/" in path and posixpath.basename(path).startswith("T-"))
     return 0
 
 
@@ -84,7 +83,7 @@ class _Reader:
         usage = dict_of(message.get("usage"))
         if usage:
             tokens = {name: int_of(usage.get(member)) for name, member in _TOKENS.items()}
-            yield self._talk.model_call(f"{source_id}/usage", usage.get("model"), tokens, ts=ts)
+            yield self._talk.model_call(self._talk.at(f"{source_id}/usage", ts), usage.get("model"), tokens)
         content = [self._plain(block) for block in list_of(message.get("content"))]
         yield from events_of_blocks(
             self._talk, source_id, message.get("role"), content or message.get("content"), ts=ts
@@ -101,5 +100,5 @@ class _Reader:
             "type": "tool_result",
             "tool_use_id": block.get("toolUseID"),
             "content": run.get("result", run.get("error")),
-            "is_error": None if success is None else not success,
+            "is_error": opposite_of(success),
         }

@@ -37,15 +37,8 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """The settings with one handler of ours an event."""
     from tallystick.agents.hooks import nested
 
-    return nested.configure(
-        content,
-        EVENTS,
-        hook.shell(NAME),
-        timeout=_TIMEOUT_SECONDS,
-        matched=_MATCHED,
-        http=hook.http(NAME),
-        by_command=_BY_COMMAND,
-    )
+    form = nested.Form(timeout=_TIMEOUT_SECONDS, matched=_MATCHED, by_command=_BY_COMMAND)
+    return nested.configure(content, EVENTS, hook.shell(NAME), form, http=hook.http(NAME))
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
@@ -68,7 +61,9 @@ def parse(data: bytes, event: str | None) -> Payload:
     name = said.need("hook_event_name")
     root = said.need("session_id")
     agent = said.text("agent_id")
-    session = f"{root}/{agent}" if agent else root
+    session = root
+    if agent:
+        session = f"{root}/{agent}"
     events = tuple(_events(said, name, root, session))
     return Payload(
         event=name,
@@ -100,7 +95,9 @@ def _opening(said: Said, root: str, agent: str | None) -> Opening:
 
 def _events(said: Said, name: str, root: str, session: str) -> list[Event]:
     make = _STEPS.get(name)
-    return [] if make is None else [make(said, root, session)]
+    if make is None:
+        return []
+    return [make(said, root, session)]
 
 
 def _call(said: Said, session: str) -> Call:
@@ -123,9 +120,13 @@ def _step(said: Said, session: str, kind: str, source_id: str | None, meta: dict
 def _prompt(said: Said, root: str, session: str) -> Step:
     text = said.text("prompt") or ""
     typed = not text.lstrip().startswith(_NOT_TYPED)
-    source_id = f"{UNNAMED}{said.text('prompt_id')}" if typed and said.text("prompt_id") else None
+    source_id = None
+    if typed and said.text("prompt_id"):
+        source_id = f"{UNNAMED}{said.text('prompt_id')}"
     step = _step(said, session, "user", source_id, {} if typed else {"origin": "notification"}, text=text)
-    return _opened(step) if typed else step
+    if typed:
+        return _opened(step)
+    return step
 
 
 def _opened(step: Step) -> Step:
@@ -166,7 +167,9 @@ def _result(said: Said, session: str, meta: dict[str, Json], **content: Json) ->
     call = said.text("tool_use_id")
     meta |= said.members(("tool_name", "tool"), ("tool_use_id", "corr"), ("duration_ms", "duration_ms"))
     step = _step(said, session, "tool_result", f"{call}/result" if call else None, meta, **content)
-    return replace(step, after=(Ref(call),)) if call else step
+    if call:
+        return replace(step, after=(Ref(call),))
+    return step
 
 
 def _permission(said: Said, root: str, session: str) -> Step:
@@ -231,5 +234,9 @@ _STEPS = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anyone to ask, Claude Code refuses too."""
-    answer = told(NAME, decision, never_asks=payload.never_asks) if payload.asks is not None else None
-    return SILENT if answer is None else permission_reply(answer.effect.value, answer.reason)
+    answer = None
+    if payload.asks is not None:
+        answer = told(NAME, decision, never_asks=payload.never_asks)
+    if answer is None:
+        return SILENT
+    return permission_reply(answer.effect.value, answer.reason)

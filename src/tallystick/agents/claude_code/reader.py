@@ -75,8 +75,7 @@ class ClaudeReader:
         elif kind == "summary" or kind in TITLES:
             self._keep_name(kind, line, offset)
         else:
-            known = kind in BOOKKEEPING
-            self._pass_on(line, kind if known else f"unknown_{kind}" if kind else "unknown_line", offset)
+            self._pass_on(line, _loss_of(kind), offset)
 
     def _say(self, make: _Maker, line: dict[str, Json], offset: int, size: int) -> None:
         """A line of a conversation, unless the conversation has to wait for the call that spawns it."""
@@ -366,3 +365,12 @@ _SAID: dict[str, _Maker] = {
     "system": ClaudeReader._system,
 }
 """The lines of the conversation, and what makes steps of each."""
+
+
+def _loss_of(kind: str | None) -> str:
+    """What a line is counted as that becomes no step."""
+    if kind in BOOKKEEPING:
+        return str(kind)
+    if kind:
+        return f"unknown_{kind}"
+    return "unknown_line"

@@ -108,6 +108,8 @@ def _telemetry(document: Document) -> Iterator[Hit]:
             yield Hit(rule=PROMPTS, where=("env", name), said=name)
     for name in _COLLECTORS:
         url = document.at("env", name)
-        found = host_of(url) if isinstance(url, str) else None
+        found = None
+        if isinstance(url, str):
+            found = host_of(url)
         if found is not None and found[0] == "http" and not is_loopback(found[1]):
             yield Hit(rule=PLAIN_COLLECTOR, where=("env", name), said=f"http://{found[1]}")

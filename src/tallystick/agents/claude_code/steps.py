@@ -20,24 +20,25 @@ from tallystick.agents.claude_code.lines import (
 from tallystick.agents.claude_code.results import added_by, result_meta
 from tallystick.agents.claude_code.thread import Draft, Place, Thread
 from tallystick.agents.claude_code.tree import where
-from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.reading import blocks_of, dict_of, text_of
 from tallystick.model.step import Json
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A line of a conversation, and what all its steps share."""
 
-    __slots__ = ("id", "json", "parent", "size", "thread", "ts")
+    json: dict[str, Json]
+    id: str
+    thread: Thread
+    parent: Place | None
+    size: int
 
-    def __init__(self, json: dict[str, Json], line_id: str, thread: Thread, parent: Place | None, size: int) -> None:
-        self.json = json
-        self.id = line_id
-        self.thread = thread
-        self.parent = parent
-        self.size = size
-        self.ts = text_of(json.get("timestamp"))
+    @property
+    def ts(self) -> str | None:
+        """When it was written."""
+        return text_of(self.json.get("timestamp"))
 
     def draft(self, kind: str, source_id: str, meta: dict[str, Json], values: dict[str, Json]) -> Draft:
         """A step that the line makes."""
@@ -47,10 +48,7 @@ class Line:
 
     def blocks(self) -> list[Json]:
         """The blocks of its message; text alone is one block."""
-        content = dict_of(self.json.get("message")).get("content")
-        if isinstance(content, str):
-            return [{"type": "text", "text": content}]
-        return list_of(content)
+        return blocks_of(dict_of(self.json.get("message")).get("content"))
 
 
 class Call(msgspec.Struct):
@@ -86,12 +84,7 @@ def _by_human(line: Line, draft: Draft) -> None:
 
 def queued(line: Line, attachment: dict[str, Json]) -> Draft:
     """A prompt or notification that was queued while the agent worked, and given to it between two calls."""
-    said = attachment.get("prompt")
-    blocks: list[Json]
-    if isinstance(said, str):
-        blocks = [{"type": "text", "text": said}]
-    else:
-        blocks = list_of(said)
+    blocks = blocks_of(attachment.get("prompt"))
     parts = Parts()
     origin = queued_origin(attachment)
     meta: dict[str, Json] = {"origin": origin, "run": text_of(line.json.get("promptId")), "queued": True}

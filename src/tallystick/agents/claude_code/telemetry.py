@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.hooks.common_steps import unnamed
 from tallystick.agents.protocols._otlp_read import Record
 from tallystick.agents.protocols._otlp_steps import Case, Told, counts, micros, parsed
 from tallystick.model.step import Json, Ref, Step
@@ -44,7 +44,7 @@ def _run(case: Case) -> str | None:
 def _prompt(case: Case) -> Told:
     record = case.record
     run, text = _run(case), record.text("prompt")
-    step = case.prompt(text, record.text("message.uuid") or (f"{UNNAMED}{run}" if run else None), run=run)
+    step = case.prompt(text, record.text("message.uuid") or unnamed(run), run=run)
     if text is not None and text.lstrip().startswith(_NOT_TYPED):
         step = _notified(step)
     yield from case.told(step)
@@ -58,6 +58,8 @@ def _request(case: Case) -> Told:
     record = case.record
     request = record.text("request_id")
     cost = record.number("cost_usd_micros")
+    if cost is None:
+        cost = micros(record.at.get("cost_usd"))
     meta: dict[str, Json] = {
         "model": record.text("model"),
         "tokens": counts(
@@ -68,13 +70,13 @@ def _request(case: Case) -> Told:
         ),
         "duration_ms": record.number("duration_ms"),
         "ttft_ms": record.number("ttft_ms"),
-        "cost_microusd": cost if cost is not None else micros(record.at.get("cost_usd")),
+        "cost_microusd": cost,
         "request_id": request,
         "effort": record.text("effort"),
         "query_source": record.text("query_source"),
         "run": _run(case),
     }
-    yield from case.told(case.model_call(f"{UNNAMED}{request}/usage" if request else None, meta))
+    yield from case.told(case.model_call(unnamed(request, "usage"), meta))
 
 
 def _error(case: Case) -> Told:
@@ -91,10 +93,7 @@ def _error(case: Case) -> Told:
 
 def _answer(case: Case) -> Told:
     message = case.record.text("message.uuid")
-    source_id = None
-    if message:
-        source_id = f"{UNNAMED}{message}"
-    yield from case.told(*case.answer(case.record.text("response"), source_id, run=_run(case)))
+    yield from case.told(*case.answer(case.record.text("response"), unnamed(message), run=_run(case)))
 
 
 def _decision(case: Case) -> Told:
@@ -108,13 +107,7 @@ def _decision(case: Case) -> Told:
         "permission_mode": record.text("permission_mode"),
         "run": _run(case),
     }
-    yield from case.told(case.step("permission", f"{call}/decision" if call else None, meta, after=_after(call)))
-
-
-def _after(call: str | None) -> tuple[Ref, ...]:
-    if call:
-        return (Ref(call),)
-    return ()
+    yield from case.told(case.decision(call, meta))
 
 
 def _result(case: Case) -> Told:
@@ -122,9 +115,10 @@ def _result(case: Case) -> Told:
     record = case.record
     tool, shown = record.text("tool_name"), record.text("tool_input")
     size = record.number("tool_input_size_bytes")
-    is_whole = shown is not None and (size is None or len(shown.encode("utf-8", "replace")) >= size)
-    run = _run(case)
-    step, call = case.tool_call(record.text("tool_use_id"), tool, parsed(shown) if is_whole else None, run=run)
+    args, run = None, _run(case)
+    if shown is not None and (size is None or len(shown.encode("utf-8", "replace")) >= size):
+        args = parsed(shown)
+    step, call = case.tool_call(record.text("tool_use_id"), tool, args, run=run)
     yield from case.told(step)
     meta: dict[str, Json] = {
         "success": record.flag("success"),

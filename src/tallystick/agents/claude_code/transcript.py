@@ -33,7 +33,9 @@ def recognises(path: str, head: bytes) -> int:
     for line in objects(head)[:_HEAD_LINES]:
         verdict = _is_ours(line)
         if verdict is not None:
-            return count_members(line, also=_MEMBERS) if verdict else 0
+            if verdict:
+                return count_members(line, also=_MEMBERS)
+            return 0
     return 0
 
 
@@ -46,7 +48,9 @@ def _is_ours(line: dict[str, Json]) -> bool | None:
     named_by = {"summary": "leafUuid", "file-history-snapshot": "messageId", "attachment": "attachment"}.get(kind or "")
     if named_by is not None:
         return named_by in line
-    return True if (kind in BOOKKEEPING or kind in TITLES) and "sessionId" in line else None
+    if (kind in BOOKKEEPING or kind in TITLES) and "sessionId" in line:
+        return True
+    return None
 
 
 def reader(file: SourceFile) -> Reader:

@@ -34,17 +34,23 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     """Our script; a script of the user's stays as it is."""
-    return content if _is_theirs(content) else _HEAD + hook.shell(NAME, file.name).encode() + b"\n"
+    if _is_theirs(content):
+        return content
+    return _HEAD + hook.shell(NAME, file.name).encode() + b"\n"
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
     """Nothing, where the script is ours."""
-    return content if _is_theirs(content) else b""
+    if _is_theirs(content):
+        return content
+    return b""
 
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """The event, if the script is ours."""
-    return (file.name,) if content and not _is_theirs(content) else ()
+    if content and not _is_theirs(content):
+        return (file.name,)
+    return ()
 
 
 def _is_theirs(content: bytes) -> bool:
@@ -61,7 +67,9 @@ def parse(data: bytes, event: str | None) -> Payload:
     make = _EVENTS.get(event or "")
     call = dict_of(said.json.get("tool_call"))
     name, call_id = text_of(call.get("name")), text_of(call.get("id"))
-    asks = telling.asks(name, call.get("input"), cwd=_cwd(said), call_id=call_id) if event == "PreToolUse" else None
+    asks = None
+    if event == "PreToolUse":
+        asks = telling.asks(name, call.get("input"), cwd=_cwd(said), call_id=call_id)
     return Payload(
         event=event or "",
         session=telling.session,
@@ -76,8 +84,12 @@ def parse(data: bytes, event: str | None) -> Payload:
 def _telling(said: Said) -> Telling:
     """Whose event it is: a sub-agent says that it has a parent. Its session is named as in its document."""
     root = text_of(dict_of(said.json.get("sessionContext")).get("rootSessionId")) or said.need("taskId")
-    agent = said.text("agent_id") if said.text("parent_agent_id") else None
-    session = f"{root}__{agent}" if agent else root
+    agent = None
+    if said.text("parent_agent_id"):
+        agent = said.text("agent_id")
+    session = root
+    if agent:
+        session = f"{root}__{agent}"
     return Telling(said=said, agent=NAME, session=session, root=root, ts=said.text("timestamp"))
 
 
@@ -89,7 +101,9 @@ def _opening(telling: Telling) -> Event:
 
 def _cwd(said: Said) -> str | None:
     roots = [text for root in list_of(said.json.get("workspaceRoots")) if (text := text_of(root)) is not None]
-    return roots[0] if roots else None
+    if roots:
+        return roots[0]
+    return None
 
 
 def _prompt(telling: Telling) -> Step:
@@ -108,7 +122,7 @@ def _tool_result(telling: Telling) -> Step:
     output, error = result.get("output"), text_of(result.get("error"))
     told = dict_of(telling.said.json.get("postToolUse")).get("success")
     meta = {**outcome({"content": output}), "duration_ms": int_of(result.get("durationMs"))}
-    if meta["success"] is None and isinstance(told, bool):  # it is true of a call that an interrupt ended, too
+    if meta.get("success") is None and isinstance(told, bool):  # it is true of a call that an interrupt ended, too
         meta["success"] = told
     meta = {name: value for name, value in meta.items() if value is not None}
     return telling.result(
@@ -118,7 +132,9 @@ def _tool_result(telling: Telling) -> Step:
 
 def _shown(output: Json) -> Json:
     """What a tool gave, as the session's document has it: objects as JSON text."""
-    return json.dumps(output, ensure_ascii=False, separators=(",", ":")) if isinstance(output, dict) else output
+    if isinstance(output, dict):
+        return json.dumps(output, ensure_ascii=False, separators=(",", ":"))
+    return output
 
 
 def _compaction(telling: Telling) -> Step:
@@ -157,5 +173,9 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """End the run: Cline knows no way to refuse a single call."""
-    answer = told(NAME, decision) if payload.asks is not None else None
-    return SILENT if answer is None else Reply(stdout=canonical({"cancel": True, "errorMessage": answer.reason}))
+    answer = None
+    if payload.asks is not None:
+        answer = told(NAME, decision)
+    if answer is None:
+        return SILENT
+    return Reply(stdout=canonical({"cancel": True, "errorMessage": answer.reason}))

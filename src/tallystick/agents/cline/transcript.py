@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from tallystick.agents import Reader, Shape, SourceFile
-from tallystick.agents.kit.columns import known, micros, moment_ms, parsed, word
+from tallystick.agents.kit.calls import CallIds, result_id
+from tallystick.agents.kit.columns import counted, known, micros, moment_ms, parsed, word
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
-from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
+from tallystick.agents.kit.point import Point, below
+from tallystick.agents.kit.reading import blocks_of, dict_of, events_of_object, int_of, list_of, text_of
 from tallystick.agents.kit.trail import Trail
-from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.agents.recognition import count_members, first_object, in_place
 from tallystick.catalog.agents import AGENTS
-from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Step
 
 NAME = "cline"
 SHAPE = Shape.DOCUMENT
@@ -46,7 +47,7 @@ def recognises(path: str, head: bytes) -> int:
     """Whether a file is a session of Cline: by its ending and messages, or by members that only such a document has."""
     first = first_object(head)
     members = count_members(first, "messages", "sessionId", "origin", also=("agent", "system_prompt", "updated_at"))
-    return members + (IN_ITS_PLACE if path.endswith(_ENDING) and "messages" in first else 0)
+    return members + in_place(path.endswith(_ENDING) and "messages" in first)
 
 
 def reader(file: SourceFile) -> Reader:
@@ -59,7 +60,7 @@ class _Reader:
         self._session = session
         self._parent: str | None = None
         self._trail = Trail()
-        self._calls: dict[str, str] = {}
+        self._calls = CallIds()
         self._has_prompt = False
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
@@ -74,7 +75,7 @@ class _Reader:
     def _document(self, document: dict[str, Json]) -> Iterator[Event]:
         yield self._opening(document)
         if prompt := word(document.get("system_prompt")):
-            yield self._along("system", "system", None, {}, {"content.text": prompt})
+            yield self._trail.along(Point(self._session, "system").step("system", {}, {"content.text": prompt}))
         for place, item in enumerate(list_of(document.get("messages"))):
             yield from self._message(dict_of(item), place)
 
@@ -82,8 +83,11 @@ class _Reader:
         origin = dict_of(document.get("origin"))
         self._session = word(document.get("sessionId")) or self._session
         parents = (origin.get("parentSessionId"), origin.get("parentThreadId"), origin.get("sessionId"))
-        parent = next((name for each in parents if (name := word(each)) is not None), None)
-        self._parent = parent if parent != self._session else None
+        named = (name for each in parents if (name := word(each)) is not None)
+        self._parent = next(named, None)
+        if self._parent == self._session:
+            self._parent = None
+        kind, parent = below(self._parent)
         meta = {
             "agent_version": origin.get("version"),
             "agent_role": document.get("agent"),
@@ -93,8 +97,8 @@ class _Reader:
         return Opening(
             session=self._session,
             agent=NAME,
-            kind=SessionKind.CHILD if self._parent is not None else SessionKind.ROOT,
-            parent=Ref(None, self._parent) if self._parent is not None else None,
+            kind=kind,
+            parent=parent,
             meta=known(meta),
         )
 
@@ -102,8 +106,7 @@ class _Reader:
 
     def _message(self, message: dict[str, Json], place: int) -> Iterator[Event]:
         source_id = word(message.get("id")) or f"#{place}"
-        content = message.get("content")
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
+        blocks = blocks_of(message.get("content"))
         if message.get("role") == "assistant":
             yield self._model_call(message, source_id)
         elif not blocks:
@@ -119,99 +122,81 @@ class _Reader:
             "tokens": _tokens(metrics),
             "cost_microusd": micros(metrics.get("cost")),
         }
-        return self._along("model_call", f"{source_id}/usage", message, meta, {})
+        return self._trail.along(self._at(f"{source_id}/usage", message).model_call(meta))
 
     def _block(self, block: dict[str, Json], source_id: str, message: dict[str, Json]) -> Iterator[Event]:
         kind, is_answer = block.get("type"), message.get("role") == "assistant"
+        at = self._at(source_id, message)
         if kind == "text" and is_answer:
-            yield self._along("assistant", source_id, message, {}, {"content.text": block.get("text")})
+            yield self._trail.along(at.step("assistant", {}, {"content.text": block.get("text")}))
         elif kind == "text":
-            yield self._prompt(block, source_id, message)
+            yield self._prompt(block, at)
         elif kind in ("thinking", "reasoning"):
             values = {"content.thinking": block.get("thinking") or block.get("text")}
-            yield self._along("assistant", source_id, message, {}, values)
+            yield self._trail.along(at.step("assistant", {}, values))
         elif kind == "tool_use":
-            yield self._call(block, source_id, message)
+            yield self._call(block, at)
         elif kind == "tool_result":
-            yield self._result(block, source_id, message)
+            yield self._result(block, at)
         elif kind in ("image", "file", "document"):
             found, raw = take_out([block])
-            step = self._along("user", source_id, message, {"origin": "attached"}, {"content.parts": found})
-            yield msgspec.structs.replace(step, raw=raw)
+            values = {"content.parts": found}
+            yield self._trail.along(at.step("user", {"origin": "attached"}, values, raw))
         else:
             yield unknown(kind, f"block {source_id}")
 
-    def _prompt(self, block: dict[str, Json], source_id: str, message: dict[str, Json]) -> Step:
+    def _prompt(self, block: dict[str, Json], at: Point) -> Step:
         text = text_of(block.get("text"))
-        typed = _TYPED.search(text) if text is not None else None
+        typed = _TYPED.search(text or "")
         is_first, self._has_prompt = not self._has_prompt, True
-        origin = "injected" if typed is None else "parent" if self._parent is not None and is_first else None
-        values: dict[str, Json] = {"content.text": block.get("text")}
-        if typed is not None and text is not None:
-            around = (text[: typed.start()] + text[typed.end() :]).strip()
-            values = {"content.text": typed[2], "content.context": around or None}
-        meta = {"origin": origin, "mode": typed[1] if typed is not None else None}
-        step = self._along("user", source_id, message, meta, values)
+        if typed is None:
+            return self._trail.along(at.step("user", {"origin": "injected"}, {"content.text": block.get("text")}))
+        origin = None
+        if self._parent is not None and is_first:
+            origin = "parent"
+        around = (typed.string[: typed.start()] + typed.string[typed.end() :]).strip()
+        values = {"content.text": typed[2], "content.context": around or None}
+        step = self._trail.along(at.step("user", {"origin": origin, "mode": typed[1]}, values))
         return msgspec.structs.replace(step, opens_request=origin is None)
 
-    def _call(self, block: dict[str, Json], source_id: str, message: dict[str, Json]) -> Step:
+    def _call(self, block: dict[str, Json], at: Point) -> Step:
         call_id = word(block.get("id"))
-        if call_id is not None:
-            source_id = source_id if call_id in self._calls else call_id
-            self._calls[call_id] = source_id
         meta = {"tool": block.get("name"), "corr": call_id}
-        return self._along("tool_call", source_id, message, meta, {"content.args": block.get("input")})
+        at = at.named(self._calls.new(call_id, str(at.source_id)))
+        return self._trail.along(at.step("tool_call", meta, {"content.args": block.get("input")}))
 
-    def _result(self, block: dict[str, Json], source_id: str, message: dict[str, Json]) -> Step:
+    def _result(self, block: dict[str, Json], at: Point) -> Step:
         call_id = word(block.get("tool_use_id"))
-        call = self._calls.get(call_id, call_id) if call_id is not None else None
+        call = self._calls.of(call_id)
         output, raw = take_out(block.get("content"))
         meta = {"tool": block.get("name"), "corr": call_id, **outcome(block)}
-        name = f"{call}/result" if call is not None else source_id
-        step = self._along("tool_result", name, message, meta, {"content.output": output}, answers=call)
-        return msgspec.structs.replace(step, raw=raw)
+        at = at.named(result_id(call, at.source_id))
+        return self._trail.along(at.step("tool_result", meta, {"content.output": output}, raw), answers=call)
 
-    def _along(
-        self,
-        kind: str,
-        source_id: str,
-        message: dict[str, Json] | None,
-        meta: dict[str, Any],
-        values: dict[str, Any],
-        *,
-        answers: str | None = None,
-    ) -> Step:
-        step = Step(
-            session=self._session,
-            type=kind,
-            source_id=source_id,
-            ts=moment_ms(message.get("ts")) if message is not None else None,
-            meta=known(meta),
-            values=known(values),
-            input=Input.PATH if kind == "model_call" else None,
-        )
-        return self._trail.along(step, answers=answers)
+    def _at(self, source_id: str, message: dict[str, Json]) -> Point:
+        return Point(self._session, source_id, moment_ms(message.get("ts")))
 
 
 def _tokens(metrics: dict[str, Json]) -> dict[str, int] | None:
-    counts = {kind: int_of(metrics.get(name)) for kind, name in _TOKENS.items()}
-    found = {kind: count for kind, count in counts.items() if count is not None}
+    found = counted({kind: int_of(metrics.get(name)) for kind, name in _TOKENS.items()})
+    if found is None:
+        return None
     cached = found.get("cache_read", 0) + found.get("cache_write", 0)
     if found.get("input", 0) >= cached:
         found["input"] = found.get("input", 0) - cached
-    return found if any(found.values()) else None
+    return counted(found)
 
 
 def outcome(block: dict[str, Json]) -> dict[str, Json]:
     """Whether a call succeeded: its parts say so, and commands that fail say with which code."""
-    content = block.get("content")
-    told = parsed(content) if isinstance(content, str) else content
-    parts = [dict_of(part) for part in (told if isinstance(told, list) else [told])]
+    told = block.get("content")
+    if isinstance(told, str):
+        told = parsed(told)
+    parts = [dict_of(part) for part in list_of(told) or [told]]
     said = [part["success"] for part in parts if isinstance(part.get("success"), bool)]
     codes = [int(match[1]) for part in parts if (match := _EXIT.match(text_of(part.get("result")) or ""))]
     if isinstance(block.get("is_error"), bool):
         said.append(not block["is_error"])
-    return {
-        "success": all(said) and not any(codes) if said or codes else None,
-        "exit_code": codes[0] if codes else None,
-    }
+    if not said and not codes:
+        return {}
+    return {"success": all(said) and not any(codes), "exit_code": next(iter(codes), None)}

@@ -125,7 +125,7 @@ def _ended(thread: Thread, line: Line) -> Iterator[Event]:
     if call not in thread.called:
         yield from _made_by_script(thread, line, outcome)
     elif call in thread.answered and outcome.exit_code is not None:
-        step = thread.step(line, "process", f"{call}/exit", {"corr": call, **outcome.meta()})
+        step = thread.at(line, f"{call}/exit").step("process", {"corr": call, **outcome.meta()})
         yield from thread.responses.beside(step, of=f"{call}/result")
     else:
         thread.outcomes[call] = outcome
@@ -144,12 +144,12 @@ def _made_by_script(thread: Thread, line: Line, outcome: Outcome) -> Iterator[Ev
     if line.payload.get("source") == "user_shell":
         origin = "user"
     names = known(tool=thread.called[call], corr=call, origin=origin)
-    step = thread.step(line, "tool_call", call, names, {"content.args": _args(line.payload)})
+    step = thread.at(line, call).step("tool_call", names, {"content.args": _args(line.payload)})
     yield from thread.responses.beside(msgspec.structs.replace(step, within=within), of=thread.script)
     said = (line.payload.get(name) for name in ("aggregated_output", "stdout", "result"))
     output, raw = take_out(next((value for value in said if value is not None), None))
     values = {**known(**{"content.output": output}), **outcome.values()}
-    step = thread.step(line, "tool_result", f"{call}/result", {**names, **outcome.meta()}, values, raw)
+    step = thread.at(line, f"{call}/result").step("tool_result", {**names, **outcome.meta()}, values, raw)
     yield from thread.responses.beside(msgspec.structs.replace(step, within=within), of=call)
 
 
@@ -171,17 +171,17 @@ def _sub_agent(thread: Thread, line: Line) -> Iterator[Event]:
     meta = known(status=status, model=line.text("model"), child=child)
     values = known(**{"content.label": label})
     if status == "started":
-        step = thread.step(line, "subagent_start", f"{child}/start", {**meta, "corr": line.call}, values)
+        step = thread.at(line, f"{child}/start").step("subagent_start", {**meta, "corr": line.call}, values)
         yield from thread.responses.beside(step, of=line.call)
     else:
-        step = thread.step(line, "subagent_end", line.id, meta, values)
+        step = thread.at(line, line.id).step("subagent_end", meta, values)
         ends = (Ref(f"{child}/start"), Ref(session=child))
         yield from thread.responses.beside(msgspec.structs.replace(step, after=ends))
 
 
 def _plan(thread: Thread, line: Line) -> Iterator[Event]:
-    step = thread.step(line, "assistant", line.id, {"phase": "plan"}, known(**{"content.text": line.text("text")}))
-    yield from thread.responses.produced(thread.session, line.id, line.ts, step)
+    step = thread.at(line, line.id).step("assistant", {"phase": "plan"}, known(**{"content.text": line.text("text")}))
+    yield from thread.responses.produced(thread.at(line, line.id), step)
 
 
 def _compaction(thread: Thread, line: Line) -> Iterator[Event]:
@@ -200,23 +200,23 @@ def _turn_started(thread: Thread, line: Line) -> Iterator[Event]:
 
 def _rolled_back(thread: Thread, line: Line) -> Iterator[Event]:
     turns = max(int_of(line.payload.get("num_turns")) or 0, 0)
-    yield from thread.responses.told(thread.step(line, "discard", line.at, {"turns": turns}))
+    yield from thread.responses.told(thread.at(line, line.at).step("discard", {"turns": turns}))
     thread.roll_back(turns)
 
 
 def _warning(thread: Thread, line: Line) -> Iterator[Event]:
     meta = known(subtype=line.name, reason=line.text("reason"))
-    step = thread.step(line, "warning", line.at, meta, known(**{"content.error": line.text("message")}))
+    step = thread.at(line, line.at).step("warning", meta, known(**{"content.error": line.text("message")}))
     yield from thread.responses.beside(step)
 
 
 def _approval(thread: Thread, line: Line) -> Iterator[Event]:
     meta = known(subtype=line.name, corr=line.text("call_id"), status=line.text("status"))
-    yield from thread.responses.beside(thread.step(line, "permission", line.at, meta, {"content.args": _rest(line)}))
+    yield from thread.responses.beside(thread.at(line, line.at).step("permission", meta, {"content.args": _rest(line)}))
 
 
 def _note(thread: Thread, line: Line) -> Iterator[Event]:
-    step = thread.step(line, "system", line.at, {"subtype": line.name}, {"content.raw": _rest(line)})
+    step = thread.at(line, line.at).step("system", {"subtype": line.name}, {"content.raw": _rest(line)})
     yield from thread.responses.beside(step)
 
 
@@ -241,7 +241,7 @@ def usage_record(thread: Thread, line: Line) -> Iterator[Event]:
 def priced(thread: Thread, line: Line, usage: Json, total: Json, response: str | None = None) -> Iterator[Event]:
     """Usage of the last model call, unless it is known."""
     meta = known(response=response)
-    steps = list(thread.responses.priced(thread.session, line, dict_of(usage), dict_of(total), meta))
+    steps = list(thread.responses.priced(thread.at(line, line.at), dict_of(usage), dict_of(total), meta))
     yield from steps
     if not steps:
         yield Loss(kind="duplicate_event", detail=f"usage {line.at}")

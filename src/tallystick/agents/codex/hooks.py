@@ -25,7 +25,7 @@ from tallystick.model.step import Event, Json, Ref, Step
 
 NAME = "codex"
 EVENTS = hooks_of(NAME).events
-_TIMEOUTS = {event: 3 if event in ("Interrupt", "SessionEnd") else 10 for event in EVENTS}
+_TIMEOUTS = {**dict.fromkeys(EVENTS, 10), "Interrupt": 3, "SessionEnd": 3}
 """Seconds. Codex warns at every start if these two are asked for more than 3."""
 _SHELL = "Bash"
 _MCP_RESULT = frozenset(("content", "isError", "structuredContent", "_meta"))
@@ -45,7 +45,9 @@ def chosen(contents: dict[str, bytes]) -> frozenset[str]:
     from tallystick.agents.hooks import nested
 
     is_json = nested.remove(contents.get("json", b"")).strip()
-    return frozenset({"toml" if codex_toml.has_hooks(contents.get("toml", b"")) and not is_json else "json"})
+    if codex_toml.has_hooks(contents.get("toml", b"")) and not is_json:
+        return frozenset(("toml",))
+    return frozenset(("json",))
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
@@ -55,7 +57,7 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
 
     if file.name == "toml":
         return codex_toml.configure(content, EVENTS, hook.shell(NAME), timeouts=_TIMEOUTS)
-    return nested.configure(content, EVENTS, hook.shell(NAME), timeout=_TIMEOUTS)
+    return nested.configure(content, EVENTS, hook.shell(NAME), nested.Form(timeout=_TIMEOUTS))
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
@@ -63,7 +65,9 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
     from tallystick.agents.codex import hooks_toml as codex_toml
     from tallystick.agents.hooks import nested
 
-    return codex_toml.remove(content) if file.name == "toml" else nested.remove(content)
+    if file.name == "toml":
+        return codex_toml.remove(content)
+    return nested.remove(content)
 
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
@@ -71,7 +75,9 @@ def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     from tallystick.agents.codex import hooks_toml as codex_toml
     from tallystick.agents.hooks import nested
 
-    return codex_toml.hooked(content) if file.name == "toml" else nested.hooked(content)
+    if file.name == "toml":
+        return codex_toml.hooked(content)
+    return nested.hooked(content)
 
 
 def parse(data: bytes, event: str | None) -> Payload:
@@ -114,7 +120,9 @@ def _openings(telling: Telling) -> list[Event]:
     is_start = said.text("hook_event_name") == "SubagentStart"
     meta = said.members(("model", "model"), ("agent_type", "agent_role"))
     child = telling.child(Ref(start, session=telling.root), meta)
-    return [top, _in_parent(telling, "subagent_start", start), child] if is_start else [child]
+    if is_start:
+        return [top, _in_parent(telling, "subagent_start", start), child]
+    return [child]
 
 
 def _in_parent(telling: Telling, type_: str, source_id: str | None, **content: Json) -> Step:
@@ -125,7 +133,9 @@ def _in_parent(telling: Telling, type_: str, source_id: str | None, **content: J
 def _prompt(telling: Telling) -> list[Event]:
     """A prompt. No one types into a sub-agent: what it is given is its parent's task."""
     said = telling.said
-    origin = None if telling.session == telling.root else "parent"
+    origin = None
+    if telling.session != telling.root:
+        origin = "parent"
     return [telling.prompt(said.text("prompt"), unnamed(said.text("turn_id")), origin)]
 
 
@@ -138,7 +148,9 @@ def _tool_result(telling: Telling) -> list[Event]:
     """The result. Of a shell call it is the bare output, which may look like a report and is none."""
     said = telling.said
     tool, output = said.text("tool_name"), said.json.get("tool_response")
-    meta = {} if tool == _SHELL else from_output(output).meta()
+    meta = {}
+    if tool != _SHELL:
+        meta = from_output(output).meta()
     if isinstance(output, dict) and output.keys() <= _MCP_RESULT and isinstance(output.get("content"), list):
         meta, output = {"success": output.get("isError") is not True}, output["content"]
     return [telling.result(tool, said.text("tool_use_id"), meta, output=output)]
@@ -169,7 +181,10 @@ def _stop(telling: Telling) -> list[Event]:
     """The last words of a turn; a hook may make it go on, and end once more."""
     said = telling.said
     again = said.json.get("stop_hook_active") is True
-    source_id = None if again else unnamed(said.text("turn_id"), "stop")
+    if again:
+        source_id = None
+    else:
+        source_id = unnamed(said.text("turn_id"), "stop")
     return [telling.step("assistant", source_id, {"final": True}, text=said.text("last_assistant_message"))]
 
 
@@ -197,5 +212,9 @@ _EVENTS: dict[str, Callable[[Telling], list[Event]]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call."""
-    answer = told(NAME, decision) if payload.asks is not None else None
-    return SILENT if answer is None else permission_reply(answer.effect.value, answer.reason)
+    answer = None
+    if payload.asks is not None:
+        answer = told(NAME, decision)
+    if answer is None:
+        return SILENT
+    return permission_reply(answer.effect.value, answer.reason)

@@ -13,6 +13,7 @@ from tallystick.agents.codex import words
 from tallystick.agents.codex.line import Line, known
 from tallystick.agents.codex.outcomes import Outcome, arguments, from_output
 from tallystick.agents.codex.thread import Thread
+from tallystick.agents.kit.conversation import speaker
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
@@ -43,18 +44,19 @@ def compacted(thread: Thread, line: Line) -> Iterator[Event]:
 def _retained(thread: Thread, line: Line, kept: dict[str, Json], sid: str) -> Iterator[Event]:
     """Known words, which no one says again."""
     if kept.get("type") != "message":
-        encrypted = isinstance(kept.get("encrypted_content"), str)
-        yield Loss(kind="encrypted_content" if encrypted else "retained_item", detail=sid)
+        kind = "retained_item"
+        if isinstance(kept.get("encrypted_content"), str):
+            kind = "encrypted_content"
+        yield Loss(kind=kind, detail=sid)
         return
     type_, role = _speaker(kept)
     values, raw = words.said(kept.get("content"))
+    meta: dict[str, Json] = {}
     if type_ == "system":
-        meta = known(role=role)
-    else:
-        meta = {}
-    if type_ == "user":
+        meta = {"role": role}
+    elif type_ == "user":
         meta = {"origin": words.origin(kept, child=False) or "summary"}
-    yield from thread.responses.told(thread.step(line, type_, sid, {**meta, "retained": True}, values, raw))
+    yield from thread.responses.told(thread.at(line, sid).step(type_, {**meta, "retained": True}, values, raw))
 
 
 def _message(thread: Thread, line: Line) -> Iterator[Event]:
@@ -66,12 +68,12 @@ def _message(thread: Thread, line: Line) -> Iterator[Event]:
         if line.notes.get("compaction_output") is True:
             purpose = "compaction"
         meta = known(phase=line.text("phase"), purpose=purpose)
-        step = thread.step(line, type_, line.id, meta, values, raw)
-        yield from thread.responses.produced(thread.session, line.id, line.ts, step)
+        step = thread.at(line, line.id).step(type_, meta, values, raw)
+        yield from thread.responses.produced(thread.at(line, line.id), step)
     elif type_ == "system":
-        yield from thread.responses.told(thread.step(line, type_, line.id, known(role=role), values, raw))
+        yield from thread.responses.told(thread.at(line, line.id).step(type_, known(role=role), values, raw))
     else:
-        yield from _prompt(thread, line, thread.step(line, type_, line.id, {}, values, raw))
+        yield from _prompt(thread, line, thread.at(line, line.id).step(type_, {}, values, raw))
 
 
 def _prompt(thread: Thread, line: Line, step: Step) -> Iterator[Event]:
@@ -88,11 +90,13 @@ def mail(thread: Thread, line: Line) -> Iterator[Event]:
     yield from _ciphertexts(line)
     values, raw = words.said(line.payload.get("content"))
     author, recipient = line.text("author"), line.text("recipient")
-    down = bool(author and recipient and recipient.startswith(f"{author}/"))
-    meta = known(origin="parent" if down else "notification", run=thread.responses.run)
+    origin = "notification"
+    if author and recipient and recipient.startswith(f"{author}/"):
+        origin = "parent"
+    meta = known(origin=origin, run=thread.responses.run)
     if author:
         values["content.label"] = author
-    yield from thread.responses.told(thread.step(line, "user", line.id, meta, values, raw))
+    yield from thread.responses.told(thread.at(line, line.id).step("user", meta, values, raw))
 
 
 def _reasoning(thread: Thread, line: Line) -> Iterator[Event]:
@@ -101,14 +105,14 @@ def _reasoning(thread: Thread, line: Line) -> Iterator[Event]:
     values = words.thought(line.payload)
     step = None
     if values:
-        step = thread.step(line, "assistant", line.id, {}, values)
-    yield from thread.responses.produced(thread.session, line.id, line.ts, step)
+        step = thread.at(line, line.id).step("assistant", {}, values)
+    yield from thread.responses.produced(thread.at(line, line.id), step)
 
 
 def _declared(thread: Thread, line: Line) -> Iterator[Event]:
     """Tools that the model is told of in the middle of a session."""
     values = {"content.tools": line.payload.get("tools")}
-    yield from thread.responses.told(thread.step(line, "system", line.id, {"subtype": "tools"}, values))
+    yield from thread.responses.told(thread.at(line, line.id).step("system", {"subtype": "tools"}, values))
 
 
 def _call(thread: Thread, line: Line) -> Iterator[Event]:
@@ -119,8 +123,8 @@ def _call(thread: Thread, line: Line) -> Iterator[Event]:
     if tool == "exec" and line.name == "custom_tool_call":
         thread.script = line.call
     meta = known(tool=tool, corr=line.call, namespace=line.text("namespace"))
-    step = thread.step(line, "tool_call", line.call, meta, {} if args is None else {"content.args": args})
-    yield from thread.responses.produced(thread.session, line.id, line.ts, step)
+    step = thread.at(line, line.call).step("tool_call", meta, {"content.args": args})
+    yield from thread.responses.produced(thread.at(line, line.id), step)
     if isinstance(line.payload.get("result"), str):  # a picture: the provider drew it, and answers in the call
         url = f"data:image/png;base64,{line.payload['result']}"
         yield from _answer(thread, line, [{"image_url": url}])
@@ -149,21 +153,19 @@ def _answer(thread: Thread, line: Line, output: Json) -> Iterator[Event]:
     thread.answered.add(call)
     if thread.script == call:
         thread.script = None
-    given, raw = take_out(output.get("content", output) if isinstance(output, dict) else output)
-    values: dict[str, Json]
-    if given is None:
-        values = {}
-    else:
-        values = {"content.output": given}
-    meta = {**known(tool=thread.called.get(call), corr=call), **outcome.meta()}
-    step = thread.step(line, "tool_result", f"{call}/result", meta, {**values, **outcome.values()}, raw)
+    if isinstance(output, dict):
+        output = output.get("content", output)
+    given, raw = take_out(output)
+    meta = {"tool": thread.called.get(call), "corr": call, **outcome.meta()}
+    values = {"content.output": given, **outcome.values()}
+    step = thread.at(line, f"{call}/result").step("tool_result", meta, values, raw)
     yield from thread.responses.answered(step, call)
 
 
 def _speaker(payload: dict[str, Json]) -> tuple[str, str | None]:
     """The step type of a message, and the role it is written with."""
     role = text_of(payload.get("role"))
-    return role if role in ("user", "assistant") else "system", role
+    return speaker(role), role
 
 
 def _ciphertexts(line: Line) -> Iterator[Loss]:

@@ -10,7 +10,8 @@ import re
 
 import msgspec
 
-from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads, text_of
+from tallystick.agents.kit.columns import known, number
+from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads, opposite_of, text_of
 from tallystick.model.step import Json
 
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", re.MULTILINE | re.ASCII)
@@ -39,24 +40,22 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     def meta(self) -> dict[str, Json]:
         """The members of a step's `meta` that say this."""
-        members = {
+        members: dict[str, Json] = {
             "success": self.success,
             "exit_code": self.exit_code,
             "duration_ms": self.duration_ms,
-            "decision": None if self.decided_by is None else "deny",
-            "decided_by": self.decided_by,
         }
-        return {name: value for name, value in members.items() if value is not None}
+        if self.decided_by is not None:
+            members |= {"decision": "deny", "decided_by": self.decided_by}
+        return known(members)
 
     def values(self) -> dict[str, Json]:
         """The field values that say this."""
-        members = {"content.changes": self.changes, "content.error": self.reason}
-        return {name: value for name, value in members.items() if value is not None}
+        return known({"content.changes": self.changes, "content.error": self.reason})
 
     def over(self, other: Outcome) -> Outcome:
         """This outcome, with what only `other` says."""
-        mine = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
-        return msgspec.structs.replace(other, **mine)
+        return msgspec.structs.replace(other, **known(msgspec.structs.asdict(self)))
 
 
 def from_event(event: dict[str, Json]) -> Outcome:
@@ -67,13 +66,15 @@ def from_event(event: dict[str, Json]) -> Outcome:
         success = code == 0
     elif not isinstance(success, bool):
         success = _STATUS.get(text_of(event.get("status")) or "", _mcp_success(event.get("result")))
-    changes = event.get("changes")
+    decided_by = None
+    if event.get("status") == "declined":
+        decided_by = "user"
     return Outcome(
         success=success,
         exit_code=code,
         duration_ms=_milliseconds(event.get("duration")),
-        decided_by="user" if event.get("status") == "declined" else None,
-        changes=changes if isinstance(changes, dict) and changes else None,
+        decided_by=decided_by,
+        changes=dict_of(event.get("changes")) or None,
     )
 
 
@@ -81,10 +82,7 @@ def _mcp_success(result: Json) -> bool | None:
     found = dict_of(result)
     if "Err" in found:
         return False
-    flag = dict_of(found.get("Ok", found)).get("isError")
-    if isinstance(flag, bool):
-        return not flag
-    return None
+    return opposite_of(dict_of(found.get("Ok", found)).get("isError"))
 
 
 def _milliseconds(duration: Json) -> int | None:
@@ -123,7 +121,10 @@ def _refusal(text: str) -> Outcome | None:
     start = text[:500].lower()
     if not _REFUSED.match(start) or "reject" not in start:
         return None
-    return Outcome(success=False, decided_by="user" if "by user" in start else "policy", reason=text)
+    by = "policy"
+    if "by user" in start:
+        by = "user"
+    return Outcome(success=False, decided_by=by, reason=text)
 
 
 def _structured(text: str) -> Outcome | None:
@@ -134,12 +135,16 @@ def _structured(text: str) -> Outcome | None:
         found = dict_of(dict_of(loads(text.encode("utf-8", "surrogatepass")).value).get("metadata"))
     except BadJson:
         return None
-    code, seconds = int_of(found.get("exit_code")), found.get("duration_seconds")
-    return Outcome(
-        success=None if code is None else code == 0,
-        exit_code=code,
-        duration_ms=_bounded(seconds) if isinstance(seconds, float | int) else None,
-    )
+    return _ended(int_of(found.get("exit_code")), number(found.get("duration_seconds")))
+
+
+def _ended(code: int | None, seconds: float | None) -> Outcome:
+    outcome = Outcome()
+    if code is not None:
+        outcome = Outcome(success=code == 0, exit_code=code)
+    if seconds is not None:
+        outcome = msgspec.structs.replace(outcome, duration_ms=_bounded(seconds))
+    return outcome
 
 
 def _spoken(text: str) -> Outcome:
@@ -147,14 +152,15 @@ def _spoken(text: str) -> Outcome:
     if _REPORT.match(text):
         head = text[:_HEAD_CHARS].partition("\nOutput:")[0]
     code, wall, script = _EXIT.search(head), _WALL.search(head), _SCRIPT.match(head)
-    success = None
-    if script is not None:
-        success = script[1] == "completed"
-    return Outcome(
-        success=int(code[1]) == 0 if code else success,
-        exit_code=int(code[1]) if code else None,
-        duration_ms=_bounded(float(wall[1])) if wall else None,
-    )
+    exit_code = seconds = None
+    if code is not None:
+        exit_code = int(code[1])
+    if wall is not None:
+        seconds = float(wall[1])
+    outcome = _ended(exit_code, seconds)
+    if code is None and script is not None:
+        return msgspec.structs.replace(outcome, success=script[1] == "completed")
+    return outcome
 
 
 def arguments(text: Json) -> Json:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tallystick.agents.codex.line import Line, known
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import int_of
 from tallystick.agents.kit.trail import Trail
-from tallystick.model.step import Input, Json, Step
+from tallystick.model.step import Json, Step
 
 
 class _Held(msgspec.Struct):
@@ -46,12 +46,12 @@ class Responses:
         self._unpriced: Step | None = None
         self._total: tuple[Json, ...] = ()
 
-    def produced(self, session: str, item: str, ts: str | None, step: Step | None) -> Iterator[Step]:
-        """The model produced `item`; `step` is what is recorded of it."""
+    def produced(self, at: Point, step: Step | None) -> Iterator[Step]:
+        """The model produced the item at this point; `step` is what is recorded of it."""
         if self._open is not None and self._open.answered:
             yield from self.flush()
         if self._open is None:
-            self._open = _Response(call=self._call(session, item, ts))
+            self._open = _Response(call=self._call(at))
         if step is not None:
             self._open.held.append(_Held(step))
 
@@ -76,7 +76,7 @@ class Responses:
         yield self.trail.along(step)
 
     def priced(
-        self, session: str, line: Line, usage: dict[str, Json], total: dict[str, Json], meta: dict[str, Json]
+        self, at: Point, usage: dict[str, Json], total: dict[str, Json], meta: dict[str, Json]
     ) -> Iterator[Step]:
         """The usage of the last model call, which brought the session's to `total`; nothing if that is known."""
         marks = tuple(total.get(name) for name in ("input_tokens", "output_tokens", "total_tokens"))
@@ -91,7 +91,7 @@ class Responses:
         elif self._unpriced is not None:
             yield _with_meta(self._unpriced, meta)
         else:  # a call that left no item: a compaction used its answer up, or it was empty
-            yield self.trail.along(_with_meta(self._call(session, line.at, line.ts), meta))
+            yield self.trail.along(_with_meta(self._call(at), meta))
         self._unpriced = None
 
     def flush(self) -> Iterator[Step]:
@@ -110,10 +110,8 @@ class Responses:
             else:
                 yield self.trail.along(held.step, answers=held.answers)
 
-    def _call(self, session: str, item: str, ts: str | None) -> Step:
-        meta = known(model=self.model, run=self.run, copied=self.copied or None)
-        sid = f"{item}/usage"
-        return Step(session=session, type="model_call", source_id=sid, ts=ts, meta=meta, input=Input.PATH)
+    def _call(self, at: Point) -> Step:
+        return at.part("usage").model_call({"model": self.model, "run": self.run})
 
 
 def _with_meta(step: Step, meta: dict[str, Json]) -> Step:
@@ -132,7 +130,7 @@ def tokens(usage: dict[str, Json]) -> dict[str, int]:
         "cache_write": int_of(usage.get("cache_write_input_tokens")),
         "reasoning": int_of(usage.get("reasoning_output_tokens")),
     }
-    known = {name: count for name, count in counts.items() if count is not None and count >= 0}
-    if "input" in known:
-        known["input"] = max(known["input"] - known.get("cache_read", 0) - known.get("cache_write", 0), 0)
-    return known
+    found = {name: count for name, count in counts.items() if count is not None and count >= 0}
+    if "input" in found:
+        found["input"] = max(found["input"] - found.get("cache_read", 0) - found.get("cache_write", 0), 0)
+    return found

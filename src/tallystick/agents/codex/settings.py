@@ -46,7 +46,10 @@ def look(document: Document) -> Iterator[Hit]:
 
 def _member(value: Json, *names: str) -> Json:
     for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, dict):
+            value = value.get(name)
+        else:
+            value = None
     return value
 
 
@@ -57,7 +60,9 @@ def _guard(value: Json, where: Where) -> Iterator[Hit]:
         _member(value, "sandbox_mode") == "danger-full-access"
         or _member(value, "default_permissions") == ":danger-full-access"
     ):
-        key = "sandbox_mode" if _member(value, "sandbox_mode") == "danger-full-access" else "default_permissions"
+        key = "default_permissions"
+        if _member(value, "sandbox_mode") == "danger-full-access":
+            key = "sandbox_mode"
         yield Hit(rule=NO_GUARD if never else NO_SANDBOX, where=(*where, key), said=str(_member(value, key)))
     if _member(value, "sandbox_workspace_write", "network_access") is True:
         place = (*where, "sandbox_workspace_write", "network_access")

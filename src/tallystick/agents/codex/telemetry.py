@@ -13,14 +13,20 @@ from tallystick.agents.protocols._otlp_steps import Case, Told, parsed, without_
 from tallystick.model.step import Json, Ref
 
 AGENT = "codex"
-_GRANTED = frozenset(("approved", "approved_for_session", "approved_execpolicy_amendment"))
+_DECISIONS = {
+    **dict.fromkeys(("approved", "approved_for_session", "approved_execpolicy_amendment"), "allow"),
+    **dict.fromkeys(("denied", "abort"), "deny"),
+}
 
 
 def log(case: Case) -> Told:
     """What one log record tells."""
     make = _EVENTS.get(case.record.name.removeprefix("codex."))
     if make is None:
-        yield from case.loss(case.record.name.removeprefix("codex.") if "codex." in case.record.name else "log")
+        kind = "log"
+        if "codex." in case.record.name:
+            kind = case.record.name.removeprefix("codex.")
+        yield from case.loss(kind)
     else:
         yield from make(case)
 
@@ -98,11 +104,10 @@ def _decision(case: Case) -> Told:
     meta: dict[str, Json] = {
         "tool": record.text("tool_name"),
         "corr": call,
-        "decision": "allow" if said in _GRANTED else "deny" if said in ("denied", "abort") else said,
+        "decision": _DECISIONS.get(said or "", said),
         "decided_by": (record.text("source") or "").lower() or None,
     }
-    after = (Ref(call),) if call else ()
-    yield from case.told(case.step("permission", f"{call}/decision" if call else None, meta, after=after))
+    yield from case.told(case.decision(call, meta))
 
 
 def _result(case: Case) -> Told:
@@ -114,12 +119,14 @@ def _result(case: Case) -> Told:
     is_cut = record.flag("output_truncated") is True
     outcome = from_output(record.at.get("output"))
     took = record.number("duration_ms")
+    if took is None:
+        took = outcome.duration_ms
     meta: dict[str, Json] = {
         "success": record.flag("success"),
         **outcome.meta(),
-        "duration_ms": took if took is not None else outcome.duration_ms,
+        "duration_ms": took,
         "server": record.text("mcp_server"),
-        "cut": True if is_cut else None,
+        "cut": is_cut or None,
     }
     name = "content.output"
     if is_cut:

@@ -6,13 +6,16 @@ thread. Must not know how items and events are spelled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+
+import msgspec
 
 from tallystick.agents.codex.line import Line, known
 from tallystick.agents.codex.outcomes import Outcome
 from tallystick.agents.codex.responses import Responses
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, text_of
-from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Step
+from tallystick.model.step import Event, Json, Opening, Ref, SessionKind
 
 AGENT = "codex"
 
@@ -50,9 +53,9 @@ class Thread:
 
     def compact(self, line: Line, summary: str | None) -> Iterator[Event]:
         """End the session at a compaction, and open its continuation."""
-        old, values = self.session, {"content.text": summary} if summary else {}
-        yield from self.responses.told(self.step(line, "compaction", line.at, {}, values))
-        yield from self.responses.told(self.step(line, "session_end", f"{line.at}/end", {"reason": "compaction"}))
+        old, values = self.session, {"content.text": summary or None}
+        yield from self.responses.told(self.at(line, line.at).step("compaction", {}, values))
+        yield from self.responses.told(self.at(line, f"{line.at}/end").step("session_end", {"reason": "compaction"}))
         self.windows += 1
         self.session = f"{self.id}~{self.windows}"
         self._prompts.clear()
@@ -75,20 +78,12 @@ class Thread:
         if turn is None or len(turn) != len(self.id) or turn > self.id:
             self.responses.copied = False
 
-    def step(
-        self,
-        line: Line,
-        type_: str,
-        sid: str,
-        meta: dict[str, Json],
-        values: Mapping[str, Json] | None = None,
-        raw: Mapping[str, bytes] | None = None,
-    ) -> Step:
-        """A step of this thread's session, at the time of `line`."""
+    def at(self, line: Line, source_id: str) -> Point:
+        """The point of a step of this thread's session, at the time of `line`."""
+        point = Point(self.session, source_id, line.ts)
         if self.responses.copied:
-            meta = {**meta, "copied": True}
-        session, values, raw = self.session, values or {}, raw or {}
-        return Step(session=session, type=type_, source_id=sid, ts=line.ts, meta=meta, values=values, raw=raw)
+            return msgspec.structs.replace(point, common={"copied": True})
+        return point
 
     def _opening(self, kind: SessionKind, parent: Ref | None, ts: str | None) -> Opening:
         about, where = self._about, self._where

@@ -81,7 +81,10 @@ class _Rollout:
     def _line(self, line: Line) -> Iterator[Event]:
         handle = _HANDLERS.get(line.kind)
         if handle is None:
-            yield Loss(kind=line.kind, detail=line.at) if line.kind in _BOOKKEEPING else unknown(line.kind, line.at)
+            if line.kind in _BOOKKEEPING:
+                yield Loss(kind=line.kind, detail=line.at)
+            else:
+                yield unknown(line.kind, line.at)
             return
         if not self._thread.opened and handle is not _header:
             yield from self._thread.open({}, line.ts)
@@ -98,7 +101,7 @@ def _header(thread: Thread, line: Line) -> Iterator[Event]:
     told = line.payload.get("base_instructions") or line.payload.get("instructions")
     text = text_of(dict_of(told).get("text")) or text_of(told)
     if text:
-        step = thread.step(line, "system", f"{thread.id}/instructions", {"role": "system"}, {"content.text": text})
+        step = thread.at(line, f"{thread.id}/instructions").step("system", {"role": "system"}, {"content.text": text})
         yield from thread.responses.told(step)
 
 
@@ -119,7 +122,7 @@ def _context(thread: Thread, line: Line) -> Iterator[Event]:
         sandbox=text_of(dict_of(line.payload.get("sandbox_policy")).get("type")),
     )
     values: dict[str, Json] = {"content.settings": settings, **known(**{"personal.cwd": line.text("cwd")})}
-    yield from thread.responses.beside(thread.step(line, "config_change", line.at, meta, values))
+    yield from thread.responses.beside(thread.at(line, line.at).step("config_change", meta, values))
 
 
 _HANDLERS: dict[str, Callable[[Thread, Line], Iterator[Event]]] = {

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
+from tallystick.agents.kit.columns import known, number
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads, text_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.model.moments import epoch_time
-from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Step
 
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
 _DEPTH = 40
@@ -88,11 +92,11 @@ class ChatLog:
             agent=self._agent,
             ts=_time(session.get("creationDate")),
             meta={"originator": "vscode", **_version(list_of(session.get("requests")))},
-            values={key: value for key, value in values.items() if value is not None},
+            values=known(values),
         )
         talk = _Talk(name)
-        for number, request in enumerate(list_of(session.get("requests"))):
-            yield from talk.request(dict_of(request), f"#{number}")
+        for place, request in enumerate(list_of(session.get("requests"))):
+            yield from talk.request(dict_of(request), f"#{place}")
 
 
 def _version(requests: list[Json]) -> dict[str, Json]:
@@ -104,9 +108,9 @@ def _version(requests: list[Json]) -> dict[str, Json]:
 
 
 def _time(milliseconds: Json) -> str | None:
-    known = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
-    if known:
-        return epoch_time(milliseconds / 1000)
+    found = number(milliseconds)
+    if found is not None:
+        return epoch_time(found / 1000)
     return None
 
 
@@ -130,12 +134,12 @@ class _Talk:
             "content.sent": _rendered(metadata.get("renderedUserMessage")),
             "content.attachments": dict_of(request.get("variableData")).get("variables") or None,
         }
-        yield self._step("user", prompt, {}, values, opens_request=True)
+        yield self._trail.along(msgspec.structs.replace(self._at(prompt).step("user", {}, values), opens_request=True))
         response = text_of(request.get("responseId")) or f"{prompt}/response"
         rounds = [dict_of(round_) for round_ in list_of(metadata.get("toolCallRounds"))]
         yield from self._parts(list_of(request.get("response")), response, written=not rounds)
-        for number, round_ in enumerate(rounds):
-            yield from self._round(round_, text_of(round_.get("id")) or f"{response}/{number}", metadata)
+        for place, round_ in enumerate(rounds):
+            yield from self._round(round_, text_of(round_.get("id")) or f"{response}/{place}", metadata)
         yield from self._trouble(request, result, prompt)
 
     def _parts(self, parts: list[Json], response: str, *, written: bool) -> Iterator[Event]:
@@ -143,73 +147,56 @@ class _Talk:
         texts = [text for part in parts if (text := _markdown(dict_of(part)))]
         if written and texts:
             yield self._model_call(response)
-            yield self._step("assistant", f"{response}/0", {}, {"content.text": "".join(texts)})
-        for number, part in enumerate(parts):
+            yield self._trail.along(self._at(f"{response}/0").step("assistant", {}, {"content.text": "".join(texts)}))
+        for index, part in enumerate(parts):
             found = dict_of(part)
             if found.get("kind") == "textEditGroup":
                 place = dict_of(found.get("uri"))
                 path = text_of(place.get("fsPath")) or text_of(place.get("path"))
                 values = {"content.path": path, "content.changes": found.get("edits")}
-                yield self._step("file_effect", f"{response}/edit/{number}", {}, values, beside=True)
+                yield self._trail.beside(self._at(f"{response}/edit/{index}").step("file_effect", {}, values))
             elif not (written and _markdown(found)):
-                yield Loss(kind="shown_part", detail=f"{response} part {number}: {str(found.get('kind'))[:40]}")
+                yield Loss(kind="shown_part", detail=f"{response} part {index}: {str(found.get('kind'))[:40]}")
 
     def _round(self, round_: dict[str, Json], name: str, metadata: dict[str, Json]) -> Iterator[Event]:
         """One model call: what it said, and the calls it made with their results."""
         yield self._model_call(name)
         thought = dict_of(round_.get("thinking")).get("text")
         if thought:
-            yield self._step("assistant", f"{name}/0", {}, {"content.thinking": thought})
+            yield self._trail.along(self._at(f"{name}/0").step("assistant", {}, {"content.thinking": thought}))
         if round_.get("response"):
-            yield self._step("assistant", f"{name}/1", {}, {"content.text": round_["response"]})
+            yield self._trail.along(self._at(f"{name}/1").step("assistant", {}, {"content.text": round_["response"]}))
         calls = [dict_of(call) for call in list_of(round_.get("toolCalls"))]
         names = [text_of(call.get("id")) or f"{name}/call/{number}" for number, call in enumerate(calls)]
         for sid, call in zip(names, calls, strict=True):
             meta = {"tool": text_of(call.get("name")), "corr": sid}
-            yield self._step("tool_call", sid, meta, {"content.args": _object(call.get("arguments"))})
+            yield self._trail.along(
+                self._at(sid).step("tool_call", meta, {"content.args": _object(call.get("arguments"))})
+            )
         results = dict_of(metadata.get("toolCallResults"))
         for sid, call in zip(names, calls, strict=True):
             if sid in results:
                 meta = {"tool": text_of(call.get("name")), "corr": sid}
                 values = {"content.output": _flat(dict_of(results[sid]).get("content"))}
-                yield self._step("tool_result", f"{sid}/result", meta, values, answers=sid)
+                yield self._trail.along(self._at(f"{sid}/result").step("tool_result", meta, values), answers=sid)
 
     def _trouble(self, request: dict[str, Json], result: dict[str, Json], prompt: str) -> Iterator[Event]:
         error = text_of(dict_of(result.get("errorDetails")).get("message"))
         canceled = request.get("isCanceled") is True
         if error or canceled:
-            meta = {"reason": "canceled" if canceled else "error"}
-            yield self._step("warning", f"{prompt}/error", meta, {"content.error": error}, beside=True)
+            reason = "error"
+            if canceled:
+                reason = "canceled"
+            yield self._trail.beside(
+                self._at(f"{prompt}/error").step("warning", {"reason": reason}, {"content.error": error})
+            )
+
+    def _at(self, source_id: str) -> Point:
+        return Point(self._session, source_id, self._ts)
 
     def _model_call(self, name: str) -> Step:
         # The instructions and the history that the extension adds are not in the file.
-        return self._step("model_call", f"{name}/usage", {"model": self._model}, {}, input_=Input.HIDDEN)
-
-    def _step(
-        self,
-        type_: str,
-        sid: str,
-        meta: dict[str, Json],
-        values: dict[str, Json],
-        *,
-        opens_request: bool = False,
-        input_: Input | None = None,
-        answers: str | None = None,
-        beside: bool = False,
-    ) -> Step:
-        step = Step(
-            session=self._session,
-            type=type_,
-            source_id=sid,
-            ts=self._ts,
-            meta={name: value for name, value in meta.items() if value is not None},
-            values={name: value for name, value in values.items() if value is not None},
-            input=input_,
-            opens_request=opens_request,
-        )
-        if beside:
-            return self._trail.beside(step)
-        return self._trail.along(step, answers=answers)
+        return self._trail.along(self._at(f"{name}/usage").model_call({"model": self._model}, is_shown=False))
 
 
 def _markdown(part: dict[str, Json]) -> str | None:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tallystick.agents.copilot import messages, tools
-from tallystick.agents.copilot.session import Conversation, CopilotEvent, known
+from tallystick.agents.copilot.session import Conversation, CopilotEvent
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, int_of, text_of
 from tallystick.model.step import Event, Loss, Ref
@@ -136,7 +137,7 @@ def _shutdown(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
         "content.error": line.text("errorReason"),
         "content.usage": line.data.get("modelMetrics"),
     }
-    yield talk.trail.beside(talk.step(line, "session_end", line.id, meta, values))
+    yield talk.trail.beside(talk.at(line, line.id).step("session_end", meta, values))
 
 
 def _setting(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
@@ -145,19 +146,19 @@ def _setting(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     context = dict_of(line.data.get("context"))
     settings = {name: value for name, value in line.data.items() if name != "context"}
     values = {"content.settings": settings, "personal.cwd": text_of(context.get("cwd"))}
-    yield talk.trail.beside(talk.step(line, "config_change", line.id, meta, values))
+    yield talk.trail.beside(talk.at(line, line.id).step("config_change", meta, values))
 
 
 def _warning(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     code = line.text("errorType") or line.text("warningType") or line.text("reason")
     meta = {"subtype": line.type, "code": code, "status_code": int_of(line.data.get("statusCode"))}
     error = line.text("message") or line.text("errorMessage")
-    yield talk.trail.beside(talk.step(line, "warning", line.id, meta, {"content.error": error}))
+    yield talk.trail.beside(talk.at(line, line.id).step("warning", meta, {"content.error": error}))
 
 
 def _note(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     values = {"content.title": line.text("title"), "content.raw": line.data}
-    yield talk.trail.beside(talk.step(line, "system", line.id, {"subtype": line.type}, values))
+    yield talk.trail.beside(talk.at(line, line.id).step("system", {"subtype": line.type}, values))
 
 
 def _compacted(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
@@ -167,26 +168,26 @@ def _compacted(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     }
     if line.data.get("success") is False:
         values = {"content.error": line.text("error")}
-        yield talk.trail.beside(talk.step(line, "warning", line.id, {"subtype": line.type, **numbers}, values))
+        yield talk.trail.beside(talk.at(line, line.id).step("warning", {"subtype": line.type, **numbers}, values))
         return
     step = talk.trail.along(
-        talk.step(line, "compaction", line.id, numbers, {"content.text": line.text("summaryContent")})
+        talk.at(line, line.id).step("compaction", numbers, {"content.text": line.text("summaryContent")})
     )
     yield step
-    yield talk.trail.along(talk.step(line, "session_end", f"{line.id}/end", {"reason": "compaction"}))
+    yield talk.trail.along(talk.at(line, f"{line.id}/end").step("session_end", {"reason": "compaction"}))
     yield from talk.continued(line, Ref(step.source_id, session=step.session))
 
 
 def _cut(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     """Copilot drops old messages; which ones, the log does not say."""
     removed = int_of(line.data.get("messagesRemovedDuringTruncation"))
-    yield talk.trail.beside(talk.step(line, "discard", line.id, {"subtype": line.type, "messages": removed}))
+    yield talk.trail.beside(talk.at(line, line.id).step("discard", {"subtype": line.type, "messages": removed}))
     talk.hide(line)
 
 
 def _rewound(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     meta = {"subtype": line.type, "events": int_of(line.data.get("eventsRemoved"))}
-    yield talk.trail.beside(talk.step(line, "discard", line.id, meta))
+    yield talk.trail.beside(talk.at(line, line.id).step("discard", meta))
     talk.rewind(line.text("upToEventId"))
 
 
@@ -195,7 +196,7 @@ def _agent_started(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     call = line.text("toolCallId")
     meta = {"corr": call, "agent_role": line.text("agentName"), "model": line.text("model"), "child": line.agent}
     values = {"content.label": line.text("agentDisplayName"), "content.goal": line.text("agentDescription")}
-    step = talk.step(line, "subagent_start", line.id, meta, values)
+    step = talk.at(line, line.id).step("subagent_start", meta, values)
     step = msgspec.structs.replace(step, session=talk.parent_session(call))
     talk.starts[line.agent] = line.id
     yield talk.trail.beside(step, of=call)
@@ -204,9 +205,9 @@ def _agent_started(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
 def _agent_ended(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     call, child = line.text("toolCallId"), talk.session(line)
     status = line.type.removeprefix("subagent.")
-    yield talk.trail.beside(talk.step(line, "session_end", f"{line.id}/end", {"status": status}))
+    yield talk.trail.beside(talk.at(line, f"{line.id}/end").step("session_end", {"status": status}))
     meta = {"corr": call, "status": status, "duration_ms": int_of(line.data.get("durationMs")), "child": line.agent}
-    step = talk.step(line, "subagent_end", line.id, meta, {"content.error": line.text("error")})
+    step = talk.at(line, line.id).step("subagent_end", meta, {"content.error": line.text("error")})
     ends = (Ref(talk.starts.get(line.agent, call)), Ref(session=child))
     step = msgspec.structs.replace(step, session=talk.parent_session(call), after=ends)
     yield talk.trail.beside(step)

@@ -55,7 +55,9 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
     from tallystick.agents.kit import json_text
 
     rest = handlers.remove(content, json_text.COMMENTED)
-    return b"" if file.ours and rest != content and b'"hooks"' not in rest else rest
+    if file.ours and rest != content and b'"hooks"' not in rest:
+        return b""
+    return rest
 
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
@@ -89,7 +91,9 @@ def _telling(said: Said) -> Telling:
     session, agent = said.need("sessionId"), said.text("agentId")
     ts = moment_ms(said.json.get("timestamp"))
     root = said.text("parentAgentId") or session
-    name = session if agent is None else f"{root}/{agent}"
+    name = f"{root}/{agent}"
+    if agent is None:
+        name = session
     return Telling(said=said, agent=NAME, session=name, root=root if agent else session, ts=ts)
 
 
@@ -118,7 +122,9 @@ def _tool_call(telling: Telling) -> Step:
 def _tool_result(telling: Telling) -> Step:
     said, result = telling.said, dict_of(telling.said.json.get("toolResult"))
     success = _SUCCESS.get(text_of(result.get("resultType")) or "")
-    meta: dict[str, Json] = {} if success is None else {"success": success}
+    meta: dict[str, Json] = {"success": success}
+    if success is None:
+        meta = {}
     output = result.get("textResultForLlm", said.json.get("toolResult"))
     return telling.result(said.text("toolName"), None, meta, args=said.json.get("toolArgs"), output=output)
 
@@ -178,7 +184,9 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anyone to ask, Copilot refuses too."""
-    answer = told(NAME, decision) if payload.asks is not None else None
+    answer = None
+    if payload.asks is not None:
+        answer = told(NAME, decision)
     if answer is None:
         return SILENT
     said = {"permissionDecision": answer.effect.value, "permissionDecisionReason": answer.reason}

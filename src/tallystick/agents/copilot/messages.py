@@ -25,7 +25,7 @@ def user(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     attached, raw = take_out(line.data.get("attachments") or None)
     values = {"content.text": text, "content.sent": None if sent == text else sent, "content.attachments": attached}
     meta = {"origin": origin, "run": line.text("interactionId")}
-    step = talk.step(line, "user", line.id, meta, values, raw)
+    step = talk.at(line, line.id).step("user", meta, values, raw)
     yield talk.trail.along(msgspec.structs.replace(step, opens_request=origin is None))
 
 
@@ -43,13 +43,13 @@ def _origin(line: CopilotEvent) -> str | None:
 def system(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     """Instructions for the model."""
     meta = {"role": line.text("role") or "system"}
-    yield talk.trail.along(talk.step(line, "system", line.id, meta, {"content.text": line.data.get("content")}))
+    yield talk.trail.along(talk.at(line, line.id).step("system", meta, {"content.text": line.data.get("content")}))
 
 
 def notification(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     """News that the model is given while it works."""
     meta = {"origin": "notification", "subtype": text_of(dict_of(line.data.get("kind")).get("type"))}
-    yield talk.trail.along(talk.step(line, "user", line.id, meta, {"content.text": line.data.get("content")}))
+    yield talk.trail.along(talk.at(line, line.id).step("user", meta, {"content.text": line.data.get("content")}))
 
 
 def usage(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
@@ -108,10 +108,10 @@ def _blocks(talk: Conversation, line: CopilotEvent, message: str) -> Iterator[Ev
     thought = line.text("reasoningText")
     if thought and talk.thoughts.pop(talk.session(line), None) != thought:
         values = {"content.thinking": thought}
-        yield talk.trail.along(talk.step(line, "assistant", f"{message}/0", {}, values))
+        yield talk.trail.along(talk.at(line, f"{message}/0").step("assistant", {}, values))
     if line.data.get("content"):
         values = {"content.text": line.data["content"]}
-        step = talk.step(line, "assistant", f"{message}/1", {"phase": line.text("phase")}, values)
+        step = talk.at(line, f"{message}/1").step("assistant", {"phase": line.text("phase")}, values)
         yield talk.trail.along(step)
 
 
@@ -121,4 +121,4 @@ def reasoning(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     if thought is not None:
         talk.thoughts[talk.session(line)] = thought
     sid, values = line.text("reasoningId") or line.id, {"content.thinking": thought}
-    yield talk.trail.along(talk.step(line, "assistant", sid, {}, values))
+    yield talk.trail.along(talk.at(line, sid).step("assistant", {}, values))

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, text_of
 from tallystick.agents.kit.trail import Trail
-from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
+from tallystick.model.step import Json, Opening, Ref, SessionKind, Step
 
 AGENT = "copilot"
 LIVES = ("subagent.started", "subagent.completed", "subagent.failed")
@@ -52,11 +54,6 @@ def parse(value: dict[str, Json], offset: int) -> CopilotEvent:
     )
 
 
-def known(members: Mapping[str, Json]) -> dict[str, Json]:
-    """The members that have a value."""
-    return {name: value for name, value in members.items() if value is not None}
-
-
 class Conversation:
     """One event log."""
 
@@ -84,10 +81,10 @@ class Conversation:
         """Make sure that the session of `event` is open."""
         if event.agent is None or event.agent in self._current:
             if event.agent not in self._current:
-                yield self._begin(None, self.id, SessionKind.ROOT, None, event.ts)
+                yield self._begin(None, Opening(session=self.id, agent=AGENT, ts=event.ts))
             return
         if None not in self._current:
-            yield self._begin(None, self.id, SessionKind.ROOT, None, event.ts)
+            yield self._begin(None, Opening(session=self.id, agent=AGENT, ts=event.ts))
         if event.type in LIVES:
             call = event.text("toolCallId")
         else:
@@ -95,7 +92,9 @@ class Conversation:
         parent = None
         if call in self.calls:
             parent = Ref(call, session=self.calls[call][0])
-        opening = self._begin(event.agent, f"{self.id}/{event.agent}", SessionKind.CHILD, parent, event.ts)
+        session, kind = f"{self.id}/{event.agent}", SessionKind.CHILD
+        child = Opening(session=session, agent=AGENT, kind=kind, parent=parent, ts=event.ts)
+        opening = self._begin(event.agent, child)
         role = known({"agent_role": event.text("agentName"), "model": event.text("model")})
         label = known({"content.label": event.text("agentDisplayName"), "content.goal": event.text("agentDescription")})
         yield msgspec.structs.replace(opening, meta={**opening.meta, **role}, values={**opening.values, **label})
@@ -113,7 +112,9 @@ class Conversation:
             base = self.id
         else:
             base = f"{self.id}/{event.agent}"
-        yield self._begin(event.agent, f"{base}~{count}", SessionKind.CONTINUATION, cause, event.ts)
+        session, kind = f"{base}~{count}", SessionKind.CONTINUATION
+        next_ = Opening(session=session, agent=AGENT, kind=kind, parent=cause, ts=event.ts)
+        yield self._begin(event.agent, next_)
         self.hide(event)
 
     def session(self, event: CopilotEvent) -> str:
@@ -140,41 +141,21 @@ class Conversation:
         if to in self._prompts:
             self.trail.turn_back(*self._prompts[to])
 
-    def step(
-        self,
-        event: CopilotEvent,
-        type_: str,
-        sid: str,
-        meta: Mapping[str, Json],
-        values: Mapping[str, Json] | None = None,
-        raw: Mapping[str, bytes] | None = None,
-    ) -> Step:
-        """A step in the session of `event`, at its time. Members and values that are None are left out."""
-        return Step(
-            session=self.session(event),
-            type=type_,
-            source_id=sid,
-            ts=event.ts,
-            meta=known(meta),
-            values=known(values or {}),
-            raw=raw or {},
-        )
+    def at(self, event: CopilotEvent, source_id: str) -> Point:
+        """The point of a step in the session of `event`, at its time."""
+        return Point(self.session(event), source_id, event.ts)
 
     def model_call(self, event: CopilotEvent, response: str, meta: Mapping[str, Json]) -> Iterator[Step]:
         """The model call that gave `response`."""
-        step = self.step(event, "model_call", f"{response}/usage", meta)
-        if step.session in self._hidden:
-            given = Input.HIDDEN
-        else:
-            given = Input.PATH
-        step, told = msgspec.structs.replace(step, input=given), response in self.responses
+        at, told = self.at(event, f"{response}/usage"), response in self.responses
+        step = at.model_call(meta, is_shown=at.session not in self._hidden)
         self.responses[response] = True
         if told:
             yield step
         else:
             yield self.trail.along(step)
 
-    def _begin(self, agent: str | None, session: str, kind: SessionKind, parent: Ref | None, ts: str | None) -> Opening:
-        self._current[agent] = session
-        about, where = self._about, self._where
-        return Opening(session=session, agent=AGENT, kind=kind, parent=parent, ts=ts, meta=about, values=where)
+    def _begin(self, agent: str | None, opening: Opening) -> Opening:
+        """The opening of an agent's session, which it is in from now on."""
+        self._current[agent] = opening.session
+        return msgspec.structs.replace(opening, meta=self._about, values=self._where)

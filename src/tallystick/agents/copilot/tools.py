@@ -33,7 +33,7 @@ def _call(talk: Conversation, line: CopilotEvent, call: str, tool: str | None, a
         origin = "user"
     talk.calls[call] = (talk.session(line), tool, None)
     meta, values = {"tool": tool, "corr": call, "origin": origin}, {"content.args": _object(args)}
-    yield talk.trail.along(talk.step(line, "tool_call", call, meta, values))
+    yield talk.trail.along(talk.at(line, call).step("tool_call", meta, values))
 
 
 def _object(args: Json) -> Json:
@@ -81,7 +81,7 @@ def ended(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
         values["content.output"] = error.get("message")
     else:
         values["content.error"] = error.get("message")
-    yield talk.trail.along(talk.step(line, "tool_result", f"{call}/result", meta, values, raw), answers=call)
+    yield talk.trail.along(talk.at(line, f"{call}/result").step("tool_result", meta, values, raw), answers=call)
 
 
 def _output(result: dict[str, Json]) -> tuple[dict[str, Json], dict[str, bytes]]:
@@ -121,7 +121,7 @@ def skill(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
         "content.path": line.text("path"),
         "content.text": line.text("content"),
     }
-    yield talk.trail.beside(talk.step(line, "skill_invoke", line.id, {}, values))
+    yield talk.trail.beside(talk.at(line, line.id).step("skill_invoke", {}, values))
 
 
 def unfinished(talk: Conversation) -> Iterator[Event]:
@@ -158,7 +158,7 @@ def _hook_step(talk: Conversation, began: CopilotEvent, line: CopilotEvent, ende
     error = dict_of(line.data.get("error")).get("message")
     values = {"content.output": line.data.get("output") if ended else None, "content.error": error}
     sid = line.text("hookInvocationId") or line.id
-    step = talk.step(began, "permission" if hook in _ASKING_HOOKS else "system", sid, meta, values)
+    step = talk.at(began, sid).step("permission" if hook in _ASKING_HOOKS else "system", meta, values)
     yield talk.trail.beside(step)
 
 
@@ -174,7 +174,7 @@ def permission_asked(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     asked = dict_of(line.data.get("permissionRequest"))
     meta = {"corr": text_of(asked.get("toolCallId")), "subtype": text_of(asked.get("kind"))}
     sid, values = line.text("requestId") or line.id, {"content.args": asked or None}
-    yield talk.trail.beside(talk.step(line, "permission", sid, meta, values))
+    yield talk.trail.beside(talk.at(line, sid).step("permission", meta, values))
 
 
 def permission_given(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
@@ -183,10 +183,10 @@ def permission_given(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     request = line.text("requestId") or line.id
     meta = {"corr": line.text("toolCallId"), "decision": text_of(result.get("kind"))}
     values = {"content.reason": text_of(result.get("feedback")) or text_of(result.get("reason"))}
-    yield talk.trail.beside(talk.step(line, "permission", f"{request}/result", meta, values), of=request)
+    yield talk.trail.beside(talk.at(line, f"{request}/result").step("permission", meta, values), of=request)
 
 
 def question(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     """A question to the person, or its answer."""
     meta = {"subtype": line.type, "corr": line.text("toolCallId")}
-    yield talk.trail.beside(talk.step(line, "permission", line.id, meta, {"content.raw": line.data}))
+    yield talk.trail.beside(talk.at(line, line.id).step("permission", meta, {"content.raw": line.data}))

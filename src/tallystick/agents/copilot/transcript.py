@@ -41,11 +41,17 @@ def recognises(path: str, head: bytes) -> int:
     if text_of(first.get("type")) == "session.start":
         data = dict_of(first.get("data"))
         is_ours = "copilotVersion" in data or data.get("producer") == "copilot-agent"
-        in_place = IN_ITS_PLACE if "/.copilot/" in path else 0
-        return count_members(first, "data", also=_MEMBERS) + in_place if is_ours or in_place else 0
+        in_place = 0
+        if "/.copilot/" in path:
+            in_place = IN_ITS_PLACE
+        if is_ours or in_place:
+            return count_members(first, "data", also=_MEMBERS) + in_place
+        return 0
     if first.get("kind") != 0:
         return 0
-    in_place = IN_ITS_PLACE if "/chatSessions/" in path else 0
+    in_place = 0
+    if "/chatSessions/" in path:
+        in_place = IN_ITS_PLACE
     return count_members(first, "kind", "v.requests", also=("v.version", "v.sessionId")) + in_place
 
 
@@ -67,7 +73,10 @@ class _Either:
         """The events of one line."""
         if self._reader is None:
             is_chat = _begins_chat(data)
-            self._reader = ChatLog(self._name, AGENT) if is_chat else _EventLog(self._name)
+            if is_chat:
+                self._reader = ChatLog(self._name, AGENT)
+            else:
+                self._reader = _EventLog(self._name)
         yield from self._reader.feed(data, offset)
 
     def finish(self) -> Iterator[Event]:

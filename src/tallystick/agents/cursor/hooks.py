@@ -67,11 +67,9 @@ def parse(data: bytes, event: str | None) -> Payload:
     make = _EVENTS.get(name)
     meta = said.members(("model", "model"), ("cursor_version", "agent_version"))
     call = said.text("tool_use_id")
-    asks = (
-        telling.asks(said.text("tool_name"), _args(said), cwd=_cwd(said), call_id=call)
-        if name == "preToolUse"
-        else None
-    )
+    asks = None
+    if name == "preToolUse":
+        asks = telling.asks(said.text("tool_name"), _args(said), cwd=_cwd(said), call_id=call)
     return Payload(
         event=name,
         session=session,
@@ -117,7 +115,10 @@ def _tool_result(telling: Telling) -> Step:
     output = _object(said.json.get("tool_output", said.json.get("result_json")))
     meta = {"success": not failed, **known(duration_ms=int_of(said.json.get("duration")))}
     call = said.text("tool_use_id")
-    content = {} if call else {"args": _args(said)}
+    if call:
+        content = {}
+    else:
+        content = {"args": _args(said)}
     return telling.result(
         said.text("tool_name"), call, meta, output=output, error=said.json.get("error_message"), **content
     )
@@ -128,7 +129,10 @@ def _subagent(telling: Telling) -> Step:
     starts = said.text("hook_event_name") == "subagentStart"
     meta = said.members(("subagent_id", "child"), ("subagent_type", "agent_role"), ("status", "status"))
     source_id = unnamed(said.text("subagent_id"), "start" if starts else "end")
-    text = said.text("task") if starts else said.text("summary")
+    if starts:
+        text = said.text("task")
+    else:
+        text = said.text("summary")
     return telling.step("subagent_start" if starts else "subagent_end", source_id, meta, text=text)
 
 
@@ -164,7 +168,9 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call."""
-    answer = told(NAME, decision) if payload.asks is not None else None
+    answer = None
+    if payload.asks is not None:
+        answer = told(NAME, decision)
     if answer is None:
         return SILENT
     said = {"permission": "deny", "user_message": answer.reason, "agent_message": answer.reason}

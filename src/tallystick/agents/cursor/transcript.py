@@ -15,14 +15,26 @@ from typing import Any
 import msgspec
 
 from tallystick.agents import Reader, Shape, SourceFile
+from tallystick.agents.kit.calls import result_id
 from tallystick.agents.kit.columns import known, word
+from tallystick.agents.kit.conversation import speaker
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
-from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, duplicate_key_losses, list_of, loads, text_of
+from tallystick.agents.kit.point import Point, below
+from tallystick.agents.kit.reading import (
+    BadJson,
+    bad_line,
+    blocks_of,
+    dict_of,
+    duplicate_key_losses,
+    loads,
+    opposite_of,
+    text_of,
+)
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.catalog.agents import AGENTS
-from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Step
 
 NAME = "cursor"
 SHAPE = Shape.LINES
@@ -44,7 +56,9 @@ def recognises(path: str, head: bytes) -> int:
         return 0
     first = first_object(head)
     is_ours = first.keys() == {"role", "message"} and text_of(first["role"]) in ("user", "assistant")
-    members = count_members(first, "role", "message.content") if is_ours else 0
+    members = 0
+    if is_ours:
+        members = count_members(first, "role", "message.content")
     return members + (IN_ITS_PLACE if _PLACE.search(path) else 0)
 
 
@@ -57,7 +71,9 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self._session, self._parent = session_names(path)
         place = _PLACE.search(path)
-        self._project = place[1] if place is not None else None
+        self._project = None
+        if place is not None:
+            self._project = place[1]
         self._trail = Trail()
         self._lines = 0
         self._open: deque[str] = deque()
@@ -94,20 +110,22 @@ class _Reader:
         return iter(())
 
     def _opening(self) -> Opening:
-        parent = Ref(None, self._parent) if self._parent is not None else None
+        kind, parent = below(self._parent)
         values = known({"personal.project": self._project})
-        kind = SessionKind.CHILD if parent is not None else SessionKind.ROOT
         return Opening(session=self._session, agent=NAME, kind=kind, parent=parent, values=values)
 
     def _message(self, source_id: str, role: str, content: Json, line: dict[str, Json]) -> Iterator[Event]:
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
+        blocks = blocks_of(content)
         if not blocks:
             yield Loss(kind="empty_message", detail=f"line {source_id}")
         ts = text_of(line.get("timestamp"))
         for place, item in enumerate(blocks):
             block = dict_of(item)
             for event in self._block(f"{source_id}/{place}", role, block):
-                yield msgspec.structs.replace(event, ts=ts) if isinstance(event, Step) else event
+                if isinstance(event, Step):
+                    yield msgspec.structs.replace(event, ts=ts)
+                else:
+                    yield event
 
     def _block(self, source_id: str, role: str, block: dict[str, Json]) -> Iterator[Event]:
         kind = block.get("type")
@@ -122,7 +140,7 @@ class _Reader:
             yield self._result(source_id, block)
         elif kind in ("image", "image_url", "document", "file"):
             found, raw = take_out([block])
-            step = self._along(_speaker(role), source_id, {"origin": "attached"}, {"content.parts": found})
+            step = self._along(speaker(role), source_id, {"origin": "attached"}, {"content.parts": found})
             yield msgspec.structs.replace(step, raw=raw)
         else:
             yield unknown(kind, f"block {source_id}")
@@ -130,16 +148,20 @@ class _Reader:
     def _text(self, source_id: str, role: str, block: dict[str, Json]) -> Step:
         text = text_of(block.get("text"))
         if role != "user" or text is None:
-            return self._along(_speaker(role), source_id, {}, {"content.text": block.get("text")})
+            return self._along(speaker(role), source_id, {}, {"content.text": block.get("text")})
         query = _QUERY.search(text)
         if query is None:
-            origin = "injected" if _TAG.match(text) else "parent" if self._parent is not None else None
-            step = self._along("user", source_id, {"origin": origin}, {"content.text": text})
-            return msgspec.structs.replace(step, opens_request=origin is None)
+            if _TAG.match(text):
+                return self._along("user", source_id, {"origin": "injected"}, {"content.text": text})
+            return self._typed(source_id, {"content.text": text})
         around = (text[: query.start()] + text[query.end() :]).strip()
-        meta = {"origin": "parent" if self._parent is not None else None}
-        step = self._along("user", source_id, meta, {"content.text": query[1], "content.context": around or None})
-        return msgspec.structs.replace(step, opens_request=self._parent is None)
+        return self._typed(source_id, {"content.text": query[1], "content.context": around or None})
+
+    def _typed(self, source_id: str, values: dict[str, Json]) -> Step:
+        """What someone said: the user, or the agent that this one works for."""
+        if self._parent is not None:
+            return self._along("user", source_id, {"origin": "parent"}, values)
+        return msgspec.structs.replace(self._along("user", source_id, {}, values), opens_request=True)
 
     def _call(self, source_id: str, block: dict[str, Json]) -> Step:
         call_id = word(block.get("id"))
@@ -151,25 +173,22 @@ class _Reader:
 
     def _result(self, source_id: str, block: dict[str, Json]) -> Step:
         named = self._calls.get(word(block.get("tool_use_id")) or "")
-        call = named if named in self._open else self._open[0] if self._open else None
+        call = next(iter(self._open), None)
+        if named in self._open:
+            call = named
         if call is not None:
             self._open.remove(call)
-        failed = block.get("is_error")
         output, raw = take_out(block.get("content"))
         meta = {
             "tool": block.get("name"),
             "corr": block.get("tool_use_id"),
-            "success": not failed if isinstance(failed, bool) else None,
+            "success": opposite_of(block.get("is_error")),
         }
-        name = f"{call}/result" if call is not None else source_id
-        step = self._along("tool_result", name, meta, {"content.output": output}, answers=call)
-        return msgspec.structs.replace(step, raw=raw)
+        at = Point(self._session, result_id(call, source_id))
+        return self._trail.along(at.step("tool_result", meta, {"content.output": output}, raw), answers=call)
 
-    def _along(
-        self, kind: str, source_id: str, meta: dict[str, Any], values: dict[str, Any], *, answers: str | None = None
-    ) -> Step:
-        step = Step(session=self._session, type=kind, source_id=source_id, meta=known(meta), values=known(values))
-        return self._trail.along(step, answers=answers)
+    def _along(self, kind: str, source_id: str, meta: dict[str, Any], values: dict[str, Any]) -> Step:
+        return self._trail.along(Point(self._session, source_id).step(kind, meta, values))
 
 
 def session_names(path: str) -> tuple[str, str | None]:
@@ -179,7 +198,3 @@ def session_names(path: str) -> tuple[str, str | None]:
     if len(folders) > 2 and folders[-2] == "subagents":
         return f"{folders[-3]}/{stem}", folders[-3]
     return stem, None
-
-
-def _speaker(role: str) -> str:
-    return role if role in ("user", "assistant") else "system"

@@ -15,7 +15,7 @@ from tallystick.agents.kit.columns import word
 from tallystick.agents.kit.conversation import Conversation
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, events_of_object, text_of
-from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.agents.recognition import count_members, first_object, in_place
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
@@ -37,12 +37,9 @@ def recognises(path: str, head: bytes) -> int:
     first = first_object(head)
     if text_of(first.get("type")) != "session_start":
         return 0
-    in_place = 0
-    if "/.factory/sessions/" in path:
-        in_place = IN_ITS_PLACE
     members = count_members(first, "type", "id", "cwd", also=("title", "owner", "version", "sessionTitle"))
     if members:
-        return members + in_place
+        return members + in_place("/.factory/sessions/" in path)
     return 0
 
 

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from tallystick.agents.kit import genai_parts as parts
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.kit.trail import Trail
-from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
 AGENT = "gemini"
 
@@ -64,7 +66,7 @@ class Chat:
             return
         self._base = self._session = text_of(record.get("sessionId")) or self._session
         self._is_child = record.get("kind") == "subagent"
-        self._about = _known({"content.paths": record.get("directories"), "content.title": record.get("summary")})
+        self._about = known({"content.paths": record.get("directories"), "content.title": record.get("summary")})
         yield from self._open(text_of(record.get("startTime")))
 
     def _open(self, ts: str | None) -> Iterator[Opening]:
@@ -97,9 +99,9 @@ class Chat:
         self._history = {name: self._history.get(name) for name in names}
 
     def _compact(self, at: str, ts: str | None) -> Iterator[Event]:
-        compaction = self._step("compaction", at, ts, {}, {})
+        compaction = self._at(at, ts).step("compaction")
         yield self._trail.along(compaction)
-        yield self._trail.along(self._step("session_end", f"{at}/end", ts, {"reason": "compaction"}, {}))
+        yield self._trail.along(self._at(f"{at}/end", ts).step("session_end", {"reason": "compaction"}))
         self._windows += 1
         cause = Ref(compaction.source_id, session=self._session)
         self._session = f"{self._base}~{self._windows}"
@@ -109,7 +111,7 @@ class Chat:
     def rewind(self, to: str, at: str) -> Iterator[Event]:
         """The person takes back a message and all that came after it; an unknown one means all."""
         yield from self._open(None)
-        yield self._trail.beside(self._step("discard", at, None, {}, {}))
+        yield self._trail.beside(self._at(at, None).step("discard"))
         names = list(self._history)
         first = 0
         if to in self._history:
@@ -122,10 +124,10 @@ class Chat:
     def update(self, members: dict[str, Json], at: str) -> Iterator[Event]:
         """Metadata that has changed."""
         yield from self._open(text_of(members.get("lastUpdated")))
-        known = _known({"content.summary": members.get("summary"), "content.paths": members.get("directories")})
-        if known:
+        said = known({"content.summary": members.get("summary"), "content.paths": members.get("directories")})
+        if said:
             ts = text_of(members.get("lastUpdated"))
-            yield self._trail.beside(self._step("system", at, ts, {"subtype": "metadata"}, known))
+            yield self._trail.beside(self._at(at, ts).step("system", {"subtype": "metadata"}, said))
         else:
             yield Loss(kind="metadata", detail=at)
 
@@ -148,11 +150,11 @@ class Chat:
             yield unknown(type_, name)
 
     def _notice(self, type_: str, record: dict[str, Json], name: str, ts: str | None) -> Step:
-        field = "content.error"
+        kind, field = "warning", "content.error"
         if type_ == "info":
-            field = "content.text"
+            kind, field = "system", "content.text"
         values = {field: parts.split(record.get("content")).text}
-        return self._step("system" if type_ == "info" else "warning", name, ts, {"subtype": type_}, values)
+        return self._at(name, ts).step(kind, {"subtype": type_}, values)
 
     def _user(self, said: parts.Message, name: str, ts: str | None, origin: str | None) -> Iterator[Event]:
         for number, answer in enumerate(said.answers):
@@ -161,11 +163,11 @@ class Chat:
                 yield Loss(kind="duplicate_event", detail=f"answer {call}")
             else:
                 tool = text_of(answer.get("name"))
-                yield from self._result(call, {"tool": tool, "corr": call}, [{"functionResponse": answer}], ts)
+                yield from self._result({"tool": tool, "corr": call}, [{"functionResponse": answer}], ts)
         if said.text is None and said.others is None and said.answers:
             return
         origin = origin or self._origin(said.text or "")
-        step = self._step("user", name, ts, {"origin": origin}, said.values(), said.raw)
+        step = self._at(name, ts).step("user", {"origin": origin}, said.values(), said.raw)
         yield self._trail.along(msgspec.structs.replace(step, opens_request=origin is None))
 
     def _origin(self, text: str) -> str | None:
@@ -185,11 +187,13 @@ class Chat:
         # Newer versions put thoughts and calls into the content as well, which is then the better source.
         thoughts = said.thoughts or tuple(_thought(dict_of(thought)) for thought in list_of(record.get("thoughts")))
         for number, thought in enumerate(thoughts):
-            yield self._trail.along(self._step("assistant", f"{name}/{number}", ts, {}, {"content.thinking": thought}))
+            yield self._trail.along(
+                self._at(f"{name}/{number}", ts).step("assistant", {}, {"content.thinking": thought})
+            )
         if said.text or said.others is not None:
-            yield self._trail.along(self._step("assistant", name, ts, {}, said.values(), said.raw))
-        known = {text_of(call.get("id")) for call in calls}
-        calls = [*(call for call in said.calls if text_of(call.get("id")) not in known), *calls]
+            yield self._trail.along(self._at(name, ts).step("assistant", {}, said.values(), said.raw))
+        listed = {text_of(call.get("id")) for call in calls}
+        calls = [*(call for call in said.calls if text_of(call.get("id")) not in listed), *calls]
         yield from self._calls(
             [(text_of(call.get("id")) or f"{name}/call/{n}", call) for n, call in enumerate(calls)], ts
         )
@@ -198,18 +202,15 @@ class Chat:
         model, counts = text_of(record.get("model")), dict_of(record.get("tokens"))
         if model is None and not counts:
             return
-        meta = {"model": model, "tokens": parts.tokens(counts, _COUNTS) if counts else None}
-        if self._windows:
-            given = Input.HIDDEN
-        else:
-            given = Input.PATH
-        step = self._step("model_call", f"{name}/usage", ts, meta, {})
-        yield self._trail.along(msgspec.structs.replace(step, input=given))
+        meta: dict[str, Json] = {"model": model}
+        if counts:
+            meta["tokens"] = parts.tokens(counts, _COUNTS)
+        yield self._trail.along(self._at(f"{name}/usage", ts).model_call(meta, is_shown=not self._windows))
 
     def _calls(self, calls: list[tuple[str, dict[str, Json]]], ts: str | None) -> Iterator[Event]:
         for sid, call in calls:
             meta = {"tool": text_of(call.get("name")), "corr": sid}
-            yield self._trail.along(self._step("tool_call", sid, ts, meta, {"content.args": call.get("args")}))
+            yield self._trail.along(self._at(sid, ts).step("tool_call", meta, {"content.args": call.get("args")}))
         for sid, call in calls:
             yield from self._ended(sid, call)
 
@@ -224,21 +225,22 @@ class Chat:
         display = dict_of(call.get("resultDisplay"))
         if "originalContent" in display or "newContent" in display:
             yield Loss(kind="original_file", detail=sid)
-        yield from self._result(sid, meta, call.get("result"), ts, {"content.diff": display.get("fileDiff")})
+        yield from self._result(meta, call.get("result"), ts, {"content.diff": display.get("fileDiff")})
 
     def _sub_agent(self, child: str, sid: str, call: dict[str, Json], ts: str | None) -> Iterator[Event]:
         """The sub-agent's own file names itself, not the call that started it: so does this step."""
         role = text_of(dict_of(call.get("args")).get("agent_name"))
         meta = {"corr": sid, "child": child, "agent_role": role}
-        yield self._trail.beside(self._step("subagent_start", f"{child}/start", None, meta, {}), of=sid)
-        step = self._step("subagent_end", f"{child}/end", ts, meta, {})
+        yield self._trail.beside(self._at(f"{child}/start", None).step("subagent_start", meta), of=sid)
+        step = self._at(f"{child}/end", ts).step("subagent_end", meta)
         ends = (Ref(f"{child}/start"), Ref(session=child))
         yield self._trail.beside(msgspec.structs.replace(step, after=ends))
 
     def _result(
-        self, call: str, meta: dict[str, Json], result: Json, ts: str | None, values: Mapping[str, Json] = {}
+        self, meta: dict[str, Json], result: Json, ts: str | None, values: Mapping[str, Json] = {}
     ) -> Iterator[Event]:
-        said = parts.split(result)
+        """What the call gave that `meta` names as `corr`."""
+        said, call = parts.split(result), str(meta["corr"])
         if said.answers:
             output, failed = parts.answered(said.answers[0].get("response"))
         else:
@@ -252,39 +254,11 @@ class Chat:
             inner, raw = take_out(output)
         self._answered.add(call)
         outcome = _outcome(meta, inner, failed=failed)
-        step = self._step(
-            "tool_result",
-            f"{call}/result",
-            ts,
-            outcome,
-            {**values, "content.output": inner},
-            raw,
-        )
+        step = self._at(f"{call}/result", ts).step("tool_result", outcome, {**values, "content.output": inner}, raw)
         yield self._trail.along(step, answers=call)
 
-    def _step(
-        self,
-        type_: str,
-        sid: str,
-        ts: str | None,
-        meta: Mapping[str, Json],
-        values: Mapping[str, Json],
-        raw: Mapping[str, bytes] | None = None,
-    ) -> Step:
-        return Step(
-            session=self._session,
-            type=type_,
-            source_id=sid,
-            ts=ts,
-            meta=_known(meta),
-            values=_known(values),
-            raw=raw or {},
-        )
-
-
-def _known(members: Mapping[str, Json]) -> dict[str, Json]:
-    """The members that have a value."""
-    return {name: value for name, value in members.items() if value is not None}
+    def _at(self, source_id: str, ts: str | None) -> Point:
+        return Point(self._session, source_id, ts)
 
 
 def _thought(thought: dict[str, Json]) -> str:
@@ -305,5 +279,9 @@ def _outcome(meta: dict[str, Json], output: Json, *, failed: bool) -> dict[str, 
         refusal = {}
     else:
         refusal = {"success": False, "decision": "deny", "decided_by": by}
-    success = False if failed and meta.get("success") is None else meta.get("success")
-    return {**meta, "success": success, "exit_code": int(codes[-1]) if codes else None, **refusal}
+    success, exit_code = meta.get("success"), None
+    if failed and success is None:
+        success = False
+    if codes:
+        exit_code = int(codes[-1])
+    return {**meta, "success": success, "exit_code": exit_code, **refusal}

@@ -36,7 +36,8 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     from tallystick.agents.hooks import nested
     from tallystick.agents.kit import json_text
 
-    return nested.configure(content, EVENTS, hook.shell(NAME), timeout=_TIMEOUT_MS, dialect=json_text.COMMENTED)
+    form = nested.Form(timeout=_TIMEOUT_MS, dialect=json_text.COMMENTED)
+    return nested.configure(content, EVENTS, hook.shell(NAME), form)
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
@@ -114,5 +115,9 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call."""
-    answer = told(NAME, decision) if payload.asks is not None else None
-    return SILENT if answer is None else Reply(stdout=canonical({"decision": "deny", "reason": answer.reason}))
+    answer = None
+    if payload.asks is not None:
+        answer = told(NAME, decision)
+    if answer is None:
+        return SILENT
+    return Reply(stdout=canonical({"decision": "deny", "reason": answer.reason}))

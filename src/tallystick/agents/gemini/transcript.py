@@ -37,16 +37,22 @@ def recognises(path: str, head: bytes) -> int:
     """Whether a file is a chat, by its first line."""
     first = first_object(head)
     if "projectHash" in first:
-        return 0 if "messages" in first else count_members(first, "sessionId", "projectHash", also=_TIMES)
+        if "messages" in first:
+            return 0
+        return count_members(first, "sessionId", "projectHash", also=_TIMES)
     is_message = text_of(first.get("type")) in ("user", "gemini")
-    return count_members(first, "id", "timestamp", "type", "content") if is_message else 0
+    if is_message:
+        return count_members(first, "id", "timestamp", "type", "content")
+    return 0
 
 
 def reader(file: SourceFile) -> Reader:
     """A reader for one chat. A sub-agent's is in a folder named after its parent's session."""
     folder, name = posixpath.split(file.path)
     above = posixpath.basename(posixpath.dirname(folder))
-    parent = posixpath.basename(folder) if above == "chats" else None
+    parent = None
+    if above == "chats":
+        parent = posixpath.basename(folder)
     return _ChatFile(Chat(name.rpartition(".")[0] or name or NAME, parent))
 
 

@@ -15,11 +15,12 @@ import msgspec
 
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.kit.columns import known, moment_ms, number, parsed, word
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, loads, text_of
 from tallystick.agents.kit.tables import Table, Tables
-from tallystick.agents.recognition import IN_ITS_PLACE
+from tallystick.agents.recognition import in_place
 from tallystick.catalog.agents import AGENTS
-from tallystick.model.step import Event, Json, Loss, Opening, Ref, Source, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, Source
 
 NAME = "gensee"
 SHAPE = Shape.SQLITE
@@ -53,7 +54,12 @@ _LEFT = re.compile(
     r"|alert_chain_head|alert_retention_\w+|maintenance_state|dashboard_\w+|human_feedback|transaction_events|artifact_\w+"
 )
 """The tables that version 2 has: those that are read, and those that follow from them or are not event of an agent."""
-_CALLS = {"PreToolUse": "tool_call", "PostToolUse": "tool_result", "PostToolUseFailure": "tool_result"}
+_KINDS = {
+    "PreToolUse": "tool_call",
+    "PostToolUse": "tool_result",
+    "PostToolUseFailure": "tool_result",
+    "PermissionRequest": "permission",
+}
 _EFFECTS = {"block": "deny", "ask": "ask", "warn": "warn", "allow": "allow"}
 _NO_SESSION = "unknown"
 
@@ -68,8 +74,9 @@ def recognises(path: str, head: bytes) -> int:
     if not head.startswith(_MAGIC) or head[_APPLICATION_AT : _APPLICATION_AT + 4].strip(b"\0"):
         return 0
     seen = sum(mark in head for mark in _MARKS)
-    in_place = IN_ITS_PLACE if path.endswith("/gensee.db") else 0
-    return in_place + (seen if seen >= len(_MARKS) - 1 else 0)
+    if seen < len(_MARKS) - 1:
+        seen = 0
+    return in_place(path.endswith("/gensee.db")) + seen
 
 
 def reader(file: SourceFile) -> Reader:
@@ -142,31 +149,39 @@ class _Reader:
         yield from self._answer()
         key = number(row.get("request_id"))
         yield from self._open(word(row.get("session_id")) or self._session or _NO_SESSION)
-        self._request = _Request(f"r{key:.0f}" if key is not None else "r?", row)
+        self._request = _Request("r?", row)
+        if key is not None:
+            self._request.id = f"r{key:.0f}"
         prompt = word(row.get("original_user_prompt"))
         if prompt is not None:
-            values: dict[str, Json] = {"content.text": prompt}
-            ts = moment_ms(row.get("created_at"))
-            yield self._step("user", self._request.id, ts, values=values, opens_request=True)
+            step = self._at(self._request.id, row.get("created_at")).step("user", {}, {"content.text": prompt})
+            yield msgspec.structs.replace(step, opens_request=True)
 
     def _answer(self) -> Iterator[Event]:
         """What the agent said in the end, if that was kept."""
         request, self._request = self._request, None
-        answer = word(request.row.get("final_response")) if request is not None else None
-        if request is not None and answer is not None:
-            meta = known({"total_tokens": request.row.get("total_tokens")})
-            ts = moment_ms(request.row.get("completed_at"))
-            yield self._step("assistant", f"{request.id}/answer", ts, meta=meta, values={"content.text": answer})
+        if request is None:
+            return
+        answer = word(request.row.get("final_response"))
+        if answer is not None:
+            meta = {"total_tokens": request.row.get("total_tokens")}
+            at = self._at(f"{request.id}/answer", request.row.get("completed_at"))
+            yield at.step("assistant", meta, {"content.text": answer})
 
     def _take_event(self, row: dict[str, Json]) -> Iterator[Event]:
         said, key = text_of(row.get("type")) or "", number(row.get("event_id"))
-        kind = "permission" if said == "PermissionRequest" else _CALLS.get(said)
+        kind = _KINDS.get(said)
+        if said == "file_intent":
+            yield Loss(kind=said, detail=said)
+            return
         if kind is None or key is None:
-            yield Loss(kind=said if said == "file_intent" else "unknown_event", detail=said)
+            yield Loss(kind="unknown_event", detail=said)
             return
         yield from self._open(self._session or _NO_SESSION)
         corr, name = word(row.get("tool_use_id")), f"e{key:.0f}"
-        calls = self._request.calls if self._request is not None else {}
+        calls: dict[str, str] = {}
+        if self._request is not None:
+            calls = self._request.calls
         meta: dict[str, Json] = known({"tool": word(row.get("tool_name")), "corr": corr})
         values: dict[str, Json] = {}
         within = None
@@ -175,13 +190,14 @@ class _Reader:
             stopped = isinstance(output, dict) and output.get("interrupted") is True
             meta["success"] = said == "PostToolUse" and not stopped
             values["content.output"] = output
-            within = Ref(calls[corr]) if corr in calls else None
+            if corr in calls:
+                within = Ref(calls[corr])
         else:
             values["content.args"] = _without_id(_cell(row.get("tool_input")))
             if kind == "tool_call" and corr is not None:
                 calls[corr] = name
         values["personal.cwd"] = word(row.get("cwd"))
-        yield self._step(kind, name, moment_ms(row.get("ts")), meta=meta, values=known(values), within=within)
+        yield msgspec.structs.replace(self._at(name, row.get("ts")).step(kind, meta, values), within=within)
 
     def _take_alert(self, row: dict[str, Json]) -> Iterator[Event]:
         key = number(row.get("alert_id"))
@@ -205,39 +221,22 @@ class _Reader:
             "content.chain": known({name: word(row.get(name)) for name in ("prev_hash", "entry_hash")}) or None,
         }
         yield from self._open(self._session or _NO_SESSION)
-        ts = moment_ms(row.get("created_at"))
-        yield self._step("warning", f"a{key:.0f}", ts, meta=known(meta), values=known(values))
+        yield self._at(f"a{key:.0f}", row.get("created_at")).step("warning", meta, values)
 
-    def _step(
-        self,
-        type: str,
-        source_id: str,
-        ts: str | None,
-        *,
-        meta: dict[str, Json] | None = None,
-        values: dict[str, Json] | None = None,
-        within: Ref | None = None,
-        opens_request: bool = False,
-    ) -> Step:
-        return Step(
-            session=self._session or _NO_SESSION,
-            type=type,
-            source=Source.IMPORT,
-            source_id=source_id,
-            ts=ts,
-            meta=meta or {},
-            values=values or {},
-            within=within,
-            opens_request=opens_request,
-        )
+    def _at(self, source_id: str, ms: Json) -> Point:
+        return Point(self._session or _NO_SESSION, source_id, moment_ms(ms), Source.IMPORT)
 
 
 def _cell(value: Json) -> Json:
     """What a cell of JSON text says; text that is none, as it is."""
     found = parsed(value)
-    return found if found is not None else word(value)
+    if found is None:
+        return word(value)
+    return found
 
 
 def _without_id(args: Json) -> Json:
     """The arguments without the call's id, which is in a column of its own."""
-    return {name: value for name, value in args.items() if name != "tool_use_id"} if isinstance(args, dict) else args
+    if isinstance(args, dict):
+        return {name: value for name, value in args.items() if name != "tool_use_id"}
+    return args

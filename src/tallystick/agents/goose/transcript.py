@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.kit.columns import moment, number, word
-from tallystick.agents.kit.conversation import Conversation
+from tallystick.agents.kit.conversation import Conversation, Outcome
 from tallystick.agents.kit.losses import unknown
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, events_of_object, list_of, text_of
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object, objects
 from tallystick.catalog.agents import AGENTS
@@ -74,36 +75,32 @@ class _Reader:
         if not blocks:
             yield Loss(kind="empty_message", detail=f"line {number_}")
         for place, item in enumerate(blocks):
-            yield self._block(f"#{number_}/{place}", line.get("role"), dict_of(item), ts)
+            yield self._block(self._talk.at(f"#{number_}/{place}", ts), line.get("role"), dict_of(item))
 
-    def _block(self, source_id: str, role: Json, block: dict[str, Json], ts: str | None) -> Event:
+    def _block(self, at: Point, role: Json, block: dict[str, Json]) -> Event:
         kind = text_of(block.get("type"))
         if kind == "text":
-            return self._talk.said(source_id, role, block.get("text"), ts=ts)
+            return self._talk.said(at, role, block.get("text"))
         if kind in ("thinking", "redactedThinking"):
-            return self._talk.thought(source_id, block.get("thinking"), ts=ts)
+            return self._talk.thought(at, block.get("thinking"))
         if kind in _REQUESTS:
             call = dict_of(dict_of(block.get("toolCall")).get("value"))
             args, call_id = call.get("arguments"), block.get("id")
-            return self._talk.call(source_id, call.get("name"), args, call_id=call_id, ts=ts)
+            return self._talk.call(at, call.get("name"), args, call_id=call_id)
         if kind == "toolResponse":
-            return self._result(source_id, block, ts)
+            return self._result(at, block)
         if kind == "image":
-            return self._talk.attached(source_id, role, block, ts=ts)
+            return self._talk.attached(at, role, block)
         if kind in ("toolConfirmationRequest", "frontendToolConfirmationRequest"):
             return Loss(kind="confirmation", detail=word(block.get("id")))
         if kind in ("contextLengthExceeded", "summarizationRequested"):
             return Loss(kind="context_limit")
-        return unknown(block.get("type"), f"block {source_id}")
+        return unknown(block.get("type"), f"block {at.source_id}")
 
-    def _result(self, source_id: str, block: dict[str, Json], ts: str | None) -> Event:
+    def _result(self, at: Point, block: dict[str, Json]) -> Event:
         result = dict_of(block.get("toolResult"))
-        status = text_of(result.get("status"))
-        return self._talk.result(
-            source_id,
-            result.get("value"),
-            call_id=block.get("id"),
-            success=status == "success" if status is not None else None,
-            error=result.get("error"),
-            ts=ts,
-        )
+        status, success = text_of(result.get("status")), None
+        if status is not None:
+            success = status == "success"
+        outcome = Outcome(success=success, error=result.get("error"))
+        return self._talk.result(at, result.get("value"), call_id=block.get("id"), outcome=outcome)

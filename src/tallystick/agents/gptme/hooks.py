@@ -69,7 +69,9 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if our folder is among the paths and our plugin is allowed. Raises what `_Plugins` raises."""
     plugins = _Plugins(file, content)
-    return EVENTS if plugins.is_allowed and any(map(_is_ours, plugins.paths)) else ()
+    if plugins.is_allowed and any(map(_is_ours, plugins.paths)):
+        return EVENTS
+    return ()
 
 
 def _place(hook: HookCommand) -> str:
@@ -139,7 +141,9 @@ class _Plugins:
         import tomlkit
 
         text = tomlkit.dumps(self._document)
-        return text.encode() if text.strip() or self._before.strip() else b""
+        if text.strip() or self._before.strip():
+            return text.encode()
+        return b""
 
 
 def _drop_if_empty(table: Any, key: str) -> None:
@@ -195,7 +199,9 @@ def _tool_result(telling: Telling) -> Step:
     content: dict[str, Json] = {"output": "\n".join(texts) if texts else None}
     if call is None:
         content["args"] = _args(said)
-    meta: dict[str, Json] = {"success": False, "decision": "deny"} if refused else {}
+    meta: dict[str, Json] = {}
+    if refused:
+        meta = {"success": False, "decision": "deny"}
     return telling.result(said.text("tool"), call, meta, **content)
 
 

@@ -88,7 +88,9 @@ class _Reader:
         if own is not None:
             self._steps.setdefault(own, source_id)
         written = text_of(record.get("step_type")) or "unknown"
-        kind = "session_end" if _CLOSING.match(written) else written
+        kind = written
+        if _CLOSING.match(written):
+            kind = "session_end"
         if not _TYPE.match(kind) or kind in _RESERVED:
             kind = "unknown"
         parent = self._steps.get(text_of(record.get("parent_step_hash")) or "")
@@ -107,7 +109,9 @@ class _Reader:
     def _source_id(self, step_id: str) -> str:
         """The record's id, made unlike those of earlier records with the same: the format does not forbid them."""
         count = self._copies[step_id] = self._copies.get(step_id, 0) + 1
-        return step_id if count == 1 else f"{step_id}~{count}"
+        if count == 1:
+            return step_id
+        return f"{step_id}~{count}"
 
 
 def _members(record: dict[str, Json], kind: str, written: str, session: str | None) -> dict[str, Json]:

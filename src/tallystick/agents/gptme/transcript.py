@@ -115,7 +115,9 @@ class _Reader:
         message = dict_of(parsed.value)
         role = message.get("role")
         if role not in _ROLES:
-            kind = f"unknown_{role}" if isinstance(role, str) and role.isidentifier() else "unknown_line"
+            kind = "unknown_line"
+            if isinstance(role, str) and role.isidentifier():
+                kind = f"unknown_{role}"
             yield Loss(kind=kind[:60], detail=f"byte {offset}: no message of a role that is known")
             self._end_message(data)
             return
@@ -199,12 +201,16 @@ class _Reader:
         """Why a system message is there: what stands before the first prompt is the prompt of the system."""
         if is_notification(text):
             return {"origin": "notification"}
-        return {"origin": "injected"} if self._has_replied else {}
+        if self._has_replied:
+            return {"origin": "injected"}
+        return {}
 
     def _result(self, message: dict[str, Json], call: _OpenCall, corr: str, meta: dict[str, Json]) -> Step:
         count = self._results.get(call.source_id, 0) + 1
         self._results[call.source_id] = count
-        after = [call.source_id] if self._tip in (None, call.source_id) else [str(self._tip), call.source_id]
+        after = [call.source_id]
+        if self._tip not in (None, call.source_id):
+            after = [str(self._tip), call.source_id]
         success, exit_code = outcome(text_of(message.get("content")) or "")
         meta |= {"tool": text_of(dict_of(message.get("metadata")).get("tool")) or call.tool, "corr": corr}
         meta |= _known(
@@ -241,7 +247,9 @@ class _Reader:
     def _reply(self, message: dict[str, Json], metadata: dict[str, Json]) -> Iterator[Step]:
         """Text, thinking and calls in the order in which they stand; at least one step."""
         content = message.get("content")
-        parts = parts_of(content) if isinstance(content, str) else []
+        parts = []
+        if isinstance(content, str):
+            parts = parts_of(content)
         durations = tool_durations(metadata, [part.tool for part in parts if part.tool is not None])
         if not parts:
             yield self._step("assistant", "/0", message, values={"content.text": content})
@@ -249,7 +257,9 @@ class _Reader:
             if part.tool is not None:
                 yield self._call(message, part, number, durations.get(part.tool))
             else:
-                name = "content.thinking" if part.is_thinking else "content.text"
+                name = "content.text"
+                if part.is_thinking:
+                    name = "content.thinking"
                 yield self._step("assistant", f"/{number}", message, values={name: part.text})
 
     def _model_call(self, message: dict[str, Json], metadata: dict[str, Json]) -> Step:
@@ -272,13 +282,16 @@ class _Reader:
         if count is None or digest is None or count < 0:
             return noted, None, ()
         matches = count <= self._ordinal and self._digests[count] == digest
-        tip = self._tips[count - 1] if 0 < count <= self._ordinal else None
+        tip = None
+        if 0 < count <= self._ordinal:
+            tip = self._tips[count - 1]
         return noted, matches, () if tip is None or tip == self._tip else (Ref(tip),)
 
     def _call(self, message: dict[str, Json], part: Part, number: int, duration_ms: int | None) -> Step:
         is_reused = part.call_id is not None and part.call_id in self._native
-        suffix = f"/{number}"
-        source_id = f"#{self._ordinal}{suffix}" if part.call_id is None or is_reused else part.call_id
+        source_id = part.call_id
+        if source_id is None or is_reused:
+            source_id = f"#{self._ordinal}/{number}"
         call = _OpenCall(source_id, str(part.tool), duration_ms)
         if part.call_id is not None:
             self._native[part.call_id] = call
@@ -286,7 +299,7 @@ class _Reader:
             self._waiting.append(call)
         return self._step(
             "tool_call",
-            suffix,
+            f"/{number}",
             message,
             source_id=source_id,
             meta={"tool": part.tool, "corr": part.call_id or source_id, "syntax": part.syntax},

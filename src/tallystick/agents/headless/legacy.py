@@ -46,7 +46,9 @@ def recognises(path: str, head: bytes) -> int:
     """Whether a document begins as such sessions do: an id and a workflow, and no record of the newer form."""
     is_object = head.lstrip().startswith(b"{") and not path.endswith(".jsonl")
     is_ours = is_object and b'"id"' in head and b'"workflow_name"' in head and b'"_type"' not in head[:256]
-    return 2 + count_members(first_object(head), "id", "workflow_name") if is_ours else 0
+    if is_ours:
+        return 2 + count_members(first_object(head), "id", "workflow_name")
+    return 0
 
 
 def reader(file: SourceFile) -> _Reader:

@@ -62,7 +62,9 @@ def detect_format(name: str, head: bytes) -> Literal["jsonl", "json"]:
         return "json"
     if not head:
         raise FormatError(f"{name or 'the file'} is empty, and its name does not say which form of a session log it is")
-    return "jsonl" if b'"_type"' in head[:_SNIFFED_BYTES] else "json"
+    if b'"_type"' in head[:_SNIFFED_BYTES]:
+        return "jsonl"
+    return "json"
 
 
 class SessionLog:
@@ -122,7 +124,9 @@ class SessionLog:
                 yield from self._steps(item)
 
     def _steps(self, item: Checked) -> Iterator[Step]:
-        return self._weaver.steps(item) if self._weaver is not None else iter(())
+        if self._weaver is not None:
+            return self._weaver.steps(item)
+        return iter(())
 
     def footer(self, record: Mapping[str, Json], offset: int) -> Iterator[Event]:
         """A footer: only the last one counts, the others are superseded."""

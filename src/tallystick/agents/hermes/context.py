@@ -71,32 +71,30 @@ class Carried(msgspec.Struct, frozen=True):
     is_summary: bool = False
 
 
+class Beginning(msgspec.Struct, frozen=True, kw_only=True):
+    """How a context began."""
+
+    since: float | None
+    """When it was made, as far as that is known."""
+    after: int = -1
+    """Only what comes after this position of the history can be an original."""
+    is_certain: bool = True
+    """Whether there was a compaction or a branch; else a summary or several copies must prove it."""
+    is_whole: bool = False
+    """Whether a branch copies all, summaries too; else a summary is new, even if one like it was there."""
+
+
 class Carry:
     """The rows at the beginning of a context, held back until it is known how many of them are copies."""
 
-    def __init__(
-        self,
-        history: History,
-        since: float | None,
-        *,
-        after: int = -1,
-        is_certain: bool = True,
-        is_whole: bool = False,
-    ) -> None:
-        """Begin to hold rows back.
-
-        Args:
-            since: when the context was made, as far as that is known.
-            after: only what comes after this position of `history` can be an original.
-            is_certain: whether there was a compaction or a branch; else a summary or several copies must prove it.
-            is_whole: whether a branch copies all, summaries too; else a summary is new, even if one like it was there.
-        """
+    def __init__(self, history: History, beginning: Beginning) -> None:
+        """Begin to hold rows back, which may be copies of what is in `history`."""
         self.history = history
-        self.is_certain = is_certain
-        self._is_whole = is_whole
+        self.is_certain = beginning.is_certain
+        self._is_whole = beginning.is_whole
         self.rows: list[Carried] = []
-        self._cursor = after
-        self._time = since
+        self._cursor = beginning.after
+        self._time = beginning.since
 
     def take(self, message: MessageRow) -> bool:
         """Hold the row back if it may be one of them."""
@@ -123,7 +121,9 @@ class Carry:
         gap = message.time - self._time
         if original is None:
             return 0 <= gap <= _ONE_WRITE_S
-        return gap <= (_ONE_COPY_S if self.rows else _FIRST_COPY_S)
+        if self.rows:
+            return gap <= _ONE_COPY_S
+        return gap <= _FIRST_COPY_S
 
     def settle(self) -> list[Carried]:
         """The rows. What is kept behind the summary is the end of the history, so originals are sought from its end."""

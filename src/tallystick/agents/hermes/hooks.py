@@ -90,9 +90,13 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if the file is ours or enables our plugin. Raises what `configure` raises."""
     if file.name != "config":
-        return EVENTS if plugin.is_ours(content) else ()
+        if plugin.is_ours(content):
+            return EVENTS
+        return ()
     enabled, disabled = (yaml_list.names(_text(file, content), "plugins", key) for key in ("enabled", "disabled"))
-    return EVENTS if _PLUGIN in enabled and _PLUGIN not in disabled else ()
+    if _PLUGIN in enabled and _PLUGIN not in disabled:
+        return EVENTS
+    return ()
 
 
 def _text(file: SettingsFile, content: bytes) -> str:
@@ -134,7 +138,9 @@ def _continued(telling: Telling) -> Session | None:
     parent = session_row(dict_of(telling.said.json.get("parent_row")))
     if row is None or parent is None or row.id != telling.session or parent_id(row) != parent.id:
         return None
-    return Session(parent) if relation(row, parent) in (Relation.COMPRESSION, Relation.ROLLOVER) else None
+    if relation(row, parent) in (Relation.COMPRESSION, Relation.ROLLOVER):
+        return Session(parent)
+    return None
 
 
 def _compaction(ended: Session | None) -> Iterator[Step]:
@@ -158,7 +164,9 @@ def _opening(telling: Telling, ended: Session | None, cwd: str | None) -> Openin
 def _child(telling: Telling) -> list[Opening]:
     """The session of a sub-agent, opened before its own first hook."""
     said = telling.said
-    child = said.text("child_session_id") if said.text("hook") == "subagent_start" else None
+    child = None
+    if said.text("hook") == "subagent_start":
+        child = said.text("child_session_id")
     if child is None:
         return []
     meta = said.members(("child_role", "agent_role"))
@@ -175,8 +183,12 @@ def _origin(telling: Telling) -> str | None:
     """Whose prompt it is, if no one typed it; as the reader of state.db has it."""
     surface = telling.said.text("platform")
     if surface == "subagent":
-        return "parent" if telling.said.json.get("is_first_turn") is True else None
-    return "injected" if surface in _SCHEDULED else None
+        if telling.said.json.get("is_first_turn") is True:
+            return "parent"
+        return None
+    if surface in _SCHEDULED:
+        return "injected"
+    return None
 
 
 def _tool_call(telling: Telling) -> Step:
@@ -206,7 +218,10 @@ def _subagent(telling: Telling) -> Step:
     begins, child = said.text("hook") == "subagent_start", said.text("child_session_id")
     meta = said.members(("child_session_id", "agent_id"), ("child_role", "agent_role"), ("duration_ms", "duration_ms"))
     meta |= said.members(("child_status", "status"))
-    text = said.text("child_goal") if begins else said.text("child_summary")
+    if begins:
+        text = said.text("child_goal")
+    else:
+        text = said.text("child_summary")
     source_id = unnamed(child, "start" if begins else "end")
     return telling.step("subagent_start" if begins else "subagent_end", source_id, meta, text=text)
 

@@ -7,16 +7,16 @@ whether they succeeded. Must not know sessions or contexts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from tallystick.agents.hermes.context import flat_text
 from tallystick.agents.hermes.rows import MessageRow
-from tallystick.agents.kit.columns import known, moment, number, parsed, word
+from tallystick.agents.kit.columns import arguments_of, moment, number, parsed, word
 from tallystick.agents.kit.media import take_out
-from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
-from tallystick.model.step import Input, Json, Loss, Ref, Step
+from tallystick.agents.kit.point import Point, after
+from tallystick.agents.kit.reading import dict_of, int_of, list_of, note_of, text_of
+from tallystick.model.step import Json, Loss, Step
 
 _NOTICES = ("[IMPORTANT: Background process", "[Background process", "[ASYNC DELEGATION")
 _NOTES = ("[System: ", "[SYSTEM: ", "[System note: ", "[IMPORTANT: ", "[Note: ")
@@ -47,8 +47,11 @@ class CallIds:
 
     def new(self, call_id: str, message: MessageRow) -> str:
         """The source id of a call that is met now."""
-        self._newest[call_id] = call_id if call_id not in self._newest else f"{call_id}@{message.id}"
-        return self._newest[call_id]
+        name = call_id
+        if call_id in self._newest:
+            name = f"{call_id}@{message.id}"
+        self._newest[call_id] = name
+        return name
 
     def of(self, call_id: str) -> str:
         """The source id of the newest call with this id."""
@@ -64,11 +67,7 @@ def message_steps(message: MessageRow, speaker: Speaker, calls: CallIds) -> Iter
     elif message.role == "user":
         yield _prompt(message, speaker)
     else:
-        if message.role == "system":
-            role = {}
-        else:
-            role = {"role": message.role}
-        yield _step(message, speaker, "system", message.id, role, _said(message))
+        yield _at(message, speaker, message.id).step("system", note_of(message.role), *_said(message))
     for column in message.hidden:
         yield Loss(kind=column, detail=f"message {message.id}: reasoning in the provider's own encoding")
     if message.bad_calls is not None:
@@ -78,7 +77,7 @@ def message_steps(message: MessageRow, speaker: Speaker, calls: CallIds) -> Iter
 def _prompt(message: MessageRow, speaker: Speaker) -> Step:
     origin = _origin(message, speaker)
     meta = {"origin": origin, "observed": message.is_observed or None}
-    step = _step(message, speaker, "user", message.id, meta, _said(message))
+    step = _at(message, speaker, message.id).step("user", meta, *_said(message))
     return msgspec.structs.replace(step, opens_request=origin is None)
 
 
@@ -99,18 +98,17 @@ def _origin(message: MessageRow, speaker: Speaker) -> str | None:
 
 def _assistant(message: MessageRow, speaker: Speaker, calls: CallIds) -> Iterator[Step | Loss]:
     if speaker.is_summary:
-        yield _step(message, speaker, "assistant", message.id, {"origin": "summary"}, _said(message))
+        yield _at(message, speaker, message.id).step("assistant", {"origin": "summary"}, *_said(message))
         return
     meta = {"model": speaker.model, "stop_reason": message.finish_reason, "message_tokens": message.token_count}
-    call = _step(message, speaker, "model_call", f"{message.id}/usage", meta, {})
-    yield msgspec.structs.replace(call, input=Input.PATH if speaker.sees_all else Input.HIDDEN)
-    blocks: list[dict[str, Any]] = []
+    yield _at(message, speaker, f"{message.id}/usage").model_call(meta, is_shown=speaker.sees_all)
+    blocks: list[tuple[dict[str, Json], dict[str, bytes]]] = []
     if message.thinking is not None:
-        blocks.append({"content.thinking": message.thinking})
+        blocks.append(({"content.thinking": message.thinking}, {}))
     if message.content not in (None, "") or message.sent is not None:
         blocks.append(_said(message))
-    for place, values in enumerate(blocks):
-        yield _step(message, speaker, "assistant", f"{message.id}/{place}", {}, values)
+    for place, (values, raw) in enumerate(blocks):
+        yield _at(message, speaker, f"{message.id}/{place}").step("assistant", {}, values, raw)
     for place, item in enumerate(list_of(message.calls)):
         call_id = word(dict_of(item).get("id")) or word(dict_of(item).get("call_id"))
         if call_id:
@@ -124,13 +122,9 @@ def _assistant(message: MessageRow, speaker: Speaker, calls: CallIds) -> Iterato
 
 def _call(message: MessageRow, speaker: Speaker, item: Json, call_id: str | None, source_id: str) -> Step:
     function = dict_of(dict_of(item).get("function")) or dict_of(item)
-    arguments = function.get("arguments")
-    opened = parsed(arguments)
-    args = arguments
-    if isinstance(opened, dict):
-        args = opened
+    args = arguments_of(item, function.get("arguments"))
     meta = {"tool": function.get("name"), "corr": call_id}
-    return _step(message, speaker, "tool_call", source_id, meta, {"content.args": item if args is None else args})
+    return _at(message, speaker, source_id).step("tool_call", meta, {"content.args": args})
 
 
 def _result(message: MessageRow, speaker: Speaker, calls: CallIds) -> Step:
@@ -142,8 +136,8 @@ def _result(message: MessageRow, speaker: Speaker, calls: CallIds) -> Step:
     error = said.pop("error", None)
     meta = {"tool": message.tool, "corr": message.call_id, "effect": message.effect, **said}
     output, parts = take_out(message.content)
-    step = _step(message, speaker, "tool_result", source_id, meta, {"content.output": output, "content.error": error})
-    return msgspec.structs.replace(step, raw=parts)
+    values = {"content.output": output, "content.error": error}
+    return _at(message, speaker, source_id).step("tool_result", meta, values, parts)
 
 
 def answered(message: MessageRow, calls: CallIds) -> str | None:
@@ -173,29 +167,19 @@ def outcome(content: Json, effect: str | None = None) -> dict[str, Json]:
     return said
 
 
-def _said(message: MessageRow) -> dict[str, Json]:
+def _said(message: MessageRow) -> tuple[dict[str, Json], dict[str, bytes]]:
     """Content as values: its text, its parts where there are others, and what was sent where that is not the same."""
     values: dict[str, Json] = {"content.sent": message.sent}
     if isinstance(message.content, str) or message.content is None:
-        return {"content.text": message.content, **values}
+        return {"content.text": message.content, **values}, {}
     parts, raw = take_out(message.content)
     texts = [text for part in list_of(message.content) if (text := text_of(dict_of(part).get("text"))) is not None]
-    return {"content.text": "\n".join(texts) or None, "content.parts": parts, **values, **raw}
+    return {"content.text": "\n".join(texts) or None, "content.parts": parts, **values}, raw
 
 
-def _step(
-    message: MessageRow, speaker: Speaker, kind: str, source_id: str, meta: dict[str, Json], values: dict[str, Any]
-) -> Step:
-    meta = {**meta, "rewound": message.is_rewound or None, "platform_message": message.platform_message}
-    return Step(
-        session=speaker.session,
-        type=kind,
-        source_id=source_id,
-        ts=moment(message.time),
-        meta=known(meta),
-        values={key: value for key, value in values.items() if value is not None and not isinstance(value, bytes)},
-        raw={key: value for key, value in values.items() if isinstance(value, bytes)},
-    )
+def _at(message: MessageRow, speaker: Speaker, source_id: str) -> Point:
+    common = {"rewound": message.is_rewound or None, "platform_message": message.platform_message}
+    return Point(speaker.session, source_id, moment(message.time), common=common)
 
 
 def delegated_goals(step: Step) -> list[str]:
@@ -220,34 +204,16 @@ def delegation_steps(row: dict[str, Json], session: str, call: str | None) -> It
     if source_id is None:
         yield Loss(kind="bad_row", detail="a delegation without an id", fault=True)
         return
-    meta: dict[str, Json] = {"delegation": source_id}
-    start = _delegation(row, session, "subagent_start", source_id, "dispatched_at", meta, {"content.task": "task_json"})
-    if call:
-        yield msgspec.structs.replace(start, after=(Ref(call),))
-    else:
-        yield start
+    about: dict[str, Json] = {"delegation": source_id}
+    start = Point(session, source_id, moment(number(row.get("dispatched_at"))))
+    yield after(start.step("subagent_start", about, {"content.task": _cell(row.get("task_json"))}), call or None)
     if row.get("completed_at") is not None:
-        state = {**meta, "state": row.get("state"), "delivery": row.get("delivery_state")}
-        values = {"content.result": "result_json", "content.event": "event_json"}
-        end = _delegation(row, session, "subagent_end", f"{source_id}/end", "completed_at", state, values)
-        yield msgspec.structs.replace(end, after=(Ref(source_id),))
+        meta = {**about, "state": row.get("state"), "delivery": row.get("delivery_state")}
+        values = {"content.result": _cell(row.get("result_json")), "content.event": _cell(row.get("event_json"))}
+        end = Point(session, f"{source_id}/end", moment(number(row.get("completed_at"))))
+        yield after(end.step("subagent_end", meta, values), source_id)
 
 
-def _delegation(
-    row: dict[str, Json],
-    session: str,
-    kind: str,
-    source_id: str,
-    time: str,
-    meta: dict[str, Json],
-    columns: dict[str, str],
-) -> Step:
-    values = {name: parsed(row.get(column)) or row.get(column) for name, column in columns.items()}
-    return Step(
-        session=session,
-        type=kind,
-        source_id=source_id,
-        ts=moment(number(row.get(time))),
-        meta=known(meta),
-        values=known(values),
-    )
+def _cell(value: Json) -> Json:
+    """What a cell of JSON text says; text that is none, as it is."""
+    return parsed(value) or value

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from tallystick.agents import Reader, Shape, SourceFile
-from tallystick.agents.hermes.context import Carried, Carry, flat_text, says_summary
+from tallystick.agents.hermes.context import Beginning, Carried, Carry, flat_text, says_summary
 from tallystick.agents.hermes.rows import MessageRow, SessionRow, message_row, session_row, usage_row
 from tallystick.agents.hermes.session import NAME, Session, closing_steps, ending_steps, opening
 from tallystick.agents.hermes.steps import answered, delegated_goals, delegation_of, delegation_steps, message_steps
@@ -97,7 +97,8 @@ class _Reader:
         elif table == "sqlite_master":
             yield from _unread_table(row)
         else:
-            self._schema = row.get("version") if table == "schema_version" else self._schema
+            if table == "schema_version":
+                self._schema = row.get("version")
             yield Loss(kind=table or "unknown_row")
 
     def finish(self) -> Iterator[Event]:
@@ -122,7 +123,7 @@ class _Reader:
         self._sessions[row.id] = self._current = session
         if parent is not None and session.relation in _COPIED_ON:
             is_branch = session.relation is Relation.BRANCH
-            session.carry = Carry(parent.history, row.started, is_whole=is_branch)
+            session.carry = Carry(parent.history, Beginning(since=row.started, is_whole=is_branch))
         return session
 
     def _take_usage(self, row: dict[str, Json]) -> Iterator[Event]:
@@ -166,7 +167,10 @@ class _Reader:
         yield from self._open(session)
         call = session.delegations.get(word(row.get("delegation_id")) or "")
         for event in delegation_steps(row, session.name, call):
-            yield self._trail.beside(event) if isinstance(event, Step) else event
+            if isinstance(event, Step):
+                yield self._trail.beside(event)
+            else:
+                yield event
 
     # Messages --------------------------------------------------------------------------------------------------------
 
@@ -201,8 +205,11 @@ class _Reader:
             repeats_first = session.history.find(message, session.begins - 1) == session.begins
             if not len(session.history) or not (repeats_first or says_summary(message)):
                 return None
-        since = None if is_certain else last.time
-        return Carry(session.history, since, after=session.begins - 1, is_certain=is_certain)
+        since = None
+        if not is_certain:
+            since = last.time
+        beginning = Beginning(since=since, after=session.begins - 1, is_certain=is_certain)
+        return Carry(session.history, beginning)
 
     def _twin(self, session: Session, message: MessageRow) -> Carry | None:
         """An editor's fork names no parent: it begins with what another session began with, written at once."""
@@ -213,17 +220,23 @@ class _Reader:
         if len(twins) < 2:
             return None
         session.parent = twins[-2]
-        return Carry(twins[-2].history, session.row.started, is_certain=False, is_whole=True)
+        beginning = Beginning(since=session.row.started, is_certain=False, is_whole=True)
+        return Carry(twins[-2].history, beginning)
 
     def _settle(self, session: Session) -> Iterator[Event]:
         """Decide about the rows that were held back: which are copies, and of what."""
         carry, session.carry = session.carry, None
-        rows = carry.settle() if carry is not None else []
+        rows = []
+        if carry is not None:
+            rows = carry.settle()
         if carry is None or not rows:
             return
         copies = [row.original for row in rows if row.original is not None]
         is_in_place = carry.history is session.history
-        proof = any(row.is_summary for row in rows) if is_in_place else len(copies) > 1
+        if is_in_place:
+            proof = any(row.is_summary for row in rows)
+        else:
+            proof = len(copies) > 1
         if not (carry.is_certain or proof):
             for row in rows:
                 yield from self._record(session, row.message)
@@ -254,7 +267,9 @@ class _Reader:
         old, source_id, ts = session.name, f"{first.id}/compaction", moment(first.time)
         taken = len(session.history) - session.begins - len(kept)
         meta: dict[str, Json] = {"mode": "in-place", "kept": len(kept), "summarized": max(0, taken)}
-        values = {"content.kept": [ref.source_id for ref in kept]} if kept else {}
+        values = {}
+        if kept:
+            values = {"content.kept": [ref.source_id for ref in kept]}
         yield Step(session=old, type="compaction", source_id=source_id, ts=ts, meta=meta, values=values)
         session.generation += 1
         session.begins, session.live, session.extra, session.sees_all = len(session.history), None, (), True

@@ -76,7 +76,9 @@ class HookCommand(msgspec.Struct, frozen=True, kw_only=True):
 
     def words(self, agent: str, event: str | None = None) -> list[str]:
         """The words of the command."""
-        place = ["--home", self.home] if self.home is not None else []
+        place = []
+        if self.home is not None:
+            place = ["--home", self.home]
         return [self.python, "-I", "-S", self.hook, *place, agent, *([event] if event is not None else [])]
 
     def shell(self, agent: str, event: str | None = None) -> str:
@@ -191,7 +193,9 @@ def hook_adapters() -> dict[str, HookAdapter]:
 def hook_adapter(agent: str) -> HookAdapter | None:
     """The adapter of one agent, loaded alone, or None."""
     module = agent.replace("-", "_")
-    return _load(module) if module in NAMES else None
+    if module in NAMES:
+        return _load(module)
+    return None
 
 
 def _load(module: str) -> HookAdapter:

@@ -34,5 +34,10 @@ def off_setting(agent: str, settings: Json) -> str | None:
     switch = _SWITCHES[agent]
     value = settings
     for name in switch.path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return f"{'.'.join(switch.path)} = {str(switch.value).lower()}" if value is switch.value else None
+        if isinstance(value, dict):
+            value = value.get(name)
+        else:
+            value = None
+    if value is switch.value:
+        return f"{'.'.join(switch.path)} = {str(switch.value).lower()}"
+    return None

@@ -5,6 +5,8 @@ Owns the few questions that readers of databases ask of a cell. Must not know an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tallystick.agents.kit.reading import BadJson, loads
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Json
@@ -60,9 +62,27 @@ def micros(cost: Json) -> int | None:
     return None
 
 
-def known(values: dict[str, Json]) -> dict[str, Json]:
+def known(values: Mapping[str, Json]) -> dict[str, Json]:
     """The members that say something."""
     return {key: value for key, value in values.items() if value is not None}
+
+
+def counted(counts: Mapping[str, int | None]) -> dict[str, int] | None:
+    """The counts that are known; None if none of them says something."""
+    found = {name: count for name, count in counts.items() if count is not None}
+    if any(found.values()):
+        return found
+    return None
+
+
+def arguments_of(call: Json, told: Json) -> Json:
+    """The arguments of a call from what is told of them, often as JSON text; the whole call where nothing is."""
+    opened = parsed(told)
+    if isinstance(opened, dict):
+        return opened
+    if told is None:
+        return call
+    return told
 
 
 def without_environment(config: Json) -> Json:

@@ -10,10 +10,24 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tallystick.agents.kit.calls import result_id
 from tallystick.agents.kit.columns import known, word
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.trail import Trail
-from tallystick.model.step import Input, Json, Opening, Step
+from tallystick.model.step import Json, Opening, Step
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a call ended, as far as it is said."""
+
+    success: bool | None = None
+    error: Json = None
+    meta: Mapping[str, Json] = {}
+    """Further members."""
+
+
+_UNSAID = Outcome()
 
 
 class Conversation:
@@ -35,76 +49,56 @@ class Conversation:
             session=self.session, agent=self.agent, ts=ts, meta=known(dict(meta)), values=known(dict(values))
         )
 
-    def said(self, source_id: str, role: Json, text: Json, *, ts: str | None = None, origin: str | None = None) -> Step:
+    def at(self, source_id: str, ts: str | None = None) -> Point:
+        """A point of the session: what every step is given."""
+        return Point(self.session, source_id, ts)
+
+    def said(self, at: Point, role: Json, text: Json, *, origin: str | None = None) -> Step:
         """Text by the user, the model or another. `origin` says where a user's text comes from if no human wrote it."""
-        speaker = "system"
-        if role in ("user", "assistant"):
-            speaker = role
-        step = self._step(str(speaker), source_id, {"origin": origin}, {"content.text": text}, ts)
-        return msgspec.structs.replace(step, opens_request=speaker == "user" and origin is None)
+        kind = speaker(role)
+        step = self._trail.along(at.step(kind, {"origin": origin}, {"content.text": text}))
+        return msgspec.structs.replace(step, opens_request=kind == "user" and origin is None)
 
-    def thought(self, source_id: str, text: Json, *, ts: str | None = None) -> Step:
+    def thought(self, at: Point, text: Json) -> Step:
         """What the model thought."""
-        return self._step("assistant", source_id, {}, {"content.thinking": text}, ts)
+        return self._trail.along(at.step("assistant", {}, {"content.thinking": text}))
 
-    def model_call(
-        self, source_id: str, model: Json, tokens: Mapping[str, int | None], *, ts: str | None = None
-    ) -> Step:
+    def model_call(self, at: Point, model: Json, tokens: Mapping[str, int | None]) -> Step:
         """That a model was asked; `tokens` by the names of the format."""
-        counted = {name: number for name, number in tokens.items() if number is not None and number >= 0}
-        step = self._step("model_call", source_id, {"model": model, "tokens": counted or None}, {}, ts)
-        return msgspec.structs.replace(step, input=Input.HIDDEN)
+        counts = {name: number for name, number in tokens.items() if number is not None and number >= 0}
+        return self._trail.along(at.model_call({"model": model, "tokens": counts or None}, is_shown=False))
 
-    def call(self, source_id: str, tool: Json, args: Json, *, call_id: Json = None, ts: str | None = None) -> Step:
+    def call(self, at: Point, tool: Json, args: Json, *, call_id: Json = None) -> Step:
         """A call of a tool; `call_id` is the agent's own id of it, by which its result is found."""
         name = word(call_id)
         if name is not None and name not in self._calls:
-            source_id = self._calls[name] = name
-        self._open[source_id] = None
-        self._tools[source_id] = tool
-        return self._step("tool_call", source_id, {"tool": tool, "corr": name}, {"content.args": args}, ts)
+            at = at.named(name)
+            self._calls[name] = name
+        self._open[str(at.source_id)] = None
+        self._tools[str(at.source_id)] = tool
+        return self._trail.along(at.step("tool_call", {"tool": tool, "corr": name}, {"content.args": args}))
 
-    def result(
-        self,
-        source_id: str,
-        output: Json,
-        *,
-        call_id: Json = None,
-        success: bool | None = None,
-        error: Json = None,
-        meta: Mapping[str, Json] | None = None,
-        ts: str | None = None,
-    ) -> Step:
+    def result(self, at: Point, output: Json, *, call_id: Json = None, outcome: Outcome = _UNSAID) -> Step:
         """What a call gave. Without a known `call_id` it belongs to the oldest call that has no result."""
         call = self._calls.get(word(call_id) or "")
         if call is None:
             call = next(iter(self._open), None)
         if call is not None:
             self._open.pop(call, None)
-            source_id = f"{call}/result"
         found, raw = take_out(output)
-        members = {"tool": self._tools.get(call or ""), "corr": word(call_id), "success": success, **(meta or {})}
-        values = {"content.output": found, "content.error": error}
-        step = Step(
-            session=self.session,
-            type="tool_result",
-            source_id=source_id,
-            ts=ts,
-            meta=known(members),
-            values=known(values),
-            raw=raw,
-        )
+        about = {"tool": self._tools.get(call or ""), "corr": word(call_id), "success": outcome.success}
+        values = {"content.output": found, "content.error": outcome.error}
+        step = at.named(result_id(call, at.source_id)).step("tool_result", {**about, **outcome.meta}, values, raw)
         return self._trail.along(step, answers=call)
 
-    def attached(self, source_id: str, role: Json, block: Json, *, ts: str | None = None) -> Step:
+    def attached(self, at: Point, role: Json, block: Json) -> Step:
         """A picture or a file that was handed in."""
         found, raw = take_out([block])
-        speaker = "system"
-        if role in ("user", "assistant"):
-            speaker = role
-        step = self._step(str(speaker), source_id, {"origin": "attached"}, {"content.parts": found}, ts)
-        return msgspec.structs.replace(step, raw=raw)
+        return self._trail.along(at.step(speaker(role), {"origin": "attached"}, {"content.parts": found}, raw))
 
-    def _step(self, kind: str, source_id: str, meta: dict[str, Json], values: dict[str, Json], ts: str | None) -> Step:
-        step = Step(session=self.session, type=kind, source_id=source_id, ts=ts, meta=known(meta), values=known(values))
-        return self._trail.along(step)
+
+def speaker(role: Json) -> str:
+    """The type of the step that someone in this role makes by speaking."""
+    if role in ("user", "assistant"):
+        return str(role)
+    return "system"

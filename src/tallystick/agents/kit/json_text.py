@@ -185,7 +185,9 @@ def remove(document: Document, container: Node, entry: Entry) -> Document:
             lead = entry.lead
         else:
             lead = entry.start
-        commas = () if before is None else ((before, before + 1, ""),)
+        commas: tuple[tuple[int, int, str], ...] = ()
+        if before is not None:
+            commas = ((before, before + 1, ""),)
         return _spliced(document, *commas, (lead, end, _kept(document, entry, lead, end)))
     rest = (entry.comma, entry.comma + 1, "")
     if number == 0 and len(entries) > 1:

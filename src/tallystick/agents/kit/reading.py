@@ -182,6 +182,41 @@ def list_of(value: Json) -> list[Json]:
     return []
 
 
+def blocks_of(content: Json) -> list[Json]:
+    """The blocks of a message; text alone is one block."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return list_of(content)
+
+
+def batch_of(value: Json) -> list[Json]:
+    """The messages of a JSON-RPC line: a batch, or one alone."""
+    if isinstance(value, list):
+        return value
+    return [value]
+
+
+def values_of(content: Json) -> dict[str, Json]:
+    """A content as a field value: its text, or its parts."""
+    if isinstance(content, str):
+        return {"content.text": content}
+    return {"content.parts": content}
+
+
+def note_of(role: Json) -> dict[str, Json]:
+    """The member that says in which role a note was made, if not in the system's."""
+    if role == "system":
+        return {}
+    return {"role": role}
+
+
+def opposite_of(value: Json) -> bool | None:
+    """The opposite of a boolean, or None: for members that say that something failed."""
+    if isinstance(value, bool):
+        return not value
+    return None
+
+
 def int_of(value: Json) -> int | None:
     """`value` if it is a whole number, else None."""
     if isinstance(value, int) and not isinstance(value, bool):

@@ -12,13 +12,24 @@ from typing import Any
 import msgspec
 
 from tallystick.agents import Reader, Shape, SourceFile
-from tallystick.agents.kit.columns import known, micros, moment, number, parsed, without_environment, word
+from tallystick.agents.kit.calls import CallIds, result_id
+from tallystick.agents.kit.columns import (
+    arguments_of,
+    counted,
+    known,
+    micros,
+    moment,
+    number,
+    without_environment,
+    word,
+)
 from tallystick.agents.kit.media import take_out
-from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
+from tallystick.agents.kit.point import Point
+from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, note_of, text_of, values_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import count_members, first_object
 from tallystick.catalog.agents import AGENTS
-from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Step
 
 NAME = "mini-swe-agent"
 SHAPE = Shape.DOCUMENT
@@ -40,7 +51,7 @@ def recognises(path: str, head: bytes) -> int:
     first = first_object(head)
     is_named = (text_of(first.get("trajectory_format")) or "").startswith("mini-swe-agent-")
     members = count_members(first, "info.mini_version", also=("messages",))
-    return members + (3 if is_named else 0) + (3 if settings else 0)
+    return members + 3 * is_named + 3 * settings
 
 
 def reader(file: SourceFile) -> Reader:
@@ -52,9 +63,11 @@ class _Reader:
     def __init__(self, path: str) -> None:
         *folders, name = path.replace("\\", "/").split("/")
         stem = name.removesuffix(".json").removesuffix(".traj")
-        self._session = f"{folders[-1]}/{stem}" if folders and folders[-1] else stem
+        self._session = stem
+        if folders and folders[-1]:
+            self._session = f"{folders[-1]}/{stem}"
         self._trail = Trail()
-        self._calls: dict[str, str] = {}
+        self._calls = CallIds()
         self._open: list[str] = []
         self._has_task = False
         self._model: Json = None
@@ -102,13 +115,18 @@ class _Reader:
         elif role == "tool" or (role == "user" and self._open):
             yield self._result(source_id, message)
         elif role == "user":
-            meta = {"origin": "injected"} if self._has_task else {}
-            is_task, self._has_task = not self._has_task, True
-            yield msgspec.structs.replace(self._said("user", source_id, message, meta), opens_request=is_task)
+            yield self._prompt(source_id, message)
         elif role == "exit":
             yield Loss(kind="exit", detail="how the run ended: the last step of the session says it")
         else:
-            yield self._said("system", source_id, message, {} if role == "system" else {"role": role})
+            yield self._said("system", source_id, message, note_of(role))
+
+    def _prompt(self, source_id: str, message: dict[str, Json]) -> Step:
+        """The task is the request; later words in the user's place are the program's."""
+        if self._has_task:
+            return self._said("user", source_id, message, {"origin": "injected"})
+        self._has_task = True
+        return msgspec.structs.replace(self._said("user", source_id, message, {}), opens_request=True)
 
     def _answer(self, source_id: str, message: dict[str, Json]) -> Iterator[Event]:
         extra = dict_of(message.get("extra"))
@@ -121,71 +139,60 @@ class _Reader:
             "stop_reason": choice.get("finish_reason"),
             "response": response.get("id"),
         }
-        yield self._step("model_call", f"{source_id}/usage", message, meta, {})
+        at = self._at(source_id, message)
+        yield self._trail.along(at.part("usage").model_call(meta))
         if thinking := word(message.get("reasoning_content")) or word(message.get("reasoning")):
-            yield self._step("assistant", f"{source_id}/0", message, {}, {"content.thinking": thinking})
+            yield self._trail.along(at.part(0).step("assistant", {}, {"content.thinking": thinking}))
         if message.get("content"):
             yield self._said("assistant", f"{source_id}/1", message, {})
         self._open = []
         calls = list_of(message.get("tool_calls"))
         for place, call in enumerate(calls):
-            yield self._call(f"{source_id}/{place + 2}", dict_of(call), message)
-        for place, action in enumerate([] if calls else list_of(extra.get("actions"))):
-            self._open.append(f"{source_id}/{place + 2}")
-            values = {"content.args": action if isinstance(action, dict) else {"command": action}}
-            yield self._step("tool_call", self._open[-1], message, {"tool": "bash"}, values)
+            yield self._call(at.part(place + 2), dict_of(call))
+        if not calls:
+            for place, action in enumerate(list_of(extra.get("actions"))):
+                yield self._action(at.part(place + 2), action)
 
-    def _call(self, fallback: str, call: dict[str, Json], message: dict[str, Json]) -> Step:
+    def _action(self, at: Point, action: Json) -> Step:
+        """A command that was found in the words of the model."""
+        self._open.append(str(at.source_id))
+        args = action
+        if not isinstance(action, dict):
+            args = {"command": action}
+        return self._trail.along(at.step("tool_call", {"tool": "bash"}, {"content.args": args}))
+
+    def _call(self, at: Point, call: dict[str, Json]) -> Step:
         function, call_id = dict_of(call.get("function")), word(call.get("id"))
-        arguments = function.get("arguments")
-        opened = parsed(arguments)
-        args = opened if isinstance(opened, dict) else arguments
-        source_id = call_id if call_id is not None and call_id not in self._calls else fallback
-        self._calls[call_id or fallback] = source_id
+        source_id = self._calls.new(call_id, str(at.source_id))
         self._open.append(source_id)
         meta = {"tool": function.get("name"), "corr": call_id}
-        return self._step("tool_call", source_id, message, meta, {"content.args": call if args is None else args})
+        values = {"content.args": arguments_of(call, function.get("arguments"))}
+        return self._trail.along(at.named(source_id).step("tool_call", meta, values))
 
     def _result(self, source_id: str, message: dict[str, Json]) -> Step:
         call_id = word(message.get("tool_call_id"))
-        call = self._calls.get(call_id, call_id) if call_id is not None else self._open[0] if self._open else None
+        call = self._calls.of(call_id)
+        if call is None:
+            call = next(iter(self._open), None)
         self._open = [other for other in self._open if other != call]
         extra = dict_of(message.get("extra"))
         code, exception = int_of(extra.get("returncode")), word(extra.get("exception_info"))
         output, raw = take_out(message.get("content"))
-        meta = {"corr": call_id, "exit_code": code, "success": code == 0 if code is not None else None}
+        meta: dict[str, Json] = {"corr": call_id}
+        if code is not None:
+            meta |= {"exit_code": code, "success": code == 0}
         values = {"content.output": output, "content.error": exception}
-        name = f"{call}/result" if call is not None else source_id
-        step = self._step("tool_result", name, message, meta, values, answers=call)
-        return msgspec.structs.replace(step, raw=raw)
+        at = self._at(source_id, message).named(result_id(call, source_id))
+        return self._trail.along(at.step("tool_result", meta, values, raw), answers=call)
 
     # Steps -----------------------------------------------------------------------------------------------------------
 
     def _said(self, kind: str, source_id: str, message: dict[str, Json], meta: dict[str, Any]) -> Step:
         content, raw = take_out(message.get("content"))
-        name = "content.text" if isinstance(content, str) else "content.parts"
-        return msgspec.structs.replace(self._step(kind, source_id, message, meta, {name: content}), raw=raw)
+        return self._trail.along(self._at(source_id, message).step(kind, meta, values_of(content), raw))
 
-    def _step(
-        self,
-        kind: str,
-        source_id: str,
-        message: dict[str, Json],
-        meta: dict[str, Any],
-        values: dict[str, Any],
-        *,
-        answers: str | None = None,
-    ) -> Step:
-        step = Step(
-            session=self._session,
-            type=kind,
-            source_id=source_id,
-            ts=moment(number(dict_of(message.get("extra")).get("timestamp"))),
-            meta=known(meta),
-            values=known(values),
-            input=Input.PATH if kind == "model_call" else None,
-        )
-        return self._trail.along(step, answers=answers)
+    def _at(self, source_id: str, message: dict[str, Json]) -> Point:
+        return Point(self._session, source_id, moment(number(dict_of(message.get("extra")).get("timestamp"))))
 
     def _end(self, info: dict[str, Json]) -> Iterator[Step]:
         """How the run ended, if it did: the file is written after every step."""
@@ -209,8 +216,8 @@ def _tokens(usage: dict[str, Json]) -> dict[str, int] | None:
         "cache_write": int_of(usage.get("cache_creation_input_tokens")),
         "reasoning": int_of(dict_of(usage.get("completion_tokens_details")).get("reasoning_tokens")),
     }
-    found = {kind: count for kind, count in counts.items() if count is not None}
+    found = counted(counts) or {}
     cached = found.get("cache_read", 0) + found.get("cache_write", 0)
     if found.get("input", 0) >= cached > 0:
         found["input"] -= cached
-    return found if any(found.values()) else None
+    return counted(found)

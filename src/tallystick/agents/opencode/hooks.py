@@ -74,7 +74,9 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if the file is ours."""
-    return EVENTS if plugin.is_ours(content) else ()
+    if plugin.is_ours(content):
+        return EVENTS
+    return ()
 
 
 def parse(data: bytes, event: str | None) -> Payload:
@@ -104,7 +106,10 @@ def _opening(telling: Telling, said: Said) -> Opening:
     parent = info.text("parentID") or said.text("parent")
     meta = info.members(("version", "agent_version"), ("agent", "agent_role"))
     where = said.values(("directory", "personal.cwd"))
-    opening = telling.opening(meta) if parent is None else telling.child(Ref(session=parent), meta)
+    if parent is None:
+        opening = telling.opening(meta)
+    else:
+        opening = telling.child(Ref(session=parent), meta)
     return replace(opening, values=where)
 
 
@@ -150,12 +155,16 @@ def _permission(telling: Telling, said: Said) -> Step:
     """A question to the user, or the answer to one, which names the question by another member."""
     given, asked = telling.said, said.text("hook") == "permission.asked"
     request = given.text("id") or given.text("requestID")
+    decision, source_id = given.text("reply"), request
+    if asked:
+        decision = "ask"
+    elif request is not None:
+        source_id = f"{request}/reply"
     meta = known(
         permission=given.text("permission"),
         corr=text_of(dict_of(given.json.get("tool")).get("callID")),
-        decision="ask" if asked else given.text("reply"),
+        decision=decision,
     )
-    source_id = request if asked or request is None else f"{request}/reply"
     patterns, args = given.json.get("patterns"), given.json.get("metadata")
     return telling.step("permission", source_id, meta, patterns=patterns, args=args)
 

@@ -7,15 +7,15 @@ Owns what each type of part becomes. A message of the assistant may hold several
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
-from tallystick.agents.kit.columns import known, micros, moment_ms, number, word
+from tallystick.agents.kit.columns import counted, micros, moment_ms, number, word
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
-from tallystick.model.step import Event, Input, Json, Loss, Step
+from tallystick.model.step import Event, Json, Loss, Step
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -84,7 +84,7 @@ def prompt_steps(message: Message, place: Place) -> Iterator[Event]:
         if part.type == "text" and part not in typed:
             meta = {"origin": "injected", "ignored": part.data.get("ignored")}
             values = {"content.text": part.data.get("text")}
-            yield _step(place.session, "user", part.id, moment_ms(part.created), meta, values)
+            yield Point(place.session, part.id, moment_ms(part.created)).step("user", meta, values)
         elif part not in typed and part not in others and part.type != "compaction":
             yield unknown(part.type, f"part {part.id}")
     if not message.parts:
@@ -102,8 +102,8 @@ def _prompt(message: Message, place: Place, typed: list[Part], others: list[Part
         "content.parts": parts or None,
         "content.system": message.data.get("system"),
     }
-    step = _step(place.session, "user", message.id, message.time, meta, values)
-    return msgspec.structs.replace(step, raw=raw, opens_request=origin is None)
+    step = Point(place.session, message.id, message.time).step("user", meta, values, raw)
+    return msgspec.structs.replace(step, opens_request=origin is None)
 
 
 def _attachment(part: dict[str, Json]) -> dict[str, Json]:
@@ -123,7 +123,7 @@ def changes_step(message: Message, session: str) -> Step | None:
         return None
     paths = [path for diff in diffs if (path := text_of(dict_of(diff).get("file"))) is not None]
     values = {"content.diffs": diffs, "content.paths": paths, "content.title": summary.get("title")}
-    return _step(session, "file_effect", f"{message.id}/changes", None, {"scope": "request"}, values)
+    return Point(session, f"{message.id}/changes").step("file_effect", {"scope": "request"}, values)
 
 
 # Model calls --------------------------------------------------------------------------------------------------------
@@ -137,7 +137,9 @@ def call_steps(message: Message, place: Place, at: int, *, later: str | None = N
     """
     parts = model_calls(message)[at]
     yield _model_call(message, place, parts, at)
-    session, origin = later or place.session, "summary" if later else None
+    session, origin = place.session, None
+    if later:
+        session, origin = later, "summary"
     for part in parts:
         if _is_only_begun(part):
             yield Loss(kind="begun_part", detail=f"part {part.id}")
@@ -147,7 +149,7 @@ def call_steps(message: Message, place: Place, at: int, *, later: str | None = N
                 name = "content.text"
             time = dict_of(part.data.get("time"))
             ts = moment_ms(time.get("start")) or moment_ms(part.created)
-            yield _step(session, "assistant", part.id, ts, {"origin": origin}, {name: part.data.get("text")})
+            yield Point(session, part.id, ts).step("assistant", {"origin": origin}, {name: part.data.get("text")})
         elif part.type == "tool":
             yield _tool_call(part, session)
     for part in parts:
@@ -187,10 +189,12 @@ def _model_call(message: Message, place: Place, parts: list[Part], at: int) -> S
         said = message.data
     else:
         said = {}
+    error: dict[str, Json] = {}
     if is_last:
         error = dict_of(message.data.get("error"))
-    else:
-        error = {}
+    took = None
+    if is_last and not at:
+        took = _duration(dict_of(message.data.get("time")), "created", "completed")
     meta = {
         **_model(message.data),
         "agent_role": message.data.get("agent"),
@@ -198,25 +202,20 @@ def _model_call(message: Message, place: Place, parts: list[Part], at: int) -> S
         "tokens": _tokens(dict_of(said.get("tokens"))),
         "cost_microusd": micros(said.get("cost")),
         "stop_reason": said.get("reason") or said.get("finish"),
-        "duration_ms": _duration(dict_of(message.data.get("time")), "created", "completed")
-        if is_last and not at
-        else None,
+        "duration_ms": took,
         "error": error.get("name"),
     }
     values = {
         "content.error": dict_of(error.get("data")).get("message") or error.get("data"),
-        "content.snapshot": start.data.get("snapshot") if start is not None else None,
     }
-    if at == 0:
-        source_id = f"{message.id}/usage"
-    else:
-        source_id = f"{message.id}/usage/{at}"
-    if at == 0 or start is None:
-        ts = message.time
-    else:
-        ts = moment_ms(start.created)
-    step = _step(place.session, "model_call", source_id, ts, meta, values)
-    return msgspec.structs.replace(step, input=Input.PATH if place.sees_all else Input.HIDDEN)
+    point = Point(place.session, f"{message.id}/usage", message.time)
+    if start is not None:
+        values["content.snapshot"] = start.data.get("snapshot")
+    if at:
+        point = point.part(at)
+    if at and start is not None:
+        point = msgspec.structs.replace(point, ts=moment_ms(start.created))
+    return point.model_call(meta, values, is_shown=place.sees_all)
 
 
 def _model(data: dict[str, Json]) -> dict[str, Json]:
@@ -233,12 +232,10 @@ def _tokens(tokens: dict[str, Json]) -> dict[str, int] | None:
         "cache_read": int_of(cache.get("read")),
         "cache_write": int_of(cache.get("write")),
     }
-    counted = {kind: count for kind, count in found.items() if count is not None}
-    if "output" in counted and int_of(tokens.get("total")) == sum(counted.values()):
-        counted["output"] += counted.get("reasoning", 0)
-    if any(counted.values()):
-        return counted
-    return None
+    counts = counted(found)
+    if counts is not None and "output" in counts and int_of(tokens.get("total")) == sum(counts.values()):
+        counts["output"] += counts.get("reasoning", 0)
+    return counts
 
 
 def _duration(time: dict[str, Json], start: str, end: str) -> int | None:
@@ -260,7 +257,7 @@ def _tool_call(part: Part, session: str) -> Step:
     state = dict_of(part.data.get("state"))
     ts = moment_ms(dict_of(state.get("time")).get("start")) or moment_ms(part.created)
     meta = {"tool": part.data.get("tool"), "corr": part.data.get("callID")}
-    return _step(session, "tool_call", part.call, ts, meta, {"content.args": state.get("input")})
+    return Point(session, part.call, ts).step("tool_call", meta, {"content.args": state.get("input")})
 
 
 def _tool_result(part: Part, session: str) -> Iterator[Event]:
@@ -276,7 +273,7 @@ def _tool_result(part: Part, session: str) -> Iterator[Event]:
         "success": status == "completed" and code in (None, 0),
         "exit_code": code,
         "duration_ms": _duration(time, "start", "end"),
-        "cleared": True if time.get("compacted") else None,
+        "cleared": bool(time.get("compacted")) or None,
     }
     attached, raw = take_out([_attachment(dict_of(item)) for item in list_of(state.get("attachments"))])
     values = {
@@ -286,19 +283,18 @@ def _tool_result(part: Part, session: str) -> Iterator[Event]:
         "content.result": {key: value for key, value in metadata.items() if value != state.get("output")} or None,
         "content.parts": attached or None,
     }
-    step = _step(session, "tool_result", f"{part.call}/result", moment_ms(time.get("end")), meta, values)
-    yield msgspec.structs.replace(step, raw=raw)
+    yield Point(session, f"{part.call}/result", moment_ms(time.get("end"))).step("tool_result", meta, values, raw)
 
 
 def _other(part: Part, session: str) -> Iterator[Event]:
-    ts = moment_ms(part.created)
+    at = Point(session, part.id, moment_ms(part.created))
     if part.type == "patch":
         values = {"content.paths": part.data.get("files"), "content.snapshot": part.data.get("hash")}
-        yield _step(session, "file_effect", part.id, ts, {"scope": "model_call"}, values)
+        yield at.step("file_effect", {"scope": "model_call"}, values)
     elif part.type == "retry":
         error = dict_of(part.data.get("error"))
         values = {"content.error": dict_of(error.get("data")).get("message") or error or None}
-        yield _step(session, "warning", part.id, ts, {"reason": "retry", "attempt": part.data.get("attempt")}, values)
+        yield at.step("warning", {"reason": "retry", "attempt": part.data.get("attempt")}, values)
     elif part.type == "snapshot":
         yield Loss(kind="snapshot", detail=f"part {part.id}")
     else:
@@ -307,18 +303,15 @@ def _other(part: Part, session: str) -> Iterator[Event]:
 
 def compaction_step(part: Part, session: str, ts: str | None, *, is_done: bool) -> Step:
     """The compaction that a part asked for."""
+    trigger = "manual"
+    if part.data.get("auto"):
+        trigger = "auto"
     meta = {
-        "trigger": "auto" if part.data.get("auto") else "manual",
+        "trigger": trigger,
         "success": is_done,
         "kept_from": part.data.get("tail_start_id"),
     }
-    return _step(session, "compaction", part.id, ts, meta, {})
-
-
-def _step(
-    session: str, kind: str, source_id: str, ts: str | None, meta: dict[str, Any], values: dict[str, Any]
-) -> Step:
-    return Step(session=session, type=kind, source_id=source_id, ts=ts, meta=known(meta), values=known(values))
+    return Point(session, part.id, ts).step("compaction", meta)
 
 
 def answered_call(step: Step) -> str | None:

@@ -65,7 +65,9 @@ def _allows_all(value: Json) -> Where | None:
         return ()
     if isinstance(value, dict) and value.get("*") == "allow":
         after = list(value.values())[list(value).index("*") + 1 :]
-        return None if "deny" in after or "ask" in after else ("*",)
+        if "deny" in after or "ask" in after:
+            return None
+        return ("*",)
     return None
 
 
@@ -87,7 +89,11 @@ def _fetched(document: Document) -> Iterator[Hit]:
         if not is_local and not (name and version[:1].isdigit()):
             yield Hit(rule=UNPINNED_PLUGIN, where=where, said=plugin)
     for name, provider in document.members("provider"):
-        options = provider.get("options") if isinstance(provider, dict) else None
-        url = options.get("baseURL") if isinstance(options, dict) else None
+        options = None
+        if isinstance(provider, dict):
+            options = provider.get("options")
+        url = None
+        if isinstance(options, dict):
+            url = options.get("baseURL")
         if isinstance(url, str) and document.base is not Base.MANAGED:
             yield from endpoint(document.base, ("provider", name, "options", "baseURL"), url)

@@ -117,7 +117,9 @@ class _Session(msgspec.Struct):
         return self.name_of(self.generation)
 
     def name_of(self, generation: int) -> str:
-        return f"{self.id}~{generation}" if generation else self.id
+        if generation:
+            return f"{self.id}~{generation}"
+        return self.id
 
 
 class _Reader:
@@ -230,7 +232,9 @@ class _Reader:
     def _prompt(self, session: _Session, message: Message) -> Iterator[Event]:
         yield from self._end_request(session)
         session.changes = changes_step(message, session.name)
-        session.asked = message if message.compaction is not None else None
+        session.asked = None
+        if message.compaction is not None:
+            session.asked = message
         for event in prompt_steps(message, self._place(session)):
             yield self._placed(event)
 
@@ -238,10 +242,16 @@ class _Reader:
         for part in message.parts:
             if part.type == "tool" and (child := spawned(part)) is not None:
                 self._spawned[child] = Ref(part.call, session.name)
-        asked = session.asked if message.is_summary else None
-        done = asked.compaction if asked is not None and asked.id == message.data.get("parentID") else None
+        asked = None
+        if message.is_summary:
+            asked = session.asked
+        done = None
+        if asked is not None and asked.id == message.data.get("parentID"):
+            done = asked.compaction
         for at in range(len(model_calls(message))):
-            later = session.name_of(session.generation + 1) if done is not None else None
+            later = None
+            if done is not None:
+                later = session.name_of(session.generation + 1)
             call, *produced = call_steps(message, self._place(session), at, later=later)
             yield self._placed(call)
             if done is not None:
@@ -285,7 +295,9 @@ class _Reader:
         session.changes = session.asked = None
         if changes is not None:
             yield self._trail.beside(changes)
-        part = asked.compaction if asked is not None else None
+        part = None
+        if asked is not None:
+            part = asked.compaction
         if part is not None:
             yield self._trail.beside(compaction_step(part, session.name, None, is_done=False))
 

@@ -64,7 +64,9 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if the file is ours."""
-    return EVENTS if plugin.is_ours(content) else ()
+    if plugin.is_ours(content):
+        return EVENTS
+    return ()
 
 
 def parse(data: bytes, event: str | None) -> Payload:
@@ -110,7 +112,9 @@ def _text(content: Json) -> Json:
     """Blocks of text alone are their text."""
     blocks = [dict_of(block) for block in list_of(content)]
     texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-    return "\n".join(text or "" for text in texts) if blocks and len(texts) == len(blocks) else content
+    if blocks and len(texts) == len(blocks):
+        return "\n".join(text or "" for text in texts)
+    return content
 
 
 def _typed_command(telling: Telling) -> Step:

@@ -8,14 +8,15 @@ left out, they are recorded where they were said first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from tallystick.agents import Reader, Shape, SourceFile
-from tallystick.agents.kit.columns import known, micros, moment_ms, word
+from tallystick.agents.kit.calls import CallIds, result_id
+from tallystick.agents.kit.columns import counted, known, micros, moment_ms, word
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import (
     BadJson,
     bad_line,
@@ -24,12 +25,13 @@ from tallystick.agents.kit.reading import (
     int_of,
     list_of,
     loads,
+    opposite_of,
     text_of,
 )
 from tallystick.agents.kit.trail import Trail
-from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
+from tallystick.agents.recognition import count_members, first_object, in_place
 from tallystick.catalog.agents import AGENTS
-from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
 NAME = "pi"
 SHAPE = Shape.LINES
@@ -48,8 +50,7 @@ def recognises(path: str, head: bytes) -> int:
     first = first_object(head)
     if not path.endswith(".jsonl") or text_of(first.get("type")) != "session":
         return 0
-    in_place = IN_ITS_PLACE if "/.pi/" in path else 0
-    return count_members(first, "type", "cwd", also=("id", "timestamp", "version")) + in_place
+    return count_members(first, "type", "cwd", also=("id", "timestamp", "version")) + in_place("/.pi/" in path)
 
 
 def reader(file: SourceFile) -> Reader:
@@ -76,7 +77,7 @@ class _Reader:
         self._place: dict[str, Ref] = {}
         """The last step of each entry, and the session it is recorded in."""
         self._generations = 0
-        self._calls: dict[str, str] = {}
+        self._calls = CallIds()
         self._lines = 0
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
@@ -113,18 +114,22 @@ class _Reader:
         self._header = header
         self._session = word(header.get("id")) or self._session
         origin = word(header.get("parentSession"))
-        self._origin = _id_of(origin) if origin is not None else None
+        if origin is not None:
+            self._origin = _id_of(origin)
 
     def _open(self) -> Iterator[Event]:
         if self._is_open:
             return
         self._is_open = True
+        kind, parent = SessionKind.ROOT, None
+        if self._origin is not None:
+            kind, parent = SessionKind.FORK, self._copied or Ref(None, self._origin)
         values = {"personal.cwd": self._header.get("cwd")}
         yield Opening(
             session=self._session,
             agent=NAME,
-            kind=SessionKind.FORK if self._origin is not None else SessionKind.ROOT,
-            parent=(self._copied or Ref(None, self._origin)) if self._origin is not None else None,
+            kind=kind,
+            parent=parent,
             ts=text_of(self._header.get("timestamp")),
             meta=known({"format": self._header.get("version")}),
             values=known(values),
@@ -138,17 +143,19 @@ class _Reader:
         return self._origin is not None and not self._is_open and made is not None and said is not None and said < made
 
     def _repeated(self, entry: dict[str, Json], source_id: str) -> Iterator[Event]:
-        steps = [event for event in self._events(entry, source_id, self._session, 0) if isinstance(event, Step)]
+        at = Point(self._session, source_id, text_of(entry.get("timestamp")))
+        steps = [event for event in self._events(entry, at, 0) if isinstance(event, Step)]
         if steps:
             self._copied = Ref(steps[-1].source_id, self._origin)
         yield Loss(kind="repeated_message", detail=f"entry {source_id} repeats session {self._origin}")
 
     def _entry(self, entry: dict[str, Json], source_id: str, offset: int) -> Iterator[Event]:
         before = self._place.get(word(entry.get("parentId")) or "")
-        session = before.session if before is not None and before.session is not None else self._session
+        session = self._session
         if before is not None:
+            session = before.session or session
             self._trail.turn_back(session, before.source_id)
-        for event in self._events(entry, source_id, session, offset):
+        for event in self._events(entry, Point(session, source_id, text_of(entry.get("timestamp"))), offset):
             if isinstance(event, Step) and event.type in ("config_change", "system"):
                 event = self._trail.beside(event)
             elif isinstance(event, Step):
@@ -173,104 +180,99 @@ class _Reader:
         yield self._trail.along(summary)
         self._place[source_id] = Ref(summary.source_id, new)
 
-    def _events(self, entry: dict[str, Json], source_id: str, session: str, offset: int) -> Iterator[Event]:
-        kind, ts = entry.get("type"), text_of(entry.get("timestamp"))
+    def _events(self, entry: dict[str, Json], at: Point, offset: int) -> Iterator[Event]:
+        kind = entry.get("type")
         if kind == "message":
-            for event in self._message(dict_of(entry.get("message")), source_id, session, offset):
-                yield msgspec.structs.replace(event, ts=event.ts or ts) if isinstance(event, Step) else event
+            for event in self._message(dict_of(entry.get("message")), at, offset):
+                if isinstance(event, Step):
+                    yield msgspec.structs.replace(event, ts=event.ts or at.ts)
+                else:
+                    yield event
         elif kind == "compaction":
             meta = {"tokens_before": entry.get("tokensBefore"), "kept_from": entry.get("firstKeptEntryId")}
-            values = {"content.details": entry.get("details")}
-            yield _step(session, "compaction", source_id, ts, meta, values)
+            yield at.step("compaction", meta, {"content.details": entry.get("details")})
         elif kind == "branch_summary":
             values = {"content.text": entry.get("summary"), "content.details": entry.get("details")}
-            yield _step(session, "user", source_id, ts, {"origin": "summary", "from": entry.get("fromId")}, values)
+            yield at.step("user", {"origin": "summary", "from": entry.get("fromId")}, values)
         elif kind in ("model_change", "thinking_level_change"):
             meta = {
                 "model": entry.get("modelId"),
                 "provider": entry.get("provider"),
                 "thinking": entry.get("thinkingLevel"),
             }
-            yield _step(session, "config_change", source_id, ts, meta, {})
+            yield at.step("config_change", meta)
         elif kind == "custom_message":
             content, raw = take_out(entry.get("content"))
-            meta = {"origin": "injected", "note": entry.get("customType")}
-            values = {
-                "content.text": _text(content),
-                "content.parts": _parts(content),
-                "content.data": entry.get("details"),
-            }
-            yield msgspec.structs.replace(_step(session, "user", source_id, ts, meta, values), raw=raw)
+            values = {**_said(content), "content.data": entry.get("details")}
+            yield at.step("user", {"origin": "injected", "note": entry.get("customType")}, values, raw)
         elif kind in ("custom", "session_info", "label"):
-            yield _note(entry, source_id, session)
+            yield _note(entry, at)
         else:
             yield unknown(kind, f"byte {offset}")
 
-    def _message(self, message: dict[str, Json], source_id: str, session: str, offset: int) -> Iterator[Event]:
-        role, ts = message.get("role"), moment_ms(message.get("timestamp"))
+    def _message(self, message: dict[str, Json], entry: Point, offset: int) -> Iterator[Event]:
+        role = message.get("role")
+        at = Point(entry.session, entry.source_id, moment_ms(message.get("timestamp")))
         content, raw = take_out(message.get("content"))
         if role == "user":
-            values = {"content.text": _text(content), "content.parts": _parts(content)}
-            prompt = _step(session, "user", source_id, ts, {}, values)
-            yield msgspec.structs.replace(prompt, raw=raw, opens_request=True)
+            yield msgspec.structs.replace(at.step("user", {}, _said(content), raw), opens_request=True)
         elif role == "assistant":
-            yield from self._answer(message, source_id, session, ts)
+            yield from self._answer(message, at)
         elif role == "toolResult":
-            yield msgspec.structs.replace(self._result(message, content, source_id, session, ts), raw=raw)
+            yield msgspec.structs.replace(self._result(message, content, at), raw=raw)
         elif role == "bashExecution":
             meta = {"origin": "command", "exit_code": message.get("exitCode"), "cancelled": message.get("cancelled")}
             values = {"content.command": message.get("command"), "content.output": message.get("output")}
-            yield _step(session, "user", source_id, ts, meta, values)
+            yield at.step("user", meta, values)
         else:
-            yield unknown(role, f"message {source_id} at byte {offset}")
+            yield unknown(role, f"message {at.source_id} at byte {offset}")
 
-    def _answer(self, message: dict[str, Json], source_id: str, session: str, ts: str | None) -> Iterator[Step]:
+    def _answer(self, message: dict[str, Json], at: Point) -> Iterator[Step]:
         usage = dict_of(message.get("usage"))
-        counts = {kind: int_of(usage.get(name)) for kind, name in _TOKENS.items()}
-        tokens = {kind: count for kind, count in counts.items() if count is not None}
         meta = {
             "model": message.get("model"),
             "provider": message.get("provider"),
-            "tokens": tokens if any(tokens.values()) else None,
+            "tokens": counted({kind: int_of(usage.get(name)) for kind, name in _TOKENS.items()}),
             "cost_microusd": micros(dict_of(usage.get("cost")).get("total")),
             "stop_reason": message.get("stopReason"),
             "response": message.get("responseId"),
         }
+        is_shown = at.session == self._session and self._origin is None
         values = {"content.error": message.get("errorMessage")}
-        call = _step(session, "model_call", f"{source_id}/usage", ts, meta, values)
-        whole = session == self._session and self._origin is None
-        yield msgspec.structs.replace(call, input=Input.PATH if whole else Input.HIDDEN)
+        yield at.part("usage").model_call(meta, values, is_shown=is_shown)
         for place, item in enumerate(list_of(message.get("content"))):
-            block = dict_of(item)
-            if block.get("type") == "toolCall":
-                yield self._call(block, f"{source_id}/{place}", session)
-            elif block.get("type") == "thinking":
-                values = {"content.thinking": block.get("thinking")}
-                yield _step(session, "assistant", f"{source_id}/{place}", None, {}, values)
-            else:
-                values = {"content.text": block.get("text") if block.get("type") == "text" else item}
-                yield _step(session, "assistant", f"{source_id}/{place}", None, {}, values)
+            yield self._block(item, Point(at.session, f"{at.source_id}/{place}"))
 
-    def _call(self, block: dict[str, Json], fallback: str, session: str) -> Step:
+    def _block(self, item: Json, at: Point) -> Step:
+        block = dict_of(item)
+        match block.get("type"):
+            case "toolCall":
+                return self._call(block, at)
+            case "thinking":
+                return at.step("assistant", {}, {"content.thinking": block.get("thinking")})
+            case "text":
+                return at.step("assistant", {}, {"content.text": block.get("text")})
+            case _:
+                return at.step("assistant", {}, {"content.text": item})
+
+    def _call(self, block: dict[str, Json], at: Point) -> Step:
         call_id = word(block.get("id"))
-        source_id = call_id if call_id is not None and call_id not in self._calls else fallback
-        self._calls[call_id or fallback] = source_id
         meta = {"tool": block.get("name"), "corr": call_id}
-        return _step(session, "tool_call", source_id, None, meta, {"content.args": block.get("arguments")})
+        call = at.named(self._calls.new(call_id, str(at.source_id)))
+        return call.step("tool_call", meta, {"content.args": block.get("arguments")})
 
-    def _result(self, message: dict[str, Json], content: Json, source_id: str, session: str, ts: str | None) -> Step:
+    def _result(self, message: dict[str, Json], content: Json, at: Point) -> Step:
         call_id = word(message.get("toolCallId"))
-        call = self._calls.get(call_id, call_id) if call_id is not None else None
-        failed = message.get("isError")
         meta = {
             "tool": message.get("toolName"),
             "corr": call_id,
-            "success": not failed if isinstance(failed, bool) else None,
+            "success": opposite_of(message.get("isError")),
         }
-        text = _text(content) if _parts(content) is None else None
-        values = {"content.output": content if text is None else text, "content.result": message.get("details") or None}
-        name = f"{call}/result" if call is not None else source_id
-        return _step(session, "tool_result", name, ts, meta, values)
+        output = content
+        if _parts(content) is None and (text := _text(content)) is not None:
+            output = text
+        values = {"content.output": output, "content.result": message.get("details") or None}
+        return at.named(result_id(self._calls.of(call_id), at.source_id)).step("tool_result", meta, values)
 
 
 def _answered(step: Step) -> str | None:
@@ -279,7 +281,7 @@ def _answered(step: Step) -> str | None:
     return str(step.source_id).removesuffix("/result")
 
 
-def _note(entry: dict[str, Json], source_id: str, session: str) -> Step:
+def _note(entry: dict[str, Json], at: Point) -> Step:
     """What extensions and the user note beside the conversation."""
     meta = {"note": entry.get("customType") or entry.get("type"), "of": entry.get("targetId")}
     values = {
@@ -287,7 +289,7 @@ def _note(entry: dict[str, Json], source_id: str, session: str) -> Step:
         "content.title": entry.get("name"),
         "content.label": entry.get("label"),
     }
-    return _step(session, "system", source_id, text_of(entry.get("timestamp")), meta, values)
+    return at.step("system", meta, values)
 
 
 def _text(content: Json) -> str | None:
@@ -295,16 +297,18 @@ def _text(content: Json) -> str | None:
     if isinstance(content, str):
         return content
     texts = [text for block in list_of(content) if (text := text_of(dict_of(block).get("text"))) is not None]
-    return "\n".join(texts) if texts else None
+    if texts:
+        return "\n".join(texts)
+    return None
 
 
 def _parts(content: Json) -> Json:
     """All blocks of a content, if some are more than text."""
     blocks = list_of(content)
-    return blocks if any(dict_of(block).get("type") != "text" for block in blocks) else None
+    if any(dict_of(block).get("type") != "text" for block in blocks):
+        return blocks
+    return None
 
 
-def _step(
-    session: str, kind: str, source_id: str, ts: str | None, meta: dict[str, Any], values: dict[str, Any]
-) -> Step:
-    return Step(session=session, type=kind, source_id=source_id, ts=ts, meta=known(meta), values=known(values))
+def _said(content: Json) -> dict[str, Json]:
+    return {"content.text": _text(content), "content.parts": _parts(content)}

@@ -12,6 +12,7 @@ import msgspec
 
 from tallystick.agents.claude_code.results import added_by
 from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.protocols._acp_words import (
     arguments,
@@ -187,7 +188,7 @@ def call_step(call: Call, session: str, ts: str | None) -> Iterator[Step]:
         "content.paths": call.paths or None,
         "content.diff": _diffs(call) or None,
     }
-    yield _step(session, "tool_call", call.source_id, ts, meta, values)
+    yield Point(session, call.source_id, ts, Source.ACP).step("tool_call", meta, values)
 
 
 def _diffs(call: Call) -> list[Json]:
@@ -209,12 +210,12 @@ def result_step(call: Call, agent: str, session: str, ts: str | None, at_ns: int
     }
     if call.rest is not None:
         rest, _ = added_by(call.rest, call.args, output)
-    values = {
-        "content.error" if failed and tells_error(agent) else "content.output": output,
-        "content.result": rest,
-    }
+    name = "content.output"
+    if failed and tells_error(agent):
+        name = "content.error"
+    values = {name: output, "content.result": rest}
     meta["agent_id"] = call.agent_id
-    step = _step(session, "tool_result", f"{call.source_id}/result", ts, meta, values)
+    step = Point(session, f"{call.source_id}/result", ts, Source.ACP).step("tool_result", meta, values)
     return msgspec.structs.replace(step, after=(Ref(call.source_id),))
 
 
@@ -225,17 +226,3 @@ def _text(content: list[Json]) -> Json:
     if len(texts) == len(blocks):
         return "\n".join(text for text in texts if isinstance(text, str)) or None
     return blocks
-
-
-def _step(
-    session: str, kind: str, source_id: str, ts: str | None, meta: dict[str, Json], values: dict[str, Json]
-) -> Step:
-    return Step(
-        session=session,
-        type=kind,
-        source=Source.ACP,
-        source_id=source_id,
-        ts=ts,
-        meta={key: value for key, value in meta.items() if value is not None},
-        values={key: value for key, value in values.items() if value is not None},
-    )

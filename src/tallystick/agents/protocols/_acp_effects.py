@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.protocols._acp_calls import Call
 from tallystick.agents.protocols._acp_session import Session
@@ -16,48 +18,60 @@ from tallystick.model.step import Event, Json
 _ACTIONS = {"create": "start", "wait_for_exit": "exit"}
 
 
-def took_ms(asked_ns: int, at_ns: int) -> int:
-    """Whole milliseconds between a question and its answer."""
-    return max(0, (at_ns - asked_ns) // 1_000_000)
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that was answered, or never will be."""
+
+    method: str
+    params: dict[str, Json]
+    asked_ns: int
+    at_ns: int
+    """When the answer came, or it was clear that none comes."""
+    result: Json = None
+    error: Json = None
+    policy: Decision | None = None
+    """The decision that the answer is, if we gave it."""
+
+    @property
+    def took_ms(self) -> int:
+        """Whole milliseconds between the question and its answer."""
+        return max(0, (self.at_ns - self.asked_ns) // 1_000_000)
+
+    @property
+    def refusal(self) -> str | None:
+        """What the error says."""
+        return text_of(dict_of(self.error).get("message"))
 
 
-def permitted(
-    session: Session,
-    call: Call | None,
-    params: dict[str, Json],
-    answer: dict[str, Json] | None,
-    times: tuple[int, int],
-    policy: Decision | None,
-) -> Event:
+def permitted(session: Session, call: Call | None, exchange: Exchange, answer: dict[str, Json] | None) -> Event:
     """A question and its answer: what was shown, what was offered, what was chosen and how long it took.
 
     Args:
-        answer: None if there was none. times: when it was asked and answered, ns. policy: the decision, if it was ours.
+        answer: None if there was none.
     """
+    params, policy = exchange.params, exchange.policy
     shown, options = dict_of(params.get("toolCall")), list_of(params.get("options"))
     chosen = _chosen(options, answer)
-    meta = {
-        "corr": call.source_id if call is not None else text_of(shown.get("toolCallId")),
-        "tool": call.name if call is not None else text_of(shown.get("kind")),
+    meta: dict[str, Json] = {
         "decision": _decision(chosen, answer),
         "option": text_of(dict_of(dict_of(answer).get("outcome")).get("optionId")),
         "option_kind": text_of(dict_of(chosen).get("kind")),
-        "decided_by": "policy" if policy is not None else ("user" if answer is not None else None),
-        "rules": list(policy.rules) if policy is not None and policy.rules else None,
-        "policy": policy.policy if policy is not None else None,
-        "duration_ms": took_ms(*times),
+        "duration_ms": exchange.took_ms,
     }
-    reason = None
     if policy is not None:
-        reason = policy.reason or None
-    values = {"content.options": options, "content.shown": shown, "content.reason": reason}
-    number = ""
-    if call is not None and call.questions > 1:
-        number = f"/{call.questions}"
-    source_id = None
-    if call is not None:
-        source_id = f"{call.source_id}/permission{number}"
-    return session.step("permission", times[1], meta, values, source_id=source_id, call=call)
+        meta |= {"decided_by": "policy", "rules": list(policy.rules) or None, "policy": policy.policy}
+    elif answer is not None:
+        meta["decided_by"] = "user"
+    values: dict[str, Json] = {"content.options": options, "content.shown": shown}
+    if policy is not None:
+        values["content.reason"] = policy.reason or None
+    if call is None:
+        meta |= {"corr": text_of(shown.get("toolCallId")), "tool": text_of(shown.get("kind"))}
+        return session.step("permission", exchange.at_ns, meta, values)
+    meta |= {"corr": call.source_id, "tool": call.name}
+    source_id = f"{call.source_id}/permission"
+    if call.questions > 1:
+        source_id = f"{source_id}/{call.questions}"
+    return session.about(call, session.at(exchange.at_ns, source_id).step("permission", meta, values))
 
 
 def _chosen(options: list[Json], answer: dict[str, Json] | None) -> Json:
@@ -78,58 +92,53 @@ def _decision(chosen: Json, answer: dict[str, Json] | None) -> str:
     return "unknown"
 
 
-def touched(
-    session: Session, method: str, params: dict[str, Json], result: Json, error: Json, times: tuple[int, int]
-) -> Iterator[Event]:
+def touched(session: Session, exchange: Exchange) -> Iterator[Event]:
     """The editor read or wrote a file for the agent: a `file_effect`."""
     yield from session.fall_silent()
-    writes = method == "fs/write_text_file"
+    params, action, text = exchange.params, "read", dict_of(exchange.result).get("content")
+    if exchange.method == "fs/write_text_file":
+        action, text = "write", params.get("content")
     path = text_of(params.get("path"))
     call = None
     if path:
         call = session.calls.working_on(path)
-    meta = {
-        "action": "write" if writes else "read",
+    meta: dict[str, Json] = {
+        "action": action,
         "by": "editor",
-        "corr": call.source_id if call is not None else None,
-        "success": error is None,
-        "duration_ms": took_ms(*times),
+        "success": exchange.error is None,
+        "duration_ms": exchange.took_ms,
         "line": int_of(params.get("line")),
         "limit": int_of(params.get("limit")),
     }
-    if writes:
-        text = params.get("content")
-    else:
-        text = dict_of(result).get("content")
-    values = {"content.path": path, "content.text": text, "content.error": text_of(dict_of(error).get("message"))}
-    yield session.step("file_effect", times[1], meta, values, call=call)
+    if call is not None:
+        meta["corr"] = call.source_id
+    values = {"content.path": path, "content.text": text, "content.error": exchange.refusal}
+    yield session.about(call, session.step("file_effect", exchange.at_ns, meta, values))
 
 
-def ran(
-    session: Session, method: str, params: dict[str, Json], result: Json, error: Json, times: tuple[int, int]
-) -> Iterator[Event]:
+def ran(session: Session, exchange: Exchange) -> Iterator[Event]:
     """The editor ran a command for the agent: `process` steps for its start, its end and what ended it."""
-    terminal = text_of(params.get("terminalId")) or text_of(dict_of(result).get("terminalId")) or ""
-    action = method.removeprefix("terminal/")
+    params, state = exchange.params, dict_of(exchange.result)
+    terminal = text_of(params.get("terminalId")) or text_of(state.get("terminalId")) or ""
+    action = exchange.method.removeprefix("terminal/")
     if action == "output":  # polled while it runs: the last word is recorded with the release
-        session.terminals.setdefault(terminal, {}).update(dict_of(result))
+        session.terminals.setdefault(terminal, {}).update(state)
         return
     yield from session.fall_silent()
-    state = dict_of(result)
     meta = {
         "action": _ACTIONS.get(action, action),
         "by": "editor",
         "terminal": terminal or None,
-        "success": error is None,
-        "duration_ms": took_ms(*times),
+        "success": exchange.error is None,
+        "duration_ms": exchange.took_ms,
         "exit_code": int_of(state.get("exitCode")),
         "signal": text_of(state.get("signal")),
     }
-    values: dict[str, Json] = {"content.error": text_of(dict_of(error).get("message"))}
+    values: dict[str, Json] = {"content.error": exchange.refusal}
     if action == "create":
         names = [dict_of(item).get("name") for item in list_of(params.get("env"))]
         values |= {"content.command": params.get("command"), "content.args": params.get("args")}
         values |= {"content.env_names": names or None, "personal.cwd": params.get("cwd")}
     elif action == "release":
         values["content.output"] = session.terminals.pop(terminal, {}).get("output")
-    yield session.step("process", times[1], meta, values)
+    yield session.step("process", exchange.at_ns, meta, values)

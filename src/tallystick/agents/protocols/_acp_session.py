@@ -11,6 +11,8 @@ import msgspec
 
 from tallystick.agents.claude_code.blocks import Parts
 from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.point import Point, after
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.protocols._acp_calls import Call, Calls, call_step, is_ready, result_step
 from tallystick.agents.protocols._acp_words import WITH_HISTORIES
@@ -32,11 +34,6 @@ _TOKENS = (
 def moment(at_ns: int) -> str | None:
     """A time of our clock as the format writes it."""
     return epoch_time(at_ns / 1e9)
-
-
-def known(members: Mapping[str, Json]) -> dict[str, Json]:
-    """The members that have a value."""
-    return {key: value for key, value in members.items() if value is not None}
 
 
 class Speech(msgspec.Struct):
@@ -83,28 +80,20 @@ class Session:
 
     # Steps --------------------------------------------------------------------------------------------------------------
 
-    def step(
-        self,
-        kind: str,
-        at_ns: int,
-        meta: Mapping[str, Json],
-        values: Mapping[str, Json] | None = None,
-        *,
-        source_id: str | None = None,
-        call: Call | None = None,
-    ) -> Step:
-        """A step of this session, after `call` if that is recorded."""
-        after = (Ref(call.source_id),) if call is not None and call.is_told else ()
-        return Step(
-            session=self._home(call),
-            type=kind,
-            source=Source.ACP,
-            source_id=source_id,
-            ts=moment(at_ns),
-            meta=known(meta),
-            values=known(values or {}),
-            after=after,
-        )
+    def step(self, kind: str, at_ns: int, meta: Mapping[str, Json], values: Mapping[str, Json] = {}) -> Step:
+        """A step of this session without a name."""
+        return self.at(at_ns).step(kind, meta, values)
+
+    def at(self, at_ns: int, source_id: str | None = None) -> Point:
+        """The point of a step of this session."""
+        return Point(self.name, source_id, moment(at_ns), Source.ACP)
+
+    def about(self, call: Call | None, step: Step) -> Step:
+        """A step where the call is recorded that it is about, after that call if it is."""
+        step = msgspec.structs.replace(step, session=self._home(call))
+        if call is not None and call.is_told:
+            return after(step, call.source_id)
+        return step
 
     def prompted(self, key: object, params: dict[str, Json], at_ns: int) -> Iterator[Event]:
         """The editor sent a prompt."""
@@ -113,14 +102,13 @@ class Session:
         parts = Parts()
         blocks = list_of(params.get("prompt"))
         texts = [dict_of(block).get("text") for block in blocks if dict_of(block).get("type") == "text"]
-        rich = any(dict_of(block).get("type") != "text" for block in blocks)
-        values = {
-            "content.text": "\n\n".join(text for text in texts if isinstance(text, str)) or None,
-            "content.blocks": parts.out_of(blocks) if rich else None,
-        }
+        values: dict[str, Json] = {"content.text": "\n\n".join(text for text in texts if isinstance(text, str)) or None}
+        if any(dict_of(block).get("type") != "text" for block in blocks):
+            values["content.blocks"] = parts.out_of(blocks)
         trace = text_of(dict_of(params.get("_meta")).get("traceparent"))
-        step = self.step("user", at_ns, {"traceparent": trace, "queued": True if len(self.turns) > 1 else None}, values)
-        yield msgspec.structs.replace(step, opens_request=True, raw=parts.raw)
+        meta = {"traceparent": trace, "queued": len(self.turns) > 1 or None}
+        step = self.at(at_ns).step("user", meta, values, parts.raw)
+        yield msgspec.structs.replace(step, opens_request=True)
 
     def cancelled(self, at_ns: int) -> Iterator[Event]:
         """The editor asked the agent to stop."""
@@ -133,12 +121,9 @@ class Session:
         yield from self.fall_silent()
         turn = self.turns.pop(key, None)
         yield from self._used(result, at_ns)
-        meta = {
-            "subtype": "turn_end",
-            "stop_reason": text_of(result.get("stopReason")),
-            "cancelled": True if turn is not None and turn.cancelled else None,
-            "duration_ms": max(0, (at_ns - turn.at_ns) // 1_000_000) if turn is not None else None,
-        }
+        meta: dict[str, Json] = {"subtype": "turn_end", "stop_reason": text_of(result.get("stopReason"))}
+        if turn is not None:
+            meta |= {"cancelled": turn.cancelled or None, "duration_ms": max(0, (at_ns - turn.at_ns) // 1_000_000)}
         yield self.step("system", at_ns, meta)
 
     def _used(self, result: dict[str, Json], at_ns: int) -> Iterator[Event]:
@@ -151,7 +136,9 @@ class Session:
         member = "tokens"
         if self.agent in WITH_HISTORIES:
             member = f"{scope}_tokens"
-        meta = {**self._usage, **({member: tokens} if tokens else {})}
+        meta = dict(self._usage)
+        if tokens:
+            meta[member] = tokens
         self._usage = {}
         if meta:
             yield self.step("usage", at_ns, {"scope": scope, **meta})
@@ -214,9 +201,11 @@ class Session:
         if not text and not speech.blocks:
             return
         parts = Parts()
-        values = {speech.field: text or None, "content.blocks": parts.out_of(speech.blocks) if speech.blocks else None}
-        step = self.step("assistant", speech.at_ns, {}, values, source_id=self._block_id(speech.message))
-        yield msgspec.structs.replace(step, raw=parts.raw)
+        values: dict[str, Json] = {speech.field: text or None}
+        if speech.blocks:
+            values["content.blocks"] = parts.out_of(speech.blocks)
+        step = self.at(speech.at_ns, self._block_id(speech.message)).step("assistant", {}, values, parts.raw)
+        yield step
 
     def _block_id(self, message: str | None) -> str | None:
         """The id of a block. Histories that we know name blocks otherwise: there, words are found by what they say."""
@@ -308,23 +297,23 @@ class Session:
         One notice may stand for several changes. What it belongs to then is a session of which nothing was reported
         here.
         """
-        before, after = text_of(told.get("previousHermesSessionId")), text_of(told.get("currentHermesSessionId"))
-        if not before or not after or after == self.name or before == after:
+        before, current = text_of(told.get("previousHermesSessionId")), text_of(told.get("currentHermesSessionId"))
+        if not before or not current or current == self.name or before == current:
             return
         reason, above = text_of(told.get("reason")), text_of(told.get("parentHermesSessionId"))
         compaction = None
         if reason not in _ROLLOVERS:
-            compaction = f"{UNNAMED}acp/{after}/compaction"
+            compaction = f"{UNNAMED}acp/{current}/compaction"
         if compaction is not None:
-            yield self.step("compaction", at_ns, {"mode": "rotation", "reason": reason}, source_id=compaction)
-        end = {"reason": "compaction" if compaction is not None else reason}
-        yield self.step("session_end", at_ns, end, source_id=f"{UNNAMED}acp/{after}/end")
+            yield self.at(at_ns, compaction).step("compaction", {"mode": "rotation", "reason": reason})
+            reason = "compaction"
+        yield self.at(at_ns, f"{UNNAMED}acp/{current}/end").step("session_end", {"reason": reason})
         if above in (None, self.name, before):
             parent = Ref(compaction, self.name)
         else:
             parent = Ref(None, above)
-        self.name = after
-        yield self._continuation(after, parent, at_ns)
+        self.name = current
+        yield self._continuation(current, parent, at_ns)
 
     def _continuation(self, session: str, parent: Ref, at_ns: int) -> Opening:
         return Opening(
@@ -356,10 +345,10 @@ class Session:
         values = {"content.text": summary, "content.error": update.get("error")}
         source_id = f"{UNNAMED}acp/{name}"
         meta = {"mode": "in-place", "status": status}
-        yield self.step("compaction", at_ns, meta, values, source_id=source_id)
+        yield self.at(at_ns, source_id).step("compaction", meta, values)
         if status not in ("completed", None):
             return
-        yield self.step("session_end", at_ns, {"reason": "compaction"}, source_id=f"{source_id}/end")
+        yield self.at(at_ns, f"{source_id}/end").step("session_end", {"reason": "compaction"})
         yield self._continuation(
             self.name, Ref(source_id, self.name), at_ns
         )  # anyone who records knows which number it has

@@ -42,13 +42,17 @@ def tool_name(agent: str, update: Mapping[str, Json], args: Json) -> str | None:
     if told:
         return told
     guess = _GUESSES.get(agent)
-    return guess(update, dict_of(args)) if guess is not None else None
+    if guess is not None:
+        return guess(update, dict_of(args))
+    return None
 
 
 def _codex_tool(update: Mapping[str, Json], args: Mapping[str, Json]) -> str | None:
     if "changes" in dict_of(update.get("rawInput")):
         return "apply_patch"
-    return "exec_command" if "cmd" in args or "command" in args else None
+    if "cmd" in args or "command" in args:
+        return "exec_command"
+    return None
 
 
 def _copilot_tool(update: Mapping[str, Json], args: Mapping[str, Json]) -> str | None:
@@ -60,21 +64,27 @@ def _copilot_tool(update: Mapping[str, Json], args: Mapping[str, Json]) -> str |
 
 def _gemini_tool(update: Mapping[str, Json], args: Mapping[str, Json]) -> str | None:
     found = _GEMINI_CALL.match(text_of(update.get("toolCallId")) or "")
-    return found[1] if found else None
+    if found:
+        return found[1]
+    return None
 
 
 def _opencode_tool(update: Mapping[str, Json], args: Mapping[str, Json]) -> str | None:
     """The first message of a call has the tool's name for a title; later ones say what it works on."""
     title = text_of(update.get("title"))
     is_first = update.get("sessionUpdate") == "tool_call" and update.get("status") == "pending"
-    return title if title and is_first and re.fullmatch(r"[\w.-]{1,80}", title) else None
+    if title and is_first and re.fullmatch(r"[\w.-]{1,80}", title):
+        return title
+    return None
 
 
 def _hermes_tool(update: Mapping[str, Json], args: Mapping[str, Json]) -> str | None:
     """Titles begin with the tool's name and a colon."""
     name, colon, _ = (text_of(update.get("title")) or "").partition(":")
     word = name.partition(" (")[0]
-    return _HERMES_TITLES.get(word, word) if colon and re.fullmatch(r"[a-z_ ]{1,40}", word) else None
+    if colon and re.fullmatch(r"[a-z_ ]{1,40}", word):
+        return _HERMES_TITLES.get(word, word)
+    return None
 
 
 _GUESSES = {
@@ -121,7 +131,9 @@ def output_of(agent: str, raw: Json) -> tuple[Json, Json]:
     for key in ("formatted_output", "aggregated_output", "output", "content", "stdout"):
         text = members.get(key)
         if isinstance(text, str):
-            own = (*_CODEX_OWN, "command", "cwd") if agent == "codex" else ()
+            own: tuple[str, ...] = ()
+            if agent == "codex":
+                own = (*_CODEX_OWN, "command", "cwd")
             rest = {name: value for name, value in members.items() if value != text and name not in own}
             return text, rest or None
     return raw, None
@@ -136,7 +148,9 @@ def told_arguments(agent: str, title: str | None) -> Json:
     """Arguments that the title of a call tells whole, where the agent gives no others."""
     before, colon, command = (title or "").partition(": ")
     is_whole = agent == "hermes" and before == "terminal" and not command.endswith("...")
-    return {"command": command} if colon and is_whole else None
+    if colon and is_whole:
+        return {"command": command}
+    return None
 
 
 def tells_error(agent: str) -> bool:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 import msgspec
 
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.point import Point, after
 from tallystick.agents.kit.reading import dict_of, int_of, text_of
 from tallystick.model.moments import epoch_time
-from tallystick.model.step import Input, Json, Ref, Source, Step
+from tallystick.model.step import Input, Json, Source, Step
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _ANSWERS = {"accept": "allow", "decline": "deny", "cancel": "cancel"}
@@ -50,30 +51,13 @@ class Voice(msgspec.Struct):
         """The server's name as agents write it in the names of tools."""
         return slug(self.server)
 
-    def step(
-        self,
-        kind: str,
-        source_id: str | None,
-        at_ns: int,
-        meta: Mapping[str, Json],
-        values: Mapping[str, Json] | None = None,
-        **more: tuple[Ref, ...] | Input | None,
-    ) -> Step:
+    def at(self, at_ns: int, source_id: str | None = None) -> Point:
+        """The point of a step of the session."""
+        return Point(self.session, source_id, epoch_time(at_ns / 1e9), Source.WATCH)
+
+    def step(self, kind: str, at: Point, meta: Mapping[str, Json], values: Mapping[str, Json] = {}) -> Step:
         """A step; members and values that are None are left out, pictures in values become raw."""
-        found, raw = _without_media(values or {})
-        step = Step(
-            session=self.session,
-            type=kind,
-            source=Source.WATCH,
-            source_id=source_id,
-            ts=epoch_time(at_ns / 1e9),
-            meta={key: value for key, value in meta.items() if value is not None},
-            values=found,
-            raw=raw,
-        )
-        if more:
-            return msgspec.structs.replace(step, **more)
-        return step
+        return at.step(kind, meta, *_without_media(values))
 
     def tool_name(self, request: Request) -> str:
         """A tool as agents name those of MCP servers; any other request by its method."""
@@ -89,6 +73,8 @@ class Voice(msgspec.Struct):
         params = request.params
         about = dict_of(params.get("_meta"))
         args = {key: value for key, value in params.items() if key != "_meta"}
+        if request.method == "tools/call":
+            args = params.get("arguments", {})
         meta: dict[str, Json] = {
             "tool": self.tool_name(request),
             "corr": request.id,
@@ -98,16 +84,17 @@ class Voice(msgspec.Struct):
             "trace": text_of(about.get("traceparent")),
         }
         values = {
-            "content.args": params.get("arguments", {}) if request.method == "tools/call" else args,
+            "content.args": args,
             "content.answers": params.get("inputResponses"),
         }
-        return self.step("tool_call", request.id, request.began_ns, meta, values)
+        return self.step("tool_call", self.at(request.began_ns, request.id), meta, values)
 
     def result(self, request: Request, result: Mapping[str, Json], at_ns: int) -> Step:
         """The server's answer. One that wants more of the user is no end yet: the request will be sent again."""
         waits = result.get("resultType") == "input_required" or "inputRequests" in result
-        meta: dict[str, Json] = {"success": None if waits else result.get("isError") is not True}
-        meta["pending"] = True if waits else None
+        meta: dict[str, Json] = {"success": result.get("isError") is not True}
+        if waits:
+            meta = {"pending": True}
         content = result.get("content", result.get("contents", result.get("messages")))
         rest = {key: value for key, value in result.items() if key not in _SHOWN | BETWEEN_MACHINES}
         values = {
@@ -126,7 +113,7 @@ class Voice(msgspec.Struct):
 
     def _answer(self, request: Request, at_ns: int, meta: dict[str, Json], values: dict[str, Json]) -> Step:
         meta |= {"tool": self.tool_name(request), "corr": request.id, "duration_ms": request.took_ms(at_ns)}
-        return self.step("tool_result", f"{request.id}/result", at_ns, meta, values, after=(Ref(request.id),))
+        return after(self.step("tool_result", self.at(at_ns, f"{request.id}/result"), meta, values), request.id)
 
     # The server asks --------------------------------------------------------------------------------------------------
 
@@ -145,9 +132,10 @@ class Voice(msgspec.Struct):
         values = {
             "content.request": {key: value for key, value in request.params.items() if key != "_meta"},
             "content.output": result.get("content"),
-            "content.error": error.get("message") if error is not None else None,
+            "content.error": (error or {}).get("message"),
         }
-        return self.step("model_call", f"{request.id}/usage", at_ns, meta, values, input=Input.HIDDEN)
+        step = self.step("model_call", self.at(at_ns, f"{request.id}/usage"), meta, values)
+        return msgspec.structs.replace(step, input=Input.HIDDEN)
 
     def question(self, request: Request) -> Step:
         """The server asks the user."""
@@ -157,7 +145,7 @@ class Voice(msgspec.Struct):
             "content.options": request.params.get("requestedSchema"),
             "content.url": request.params.get("url"),
         }
-        return self.step("permission", request.id, request.began_ns, meta, values)
+        return self.step("permission", self.at(request.began_ns, request.id), meta, values)
 
     def reply(self, request: Request, result: Mapping[str, Json], error: Mapping[str, Json] | None, at_ns: int) -> Step:
         """What the user answered."""
@@ -170,18 +158,18 @@ class Voice(msgspec.Struct):
             "duration_ms": request.took_ms(at_ns),
         }
         values = {"content.answer": result.get("content"), "content.error": (error or {}).get("message")}
-        return self.step("permission", f"{request.id}/result", at_ns, meta, values, after=(Ref(request.id),))
+        return after(self.step("permission", self.at(at_ns, f"{request.id}/result"), meta, values), request.id)
 
     def event(
         self,
         name: str,
         at_ns: int,
-        values: Mapping[str, Json] | None = None,
+        values: Mapping[str, Json] = {},
         source_id: str | None = None,
         **meta: Json,
     ) -> Step:
         """Something that is neither a call nor an answer."""
-        return self.step("system", source_id, at_ns, {"event": name, "server": self.slug, **meta}, values)
+        return self.step("system", self.at(at_ns, source_id), {"event": name, "server": self.slug, **meta}, values)
 
 
 _SHOWN = frozenset(

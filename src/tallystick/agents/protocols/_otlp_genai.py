@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import msgspec
+
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.protocols._otlp_read import Record
@@ -178,8 +180,9 @@ def _tool(case: Case) -> Told:
     }
     values = {
         "content.output": parsed(record.at.get("gen_ai.tool.call.result")),
-        "content.error": record.message if failed else None,
     }
+    if failed:
+        values["content.error"] = record.message
     yield from case.told(case.tool_result(call, tool, meta, values))
 
 
@@ -192,6 +195,7 @@ def _agent(case: Case) -> Told:
         return
     name = record.text("gen_ai.agent.id") or record.span
     meta: dict[str, Json] = {"agent_id": name, "agent_role": record.text("gen_ai.agent.name")}
-    yield from case.told(case.step("subagent_start", f"{name}/start", meta, ts=record.began))
+    start = case.step("subagent_start", f"{name}/start", meta)
+    yield from case.told(msgspec.structs.replace(start, ts=record.began or start.ts))
     ended = {**meta, "success": not record.failed, "duration_ms": record.duration_ms}
     yield from case.told(case.step("subagent_end", f"{name}/end", ended, {"content.error": record.message}))

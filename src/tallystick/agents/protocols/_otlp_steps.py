@@ -13,6 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from tallystick.agents.hooks import UNNAMED
+from tallystick.agents.kit.columns import known, number, word
+from tallystick.agents.kit.point import Point, after
 from tallystick.agents.kit.reading import BadJson, loads
 from tallystick.agents.protocols._otlp_read import Record
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Source, Step
@@ -93,46 +95,41 @@ class Case(msgspec.Struct, frozen=True):
         kind: str,
         source_id: str | None,
         meta: Mapping[str, Json],
-        values: Mapping[str, Json] | None = None,
-        *,
-        ts: str | None = None,
-        after: tuple[Ref, ...] = (),
+        values: Mapping[str, Json] = {},
     ) -> Step:
-        """A step of the session; members and values that are None are left out."""
-        return Step(
-            session=self.session,
-            type=kind,
-            source=Source.OTEL,
-            source_id=source_id or self.names.name(self.record, kind),
-            ts=ts or self.record.ts,
-            meta=present(meta),
-            values=present(values or {}),
-            after=after,
-        )
+        """A step of the session, at the time of the record; members and values that are None are left out."""
+        name = source_id or self.names.name(self.record, kind)
+        return Point(self.session, name, self.record.ts, Source.OTEL).step(kind, meta, values)
 
     def opening(self, **meta: Json) -> Opening:
         """The session, which is made only once."""
         version = self.record.resource.get("service.version")
-        is_ours = isinstance(version, str) and not version.startswith("v")  # Gemini gives its Node's
-        members = present({"agent_version": version if is_ours else None, **meta})
+        if not isinstance(version, str) or version.startswith("v"):  # Gemini gives its Node's
+            version = None
+        members = known({"agent_version": version, **meta})
         host = self.record.resource.get("host.name")
         parent = self.memory.parents.get(self.session)
+        kind = SessionKind.ROOT
+        if parent is not None:
+            kind = SessionKind.CHILD
         return Opening(
             session=self.session,
             agent=self.agent,
-            kind=SessionKind.ROOT if parent is None else SessionKind.CHILD,
+            kind=kind,
             parent=parent,
             source=Source.OTEL,
             ts=self.record.ts,
             meta=members,
-            values={"personal.host": host} if isinstance(host, str) and host else {},
+            values=known({"personal.host": word(host)}),
         )
 
     def prompt(self, text: str | None, source_id: str | None, *, run: str | None = None, ts: str | None = None) -> Step:
         """What a person asked for."""
-        values = {"content.text": text if text not in _HIDDEN else None}
-        step = self.step("user", source_id, {"run": run, "redacted": True if text in _HIDDEN else None}, values, ts=ts)
-        return msgspec.structs.replace(step, opens_request=True)
+        shown, is_hidden = text, text in _HIDDEN
+        if is_hidden:
+            shown = None
+        step = self.step("user", source_id, {"run": run, "redacted": is_hidden or None}, {"content.text": shown})
+        return msgspec.structs.replace(step, ts=ts or step.ts, opens_request=True)
 
     def answer(self, text: str | None, source_id: str | None, *, run: str | None = None) -> Iterator[Step]:
         """What the model said; nothing if that is not shown."""
@@ -147,16 +144,23 @@ class Case(msgspec.Struct, frozen=True):
         self, call: str | None, tool: str | None, args: Json, *, ts: str | None = None, **meta: Json
     ) -> tuple[Step, str]:
         """A call of a tool, and its id. Without arguments nothing is said of them."""
-        step = self.step("tool_call", call, {"tool": tool, **meta}, {"content.args": args}, ts=ts)
+        step = self.step("tool_call", call, {"tool": tool, **meta}, {"content.args": args})
         found = step.source_id or ""
-        return msgspec.structs.replace(step, meta={**step.meta, "corr": found}), found
+        return msgspec.structs.replace(step, ts=ts or step.ts, meta={**step.meta, "corr": found}), found
 
     def tool_result(
-        self, call: str, tool: str | None, meta: Mapping[str, Json], values: Mapping[str, Json] | None = None
+        self, call: str, tool: str | None, meta: Mapping[str, Json], values: Mapping[str, Json] = {}
     ) -> Step:
         """How a call ended."""
         members = {"tool": tool, "corr": call, **meta}
-        return self.step("tool_result", f"{call}/result", members, values, after=(Ref(call),))
+        return after(self.step("tool_result", f"{call}/result", members, values), call)
+
+    def decision(self, call: str | None, meta: Mapping[str, Json]) -> Step:
+        """Whether a call may be made."""
+        source_id = None
+        if call:
+            source_id = f"{call}/decision"
+        return after(self.step("permission", source_id, meta), call or None)
 
     def warning(self, event: str, error: str | None, **meta: Json) -> Step:
         """Something went wrong."""
@@ -170,11 +174,6 @@ class Case(msgspec.Struct, frozen=True):
     def loss(self, kind: str) -> Told:
         """The record is understood, and not recorded."""
         yield self.agent, Loss(kind=kind, detail=self.record.name or None)
-
-
-def present(members: Mapping[str, Json]) -> dict[str, Json]:
-    """The members that say something."""
-    return {name: value for name, value in members.items() if value is not None}
 
 
 def parsed(value: Json) -> Json:
@@ -207,5 +206,7 @@ def without_cache(
 
 def micros(dollars: Json) -> int | None:
     """Dollars in millionths."""
-    is_amount = isinstance(dollars, int | float) and not isinstance(dollars, bool) and 0 <= dollars < 1e9
-    return round(dollars * 1_000_000) if is_amount else None
+    amount = number(dollars)
+    if amount is not None and 0 <= amount < 1e9:
+        return round(amount * 1_000_000)
+    return None

@@ -13,12 +13,14 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
-from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads, text_of
+from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.reading import BadJson, batch_of, dict_of, int_of, list_of, loads, text_of
 from tallystick.agents.protocols._acp_calls import Call as SeenCall
 from tallystick.agents.protocols._acp_calls import Calls
-from tallystick.agents.protocols._acp_effects import permitted, ran, touched
-from tallystick.agents.protocols._acp_session import Session, known, moment
+from tallystick.agents.protocols._acp_effects import Exchange, permitted, ran, touched
+from tallystick.agents.protocols._acp_session import Session, moment
 from tallystick.agents.protocols._acp_words import agent_name
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source
@@ -141,9 +143,16 @@ def _server(server: Json) -> dict[str, Json]:
         names = [dict_of(item).get("name") for item in list_of(members.get(key))]
         if names:
             said |= {f"{key}_names": names}
-        else:
-            said |= {}
     return said
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """How a line passed: from whom, when, how long it is, and the decision that it is if we wrote it."""
+
+    side: Side
+    at_ns: int
+    size: int = 0
+    policy: Decision | None = None
 
 
 class _Pending(msgspec.Struct):
@@ -154,6 +163,18 @@ class _Pending(msgspec.Struct):
     replays: Session | None = None
     """The session whose history the agent tells until it answers."""
     call: SeenCall | None = None
+
+    def exchange(self, message: Mapping[str, Json], passed: Passed) -> Exchange:
+        """The request with the message that answers it."""
+        return Exchange(
+            method=self.method,
+            params=self.params,
+            asked_ns=self.at_ns,
+            at_ns=passed.at_ns,
+            result=message.get("result"),
+            error=message.get("error"),
+            policy=passed.policy,
+        )
 
 
 class Acp:
@@ -186,17 +207,18 @@ class Acp:
         try:
             parsed = loads(line.strip())
         except BadJson as error:
-            yield from self._unreadable(side, line, str(error), at_ns)
+            yield from self._noted(Passed(side, at_ns), line, {"subtype": "not_json"}, str(error))
             return
-        for message in parsed.value if isinstance(parsed.value, list) else [parsed.value]:
+        passed = Passed(side, at_ns, len(line), policy)
+        for message in batch_of(parsed.value):
             if isinstance(message, dict):
-                yield from self._message(side, message, at_ns, len(line), policy)
+                yield from self._message(message, passed)
             else:
                 yield Loss(kind="no_message", detail=f"from the {side}")
 
     def cut(self, side: Side, head: bytes, size: int, at_ns: int) -> Iterator[Event]:
         """A line too long to be read whole: its first bytes, and its size."""
-        yield from self._noted("line_too_long", side, {"bytes": size}, head, at_ns)
+        yield from self._noted(Passed(side, at_ns, size), head, {"subtype": "line_too_long", "bytes": size})
 
     def missed(self, count: int, at_ns: int) -> Iterator[Event]:
         """So many lines were not seen: a gap in every session that is open."""
@@ -208,8 +230,8 @@ class Acp:
         """The agent has exited. Questions without an answer and prompts without an end are reported."""
         for pending in self._pending.values():
             if pending.method == "session/request_permission" and pending.session is not None:
-                times = pending.at_ns, at_ns
-                yield permitted(pending.session, pending.call, pending.params, None, times, None)
+                unanswered = pending.exchange({}, Passed(Side.EDITOR, at_ns))
+                yield permitted(pending.session, pending.call, unanswered, None)
         self._pending.clear()
         members: dict[str, Json]
         if returncode >= 0:
@@ -220,36 +242,30 @@ class Acp:
             if not session.closed:
                 yield from session.ended(reason, at_ns, members)
 
-    def _unreadable(self, side: Side, line: bytes, why: str, at_ns: int) -> Iterator[Event]:
-        yield from self._noted("not_json", side, {}, line, at_ns, why)
-
-    def _noted(
-        self, subtype: str, side: Side, meta: dict[str, Json], data: bytes, at_ns: int, why: str | None = None
-    ) -> Iterator[Event]:
+    def _noted(self, passed: Passed, data: bytes, meta: dict[str, Json], why: str | None = None) -> Iterator[Event]:
         """A warning in the session that was spoken of last; without one it is a loss."""
         text = data[:_MOST_TEXT].decode("utf-8", "replace")
         if self._last is None:
-            yield Loss(kind=subtype, detail=f"from the {side}: {text[:80]!r}", fault=True)
+            yield Loss(kind=meta["subtype"], detail=f"from the {passed.side}: {text[:80]!r}", fault=True)
             return
         values = {"content.text": text, "content.error": why}
-        yield self._last.step("warning", at_ns, {"subtype": subtype, "from": side.value, **meta}, values)
+        yield self._last.step("warning", passed.at_ns, {**meta, "from": passed.side.value}, values)
 
-    def _message(
-        self, side: Side, message: dict[str, Json], at_ns: int, size: int, policy: Decision | None
-    ) -> Iterator[Event]:
+    def _message(self, message: dict[str, Json], passed: Passed) -> Iterator[Event]:
         method = text_of(message.get("method"))
         if method is None:
-            yield from self._response(side, message, at_ns, policy)
+            yield from self._response(message, passed)
             return
         params = dict_of(message.get("params"))
         session = self._session_of(method, params)
         if session is not None and not session.opened and not session.replaying and method not in OPENING:
-            yield from self._seen(session, at_ns)
-        yield from self._shadows(session, side, method, params, at_ns)
+            yield from self._seen(session, passed.at_ns)
+        yield from self._shadows(session, method, params, passed)
         if message.get("id") is not None:
-            yield from self._request(side, method, params, key_of(side, message["id"]), session, at_ns)
+            pending = _Pending(method, params, passed.at_ns, session)
+            yield from self._request(key_of(passed.side, message["id"]), pending)
         else:
-            yield from self._notification(side, method, params, session, at_ns, size)
+            yield from self._notification(session, method, params, passed)
 
     # Sessions -----------------------------------------------------------------------------------------------------------
 
@@ -264,48 +280,46 @@ class Acp:
     def _seen(self, session: Session, at_ns: int) -> Iterator[Event]:
         """The agent speaks of a session before it has answered the request that begins it. Of a fork it tells history."""
         found = [pending for pending in self._pending.values() if pending.method in OPENING]
-        begun = None
-        if len(found) == 1:
-            begun = found[0]
-        if begun is not None and begun.method == "session/fork" and begun.replays is None:
+        if len(found) != 1:
+            yield self._open(session, "session/seen", {}, at_ns)
+            return
+        begun = found[0]
+        if begun.method == "session/fork" and begun.replays is None:
             begun.replays, session.replaying = session, session.replaying + 1
-        yield self._open(session, *((begun.method, begun.params) if begun is not None else ("session/seen", {})), at_ns)
+        yield self._open(session, begun.method, begun.params, at_ns)
 
     def _open(self, session: Session, method: str, params: dict[str, Json], at_ns: int) -> Opening:
         session.opened, session.closed = True, False
         return opening(self.hello, method, params, session.name, at_ns)
 
-    def _shadows(
-        self, session: Session | None, side: Side, what: str, members: dict[str, Json], at_ns: int
-    ) -> Iterator[Event]:
+    def _shadows(self, session: Session | None, what: str, members: dict[str, Json], passed: Passed) -> Iterator[Event]:
         """Keys at the root of `_meta` that a careless receiver takes for parameters: a mistake, or an attack."""
         names = [key for key in dict_of(members.get("_meta")) if key.replace("_", "").lower() in _PARAMETERS]
         if not names:
             return
         if session is None:
-            yield Loss(kind="meta_shadow", detail=f"{what} from the {side}: {', '.join(names)}", fault=True)
+            yield Loss(kind="meta_shadow", detail=f"{what} from the {passed.side}: {', '.join(names)}", fault=True)
             return
-        meta = {"subtype": "meta_shadow", "from": side.value, "method": what}
-        yield session.step("warning", at_ns, meta, {"content.names": names, "content.raw": members["_meta"]})
+        meta = {"subtype": "meta_shadow", "from": passed.side.value, "method": what}
+        yield session.step("warning", passed.at_ns, meta, {"content.names": names, "content.raw": members["_meta"]})
 
     # Requests and notifications -----------------------------------------------------------------------------------------
 
-    def _request(
-        self, side: Side, method: str, params: dict[str, Json], key: Key, session: Session | None, at_ns: int
-    ) -> Iterator[Event]:
+    def _request(self, key: Key, pending: _Pending) -> Iterator[Event]:
+        side, method, session = key[0], pending.method, pending.session
         if len(self._pending) >= _MOST_PENDING:
             del self._pending[next(iter(self._pending))]
-        pending = self._pending[key] = _Pending(method, params, at_ns, session)
+        self._pending[key] = pending
         if method == "initialize" and side is Side.EDITOR:
-            self.hello.take_request(params)
+            self.hello.take_request(pending.params)
         elif method in _REPLAYING and side is Side.EDITOR:
             self._await_replay(pending)
         elif session is None:
             return
         elif method == "session/prompt":
-            yield from session.prompted(key, params, at_ns)
+            yield from session.prompted(key, pending.params, pending.at_ns)
         elif method == "session/request_permission":
-            pending.call, events = session.asked(params, at_ns)
+            pending.call, events = session.asked(pending.params, pending.at_ns)
             yield from events
 
     def _await_replay(self, pending: _Pending) -> None:
@@ -316,80 +330,76 @@ class Acp:
             pending.replays.replaying += 1
 
     def _notification(
-        self, side: Side, method: str, params: dict[str, Json], session: Session | None, at_ns: int, size: int
+        self, session: Session | None, method: str, params: dict[str, Json], passed: Passed
     ) -> Iterator[Event]:
         if session is None:
             if not method.startswith("$/"):
                 yield Loss(kind="no_session", detail=method[:80])
         elif method == "session/update":
             update = dict_of(params.get("update"))
-            yield from session.updated(update, at_ns, size)
+            yield from session.updated(update, passed.at_ns, passed.size)
         elif method == "session/cancel":
-            yield from session.cancelled(at_ns)
+            yield from session.cancelled(passed.at_ns)
         else:
-            meta = {"subtype": "rpc", "from": side.value, "method": method}
-            yield session.step("system", at_ns, meta, {"content.params": params})
+            meta = {"subtype": "rpc", "from": passed.side.value, "method": method}
+            yield session.step("system", passed.at_ns, meta, {"content.params": params})
 
     # Responses ----------------------------------------------------------------------------------------------------------
 
-    def _response(self, side: Side, message: dict[str, Json], at_ns: int, policy: Decision | None) -> Iterator[Event]:
-        pending = self._pending.pop(key_of(side.other, message.get("id")), None)
+    def _response(self, message: dict[str, Json], passed: Passed) -> Iterator[Event]:
+        key = key_of(passed.side.other, message.get("id"))
+        pending = self._pending.pop(key, None)
         if pending is None:
-            yield Loss(kind="no_request", detail=f"an answer of the {side} to nothing that was asked")
+            yield Loss(kind="no_request", detail=f"an answer of the {passed.side} to nothing that was asked")
             return
-        result, error = message.get("result"), message.get("error")
-        if side is Side.AGENT:
-            key = key_of(side.other, message.get("id"))
-            yield from self._from_agent(pending, key, dict_of(result), error, at_ns)
+        exchange = pending.exchange(message, passed)
+        if passed.side is Side.AGENT:
+            yield from self._from_agent(pending, key, replace(exchange, result=dict_of(exchange.result)))
         elif pending.session is not None:
-            yield from self._from_editor(pending.session, pending, result, error, at_ns, policy)
+            yield from self._from_editor(pending.session, pending.call, exchange)
 
-    def _from_agent(
-        self, pending: _Pending, key: Key, result: dict[str, Json], error: Json, at_ns: int
-    ) -> Iterator[Event]:
+    def _from_agent(self, pending: _Pending, key: Key, exchange: Exchange) -> Iterator[Event]:
         method, session = pending.method, pending.session
         if pending.replays is not None:
             pending.replays.replaying -= 1
-        if error is not None:
+        if exchange.error is not None:
             if session is not None and session.opened:
-                yield from session.failed(key, method, dict_of(error), at_ns)
+                yield from session.failed(key, method, dict_of(exchange.error), exchange.at_ns)
             else:
-                yield Loss(kind="rpc_error", detail=f"{method}: {text_of(dict_of(error).get('message'))}")
+                yield Loss(kind="rpc_error", detail=f"{method}: {exchange.refusal}")
         elif method == "initialize":
-            self.hello.take_result(result)
+            self.hello.take_result(exchange.result)
         elif method in OPENING:
-            yield from self._opened(pending, result, at_ns)
+            yield from self._opened(exchange)
         elif session is not None:
-            yield from self._done(session, pending, key, result, at_ns)
+            yield from self._done(session, key, exchange)
 
-    def _opened(self, pending: _Pending, result: dict[str, Json], at_ns: int) -> Iterator[Event]:
+    def _opened(self, exchange: Exchange) -> Iterator[Event]:
         """A session was begun, or goes on. `session/resume` of an unknown id makes a new one in some agents."""
-        name = session_id(self.agent, pending.method, pending.params, result)
+        method, result, at_ns = exchange.method, exchange.result, exchange.at_ns
+        name = session_id(self.agent, method, exchange.params, result)
         if name is None:
-            yield Loss(kind="no_session", detail=pending.method)
+            yield Loss(kind="no_session", detail=method)
             return
         session = self._last = self.sessions.setdefault(name, Session(name, self.agent))
         if not session.opened:
-            yield self._open(session, pending.method, pending.params, at_ns)
-        yield from session.replayed(pending.method.removeprefix("session/"), at_ns)
+            yield self._open(session, method, exchange.params, at_ns)
+        yield from session.replayed(method.removeprefix("session/"), at_ns)
         session.configure(result.get("configOptions"))
         modes, models = dict_of(result.get("modes")), dict_of(result.get("models"))
         meta = {
-            "subtype": pending.method.removeprefix("session/"),
+            "subtype": method.removeprefix("session/"),
             "mode": modes.get("currentModeId"),
             "model": models.get("currentModelId"),
-            "duration_ms": max(0, (at_ns - pending.at_ns) // 1_000_000),
+            "duration_ms": exchange.took_ms,
         }
-        settings = {key: value for key, value in session.settings().items() if value is not None}
-        yield session.step("system", at_ns, meta, {"content.settings": settings or None})
+        yield session.step("system", at_ns, meta, {"content.settings": known(session.settings()) or None})
 
-    def _done(
-        self, session: Session, pending: _Pending, key: Key, result: dict[str, Json], at_ns: int
-    ) -> Iterator[Event]:
+    def _done(self, session: Session, key: Key, exchange: Exchange) -> Iterator[Event]:
         """The agent did what the editor asked of a session."""
-        method, params = pending.method, pending.params
+        method, params, at_ns = exchange.method, exchange.params, exchange.at_ns
         if method == "session/prompt":
-            yield from session.answered(key, result, at_ns)
+            yield from session.answered(key, exchange.result, at_ns)
         elif method == "session/set_mode":
             yield from session.set("mode", params.get("modeId"), at_ns, by="user")
         elif method == "session/set_model":
@@ -399,38 +409,30 @@ class Acp:
         elif method == "session/close":
             yield from session.ended("close", at_ns, {})
         else:
-            yield self._called(session, Side.EDITOR, pending, result, None, at_ns)
+            yield self._called(session, Side.EDITOR, exchange)
 
-    def _from_editor(
-        self,
-        session: Session,
-        pending: _Pending,
-        result: Json,
-        error: Json,
-        at_ns: int,
-        policy: Decision | None,
-    ) -> Iterator[Event]:
-        method, params, times = pending.method, pending.params, (pending.at_ns, at_ns)
+    def _from_editor(self, session: Session, call: SeenCall | None, exchange: Exchange) -> Iterator[Event]:
+        method = exchange.method
         if method == "session/request_permission":
-            yield permitted(session, pending.call, params, dict_of(result), times, policy)
+            yield permitted(session, call, exchange, dict_of(exchange.result))
         elif method in ("fs/read_text_file", "fs/write_text_file"):
-            yield from touched(session, method, params, result, error, times)
+            yield from touched(session, exchange)
         elif method.startswith("terminal/"):
-            yield from ran(session, method, params, result, error, times)
+            yield from ran(session, exchange)
         else:
-            yield self._called(session, Side.AGENT, pending, result, error, at_ns)
+            yield self._called(session, Side.AGENT, exchange)
 
-    def _called(self, session: Session, side: Side, pending: _Pending, result: Json, error: Json, at_ns: int) -> Event:
+    def _called(self, session: Session, side: Side, exchange: Exchange) -> Event:
         """A request that the protocol does not have, or that has no step of its own."""
         meta = {
             "subtype": "rpc",
             "from": side.value,
-            "method": pending.method,
-            "success": error is None,
-            "duration_ms": max(0, (at_ns - pending.at_ns) // 1_000_000),
+            "method": exchange.method,
+            "success": exchange.error is None,
+            "duration_ms": exchange.took_ms,
         }
-        values = {"content.params": pending.params or None, "content.result": result or None}
-        return session.step("system", at_ns, meta, {**values, "content.error": error})
+        values = {"content.params": exchange.params or None, "content.result": exchange.result or None}
+        return session.step("system", exchange.at_ns, meta, {**values, "content.error": exchange.error})
 
 
 def session_id(agent: str, method: str, params: Mapping[str, Json], result: Mapping[str, Json]) -> str | None:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from tallystick.agents.kit.reading import BadJson, dict_of, list_of, loads, text_of
+from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.reading import BadJson, batch_of, dict_of, list_of, loads, text_of
 from tallystick.agents.protocols._mcp_steps import BETWEEN_MACHINES, Request, Voice
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source
@@ -70,9 +71,9 @@ class Mcp:
         try:
             value = loads(line.strip()).value
         except BadJson as error:
-            yield from self._noted("not_json", side, line, at_ns, error=str(error))
+            yield from self._noted({"subtype": "not_json", "error": str(error)}, side, line, at_ns)
             return
-        for message in value if isinstance(value, list) else [value]:
+        for message in batch_of(value):
             if isinstance(message, dict):
                 yield from self._message(side, message, at_ns)
             else:
@@ -80,12 +81,12 @@ class Mcp:
 
     def cut(self, side: Side, head: bytes, size: int, at_ns: int) -> Iterator[Event]:
         """A line too long to be read whole: its first bytes, and its size."""
-        yield from self._noted("line_too_long", side, head, at_ns, size=size)
+        yield from self._noted({"subtype": "line_too_long", "bytes": size}, side, head, at_ns)
 
     def missed(self, count: int, at_ns: int) -> Iterator[Event]:
         """So many lines were not seen."""
         yield from self._open({}, at_ns)
-        yield self.voice.step("gap", None, at_ns, {"lines": count, "reason": "queue_full"})
+        yield self.voice.step("gap", self.voice.at(at_ns), {"lines": count, "reason": "queue_full"})
 
     def end(self, at_ns: int, *, returncode: int) -> Iterator[Event]:
         """The server has exited."""
@@ -97,15 +98,16 @@ class Mcp:
         else:
             ended = {"signal": -returncode}
         unanswered = len(self._pending) or None
-        yield self.voice.step("session_end", None, at_ns, {"reason": "exit", "unanswered": unanswered, **ended})
+        yield self.voice.step(
+            "session_end", self.voice.at(at_ns), {"reason": "exit", "unanswered": unanswered, **ended}
+        )
 
-    def _noted(
-        self, subtype: str, side: Side, data: bytes, at_ns: int, *, size: int | None = None, error: str | None = None
-    ) -> Iterator[Event]:
+    def _noted(self, about: Mapping[str, Json], side: Side, data: bytes, at_ns: int) -> Iterator[Event]:
+        """What could not be understood: its bytes, and `about` it why."""
         yield from self._open({}, at_ns)
-        meta: dict[str, Json] = {"subtype": subtype, "from": side.value, "bytes": size}
-        values = {"content.text": data[:_MOST_TEXT].decode("utf-8", "replace"), "content.error": error}
-        yield self.voice.step("warning", None, at_ns, meta, values)
+        meta = {key: value for key, value in about.items() if key != "error"}
+        values = {"content.text": data[:_MOST_TEXT].decode("utf-8", "replace"), "content.error": about.get("error")}
+        yield self.voice.step("warning", self.voice.at(at_ns), {**meta, "from": side.value}, values)
 
     def _message(self, side: Side, message: dict[str, Json], at_ns: int) -> Iterator[Event]:
         method, asked = text_of(message.get("method")), message.get("id")
@@ -115,7 +117,8 @@ class Mcp:
         elif asked is None:
             yield from self._notification(side, method, params, at_ns)
         else:
-            yield from self._request(side, asked, method, params, at_ns)
+            request = Request(id=self._name(side, asked), method=method, params=params, began_ns=at_ns)
+            yield from self._request(side, asked, request)
 
     # Sessions -------------------------------------------------------------------------------------------------------------
 
@@ -130,14 +133,17 @@ class Mcp:
             "client_version": text_of(client.get("version")),
             "server": self.voice.slug,
         }
+        kind, parent = SessionKind.ROOT, None
+        if self._within is not None:
+            kind, parent = SessionKind.CHILD, Ref(session=self._within, agent=_RUN)
         yield Opening(
             session=self.voice.session,
             agent=AGENT,
-            kind=SessionKind.ROOT if self._within is None else SessionKind.CHILD,
-            parent=Ref(session=self._within, agent=_RUN) if self._within is not None else None,
+            kind=kind,
+            parent=parent,
             source=Source.WATCH,
             ts=epoch_time(at_ns / 1e9),
-            meta={key: value for key, value in members.items() if value is not None},
+            meta=known(members),
         )
 
     def _hello(self, request: Request, result: Mapping[str, Json], at_ns: int) -> Event:
@@ -160,19 +166,18 @@ class Mcp:
 
     # Requests and notifications -------------------------------------------------------------------------------------------
 
-    def _request(self, side: Side, asked: Json, method: str, params: dict[str, Json], at_ns: int) -> Iterator[Event]:
-        request = Request(id=self._name(side, asked), method=method, params=params, began_ns=at_ns)
+    def _request(self, side: Side, asked: Json, request: Request) -> Iterator[Event]:
         if len(self._pending) >= _MOST_PENDING:
             del self._pending[next(iter(self._pending))]
             yield Loss(kind="unanswered", detail="too many requests without an answer")
         self._pending[side, _key(asked)] = request
-        if method == "ping":
+        if request.method == "ping":
             yield Loss(kind="ping")
             return
-        yield from self._open(params, at_ns)
-        if side is Side.SERVER and method == "elicitation/create":
+        yield from self._open(request.params, request.began_ns)
+        if side is Side.SERVER and request.method == "elicitation/create":
             yield self.voice.question(request)
-        elif side is Side.CLIENT and _is_call(method):
+        elif side is Side.CLIENT and _is_call(request.method):
             yield self.voice.call(request)
 
     def _name(self, side: Side, asked: Json) -> str:
@@ -193,7 +198,8 @@ class Mcp:
         values: dict[str, Json] = {}
         if name == "cancelled":
             request = self._pending.get((side, _key(params.get("requestId"))))
-            meta["corr"] = request.id if request is not None else None
+            if request is not None:
+                meta["corr"] = request.id
             values["content.reason"] = params.get("reason")
         elif name == "message":
             meta |= {"level": text_of(params.get("level")), "logger": text_of(params.get("logger"))}

@@ -49,13 +49,16 @@ def events_of(
     Args:
         memory: what earlier requests told that this one may need; it is added to.
     """
-    memory = memory if memory is not None else Memory()
+    if memory is None:
+        memory = Memory()
     found = list(records(signal, payload))
     for record in found:
         if record is not None:
             _note(record, memory)
     told = _all_told(signal, found, memory)
-    return iter(sorted(told, key=_when)) if signal == "traces" else told
+    if signal == "traces":
+        return iter(sorted(told, key=_when))
+    return told
 
 
 def _note(record: Record, memory: Memory) -> None:
@@ -72,12 +75,16 @@ def _note(record: Record, memory: Memory) -> None:
 def _family(record: Record, session: str) -> tuple[str, str, Ref] | None:
     """The record's session, a sub-agent's session of which it tells, and what that belongs to; None: it tells of none."""
     find = _FAMILIES.get(agent_of(record))
-    return find(record, session) if find is not None else None
+    if find is not None:
+        return find(record, session)
+    return None
 
 
 def _when(told: tuple[str, Step | Opening | Loss]) -> str:
     """Spans arrive as they end: a turn after its calls, a call after those that it made."""
-    return told[1].ts or "" if isinstance(told[1], Step) else ""
+    if isinstance(told[1], Step):
+        return told[1].ts or ""
+    return ""
 
 
 def _all_told(signal: Signal, found: list[Record | None], memory: Memory) -> Told:
@@ -119,7 +126,9 @@ def _said_session(record: Record) -> str | None:
 def agent_of(record: Record) -> str:
     """The agent by the name under which it reports."""
     service = record.resource.get("service.name")
-    known = _SERVICES.get(service) if isinstance(service, str) else None
+    known = None
+    if isinstance(service, str):
+        known = _SERVICES.get(service)
     if known is not None:
         return known
     if record.name.startswith("codex.") or record.scope.startswith("codex"):

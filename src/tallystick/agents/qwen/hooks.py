@@ -42,15 +42,8 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
     from tallystick.agents.hooks import nested
     from tallystick.agents.kit import json_text
 
-    return nested.configure(
-        content,
-        EVENTS,
-        hook.shell(NAME),
-        timeout=_TIMEOUT_SECONDS,
-        dialect=json_text.COMMENTED,
-        http=hook.http(NAME),
-        by_command=_BY_COMMAND,
-    )
+    form = nested.Form(timeout=_TIMEOUT_SECONDS, by_command=_BY_COMMAND, dialect=json_text.COMMENTED)
+    return nested.configure(content, EVENTS, hook.shell(NAME), form, http=hook.http(NAME))
 
 
 def remove(file: SettingsFile, content: bytes) -> bytes:
@@ -84,7 +77,9 @@ def parse(data: bytes, event: str | None) -> Payload:
     )
     make = _EVENTS.get(name)
     args, cwd, call = said.json.get("tool_input"), said.text("cwd"), _call_id(telling)
-    asks = telling.asks(said.text("tool_name"), args, cwd=cwd, call_id=call) if name == "PreToolUse" else None
+    asks = None
+    if name == "PreToolUse":
+        asks = telling.asks(said.text("tool_name"), args, cwd=cwd, call_id=call)
     return Payload(
         event=name,
         session=telling.session,
@@ -107,7 +102,9 @@ def _opening(telling: Telling) -> Opening:
     if telling.session == telling.root:
         return telling.opening(said.members(("model", "model")), cwd=said.text("cwd"))
     agent, role = said.need("agent_id"), said.text("agent_type")
-    call = agent.removeprefix(f"{role}-") if role and agent.startswith(f"{role}-") else None
+    call = None
+    if role and agent.startswith(f"{role}-"):
+        call = agent.removeprefix(f"{role}-")
     return telling.child(Ref(call, session=telling.root), said.members(("agent_type", "agent_role")))
 
 
@@ -116,7 +113,9 @@ def _prompt(telling: Telling) -> list[Event]:
     text = telling.said.text("prompt")
     if text is None:
         return []
-    origin = None if telling.session == telling.root else "parent"
+    origin = None
+    if telling.session != telling.root:
+        origin = "parent"
     return [telling.prompt(text, unnamed(telling.said.text("prompt_id"), "prompt"), origin)]
 
 
@@ -199,5 +198,9 @@ _EVENTS: dict[str, Callable[[Telling], list[Event]]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anyone to ask, Qwen Code refuses too."""
-    answer = told(NAME, decision) if payload.asks is not None else None
-    return SILENT if answer is None else permission_reply(answer.effect.value, answer.reason)
+    answer = None
+    if payload.asks is not None:
+        answer = told(NAME, decision)
+    if answer is None:
+        return SILENT
+    return permission_reply(answer.effect.value, answer.reason)

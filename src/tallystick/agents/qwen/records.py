@@ -6,15 +6,16 @@ Must not know how a chat's sessions hang together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
 from tallystick.agents.kit import genai_parts as parts
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.qwen.session import QwenChat, Record
-from tallystick.model.step import Event, Input, Json, Loss, Step
+from tallystick.model.step import Event, Json, Loss
 
 _COUNTS = {
     "input": "promptTokenCount",
@@ -77,7 +78,7 @@ def _user(chat: QwenChat, record: Record) -> Iterator[Event]:
     said = parts.split(record.parts)
     origin = _origin(record)
     meta = {"origin": origin, "subtype": record.text("subtype"), "run": record.text("promptId")}
-    step = _step(chat, record, "user", record.id, meta, said.values(), said.raw)
+    step = chat.at(record, record.id).step("user", meta, said.values(), said.raw)
     yield chat.trail.along(msgspec.structs.replace(step, opens_request=origin is None))
 
 
@@ -98,14 +99,14 @@ def _assistant(chat: QwenChat, record: Record) -> Iterator[Event]:
     yield from _model_call(chat, record)
     for number, thought in enumerate(said.thoughts):
         values = {"content.thinking": thought}
-        yield chat.trail.along(_step(chat, record, "assistant", f"{record.id}/{number}", {}, values))
+        yield chat.trail.along(chat.at(record, f"{record.id}/{number}").step("assistant", {}, values))
     if said.text or said.others is not None:
-        yield chat.trail.along(_step(chat, record, "assistant", record.id, {}, said.values(), said.raw))
+        yield chat.trail.along(chat.at(record, record.id).step("assistant", {}, said.values(), said.raw))
     for number, call in enumerate(said.calls):
         sid = text_of(call.get("id")) or f"{record.id}/call/{number}"
         meta = {"tool": text_of(call.get("name")), "corr": sid}
         chat.calls[sid] = text_of(call.get("name"))
-        yield chat.trail.along(_step(chat, record, "tool_call", sid, meta, {"content.args": call.get("args")}))
+        yield chat.trail.along(chat.at(record, sid).step("tool_call", meta, {"content.args": call.get("args")}))
 
 
 def _model_call(chat: QwenChat, record: Record) -> Iterator[Event]:
@@ -117,12 +118,8 @@ def _model_call(chat: QwenChat, record: Record) -> Iterator[Event]:
     if usage and not record.is_copy:
         counts = parts.tokens(usage, _COUNTS)
     meta = {"model": model, "tokens": counts, **_timing(chat, usage)}
-    if chat.is_hidden:
-        given = Input.HIDDEN
-    else:
-        given = Input.PATH
-    step = _step(chat, record, "model_call", f"{record.id}/usage", meta, {})
-    yield chat.trail.along(msgspec.structs.replace(step, input=given))
+    point = chat.at(record, f"{record.id}/usage")
+    yield chat.trail.along(point.model_call(meta, is_shown=not chat.is_hidden))
 
 
 def _timing(chat: QwenChat, usage: dict[str, Json]) -> dict[str, Json]:
@@ -137,10 +134,14 @@ def _results(chat: QwenChat, record: Record) -> Iterator[Event]:
     said, result = parts.split(record.parts), dict_of(record.members.get("toolCallResult"))
     if not said.answers:
         call = text_of(result.get("callId")) or record.id
-        yield from _result(chat, record, call, {"output": said.text} if said.text else None, said)
+        response = None
+        if said.text:
+            response = {"output": said.text}
+        yield from _result(chat, record, call, response, said)
     for number, answer in enumerate(said.answers):
         call = text_of(answer.get("id")) or text_of(result.get("callId")) or f"{record.id}/{number}"
-        yield from _result(chat, record, call, answer.get("response"), said if number == 0 else parts.Message())
+        yield from _result(chat, record, call, answer.get("response"), said)
+        said = parts.Message()  # what is not an answer belongs to the first
 
 
 def _result(chat: QwenChat, record: Record, call: str, response: Json, said: parts.Message) -> Iterator[Event]:
@@ -149,29 +150,35 @@ def _result(chat: QwenChat, record: Record, call: str, response: Json, said: par
     if "originalContent" in display or "newContent" in display:
         yield Loss(kind="original_file", detail=call)
     output, failed = parts.answered(response)
+    if said.others is not None:
+        output = [output, *list_of(said.others)]
     values = {
-        "content.output": output if said.others is None else [output, *list_of(said.others)],
+        "content.output": output,
         "content.diff": text_of(display.get("fileDiff")),
     }
     meta = {"tool": chat.calls.get(call), "corr": call, **_outcome(result, chat.tools.pop(call, {}))}
     if "success" not in meta and failed:
         meta["success"] = False
-    yield chat.trail.along(_step(chat, record, "tool_result", f"{call}/result", meta, values, said.raw), answers=call)
+    yield chat.trail.along(chat.at(record, f"{call}/result").step("tool_result", meta, values, said.raw), answers=call)
 
 
 def _outcome(result: dict[str, Json], told: dict[str, Json]) -> dict[str, Json]:
     """How a call ended, by its record and by the telemetry before it."""
     success = _STATUS.get(text_of(result.get("status")) or "")
     duration = int_of(result.get("durationMs"))
+    if duration is None:
+        duration = int_of(told.get("duration_ms"))
     meta: dict[str, Json] = {
         "success": success,
         "exit_code": int_of(dict_of(result.get("resultDisplay")).get("exitCode")),
-        "duration_ms": duration if duration is not None else int_of(told.get("duration_ms")),
+        "duration_ms": duration,
     }
     if result.get("errorType") == "execution_denied":
         # The person's own refusals are reported as such; of the others no one says whether a hook or a rule refused.
-        meta |= {"decision": "deny", "decided_by": "user" if told.get("decision") == "reject" else None}
-    return {name: value for name, value in meta.items() if value is not None}
+        meta["decision"] = "deny"
+        if told.get("decision") == "reject":
+            meta["decided_by"] = "user"
+    return known(meta)
 
 
 # What the program notes
@@ -187,14 +194,14 @@ def _system(chat: QwenChat, record: Record) -> Iterator[Event]:
         yield from _inherited(chat, record, list_of(payload.get("history")))
     elif subtype == "rewind":
         count = int_of(payload.get("truncatedCount"))
-        yield chat.trail.beside(_step(chat, record, "discard", record.id, {"items": count}, {}))
+        yield chat.trail.beside(chat.at(record, record.id).step("discard", {"items": count}))
     elif subtype in _SETTINGS:
         meta = {"subtype": subtype, "model": text_of(payload.get("modelId")), "mode": text_of(payload.get("mode"))}
         values = {"content.settings": payload}
-        yield chat.trail.beside(_step(chat, record, "config_change", record.id, meta, values))
+        yield chat.trail.beside(chat.at(record, record.id).step("config_change", meta, values))
     elif subtype in _NOTES:
         words = {"content.title": text_of(payload.get("customTitle")), "content.raw": payload}
-        yield chat.trail.beside(_step(chat, record, "system", record.id, {"subtype": subtype}, words))
+        yield chat.trail.beside(chat.at(record, record.id).step("system", {"subtype": subtype}, words))
     elif subtype in _BOOKKEEPING:
         yield Loss(kind=str(subtype), detail=record.id)
     else:
@@ -208,7 +215,7 @@ def _telemetry(chat: QwenChat, record: Record, event: dict[str, Json]) -> Iterat
         values = {"content.error": text_of(event.get("error_message")) or text_of(event.get("error"))}
         status = int_of(event.get("status_code"))
         meta = {"subtype": name, "model": text_of(event.get("model")), "status_code": status}
-        yield chat.trail.beside(_step(chat, record, "warning", record.id, meta, values))
+        yield chat.trail.beside(chat.at(record, record.id).step("warning", meta, values))
         return
     call = text_of(event.get("call_id")) or ""
     if name == "api_response" and "subagent_id" not in event:
@@ -225,8 +232,8 @@ def _compressed(chat: QwenChat, record: Record, payload: dict[str, Json]) -> Ite
         "tokens_before": int_of(info.get("originalTokenCount")),
         "tokens_after": int_of(info.get("newTokenCount")),
     }
-    yield chat.trail.along(_step(chat, record, "compaction", record.id, meta, {}))
-    yield chat.trail.along(_step(chat, record, "session_end", f"{record.id}/end", {"reason": "compaction"}, {}))
+    yield chat.trail.along(chat.at(record, record.id).step("compaction", meta))
+    yield chat.trail.along(chat.at(record, f"{record.id}/end").step("session_end", {"reason": "compaction"}))
     yield chat.go_on(record)
     yield from _inherited(chat, record, list_of(payload.get("compressedHistory")), origin="summary")
 
@@ -242,32 +249,7 @@ def _inherited(chat: QwenChat, record: Record, history: list[Json], *, origin: s
             chat.is_hidden = True
             yield Loss(kind="retained_item", detail=sid)
         if said.text or said.others is not None:
-            type_ = "user"
+            type_, meta = "user", {"origin": origin, "retained": True}
             if found.get("role") == "model":
-                type_ = "assistant"
-            meta = {"origin": origin if type_ == "user" else None, "retained": True}
-            yield chat.trail.along(_step(chat, record, type_, sid, meta, said.values(), said.raw))
-
-
-def _step(
-    chat: QwenChat,
-    record: Record,
-    type_: str,
-    sid: str,
-    meta: Mapping[str, Json],
-    values: Mapping[str, Json],
-    raw: Mapping[str, bytes] | None = None,
-) -> Step:
-    if record.is_copy:
-        copied = {"copied": True}
-    else:
-        copied = {}
-    return Step(
-        session=chat.session,
-        type=type_,
-        source_id=sid,
-        ts=record.text("timestamp"),
-        meta={name: value for name, value in {**meta, **copied}.items() if value is not None},
-        values={name: value for name, value in values.items() if value is not None},
-        raw=raw or {},
-    )
+                type_, meta = "assistant", {"retained": True}
+            yield chat.trail.along(chat.at(record, sid).step(type_, meta, said.values(), said.raw))

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, text_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.model.step import Json, Opening, Ref, SessionKind
@@ -73,7 +75,7 @@ class QwenChat:
         if self._opening is not None:
             return
         main = record.text("sessionId") or self.session
-        self._base = self.session = main if record.agent is None else f"{main}/{record.agent}"
+        self._base = self.session = _below(main, record.agent)
         kind, parent = self._ancestry(record, main)
         members = {
             "agent_version": record.text("version"),
@@ -91,10 +93,17 @@ class QwenChat:
             kind=kind,
             parent=parent,
             ts=record.text("timestamp"),
-            meta={name: value for name, value in members.items() if value is not None},
-            values={name: value for name, value in places.items() if value is not None},
+            meta=known(members),
+            values=known(places),
         )
         yield self._opening
+
+    def at(self, record: Record, source_id: str) -> Point:
+        """The point of a step that a record is, or of a part of it."""
+        point = Point(self.session, source_id, record.text("timestamp"))
+        if record.is_copy:
+            return msgspec.structs.replace(point, common={"copied": True})
+        return point
 
     def _ancestry(self, record: Record, main: str) -> tuple[SessionKind, Ref | None]:
         if record.agent is not None:
@@ -116,7 +125,7 @@ class QwenChat:
         above = text_of(self._about_agent.get("parentAgentId"))
         if not call:
             return None
-        return Ref(call, session=main if above is None else f"{main}/{above}")
+        return Ref(call, session=_below(main, above))
 
     def go_on(self, record: Record) -> Opening:
         """The continuation that begins after a compression."""
@@ -142,3 +151,10 @@ class QwenChat:
     def leave(self, record: Record) -> None:
         """Remember where a record ended."""
         self._ends[record.id] = self.trail.end(self.session)
+
+
+def _below(main: str, agent: str | None) -> str:
+    """The session of a sub-agent; without one, that of the chat."""
+    if agent is None:
+        return main
+    return f"{main}/{agent}"

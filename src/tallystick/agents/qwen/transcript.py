@@ -37,10 +37,14 @@ def locate() -> tuple[str, ...]:
 def recognises(path: str, head: bytes) -> int:
     """Whether a file is a chat, by its first line."""
     first = first_object(head)
-    in_place = IN_ITS_PLACE if "/.qwen/" in path else 0
+    in_place = 0
+    if "/.qwen/" in path:
+        in_place = IN_ITS_PLACE
     marks = sum(count_members(first, mark) for mark in _OURS)
     members = count_members(first, "uuid", "parentUuid", "sessionId", also=("timestamp", "type"))
-    return members + marks + in_place if members and (marks or in_place) else 0
+    if members and (marks or in_place):
+        return members + marks + in_place
+    return 0
 
 
 def reader(file: SourceFile) -> Reader:

@@ -45,5 +45,10 @@ def key_text(hit: Hit) -> str:
     """The way to a hit's value as people write it: `permissions.allow[3]`."""
     text = ""
     for name in hit.where:
-        text += f"[{name}]" if isinstance(name, int) else f".{name}" if text else name
+        if isinstance(name, int):
+            text += f"[{name}]"
+        elif text:
+            text += f".{name}"
+        else:
+            text = name
     return text

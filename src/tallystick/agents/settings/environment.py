@@ -40,7 +40,9 @@ def look(document: Document) -> Iterator[Hit]:
 
 
 def _variable(base: Base, where: Where, name: str, item: Json) -> Iterator[Hit]:
-    text = str(item).strip().lower() if isinstance(item, str | int | bool) else ""
+    text = ""
+    if isinstance(item, str | int | bool):
+        text = str(item).strip().lower()
     if text in _CHECKS.get(name.upper(), ()):
         yield Hit(rule=TLS_OFF, where=where, said=f"{name}={text}")
     if name in _PRELOADS and text:

@@ -43,7 +43,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_ours(self) -> bool:
         """Whether it is our hook."""
-        return is_our_url(self.text) if self.is_url else is_ours(self.text)
+        if self.is_url:
+            return is_our_url(self.text)
+        return is_ours(self.text)
 
 
 def commands(document: Document) -> list[Command]:
@@ -74,7 +76,9 @@ def look(document: Document) -> Iterator[Hit]:
 def _called(command: Command) -> Iterator[Hit]:
     found = host_of(command.text)
     if found is not None and not is_loopback(found[1]):
-        rule = PLAIN_HTTP if found[0] == "http" else SENDS
+        rule = SENDS
+        if found[0] == "http":
+            rule = PLAIN_HTTP
         yield Hit(rule=rule, where=command.where, said=f"{found[0]}://{found[1]}")
 
 

@@ -78,7 +78,9 @@ def parts(reads: Reads, place: Place, value: Json, folders: Sequence[str] = ()) 
     servers: dict[str, Json] = {}
     for way in reads.servers:
         value, found = _taken_out(value, way)
-        servers.update(found if isinstance(found, dict) else {} if found is None else {"": found})
+        if found is not None and not isinstance(found, dict):
+            found = {"": found}
+        servers.update(found or {})
     hooks = value.pop("hooks", None)
     permissions: dict[str, Json] = {}
     for key in sorted(reads.permissions):
@@ -95,7 +97,9 @@ def _only_here(value: dict[str, Json], folders: Sequence[str]) -> dict[str, Json
     if not isinstance(projects, dict):
         return dict(value)
     here = next((projects[folder] for folder in folders if folder in projects), None)
-    return rest if here is None else {**rest, "projects": {"*": here}}
+    if here is None:
+        return rest
+    return {**rest, "projects": {"*": here}}
 
 
 def _members(value: dict[str, Json], wanted: tuple[Way, ...]) -> dict[str, Json]:
@@ -103,7 +107,10 @@ def _members(value: dict[str, Json], wanted: tuple[Way, ...]) -> dict[str, Json]
     for way in wanted:
         found: Json = value
         for name in way:
-            found = found.get(name) if isinstance(found, dict) else None
+            if isinstance(found, dict):
+                found = found.get(name)
+            else:
+                found = None
         if found is not None:
             at = kept
             for name in way[:-1]:

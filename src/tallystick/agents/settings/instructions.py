@@ -108,8 +108,14 @@ def _by_line(text: str, find: Callable[[str], re.Match[str] | None]) -> Iterator
 
 def _hits(rule: Rule, text: str, found: Iterator[re.Match[str]] | Iterator[re.Match[str] | int]) -> Iterator[Hit]:
     for _, match in zip(range(_MOST_EACH), found, strict=False):
-        start = match if isinstance(match, int) else match.start()
-        end = text.find("\n", start) if isinstance(match, int) else match.end()
+        if isinstance(match, int):
+            start = match
+        else:
+            start = match.start()
+        if isinstance(match, int):
+            end = text.find("\n", start)
+        else:
+            end = match.end()
         said = text[start : end if end >= 0 else None].strip()
         yield Hit(rule=rule, line=text.count("\n", 0, start) + 1, said=said if said.isprintable() else _codes(said))
 

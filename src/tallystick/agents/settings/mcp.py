@@ -97,7 +97,9 @@ def host_of(url: str) -> tuple[str, str] | None:
     """Scheme and host of an address; None if it has none."""
     try:
         parts = urlsplit(url)
-        return (parts.scheme.lower(), parts.hostname) if parts.hostname else None
+        if parts.hostname:
+            return (parts.scheme.lower(), parts.hostname)
+        return None
     except ValueError:
         return None
 
@@ -131,7 +133,9 @@ def _server(where: Where, value: dict[str, Json]) -> Server:
 def _strings(value: Json) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [item for item in value if isinstance(item, str)]
+    return []
 
 
 def _approval(value: dict[str, Json]) -> tuple[str, str] | None:

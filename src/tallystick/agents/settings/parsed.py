@@ -37,7 +37,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         """The value that the names lead to, or None."""
         value = self.value
         for name in where:
-            value = value.get(name) if isinstance(value, dict) else None
+            if isinstance(value, dict):
+                value = value.get(name)
+            else:
+                value = None
         return value
 
     def is_on(self, *where: str) -> bool:
@@ -99,7 +102,9 @@ def parse_value(data: bytes, name: str) -> Json:
 def bad_line(error: FormatError) -> int | None:
     """The line that an error of `parse` names."""
     found = _NUMBER_LINE.search(str(error))
-    return int(found[1]) if found else None
+    if found:
+        return int(found[1])
+    return None
 
 
 def walk(value: Json, where: Where = ()) -> Iterator[tuple[Where, Json]]:
@@ -121,7 +126,10 @@ def _position(node: json_text.Node, where: Where) -> int:
     for name in where:
         entries = node.entries or []
         named = [entry for entry in entries if entry.key == name]
-        found = entries[name : name + 1] if isinstance(name, int) else named[-1:]
+        if isinstance(name, int):
+            found = entries[name : name + 1]
+        else:
+            found = named[-1:]
         if not found:
             break
         start, node = found[0].start, found[0].node

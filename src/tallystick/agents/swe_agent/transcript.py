@@ -15,13 +15,15 @@ from typing import Any
 import msgspec
 
 from tallystick.agents import Reader, Shape, SourceFile
-from tallystick.agents.kit.columns import known, micros, number, parsed, without_environment, word
+from tallystick.agents.kit.calls import CallIds
+from tallystick.agents.kit.columns import arguments_of, known, micros, number, parsed, without_environment, word
 from tallystick.agents.kit.media import take_out
-from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, text_of
+from tallystick.agents.kit.point import Point
+from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, note_of, text_of, values_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import count_members, first_object
 from tallystick.catalog.agents import AGENTS
-from tallystick.model.step import Event, Input, Json, Loss, Opening, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Step
 
 NAME = "swe-agent"
 SHAPE = Shape.DOCUMENT
@@ -56,7 +58,9 @@ def session_name(path: str) -> str:
     stem = file.removesuffix(".traj")
     while folders and folders[-1] == stem:
         folders.pop()
-    return f"{folders[-1]}/{stem}" if folders and folders[-1] else stem
+    if folders and folders[-1]:
+        return f"{folders[-1]}/{stem}"
+    return stem
 
 
 class _Turn(msgspec.Struct, frozen=True):
@@ -86,7 +90,7 @@ class _Reader:
         self._trail = Trail()
         self._turns: deque[_Turn] = deque()
         self._unmatched: list[_Turn] = []
-        self._known_calls: set[str] = set()
+        self._known_calls = CallIds()
         self._calls: list[_Call] = []
         self._has_task = False
         self._model: Json = None
@@ -135,14 +139,16 @@ class _Reader:
         if turn.get("query"):
             yield Loss(kind="query", detail="messages given to a model call: the history has them")
         state = turn.get("state")
-        seconds = number(turn.get("execution_time"))
+        seconds, took = number(turn.get("execution_time")), None
+        if seconds is not None and 0 <= seconds < 1e9:
+            took = round(seconds * 1000)
         self._turns.append(
             _Turn(
                 action=turn.get("action"),
                 response=turn.get("response"),
                 thought=turn.get("thought"),
                 observation=turn.get("observation"),
-                duration_ms=round(seconds * 1000) if seconds is not None and 0 <= seconds < 1e9 else None,
+                duration_ms=took,
                 values={
                     "content.state": parsed(state) or state or None,
                     "content.info": turn.get("extra_info") or None,
@@ -164,19 +170,24 @@ class _Reader:
         elif role in ("user", "tool") or is_demo:
             yield self._prompt(source_id, message, is_task=not is_demo and not self._has_task)
         else:
-            yield self._said("system", source_id, message, {} if role == "system" else {"role": role})
+            yield self._said("system", source_id, message, note_of(role))
 
     def _prompt(self, source_id: str, message: dict[str, Json], *, is_task: bool) -> Step:
         """The task is the request; later words in the user's place are SWE-agent's, and so is a demonstration."""
-        self._has_task = self._has_task or is_task
-        return self._said("user", source_id, message, {} if is_task else {"origin": "injected"}, is_task=is_task)
+        if not is_task:
+            return self._said("user", source_id, message, {"origin": "injected"})
+        self._has_task = True
+        return msgspec.structs.replace(self._said("user", source_id, message, {}), opens_request=True)
 
     def _answer(self, source_id: str, message: dict[str, Json]) -> Iterator[Event]:
         turn, content = self._turn_of(message.get("action")), message.get("content")
-        values = {"content.response": turn.response if turn.response != content else None}
-        yield self._step("model_call", f"{source_id}/usage", message, {"model": self._model}, values, is_call=True)
+        values: dict[str, Json] = {}
+        if turn.response != content:
+            values = {"content.response": turn.response}
+        at = self._at(source_id, message.get("agent"))
+        yield self._trail.along(at.part("usage").model_call({"model": self._model}, values))
         if thinking := [text for block in list_of(message.get("thinking_blocks")) if (text := _thought(block))]:
-            yield self._step("assistant", f"{source_id}/0", message, {}, {"content.thinking": "\n".join(thinking)})
+            yield self._trail.along(at.part(0).step("assistant", {}, {"content.thinking": "\n".join(thinking)}))
         if content:
             yield self._said("assistant", f"{source_id}/1", message, {})
         calls = list_of(message.get("tool_calls"))
@@ -184,13 +195,8 @@ class _Reader:
             yield self._tool_call(f"{source_id}/{place + 2}", dict_of(call), message, turn)
         if not calls and word(message.get("action")):
             self._calls.append(_Call(f"{source_id}/2", None, turn, message.get("agent")))
-            yield self._step(
-                "tool_call",
-                f"{source_id}/2",
-                message,
-                {"tool": "shell"},
-                {"content.args": {"command": message["action"]}},
-            )
+            values = {"content.args": {"command": message["action"]}}
+            yield self._trail.along(at.part(2).step("tool_call", {"tool": "shell"}, values))
 
     def _turn_of(self, action: Json) -> _Turn:
         """The next entry of the trajectory with this action, if one is near: refused answers have none there."""
@@ -202,15 +208,12 @@ class _Reader:
 
     def _tool_call(self, fallback: str, call: dict[str, Json], message: dict[str, Json], turn: _Turn) -> Step:
         function, call_id = dict_of(call.get("function")), word(call.get("id"))
-        arguments = function.get("arguments")
-        opened = parsed(arguments)
-        args = opened if isinstance(opened, dict) else arguments
-        source_id = call_id if call_id is not None and call_id not in self._known_calls else fallback
-        self._known_calls.add(source_id)
+        source_id = self._known_calls.new(call_id, fallback)
         self._calls.append(_Call(source_id, call_id, turn, message.get("agent")))
-        values = {"content.args": call if args is None else args, "content.command": message.get("action")}
+        args = arguments_of(call, function.get("arguments"))
+        values = {"content.args": args, "content.command": message.get("action")}
         meta = {"tool": function.get("name"), "corr": call_id}
-        return self._step("tool_call", source_id, message, meta, values)
+        return self._trail.along(self._at(source_id, message.get("agent")).step("tool_call", meta, values))
 
     def _observation(self, message: dict[str, Json]) -> Iterator[Event]:
         """What the calls before it gave: one message for all of them, or for those that it names."""
@@ -233,44 +236,31 @@ class _Reader:
     def _result(
         self, call: _Call, values: dict[str, Json], raw: dict[str, bytes], *, same_as: str | None = None
     ) -> Step:
-        turn = call.turn if same_as is None else _Turn()
-        seen, whole = str(values.get("content.output")).strip(), turn.observation
-        extra = {"content.observation": whole if isinstance(whole, str) and whole.strip() not in seen else None}
+        turn = _Turn()
+        if same_as is None:
+            turn = call.turn
+        seen, whole = str(values.get("content.output")).strip(), text_of(turn.observation)
+        extra: dict[str, Json] = {}
+        if whole is not None and whole.strip() not in seen:
+            extra = {"content.observation": whole}
         meta = {"corr": call.id, "duration_ms": turn.duration_ms, "same_as": same_as}
-        step = self._plain(
-            "tool_result", f"{call.source_id}/result", call.role, meta, {**values, **extra, **turn.values}
+        step = self._at(f"{call.source_id}/result", call.role).step(
+            "tool_result", meta, {**values, **extra, **turn.values}
         )
         return self._trail.along(msgspec.structs.replace(step, raw=raw), answers=call.source_id)
 
     # Steps -----------------------------------------------------------------------------------------------------------
 
-    def _said(
-        self, kind: str, source_id: str, message: dict[str, Json], meta: dict[str, Any], *, is_task: bool = False
-    ) -> Step:
+    def _said(self, kind: str, source_id: str, message: dict[str, Json], meta: dict[str, Any]) -> Step:
         content, raw = take_out(message.get("content"))
-        name = "content.text" if isinstance(content, str) else "content.parts"
+        values = values_of(content)
         thought = text_of(message.get("thought"))
-        beyond = thought if thought is not None and thought.strip() not in str(content) else None
-        values = {name: content, "content.thought": beyond}
-        step = self._plain(kind, source_id, message.get("agent"), meta, values)
-        return self._trail.along(msgspec.structs.replace(step, raw=raw, opens_request=is_task))
+        if thought is not None and thought.strip() not in str(content):
+            values["content.thought"] = thought
+        return self._trail.along(self._at(source_id, message.get("agent")).step(kind, meta, values, raw))
 
-    def _step(
-        self,
-        kind: str,
-        source_id: str,
-        message: dict[str, Json],
-        meta: dict[str, Any],
-        values: dict[str, Any],
-        *,
-        is_call: bool = False,
-    ) -> Step:
-        step = self._plain(kind, source_id, message.get("agent"), meta, values)
-        return self._trail.along(msgspec.structs.replace(step, input=Input.PATH if is_call else None))
-
-    def _plain(self, kind: str, source_id: str, role: Json, meta: dict[str, Any], values: dict[str, Any]) -> Step:
-        meta = known({**meta, "agent_role": role})
-        return Step(session=self._session, type=kind, source_id=source_id, meta=meta, values=known(values))
+    def _at(self, source_id: str, role: Json) -> Point:
+        return Point(self._session, source_id, common={"agent_role": role})
 
     def _end(self, info: dict[str, Json]) -> Iterator[Event]:
         """What the run cost and how it ended."""
@@ -280,16 +270,18 @@ class _Reader:
         cost = micros(stats.get("instance_cost"))
         if tokens or cost or int_of(stats.get("api_calls")):
             meta = {"tokens": tokens or None, "cost_microusd": cost, "calls": int_of(stats.get("api_calls"))}
-            yield self._plain("usage", "usage", None, {"model": self._model, **meta}, {})
+            yield self._at("usage", None).step("usage", {"model": self._model, **meta})
         if info:
             rest = {key: value for key, value in info.items() if key not in _TOLD and value is not None}
             values = {"content.submission": info.get("submission"), "content.info": rest or None}
-            yield self._plain("session_end", "end", None, {"reason": info.get("exit_status")}, values)
+            yield self._at("end", None).step("session_end", {"reason": info.get("exit_status")}, values)
 
 
 def _history_of(turns: list[Json]) -> list[Json]:
     """The history that a trajectory alone tells of: what the first call was given, then actions and observations."""
-    history = list(list_of(dict_of(turns[0]).get("query"))) if turns else []
+    history = []
+    if turns:
+        history = list(list_of(dict_of(turns[0]).get("query")))
     for turn in map(dict_of, turns):
         history.append({"role": "assistant", "content": turn.get("response"), "action": turn.get("action")})
         history.append({"role": "user", "content": turn.get("observation")})

@@ -10,10 +10,10 @@ import posixpath
 from collections.abc import Iterator
 
 from tallystick.agents import Reader, Shape, SourceFile
-from tallystick.agents.kit.conversation import Conversation
+from tallystick.agents.kit.conversation import Conversation, Outcome
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, text_of
-from tallystick.agents.recognition import IN_ITS_PLACE, count_members, objects
+from tallystick.agents.recognition import count_members, in_place, objects
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
 
@@ -34,10 +34,8 @@ def locate() -> tuple[str, ...]:
 def recognises(path: str, head: bytes) -> int:
     """Whether a file is a transcript: by its place, and by lines that hold what they are about under their own type."""
     acts = [line for line in objects(head)[:5] if _is_act(line)]
-    in_place = 0
-    if "/.windsurf/transcripts/" in path and acts:
-        in_place = IN_ITS_PLACE
-    return max((count_members(line, "type", "status", str(line["type"])) for line in acts), default=0) + in_place
+    place = in_place("/.windsurf/transcripts/" in path and bool(acts))
+    return max((count_members(line, "type", "status", str(line["type"])) for line in acts), default=0) + place
 
 
 def _is_act(line: dict[str, Json]) -> bool:
@@ -79,9 +77,9 @@ class _Reader:
         else:
             act = {}
         if kind == "user_input":
-            yield self._talk.said(source_id, "user", act.get("user_response"))
+            yield self._talk.said(self._talk.at(source_id), "user", act.get("user_response"))
         elif kind == "planner_response":
-            yield self._talk.said(source_id, "assistant", act.get("response"))
+            yield self._talk.said(self._talk.at(source_id), "assistant", act.get("response"))
         elif kind is not None and _is_act(line):
             yield from self._act(source_id, kind, act, line.get("status"))
         else:
@@ -90,12 +88,13 @@ class _Reader:
     def _act(self, source_id: str, tool: str, act: dict[str, Json], status: Json) -> Iterator[Event]:
         """One line is a call and what came of it."""
         args = {name: value for name, value in act.items() if name not in _OUTPUTS}
-        yield self._talk.call(source_id, tool, args)
+        yield self._talk.call(self._talk.at(source_id), tool, args)
         exit_code = int_of(act.get("exit_code"))
-        success = _STATES.get(text_of(status) or "")
+        success, refusal = _STATES.get(text_of(status) or ""), None
         if exit_code is not None:
             success = exit_code == 0
-        refused = act.get("user_rejected") is True
+        if act.get("user_rejected") is True:
+            success, refusal = False, "refused"
         output = {name: act[name] for name in _OUTPUTS if name in act and name != "exit_code"}
-        meta = {"exit_code": exit_code, "status": "refused" if refused else None}
-        yield self._talk.result(source_id, output or None, success=False if refused else success, meta=meta)
+        outcome = Outcome(success=success, meta={"exit_code": exit_code, "status": refusal})
+        yield self._talk.result(self._talk.at(source_id), output or None, outcome=outcome)
