@@ -14,7 +14,7 @@ from tallystick.agents.gptme import transcript as gptme
 from tallystick.agents.headless import legacy as headless_legacy
 from tallystick.agents.headless import transcript as headless
 from tallystick.exports import headless as export
-from tallystick.exports._go_json import go_json, go_line
+from tallystick.exports.headless import go_json, go_line
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Json, Step
 from tallystick.seal.go_json import sorted_keys

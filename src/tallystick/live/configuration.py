@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.agents.settings.variables import LOCATIONS, switches
+from tallystick.agents.settings.inputs import LOCATIONS, switches
 from tallystick.capture.environment import environment_of
 from tallystick.errors import CheckpointError, TallystickError
 from tallystick.journal.keys import configuration_key

@@ -21,7 +21,7 @@ from tallystick.agents.settings import (
     Rule,
     SettingsAdapter,
     Severity,
-    files,
+    audit,
     settings_adapters,
     skills,
 )
@@ -249,10 +249,10 @@ class _Look:
             document = _parsed(file, wanted)
             off = switched_off(agent, file.data)
         except FormatError as error:
-            yield Hit(rule=files.INVALID, line=bad_line(error), said=str(error))
+            yield Hit(rule=audit.INVALID, line=bad_line(error), said=str(error))
             return
         if off is not None:
-            yield Hit(rule=files.HOOKS_OFF, where=tuple(off.partition(" = ")[0].split(".")), said=off)
+            yield Hit(rule=audit.HOOKS_OFF, where=tuple(off.partition(" = ")[0].split(".")), said=off)
         for hit in settings_hits(self.adapters[agent], document, _scrub):
             if hit.where:
                 yield msgspec.structs.replace(hit, line=document.line(hit.where))
@@ -269,7 +269,7 @@ class _Look:
                 path = self._path(named)
                 if path is not None and path.is_file() and others_may_change(path):
                     line = document.line(command.where)
-                    yield Hit(rule=files.SCRIPT_WRITABLE, where=command.where, line=line, said=str(path))
+                    yield Hit(rule=audit.SCRIPT_WRITABLE, where=command.where, line=line, said=str(path))
 
     def _path(self, named: str) -> Path | None:
         """The path that a word of a command means."""
@@ -318,9 +318,9 @@ class _Look:
         missing = [event for event in adapter.EVENTS if event not in hooked]
         if missing and places:
             if hooked:
-                rule, said = files.SOME_HOOKS, ", ".join(missing)
+                rule, said = audit.SOME_HOOKS, ", ".join(missing)
             else:
-                rule, said = files.NO_HOOK, ""
+                rule, said = audit.NO_HOOK, ""
             self.findings.append(_finding(Hit(rule=rule, said=said), (agent,), _shown(places[0][1])))
 
     def _hook_files(self, found: tuple[SettingsFile, ...], base: Path) -> list[tuple[SettingsFile, Path, Path]]:
@@ -345,12 +345,12 @@ def _file_hits(file: AuditedFile, hits: list[Hit]) -> Iterator[Hit]:
     """What the file system says of a file."""
     has_secret = any(hit.rule in (IN_SETTINGS, IN_SERVER) for hit in hits)
     for is_so, rule, said in (
-        (file.linked_folder is not None, files.LINKED_FOLDER, str(file.linked_folder)),
-        (file.link is not None, files.LINK, str(file.link)),
-        (file.writable, files.WRITABLE, ""),
-        (file.folder_writable and not file.writable, files.FOLDER_WRITABLE, ""),
-        (file.other_owner, files.OTHER_OWNER, ""),
-        (file.readable and has_secret, files.SECRET_READABLE, ""),
+        (file.linked_folder is not None, audit.LINKED_FOLDER, str(file.linked_folder)),
+        (file.link is not None, audit.LINK, str(file.link)),
+        (file.writable, audit.WRITABLE, ""),
+        (file.folder_writable and not file.writable, audit.FOLDER_WRITABLE, ""),
+        (file.other_owner, audit.OTHER_OWNER, ""),
+        (file.readable and has_secret, audit.SECRET_READABLE, ""),
     ):
         if is_so:
             yield Hit(rule=rule, said=said)

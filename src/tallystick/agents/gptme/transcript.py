@@ -1,7 +1,8 @@
 """gptme's conversation log: `conversation.jsonl` in a folder of its own for each conversation.
 
 Owns what a message of gptme says as steps, which result belongs to which call, and the check of a message against the
-digest of its input that gptme keeps. Calls inside a message's text: _gptme_calls.py. Source: gptme 0.33 to 0.35.
+digest of its input that gptme keeps; the units of what gptme notes about a reply. Calls inside a message's text are read by
+`calls`. Source: gptme 0.33 to 0.35.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.gptme.calls import Part, parts_of
 from tallystick.agents.gptme.notes import FAILED_REQUEST, is_automatic, is_note, is_notification, outcome
-from tallystick.agents.gptme.usage import tool_durations, usage_members
 from tallystick.agents.kit.reading import (
     BadJson,
     bad_line,
@@ -32,6 +32,49 @@ from tallystick.agents.kit.reading import (
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
+
+_TOKENS = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_tokens",
+    "cache_write": "cache_creation_tokens",
+    "reasoning": "reasoning_tokens",
+}
+
+
+def usage_members(metadata: Mapping[str, Json]) -> dict[str, Json]:
+    """Members of a `model_call`; None where the reply does not say. `cost` (USD) and `timings` (ms) as they are too."""
+    usage, timings = dict_of(metadata.get("usage")), dict_of(metadata.get("timings"))
+    counts = {name: int_of(usage.get(member)) for name, member in _TOKENS.items()}
+    return {
+        **{key: metadata.get(key) for key in ("model", "served_model", "resolved_model", "cost")},
+        "tokens": {name: count for name, count in counts.items() if count is not None} or None,
+        "cost_microusd": _whole(metadata.get("cost"), 1_000_000),
+        "duration_ms": _whole(_sum(timings.get("ttft_ms"), timings.get("gen_ms")), 1),
+        "timings": timings or None,
+    }
+
+
+def tool_durations(metadata: Mapping[str, Json], called: Sequence[str]) -> dict[str, int]:
+    """Milliseconds of each tool that the message called once: gptme adds up the calls of one tool."""
+    by_name = dict_of(dict_of(metadata.get("timings")).get("tool_ms_by_name"))
+    found = {name: _whole(by_name.get(name), 1) for name in called if called.count(name) == 1}
+    return {name: duration for name, duration in found.items() if duration is not None}
+
+
+def _sum(*numbers: Json) -> float | None:
+    known = [number for number in numbers if isinstance(number, int | float) and not isinstance(number, bool)]
+    if known:
+        return sum(known)
+    return None
+
+
+def _whole(number: Json, scale: int) -> int | None:
+    """A number of the source in a smaller unit, rounded; None for anything else and for what is not a sensible number."""
+    if not isinstance(number, int | float) or isinstance(number, bool) or not 0 <= number < 1e12:
+        return None
+    return round(number * scale)
+
 
 NAME = "gptme"
 SHAPE = Shape.LINES

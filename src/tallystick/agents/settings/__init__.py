@@ -20,14 +20,11 @@ from tallystick.catalog.agents import AGENTS
 __all__ = [
     "audit",
     "commands",
-    "files",
-    "handlers",
     "hooks",
     "inputs",
     "parsed",
     "secret_values",
     "skills",
-    "variables",
 ]
 
 if TYPE_CHECKING:

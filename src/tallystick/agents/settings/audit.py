@@ -1,6 +1,7 @@
 """One file of an agent, judged by all rules that are about it.
 
-Owns which rules are asked for which kind of file. Must not know where the file was, nor how it was read.
+Owns which rules are asked for which kind of file, and the rules whose facts only the file system and the adapters have: on
+files, and on our own hook. Must not know where the file was, nor how it was read.
 """
 
 from __future__ import annotations
@@ -18,8 +19,21 @@ from tallystick.agents.settings import (
     skills,
 )
 from tallystick.agents.settings.parsed import Document
+from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import AGENTS, Kind
 from tallystick.model.step import Json
+
+WRITABLE = rule_named("files.writable-by-others")
+FOLDER_WRITABLE = rule_named("files.folder-writable-by-others")
+OTHER_OWNER = rule_named("files.other-owner")
+LINK = rule_named("files.link-elsewhere")
+LINKED_FOLDER = rule_named("files.linked-folder")
+INVALID = rule_named("files.invalid")
+SECRET_READABLE = rule_named("files.secret-readable")
+SCRIPT_WRITABLE = rule_named("hooks.script-writable")
+NO_HOOK = rule_named("hook.missing")
+SOME_HOOKS = rule_named("hook.partial")
+HOOKS_OFF = rule_named("hook.switched-off")
 
 
 def settings_hits(adapter: SettingsAdapter, document: Document, scrub: Callable[[Json], Json]) -> Iterator[Hit]:

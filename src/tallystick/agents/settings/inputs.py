@@ -1,8 +1,8 @@
 """What of an agent's files is the configuration of a session, and not the agent's own memory.
 
-Owns where each agent keeps it, which members of a settings file say what it may do, and which of its files are notes for
-itself with a few settings in them. Which files and members these are
-is in the catalogue. Must not know what is risky, nor open a file.
+Owns where each agent keeps it, which members of a settings file say what it may do, which of its files are notes for itself
+with a few settings in them, and which variables of the environment change what it does: by how they are called, for none is
+recorded with its value. Which files and members these are is in the catalogue. Must not know what is risky, nor open a file.
 """
 
 from __future__ import annotations
@@ -12,8 +12,26 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tallystick.catalog.agents import AGENTS, Place, Way
+from tallystick.catalog.agents import AGENTS, CONVENTIONS, Place, Way, folder_variables
 from tallystick.model.step import Json
+
+_PREFIXES = (*CONVENTIONS.prefixes, *(prefix for facts in AGENTS.values() for prefix in facts.variables.prefixes))
+_SWITCH = re.compile(rf"(?:{'|'.join(_PREFIXES)})_[A-Z0-9_]{{1,80}}|(?:HTTPS?|ALL|NO)_PROXY|LD_PRELOAD|SANDBOX|CI")
+_OF_THE_HOOK = re.compile(
+    r".*_(?:ENV_FILE|PROJECT_DIR|CWD|PID|EFFORT|(?:SESSION|THREAD|PROMPT|AGENT)_ID|SESSION_ATTENDED|(?:PLUGIN|CHILD|MESSAGING)_[A-Z_]+)"
+    r"|CLAUDECODE"
+)
+"""What an agent gives the processes that it starts, and one event has and another has not."""
+_MOST_SWITCHES = 128
+LOCATIONS = folder_variables()
+"""Variables that name the folders of agents: those of all places."""
+
+
+def switches(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the variables that change what agents do, by how they are called; not of those that are for a hook."""
+    named = (name for name in environment if _SWITCH.fullmatch(name) and not _OF_THE_HOOK.fullmatch(name))
+    return tuple(sorted(named))[:_MOST_SWITCHES]
+
 
 _SLUG = re.compile(r"[^A-Za-z0-9]")
 

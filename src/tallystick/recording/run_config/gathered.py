@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.hooks.switches import off_setting
-from tallystick.agents.settings.handlers import handlers
+from tallystick.agents.settings.hooks import handlers
 from tallystick.agents.settings.inputs import Parts, Reads, parts, reads, slug
 from tallystick.agents.settings.parsed import parse_value
 from tallystick.capture.agent_files import path_of
