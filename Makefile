@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check same metrics bench bench-against soak agents test-agents mutate mutate-seal docs man dist site voice lock clean
+.PHONY: all demo test check check-types check-rest same metrics bench bench-against soak agents test-agents mutate mutate-seal docs man dist site voice lock clean
 
 all: check test
 
@@ -29,9 +29,15 @@ demo: .venv/ready
 test: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -n 2 --dist worksteal $(TESTS)
 
+# Types take as long as all the rest: the two run side by side.
 check: .venv/ready
-	@echo "ruff:" && $(BIN)/ruff check $(CODE) && $(BIN)/ruff format --check $(CODE)
+	@$(MAKE) --no-print-directory -j 2 check-types check-rest
+
+check-types: .venv/ready
 	@echo "mypy --strict:" && $(BIN)/mypy $(CODE)
+
+check-rest: .venv/ready
+	@echo "ruff:" && $(BIN)/ruff check $(CODE) && $(BIN)/ruff format --check $(CODE)
 	@echo "layers:" && $(BIN)/lint-imports --no-logo
 	@echo "voice:" && $(BIN)/python -m tools.voice.check
 	@echo "generated docs:" && $(IN_A_CLEAN_HOME) $(FOR_THE_DOCS) cog --check --diff --verbosity=1 \

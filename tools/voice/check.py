@@ -56,7 +56,10 @@ def finds(root: Path = ROOT, folder: Path = HERE) -> Iterator[Find]:
 
 
 def _found(name: str, prose: Iterator[tuple[int, str]], words: list[tuple[re.Pattern[str], str]]) -> Iterator[Find]:
+    some_word = re.compile("|".join(pattern.pattern for pattern, _ in words), re.IGNORECASE)
     for line, text in prose:
+        if not some_word.search(text):
+            continue
         for pattern, instead in words:
             for match in pattern.finditer(text):
                 yield Find(name, line + text.count("\n", 0, match.start()), match[0], instead)
