@@ -33,6 +33,10 @@ from tests.support.cases import each
 
 small_disk = faults.small_disk
 
+BOTH_WAYS = [next(agent for agent in AGENTS if (ASKS[agent] is Asking.PROMPT) == asking) for asking in (True, False)]
+"""One agent that can ask its user and one that cannot: what the state of the recorder does to a call depends on no more. The
+answers to each agent are in three tests: …is_there_decides, on_error_answers… and asking_and_refusing…"""
+
 
 class Told(msgspec.Struct, frozen=True):
     """What a hook answered to one payload."""
@@ -116,7 +120,7 @@ def test_a_recorder_that_is_there_decides(home: Home, agent: str) -> None:
     assert [step.meta["effect"] for step in decided] == ["deny"]
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", BOTH_WAYS)
 def test_a_recorder_that_does_not_run_is_started(home: Home, agent: str) -> None:
     told = tell_all(home.folder, agent)
     assert [told[kind].silent for kind in ("reads", "other")] == [True, True]
@@ -125,7 +129,7 @@ def test_a_recorder_that_does_not_run_is_started(home: Home, agent: str) -> None
     assert_recorded(home, agent)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", BOTH_WAYS)
 def test_a_recorder_that_hangs_is_not_waited_for_long(home: Home, agent: str) -> None:
     running = recorder.start(home.folder)
     os.kill(running, signal.SIGSTOP)
@@ -154,7 +158,7 @@ def test_an_agent_waits_two_seconds_at_most() -> None:
     assert hook.ANSWER_SECONDS + hook_alone.START_SECONDS < hook_alone.DEADLINE_SECONDS <= 2
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", BOTH_WAYS)
 def test_a_recorder_that_cannot_be_started_is_done_without(home: Home, agent: str) -> None:
     home.folder.mkdir()
     (home.folder / "run").write_text("no folder")
@@ -174,7 +178,7 @@ def assert_decided_alone(home: Path, agent: str, told: dict[str, Told]) -> None:
 
 
 @needs_mount
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", BOTH_WAYS)
 def test_on_a_full_disk_calls_are_decided_from_memory(small_disk: SmallDisk, agent: str) -> None:
     home = Home(small_disk.path / "store")
     recorder.start(home.folder)
