@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ STATUS = b"TALLY1 status\n"
 STOP = b"TALLY1 stop\n"
 WORKING = b"TALLY1 working\n"
 _START_SECONDS = 30.0  # it takes a second; a machine that is busy with other work gets its time
+_OTHER_SECONDS = 2.0
 
 
 def status(store: Path) -> dict[str, Any] | None:
@@ -61,12 +63,15 @@ def start(store: Path) -> int:
     """
     if (running := status(store)) is not None:
         return int(running["pid"])
-    _spawn(store)
-    until = time.monotonic() + _START_SECONDS
-    while time.monotonic() < until:
-        if (running := status(store)) is not None:
-            return int(running["pid"])
-        time.sleep(0.01)
+    with _spawned(store) as pipe:
+        until, has_ended = time.monotonic() + _START_SECONDS, False
+        while time.monotonic() < until:
+            if (running := status(store)) is not None:
+                return int(running["pid"])
+            if not has_ended and _is_closed(pipe):
+                # It broke, or another one was faster, which answers in a moment.
+                until, has_ended = min(until, time.monotonic() + _OTHER_SECONDS), True
+            time.sleep(0.01)
     raise TallystickError("the recorder does not answer", hint="`tally service run` shows why in this terminal")
 
 
@@ -89,15 +94,34 @@ def stop(store: Path) -> bool:
     raise TallystickError("the recorder does not end", hint=f"`kill {place.owner()}` ends it; nothing recorded is lost")
 
 
-def _spawn(store: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-I", "-m", "tallystick.service", "--detach", str(store.absolute())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        check=False,
-    )
+@contextlib.contextmanager
+def _spawned(store: Path) -> Iterator[int]:
+    """Start a recorder and leave it behind; a pipe whose other end it holds for as long as it lives."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    try:
+        try:
+            subprocess.run(
+                [sys.executable, "-I", "-m", "tallystick.service", "--detach", str(store.absolute())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(writing,),
+                cwd="/",
+                check=False,
+            )
+        finally:
+            os.close(writing)
+        yield reading
+    finally:
+        os.close(reading)
+
+
+def _is_closed(pipe: int) -> bool:
+    try:
+        return os.read(pipe, 1) == b""
+    except BlockingIOError:
+        return False
 
 
 def _say(place: Place, words: bytes) -> bytes:
