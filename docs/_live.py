@@ -20,6 +20,7 @@ from tallystick.agents.hooks import (
     SettingsFile,
     hook_adapter,
     hook_adapters,
+    hooks_of,
 )
 from tallystick.model.decision import Call, Decision, Effect
 
@@ -29,8 +30,6 @@ _KINDS = {"shell": "shell", "edit": "edit", "mcp": "MCP", "subagent": "sub-agent
 _REASON = "Why."
 _PLACES = {"hook": "not told by hooks", "transcript": "not in the transcript"}
 _WIDTH = 150
-_PLUGINS = ("gptme", "hermes", "opencode", "pi")
-"""What the recorder answers is for a plugin of ours inside of these, which puts it into the agent's own terms."""
 
 _BEFORE = {
     ".claude/settings.json": '{\n  "permissions": {"allow": ["Bash(make:*)"]},\n  "model": "opus"\n}\n',
@@ -64,7 +63,7 @@ def _cell(text: str) -> str:
 def connected(agent: str) -> str:
     """Files, events and answers of one agent's hooks, as a table."""
     adapter = _adapter(agent)
-    told = "what our plugin is told of" if agent in _PLUGINS else "the answer to"
+    told = "what our plugin is told of" if hooks_of(agent).plugin else "the answer to"
     rows = [
         ("the user's settings", _files(adapter, project=False)),
         ("a project's, with `--project`", _files(adapter, project=True) or "none"),
@@ -229,8 +228,10 @@ def index() -> str:
     """All agents with hooks: where our hook goes, and what becomes of a call that is denied or to be asked about."""
     lines = ["| agent | settings of the user | events | a human must allow it |", "|---|---|---|---|"]
     for adapter in hook_adapters().values():
+        name, because = adapter.NAME, hooks_of(adapter.NAME).because
         asking = "asked" if asks(adapter) else "refused"
-        name = adapter.NAME
+        if because:
+            asking += f": {because}" if not asks(adapter) else f", {because}"
         lines.append(
             f"| [{name}]({name}.md#live) | {_files(adapter, project=False)} | {len(adapter.EVENTS)} | {asking} |"
         )

@@ -23,7 +23,8 @@ from tallystick import hook, hook_alone
 from tallystick.agents.hooks import NAMES, Payload, hook_adapter
 from tallystick.agents.hooks.asks import ASKS
 from tallystick.capture import recorder
-from tallystick.catalog.agents import Asking
+from tallystick.catalog.agents import AGENTS as CATALOGUED
+from tallystick.catalog.agents import SHARED_TOOLS, Asking
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tests.service import faults
@@ -264,6 +265,25 @@ def test_asking_and_refusing_are_said_as_the_agent_module_says_them(tmp_path: Pa
         assert error
     can_ask = ASKS.get(agent) is Asking.PROMPT or agent == "hermes"
     assert effect == ("ask" if can_ask else "deny")
+
+
+def test_what_the_hook_knows_of_agents_is_what_the_catalogue_says() -> None:
+    hooked = {name: facts.hooks for name, facts in CATALOGUED.items() if facts.hooks is not None}
+    assert set(hook_alone._DECIDING) == {hooks.before_call for hooks in hooked.values()}
+    assert set(hook_alone._ASKING) == {name for name, hooks in hooked.items() if hooks.asking is Asking.PROMPT}
+    assert set(hook_alone._REFUSING) <= set(hooked) - set(hook_alone._ASKING)
+
+
+def test_what_the_hook_lets_pass_unjudged_has_no_effects_in_any_agent() -> None:
+    does = {
+        (tool, kind)
+        for tools in (*(facts.tools for facts in CATALOGUED.values()), SHARED_TOOLS)
+        for kind, names in tools.items()
+        for tool in names
+        if tool in hook_alone._READ_ONLY
+    }
+    assert {tool for tool, _ in does} == set(hook_alone._READ_ONLY)
+    assert {kind for _, kind in does} <= {"read", "list", "tree", "search", "look", "nothing"}
 
 
 def test_claude_code_is_not_asked_in_the_mode_in_which_it_asks_nobody(tmp_path: Path) -> None:

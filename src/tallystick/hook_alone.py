@@ -25,8 +25,6 @@ _DECIDING = (
     "PreToolUse",
     "preToolUse",
     "BeforeTool",
-    "beforeShellExecution",
-    "beforeMCPExecution",
     "tool_call",
     "pre_tool_call",
     "tool.execute.before",

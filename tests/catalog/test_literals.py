@@ -1,18 +1,22 @@
-"""What programs are is in the catalogue: code has few lists of their names, and no more of them than it has today."""
+"""What programs and agents are is in the catalogue: code has few lists of programs' names, and names agents nowhere else."""
 
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
+from tallystick.catalog.agents import AGENTS, AgentFacts
 from tallystick.catalog.programs import programs
 
 SOURCE = Path(__file__).parents[2] / "src" / "tallystick"
 READERS = ("graph", "guard", "intent", "lineage", "policy", "scrubbing")
 ALLOWED = Path(__file__).with_name("literals.toml")
+NAMES = Path(__file__).with_name("agent_names.toml")
 FEWEST = 4
 """So many names of programs, and more names of programs than other words, make a list of programs."""
 
@@ -62,3 +66,81 @@ def test_lists_of_programs_outside_the_catalogue_only_become_fewer() -> None:
     )
     allowed = {path: entry["lists"] for path, entry in tomllib.loads(ALLOWED.read_text("utf-8")).items()}
     assert dict(found) == allowed, "put new lists into catalog/programs; of fewer lists, write the new number"
+
+
+NAMES = Path(__file__).with_name("agent_names.toml")
+
+
+def names_of(facts: AgentFacts) -> Iterator[str]:
+    """What an agent, its programs, folders, packages and variables are called."""
+    yield from (facts.name, facts.title, *facts.programs, *facts.other_programs, *facts.packages, *facts.settings_names)
+    yield from (*facts.folders, *facts.folder_names, *facts.calls_itself, *facts.services)
+    yield from (*facts.variables.folders, *facts.variables.moving, *facts.variables.project, *facts.variables.quiet)
+
+
+def owner(path: str) -> str:
+    """The agent whose folder, or whose plugin, a file belongs to; empty for none."""
+    package, _, rest = path.partition("/")
+    return re.split(r"[/.]", rest)[0].replace("_", "-") if package in ("agents", "plugins") else ""
+
+
+def is_no_fact(node: ast.AST) -> bool:
+    """Whether a part of a module is no statement about anything: names of modules, examples in a command's help."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.Assign):
+        return ast.unparse(node.targets[0]) in ("__all__", "_EXAMPLE", "_EXAMPLES")
+    return isinstance(node, ast.keyword) and node.arg == "example"
+
+
+def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The literals of a module, with their lines; neither docstrings nor what is no fact."""
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
+        yield tree.lineno, tree.value
+    for node in ast.iter_child_nodes(tree):
+        if not is_no_fact(node):
+            yield from texts(node)
+
+
+@cache
+def named(agent: str, words: tuple[str, ...]) -> re.Pattern[str]:
+    """What names any agent but one."""
+    own = {name for facts in AGENTS.values() if facts.name == agent for name in names_of(facts)}
+    others = {name for facts in AGENTS.values() for name in names_of(facts)} - own - set(words)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(name) for name in sorted(others))})(?![\w-])")
+
+
+def literals_with_agents(path: str, text: str, words: Iterable[str] = ()) -> list[int]:
+    """The lines of literals in which an agent is named that the file does not belong to."""
+    others = named(owner(path), tuple(words))
+    return [line for line, said in texts(ast.parse(text)) if others.search(said)]
+
+
+def test_names_of_agents_are_found() -> None:
+    code = (
+        '"""claude"""\n'
+        '__all__ = ["headless", "codex"]\n'
+        'A = "claude"\n'
+        'B = f"{A} is Claude Code"\n'
+        'C = "/\\\\.codex/config"\n'
+        'D = command(example="tally install codex")\n'
+        'E = "codexes"\n'
+        'F = "CODEX_HOME"\n'
+    )
+    assert literals_with_agents("policy/x.py", code) == [3, 4, 5, 8]
+    assert literals_with_agents("agents/codex/x.py", code) == [3, 4]
+    assert literals_with_agents("agents/claude_code/x.py", code) == [5, 8]
+
+
+def test_agents_are_named_in_the_catalogue_and_in_their_own_folders() -> None:
+    allowed = tomllib.loads(NAMES.read_text("utf-8"))
+    words = allowed.pop("words")
+    files = {path.relative_to(SOURCE).as_posix(): path for path in SOURCE.rglob("*.py")}
+    found = {
+        name: len(lines)
+        for name, path in files.items()
+        if not name.startswith(("catalog/", "samples/"))
+        and (lines := literals_with_agents(name, path.read_text("utf-8"), words))
+    }
+    expected = {name: entry["literals"] for name, entry in allowed.items()}
+    assert found == expected, "put facts about an agent into catalog/agents; of fewer literals, write the new number"

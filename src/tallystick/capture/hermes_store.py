@@ -12,8 +12,10 @@ from pathlib import Path
 
 from tallystick.agents.kit.tables import Table
 from tallystick.capture.sqlite_rows import read_rows, stamps
+from tallystick.catalog.agents import AGENTS
 from tallystick.errors import SourceError
 from tallystick.model.step import Json
+from tallystick.sessions.hermes_provenance import AGENT
 
 _SESSIONS = Table(
     name="sessions",
@@ -24,8 +26,9 @@ _CHANGES_AT = slice(24, 28)  # the file change counter of SQLite's header: two w
 
 def default_store(environment: Mapping[str, str], user_home: Path) -> Path:
     """Where Hermes keeps its `state.db`: that of the default profile."""
-    folder = environment.get("HERMES_HOME")
-    return (Path(folder) if folder else user_home / ".hermes") / "state.db"
+    facts = AGENTS[AGENT]
+    folder = environment.get(facts.variables.folders[0])
+    return (Path(folder) if folder else user_home / facts.folders[0]) / "state.db"
 
 
 class HermesStore:

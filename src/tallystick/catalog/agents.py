@@ -103,9 +103,12 @@ class Hooks(Entry, frozen=True, kw_only=True):
     """Handlers can call the recorder's port instead of a command."""
     plugin: bool = False
     """A plugin of ours inside of the agent puts the answer into the agent's own terms."""
+    plugin_module: str = ""
+    """Where such a plugin is a module of ours: its path below `plugins/`."""
     switch: Switch | None = None
-    needs_trust: bool = False
-    """Its user must trust our handlers before it runs them, and it says whether that was done."""
+    untrusted: str = ""
+    """What to say while our handlers are not trusted, of an agent that runs none until its user trusts them and that says
+    whether that was done. Empty: it runs what its settings name."""
     afterwards: str = ""
     """What the user must do after an installation."""
     not_run: str = ""
@@ -213,7 +216,7 @@ class AgentFacts(Entry, frozen=True, kw_only=True):
     readers: tuple[str, ...] = ()
     """The modules in its folder that read histories; the first reads what it writes today."""
     adapters: tuple[str, ...] = ()
-    """The other modules in its folder: `hooks`, `settings`, `telemetry`."""
+    """The other modules in its folder: `acp`, `hooks`, `settings`, `telemetry`."""
     programs: tuple[str, ...] = ()
     """Its programs, by which it is found on a machine."""
     other_programs: tuple[str, ...] = ()
@@ -228,6 +231,10 @@ class AgentFacts(Entry, frozen=True, kw_only=True):
     """Its names in protocols (ACP), in lower case."""
     services: tuple[str, ...] = ()
     """Its `service.name` in telemetry."""
+    replays: bool = False
+    """It replays its own sessions, and counts what is in them: they are shown in its words, and as tersely."""
+    marks_roles: bool = False
+    """Each of its steps names the role that made it, those of the main agent too."""
     addressed: tuple[str, ...] = ()
     """What texts call it that address it: `Claude, run this`."""
     files: tuple[Place, ...] = ()
@@ -270,6 +277,8 @@ class Conventions(Entry, frozen=True, kw_only=True):
     """Options of no agent in particular with which one asks no one, or runs without its sandbox or hooks."""
     changing: Mapping[str, tuple[str, ...]]
     """By word: the words after it with which an agent's command changes what it loads or may do."""
+    assumed: str
+    """The agent that a call is judged as where its record or its question names none."""
 
 
 AGENTS: Mapping[str, AgentFacts] = MappingProxyType(
@@ -281,6 +290,16 @@ SHARED_TOOLS: Mapping[str, tuple[str, ...]] = load("tools", dict[str, tuple[str,
 """Tools of MCP servers, and of agents that have no entry, by what they do."""
 
 
+def read_as(agent: str) -> AgentFacts | None:
+    """The agent of a session: its readers but the first give their sessions names of their own (`NAME-READER`)."""
+    found = AGENTS.get(agent)
+    if found is not None:
+        return found
+    return next(
+        (facts for facts in AGENTS.values() for reader in facts.readers if f"{facts.name}-{reader}" == agent), None
+    )
+
+
 def programs() -> frozenset[str]:
     """The programs of all agents."""
     return frozenset(name for facts in AGENTS.values() for name in (*facts.programs, *facts.other_programs))
@@ -289,6 +308,12 @@ def programs() -> frozenset[str]:
 def folder_names() -> frozenset[str]:
     """The names of all agents' folders, wherever they are."""
     return frozenset(name for facts in AGENTS.values() for name in facts.folder_names)
+
+
+def dotfiles() -> tuple[str, ...]:
+    """Hidden files of agents that are in no folder of theirs, but in a home folder or a project itself, in lower case."""
+    paths = (place.path.lower() for facts in AGENTS.values() for place in (*facts.files, *facts.other_files))
+    return tuple(dict.fromkeys(path for path in paths if path[:1] == "." and "/" not in path))
 
 
 def agents_folders() -> tuple[str, ...]:

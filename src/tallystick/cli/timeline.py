@@ -16,7 +16,7 @@ from tallystick.cli.steps import short
 from tallystick.display.outcome import outcome_of
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of
 from tallystick.display.text import cut, one_line
-from tallystick.display.timeline import TERSE_AGENT, Timeline, folded_text, session_words
+from tallystick.display.timeline import TERSE_AGENTS, Timeline, folded_text, session_words
 from tallystick.sessions.timeline import Adding, Beat, Counts, Track
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class View:
         self._is_mixed = is_mixed
         self._labels: dict[str, str] = {}
         self._below: dict[str, int] = {}
-        shows_seq = any(track.agent == TERSE_AGENT for track, _ in cast.family())
+        shows_seq = any(track.agent in TERSE_AGENTS for track, _ in cast.family())
         self._timeline = Timeline(width, min(verbosity, 2), shows_seq=shows_seq, labels=_LABEL if is_mixed else 0)
         cast.noted = self._timeline.note
         self._shown: dict[str, Counts] = {}

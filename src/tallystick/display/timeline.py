@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.display.before import NOTED, Before
 from tallystick.display.checks import taint_lines
 from tallystick.display.events import described
@@ -21,8 +22,8 @@ from tallystick.lineage.taint_tree import TaintNode
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
-TERSE_AGENT = "headless"
-"""Sessions of this agent are shown in the words of its own replay, and as tersely."""
+TERSE_AGENTS = frozenset(name for name, facts in AGENTS.items() if facts.replays)
+"""Sessions of these agents are shown in the words of their own replay, and as tersely."""
 
 _LIVE = ("hook", "acp", "sdk", "watch", "otel")
 _NUMBER, _SEQ, _CLOCK, _DELTA = 5, 7, 12, 7
@@ -89,7 +90,7 @@ class Timeline:
                 are not shown. taint: what is known of where the call's content came from.
         """
         before = self._before(step.session)
-        before.is_terse = agent == TERSE_AGENT
+        before.is_terse = agent in TERSE_AGENTS
         said = described(step, before, self._verbosity)
         head = next(said, None)
         if head is None:

@@ -7,6 +7,9 @@ does not say. Must not know steps.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+from tallystick.catalog.loading import Entry, inverted, load
 
 SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
 
@@ -36,41 +39,17 @@ OUTPUT_MESSAGES = "gen_ai.output.messages"
 ERROR_TYPE = "error.type"
 OTHER = "_OTHER"
 
-_SAME = (
-    *("anthropic", "openai", "cohere", "deepseek", "groq", "perplexity", "mistral_ai", "moonshot_ai", "x_ai"),
-    *(
-        "aws.bedrock",
-        "azure.ai.inference",
-        "azure.ai.openai",
-        "gcp.gemini",
-        "gcp.gen_ai",
-        "gcp.vertex_ai",
-        "ibm.watsonx.ai",
-    ),
-)
-_PROVIDERS = {
-    **{name: name for name in _SAME},
-    "google": "gcp.gen_ai",
-    "google-genai": "gcp.gen_ai",
-    "gemini": "gcp.gemini",
-    "vertex": "gcp.vertex_ai",
-    "vertex_ai": "gcp.vertex_ai",
-    "bedrock": "aws.bedrock",
-    "azure": "azure.ai.openai",
-    "mistral": "mistral_ai",
-    "moonshot": "moonshot_ai",
-    "xai": "x_ai",
-}
-_MODELS = (
-    (re.compile(r"claude", re.IGNORECASE), "anthropic"),
-    (re.compile(r"(gpt|codex|o[1345](-|\Z))", re.IGNORECASE), "openai"),
-    (re.compile(r"(gemini|gemma)", re.IGNORECASE), "gcp.gen_ai"),
-    (re.compile(r"(mistral|codestral|devstral)", re.IGNORECASE), "mistral_ai"),
-    (re.compile(r"deepseek", re.IGNORECASE), "deepseek"),
-    (re.compile(r"grok", re.IGNORECASE), "x_ai"),
-    (re.compile(r"kimi", re.IGNORECASE), "moonshot_ai"),
-    (re.compile(r"command", re.IGNORECASE), "cohere"),
-)
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/model_providers.toml."""
+
+    names: Mapping[str, tuple[str, ...]]
+    models: Mapping[str, str]
+
+
+_FACTS = load("model_providers", _Facts)
+_PROVIDERS = inverted(_FACTS.names)
+_MODELS = tuple((re.compile(pattern, re.IGNORECASE), provider) for provider, pattern in _FACTS.models.items())
 
 
 def provider_of(said: str | None, model: str | None) -> str:

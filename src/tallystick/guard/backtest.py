@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.catalog.agents import folder_variables
+from tallystick.catalog.agents import CONVENTIONS, folder_variables
 from tallystick.errors import NotFoundError, PolicyError
 from tallystick.graph.calls import home_of
 from tallystick.graph.times import microseconds
@@ -166,7 +166,7 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
     for step in steps:
         folder = step.text("personal.cwd") or folder
         source, agent = str(step.member("source_session") or source), str(step.member("agent") or agent)
-        start = Start(sid=sid, path=path, agent=agent or "claude-code", source=source or sid)
+        start = Start(sid=sid, path=path, agent=agent or CONVENTIONS.assumed, source=source or sid)
         if step.type != "tool_call" or "corroborates" in step.meta or "revises" in step.meta:
             _tell(then, start, step)
             continue
@@ -178,7 +178,7 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
             result is not None and result.meta.get("success") is not False and result.meta.get("decision") != "deny"
         )
         call = Call(
-            agent=agent or "claude-code",
+            agent=agent or CONVENTIONS.assumed,
             session=source or sid,
             tool=str(step.member("tool") or ""),
             args=step.values.get("content.args"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import NotFoundError
 from tallystick.guard.decide import Decider
 from tallystick.journal.home import Home
@@ -84,7 +85,7 @@ def explain_step(index: Index, home: Home, name: str) -> Explained:
             f"step {name} is not a call of a tool", hint="`tally log --type tool_call` lists those that are"
         )
     asked = Call(
-        agent=str(call.member("agent") or "claude-code"),
+        agent=str(call.member("agent") or CONVENTIONS.assumed),
         session=source or place.session,
         tool=str(call.member("tool") or ""),
         args=call.values.get("content.args"),

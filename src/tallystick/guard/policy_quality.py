@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import FormatError, PolicyError
 from tallystick.guard.decide import Decider
 from tallystick.guard.effect_counts import EffectCounts
@@ -85,7 +86,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     class_: str = msgspec.field(name="class")
     wants: Wants
     calls: tuple[CaseCall, ...]
-    agent: str = "claude-code"
+    agent: str = CONVENTIONS.assumed
     folder: str = f"{HOME_FOLDER}/project"
     """Where the agent works."""
     judged: int | None = None

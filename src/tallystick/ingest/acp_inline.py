@@ -22,8 +22,10 @@ from tallystick.agents.protocols.acp import (
     SeenCall,
     Side,
     agent_name,
+    dialect,
     key_of,
     opening,
+    reported_provenance,
     session_id,
 )
 from tallystick.agents.protocols.splice import NoPlace, add_meta
@@ -175,7 +177,7 @@ class Inline:
         session, update = text_of(params.get("sessionId")), dict_of(params.get("update"))
         if session is None or update.get("sessionUpdate") != "session_info_update":
             return None
-        if self._hello.agent == "hermes" and _told_head(update, rotated=True) is None:
+        if dialect(self._hello.agent).tells_live_session and _told_head(update, rotated=True) is None:
             return None  # a new title: Hermes then gives the editor's id as the live one
         members = self._provenance.of_rotation(self._hello.agent, session, _told_head(update))
         return _with(line, ("params", "update"), members)
@@ -184,7 +186,7 @@ class Inline:
         """The turn is over. If the live session has changed and the agent said nothing, the editor learns it from us."""
         assert self._provenance is not None, "asked for only then"
         session = text_of(_object(asked.params).get("sessionId"))
-        if session is None or self._hello.agent == "hermes":
+        if session is None or dialect(self._hello.agent).tells_live_session:
             return None
         members = self._provenance.of_rotation(self._hello.agent, session)
         if members is None:
@@ -278,7 +280,7 @@ def _only_session(params: msgspec.Raw) -> bytes:
 
 def _told_head(members: Mapping[str, Json], *, rotated: bool = False) -> str | None:
     """The session that Hermes says is live; with `rotated` only if it says that it has changed."""
-    told = dict_of(dict_of(dict_of(members.get("_meta")).get("hermes")).get("sessionProvenance"))
+    told = reported_provenance(members)
     current = text_of(told.get("currentHermesSessionId"))
     if rotated and told.get("previousHermesSessionId") in (None, current):
         return None

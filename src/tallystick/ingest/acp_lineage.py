@@ -24,7 +24,7 @@ from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.compactions import FIRST_STEPS, Compaction, compaction_of, told_of
 from tallystick.sessions.hermes_links import hermes_links, rows_of
-from tallystick.sessions.hermes_provenance import Rule, session_provenance_meta
+from tallystick.sessions.hermes_provenance import AGENT, Rule, session_provenance_meta
 from tallystick.sessions.origins import claimed_parent, link_of, sealed_parent
 from tallystick.sessions.provenance import KEY, Link, Links, Rotation, Sealed, Way, provenance, way_up
 
@@ -164,7 +164,7 @@ class Lineage:
 
     def _links(self, agent: str) -> Links:
         """What our journals seal; where they do not say it, Hermes' own rows."""
-        of_hermes = self._of_hermes if agent == "hermes" and self._of_hermes is not None else lambda _: None
+        of_hermes = self._of_hermes if agent == AGENT and self._of_hermes is not None else lambda _: None
 
         def find(session: str) -> Link | None:
             told, recorded = of_hermes(session), self._recorded(agent, session)

@@ -1,6 +1,7 @@
 """What kind of file a path names, by its name alone: what agents read as orders, what runs, what survives a restart.
 
-Owns the registries of specs/gensee.md 5.2. Must not know what is done with such a file.
+Owns how a path is compared with the registries of specs/gensee.md 5.2, which are in the catalogue. Must not know what is
+done with such a file.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import re
 
 import msgspec
+
+from tallystick.catalog.loading import Entry, load
 
 
 class Membership(msgspec.Struct, frozen=True):
@@ -24,26 +27,20 @@ class Membership(msgspec.Struct, frozen=True):
         return self.is_executable or self.is_memory or self.is_persistent or self.is_control_plane
 
 
-_EXECUTABLE = re.compile(
-    r"(?:\.(?:sh|bash|zsh|fish|py|js|mjs|cjs|ts|rb|pl|ps1|mk)|/(?:GNU)?[Mm]akefile|/[Jj]ustfile|/package\.json)$"
-    r"|/\.git/hooks/[^/]+$|/\.husky/[^/]+$|/(?:hooks|skills|plugins)/.*"
-)
-_MEMORY = re.compile(
-    r"/(?:memory|soul|claude|agents|gemini|qwen|copilot-instructions)\.md$|/\.cursorrules$|/\.cursor/rules/.*"
-    r"|/\.(?:claude|codex|agents|gemini)/(?:skills|plugins|rules|memories|commands)/.*",
-    re.IGNORECASE,
-)
-_PERSISTENT = re.compile(
-    r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|gitconfig|inputrc|xinitrc|xprofile)$"
-    r"|/crontab$|/etc/(?:cron[^/]*|init\.d|systemd|profile\.d|sudoers\.d)/.*|/etc/(?:sudoers|profile|ld\.so\.preload)$"
-    r"|/(?:LaunchAgents|LaunchDaemons|autostart)/.*|/\.config/systemd/.*|/\.git/hooks/[^/]+$|/\.git/config$"
-    r"|/\.ssh/(?:authorized_keys|config|rc)$|/\.vscode/tasks\.json$|/\.github/workflows/.*|/\.pre-commit-config\.yaml$"
-)
-_CONTROL_PLANE = re.compile(
-    r"/\.tally/.*|/\.claude/settings(?:\.local)?\.json$|/\.claude\.json$|/\.codex/(?:config\.toml|hooks\.json)$"
-    r"|/\.gemini/settings\.json$|/\.qwen/settings\.json$|/\.copilot/hooks/.*|/\.github/hooks/.*|/\.cursor/hooks\.json$"
-    r"|/(?:hooks|mcp_config|mcp)\.json$|/\.mcp\.json$|/opencode\.jsonc?$"
-)
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/kinds/registries.toml."""
+
+    executable: tuple[str, ...]
+    memory: tuple[str, ...]
+    persistent: tuple[str, ...]
+    control_plane: tuple[str, ...]
+
+
+_FACTS = load("kinds/registries", _Facts)
+_EXECUTABLE = re.compile("|".join(_FACTS.executable))
+_MEMORY = re.compile("|".join(_FACTS.memory), re.IGNORECASE)
+_PERSISTENT = re.compile("|".join(_FACTS.persistent))
+_CONTROL_PLANE = re.compile("|".join(_FACTS.control_plane))
 
 
 def membership(path: str) -> Membership:

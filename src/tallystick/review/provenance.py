@@ -24,7 +24,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.sessions.compactions import FIRST_STEPS, Compaction, base_of, compaction_of, is_compaction, summed
 from tallystick.sessions.hermes_links import differences, hermes_links, rows_of
-from tallystick.sessions.hermes_provenance import Rule, session_provenance
+from tallystick.sessions.hermes_provenance import AGENT, Rule, session_provenance
 from tallystick.sessions.origins import link_of, sealed_parent, task_of
 from tallystick.sessions.provenance import Kind, Link, Sealed, Way, provenance, way_up
 from tallystick.workspace.indexing import Index
@@ -79,7 +79,7 @@ def account_of(
         compactions=summed(compactions, whole=True),
         continued_as=(last.source_session or last.session) if last.session != current.session else None,
     )
-    if current.agent == "hermes":
+    if current.agent == AGENT:
         said["agentStore"] = _compared(home, way, store, default)
     return Account(asked=asked, current=current, way=way, compactions=compactions, said=said)
 
@@ -87,10 +87,10 @@ def account_of(
 def in_hermes_words(account: Account, rule: Rule) -> dict[str, Json] | None:
     """The account as Hermes words it, by what is recorded. What Hermes compacts in place is one session to it."""
     named = base_of(account.asked.source_session or account.asked.session)
-    rows = rows_of(account.way, in_place=account.current.agent != "hermes")
+    rows = rows_of(account.way, in_place=account.current.agent != AGENT)
     live = account.current.source_session or account.current.session
     current = live
-    if account.current.agent == "hermes":
+    if account.current.agent == AGENT:
         current = base_of(live)
     return session_provenance(rows, named, current, rule=rule)
 

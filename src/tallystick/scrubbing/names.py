@@ -44,6 +44,10 @@ class _Facts(Entry, frozen=True):
     about_first: frozenset[str]
     no_token: frozenset[str]
     no_key: frozenset[str]
+    secret: tuple[str, ...]
+    before_key_or_token: tuple[str, ...]
+    before_token: tuple[str, ...]
+    services: tuple[str, ...]
 
 
 _FACTS = load("secret_words", _Facts)
@@ -51,11 +55,8 @@ _PASSWORD = re.compile(
     r"passw(?:or)?d(?!less)|passphrase|passcode|contrase|_pwd_|_[a-z0-9]+_pass_|_userpass_|_dbpass_|_sshpass_"
 )
 _SECRET = re.compile(
-    r"_(?:secret|pass|credential|credentials|pat|jwt|connection_string|shared_access_signature|mnemonic|seed_phrase"
-    r"|(?:api|access|private|signing|encryption|master|account|storage|service|auth|secret|client|db|database|shared|ssh|consumer|app"
-    r"|deploy|webhook|license|vault|admin|root|hmac)_(?:key|token)"
-    r"|(?:refresh|bearer|session|id|bot|security|sas|oauth|github|gitlab|slack|npm|pypi|hf)_token"
-    r"|[a-z0-9]*apikey|authtoken|(?:openai|anthropic|gemini|google|groq|mistral|cohere|datadog|sendgrid|stripe|twilio)_key)_"
+    rf"_(?:{'|'.join(_FACTS.secret)}|(?:{'|'.join(_FACTS.before_key_or_token)})_(?:key|token)"
+    rf"|(?:{'|'.join(_FACTS.before_token)})_token|[a-z0-9]*apikey|authtoken|(?:{'|'.join(_FACTS.services)})_key)_"
 )
 
 

@@ -13,7 +13,15 @@ import msgspec
 
 from tallystick.model.step import Json
 from tallystick.sessions.compactions import base_of
-from tallystick.sessions.hermes_provenance import COMPRESSION, ROLLOVERS, SessionRows, Sessions, end_reason, row_of
+from tallystick.sessions.hermes_provenance import (
+    AGENT,
+    COMPRESSION,
+    ROLLOVERS,
+    SessionRows,
+    Sessions,
+    end_reason,
+    row_of,
+)
 from tallystick.sessions.provenance import Kind, Link, Links, Way
 
 _ORPHANED = "__orphaned__"
@@ -112,9 +120,9 @@ def differences(way: Way, now: Links) -> list[dict[str, Json]]:
     difference.
     """
     found: list[dict[str, Json]] = []
-    others = {key for key, link in way.hops if link.agent not in (None, "hermes")}
+    others = {key for key, link in way.hops if link.agent not in (None, AGENT)}
     for name, link, parent in _rotated(way):
-        if link.agent not in (None, "hermes") or link.parent in others:
+        if link.agent not in (None, AGENT) or link.parent in others:
             continue
         told = now(name)
         if told is None:

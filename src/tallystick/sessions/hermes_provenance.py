@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 from tallystick.model.step import Json
 
+AGENT = "hermes"
+"""Whose clients read it."""
 COMPRESSION = "compression"
 ROLLOVERS = ("turn_boundary_rollover", "turn_boundary_rollover_recovered")
 _MOST_ANCESTORS = 100  # Hermes looks no further, and its clients count on the numbers that come of it
@@ -42,7 +44,7 @@ def session_provenance_meta(
     found = session_provenance(db, handle, current, previous=previous, rule=rule)
     if found is None:
         return None
-    return {"hermes": {"sessionProvenance": found}}
+    return {AGENT: {"sessionProvenance": found}}
 
 
 def session_provenance(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
@@ -259,7 +260,8 @@ class Roles:
     """Which steps of sessions are a sub-agent's that has no session of its own: by its role, in some agents' logs."""
 
     def __init__(self, agent: str) -> None:
-        self._is_marked = agent == "headless"  # there every step of the main agent is marked too
+        facts = AGENTS.get(agent)
+        self._is_marked = facts is not None and facts.marks_roles
         self._acting: set[str] = set()
 
     def role(self, step: Recorded) -> str | None:

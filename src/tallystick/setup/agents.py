@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from tallystick.agents.blind_spots import BLIND_SPOTS
-from tallystick.agents.hooks import hook_adapters, hooks_of
+from tallystick.agents.hooks import hook_adapters
 from tallystick.agents.hooks.hook_identity import is_ours
 from tallystick.capture.programs import codex_hooks, find_program, program_version
 from tallystick.capture.surroundings import Surroundings
@@ -29,6 +29,8 @@ TRACES: Mapping[str, AgentFacts] = {
     name: facts for name, facts in AGENTS.items() if facts.programs and (facts.readers or facts.hooks is not None)
 }
 """The agents that are looked for on a machine: by their programs, and folders below the user's home that they make."""
+UNTRUSTED = {name: facts.hooks.untrusted for name, facts in AGENTS.items() if facts.hooks is not None}
+"""What to say while an agent does not trust our handlers, by agent."""
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +96,7 @@ def _described(agent: Agent, where: Surroundings) -> Agent:
         return agent
     version = program_version(agent.program, where.environment)
     trusted = None
-    if agent.hooked and hooks_of(agent.agent).needs_trust:
+    if agent.hooked and UNTRUSTED[agent.agent]:
         trusted = _trusted(agent, where)
     return msgspec.structs.replace(agent, version=version, trusted=trusted)
 

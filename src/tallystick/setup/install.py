@@ -45,6 +45,12 @@ AFTERWARDS = {
     name: facts.hooks.afterwards for name, facts in AGENTS.items() if facts.hooks is not None and facts.hooks.afterwards
 }
 """What the user must do besides, by agent."""
+NOT_RUN = {
+    name: facts.hooks.not_run for name, facts in AGENTS.items() if facts.hooks is not None and facts.hooks.not_run
+}
+"""What was never observed, because the agent was never run here, by agent."""
+CALLING_HTTP = tuple(facts.title for facts in AGENTS.values() if facts.hooks is not None and facts.hooks.http)
+"""The agents that can call the recorder's port instead of a command, as people call them."""
 
 
 class FileReport(msgspec.Struct, frozen=True, kw_only=True):

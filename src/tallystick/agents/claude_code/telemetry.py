@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from tallystick.agents.hooks.common_steps import unnamed
 from tallystick.agents.protocols._otlp_read import Record
-from tallystick.agents.protocols._otlp_steps import Case, Told, counts, micros, parsed
+from tallystick.agents.protocols._otlp_steps import Case, Telemetry, Told, counts, micros, parsed
 from tallystick.model.step import Json, Ref, Step
 
-AGENT = "claude-code"
 _NOT_TYPED = "<task-notification>"
 _ANSWERS = {"accept": "allow", "reject": "deny"}
 
@@ -137,3 +136,11 @@ _EVENTS = {
     "tool_decision": _decision,
     "tool_result": _result,
 }
+
+
+def is_own(record: Record) -> bool:
+    """Whether a record is the agent's by its name: the name of the service may be of the user's own."""
+    return record.name.startswith("claude_code.")
+
+
+TELEMETRY = Telemetry(log=log, family=family, is_own=is_own)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from tallystick.agents.codex.outcomes import from_output
 from tallystick.agents.kit.reading import dict_of, text_of
 from tallystick.agents.protocols._otlp_read import Record
-from tallystick.agents.protocols._otlp_steps import Case, Told, parsed, without_cache
+from tallystick.agents.protocols._otlp_steps import Case, Telemetry, Told, parsed, without_cache
 from tallystick.model.step import Json, Ref
 
-AGENT = "codex"
 _DECISIONS = {
     **dict.fromkeys(("approved", "approved_for_session", "approved_execpolicy_amendment"), "allow"),
     **dict.fromkeys(("denied", "abort"), "deny"),
@@ -144,3 +143,11 @@ _EVENTS = {
     "tool_decision": _decision,
     "tool_result": _result,
 }
+
+
+def is_own(record: Record) -> bool:
+    """Whether a record is the agent's by its name: the name of the service may be of the user's own."""
+    return record.name.startswith("codex.") or record.scope.startswith("codex")
+
+
+TELEMETRY = Telemetry(log=log, family=family, is_own=is_own)

@@ -1,21 +1,19 @@
-"""The log events of Gemini CLI and of Qwen Code, which grew out of it (seen with 0.61.0 and 0.24.4).
+"""The log events of Gemini CLI, and of what grew out of it (seen with 0.61.0).
 
-Owns their mapping. Qwen's events carry the ids of responses and tool calls. Gemini's tool events carry none: the id is
+Owns their mapping. Qwen Code's tool events carry the id of their call. Gemini's carry none: the id is
 in the response that asked for the call, which is shown when prompts are logged, and is remembered until the call ends.
 """
 
 from __future__ import annotations
 
-import re
-
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit import genai_parts
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
-from tallystick.agents.protocols._otlp_read import Record
-from tallystick.agents.protocols._otlp_steps import Case, Told, parsed
-from tallystick.model.step import Json, Ref, Step
+from tallystick.agents.protocols._otlp_steps import Case, Telemetry, Told, parsed
+from tallystick.model.step import Json, Step
 
-GEMINI, QWEN = "gemini", "qwen"
+PREFIX = "gemini_cli."
+"""What names of events begin with."""
 _TOKENS = {
     "input": "input_token_count",
     "output": "output_token_count",
@@ -28,26 +26,16 @@ _TOKENS = {
 
 def log(case: Case) -> Told:
     """What one log record tells."""
-    name = case.record.name.removeprefix("gemini_cli.").removeprefix("qwen-code.")
+    return event(case, case.record.name.removeprefix(PREFIX))
+
+
+def event(case: Case, name: str) -> Told:
+    """What one event tells, by its name without what all begin with."""
     make = _EVENTS.get(name)
     if make is None:
         yield from case.loss(name or "log")
     else:
         yield from make(case)
-
-
-def family(record: Record, session: str) -> tuple[str, str, Ref] | None:
-    """The session of the record, if it is a sub-agent's of Qwen: it, itself, and the call that it belongs to.
-
-    The id of such a prompt is `SESSION#NAME-CALL#N`, that of a prompt of the session itself `SESSION########N`.
-    """
-    root, _, rest = (record.text("prompt_id") or "").partition("#")
-    agent = rest.partition("#")[0]
-    if root != session or not agent:
-        return None
-    call = re.search(r"call_\w+\Z", agent)
-    child = f"{session}/{agent}"
-    return child, child, Ref(call[0] if call is not None else None, session=session)
 
 
 def _config(case: Case) -> Told:
@@ -173,3 +161,4 @@ _EVENTS = {
     "session.start": _start,
     "session.end": _end,
 }
+TELEMETRY = Telemetry(log=log)

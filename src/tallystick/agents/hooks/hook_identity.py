@@ -8,11 +8,16 @@ from __future__ import annotations
 import re
 import shlex
 
+from tallystick.catalog.agents import AGENTS
+
 _URL = re.compile(r"http://127\.0\.0\.1:\d{1,5}/hook/[a-z][a-z-]*")
 _SCRIPT = "/tallystick/hook.py"
-_MODULE = re.compile(
-    r"""/[^"'`\n]*?/tallystick/(?:hook\.py|plugins/hermes\.py|plugins/gptme/tallystick_gptme)(?![\w.])"""
+_PLUGINS = tuple(
+    f"plugins/{facts.hooks.plugin_module}"
+    for facts in AGENTS.values()
+    if facts.hooks is not None and facts.hooks.plugin_module
 )
+_MODULE = re.compile(rf"""/[^"'`\n]*?/tallystick/(?:{"|".join(map(re.escape, ("hook.py", *_PLUGINS)))})(?![\w.])""")
 
 
 def is_ours(command: str) -> bool:

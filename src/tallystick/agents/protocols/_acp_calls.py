@@ -14,16 +14,7 @@ from tallystick.agents.claude_code.results import added_by
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
-from tallystick.agents.protocols._acp_words import (
-    arguments,
-    exit_code,
-    has_native_ids,
-    is_call,
-    output_of,
-    tells_error,
-    told_arguments,
-    tool_name,
-)
+from tallystick.agents.protocols._acp_words import arguments, dialect, exit_code, tool_name
 from tallystick.model.step import Json, Ref, Source, Step
 
 _RUNNING = ("in_progress", "completed", "failed")
@@ -80,7 +71,7 @@ class Calls:
         if call is None:
             if len(self.by_id) >= _MOST_OPEN:
                 del self.by_id[next(iter(self.by_id))]
-            if has_native_ids(self.agent):
+            if dialect(self.agent).has_native_ids:
                 name = call_id
             else:
                 name = f"{UNNAMED}acp/{call_id}"
@@ -99,7 +90,7 @@ class Calls:
         command, or shows the same path; else none.
         """
         call_id = text_of(shown.get("toolCallId")) or ""
-        if call_id in self.by_id or is_call(self.agent, call_id):
+        if call_id in self.by_id or dialect(self.agent).is_call(call_id):
             return self._with_question(call_id, shown, at_ns), True
         marks = _marks(shown.get("rawInput"), list_of(shown.get("content")), list_of(shown.get("locations")))
         for call in self.open_calls():
@@ -146,7 +137,7 @@ def _merge(agent: str, call: Call, update: dict[str, Json]) -> None:
             call.args = args
         call.cwd = cwd or call.cwd
     elif call.args is None:
-        call.args = told_arguments(agent, call.title)
+        call.args = dialect(agent).arguments_of_title(call.title or "")
     call.tool = tool_name(agent, update, call.args) or call.tool
     if isinstance(update.get("content"), list):
         call.content = list_of(update["content"])
@@ -197,7 +188,7 @@ def _diffs(call: Call) -> list[Json]:
 
 def result_step(call: Call, agent: str, session: str, ts: str | None, at_ns: int) -> Step:
     """How a call ended, as a step."""
-    output, rest = output_of(agent, call.output)
+    output, rest = dialect(agent).output(call.output)
     failed = call.status == "failed"
     if output is None:
         output = _text(call.content)
@@ -211,7 +202,7 @@ def result_step(call: Call, agent: str, session: str, ts: str | None, at_ns: int
     if call.rest is not None:
         rest, _ = added_by(call.rest, call.args, output)
     name = "content.output"
-    if failed and tells_error(agent):
+    if failed and dialect(agent).tells_error:
         name = "content.error"
     values = {name: output, "content.result": rest}
     meta["agent_id"] = call.agent_id

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from tallystick.agents.claude_code.blocks import Parts
+from tallystick.agents.hermes.acp import reported_provenance
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.point import Point, after
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.protocols._acp_calls import Call, Calls, call_step, is_ready, result_step
-from tallystick.agents.protocols._acp_words import WITH_HISTORIES
+from tallystick.agents.protocols._acp_words import WITH_HISTORIES, dialect
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
 
@@ -127,12 +128,10 @@ class Session:
         yield self.step("system", at_ns, meta)
 
     def _used(self, result: dict[str, Json], at_ns: int) -> Iterator[Event]:
-        """What the turn used, if anything is said. Hermes gives the sums of the session so far."""
+        """What the turn used, if anything is said; some agents give the sums of the session so far."""
         usage = dict_of(result.get("usage"))
         tokens = {name: usage[key] for key, name in _TOKENS if int_of(usage.get(key)) is not None}
-        scope = "turn"
-        if self.agent == "hermes":
-            scope = "session"
+        scope = dialect(self.agent).usage_scope
         member = "tokens"
         if self.agent in WITH_HISTORIES:
             member = f"{scope}_tokens"
@@ -286,7 +285,7 @@ class Session:
 
     def _informed(self, update: dict[str, Json], at_ns: int) -> Iterator[Event]:
         yield from self.fall_silent()
-        told = dict_of(dict_of(dict_of(update.get("_meta")).get("hermes")).get("sessionProvenance"))
+        told = reported_provenance(update)
         values = {"content.title": update.get("title"), "content.provenance": told or None}
         yield self.step("system", at_ns, {"subtype": "session_info"}, values)
         yield from self._rotated(told, at_ns)

@@ -6,8 +6,9 @@ requests, and how JSON in attributes is read. Must not know which attribute of w
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -210,3 +211,18 @@ def micros(dollars: Json) -> int | None:
     if amount is not None and 0 <= amount < 1e9:
         return round(amount * 1_000_000)
     return None
+
+
+class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
+    """How the telemetry of one agent is read, where the conventions do not say it all: `TELEMETRY` of its module."""
+
+    log: Callable[[Case], Told] | None = None
+    """What one log record tells. None: it exports spans alone; else these, which tell the same, are counted only."""
+    family: Callable[[Record, str], tuple[str, str, Ref] | None] | None = None
+    """The session of a record, a sub-agent's session that it tells of, and what that belongs to."""
+    is_own: Callable[[Record], bool] | None = None
+    """Whether a record is the agent's though it is sent under another name of a service."""
+    note: re.Pattern[str] | None = None
+    """What it puts before a prompt."""
+    has_other_ids: bool = False
+    """Its histories do not know the ids of responses that its telemetry gives."""

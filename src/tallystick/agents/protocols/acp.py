@@ -15,13 +15,14 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from tallystick.agents.hermes.acp import reported_provenance
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import BadJson, batch_of, dict_of, int_of, list_of, loads, text_of
 from tallystick.agents.protocols._acp_calls import Call as SeenCall
 from tallystick.agents.protocols._acp_calls import Calls
 from tallystick.agents.protocols._acp_effects import Exchange, permitted, ran, touched
 from tallystick.agents.protocols._acp_session import Session, moment
-from tallystick.agents.protocols._acp_words import agent_name
+from tallystick.agents.protocols._acp_words import agent_name, dialect
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source
 
@@ -34,8 +35,10 @@ __all__ = [
     "SeenCall",
     "Side",
     "agent_name",
+    "dialect",
     "key_of",
     "opening",
+    "reported_provenance",
     "session_id",
 ]
 
@@ -444,8 +447,7 @@ def session_id(agent: str, method: str, params: Mapping[str, Json], result: Mapp
     named = text_of(result.get("sessionId"))
     if named is not None or method in ("session/new", "session/fork"):
         return named
-    provenance = dict_of(dict_of(dict_of(result.get("_meta")).get("hermes")).get("sessionProvenance"))
-    told = text_of(provenance.get("acpSessionId"))
-    if told is not None or agent == "hermes":
+    told = text_of(reported_provenance(result).get("acpSessionId"))
+    if told is not None or dialect(agent).tells_live_session:
         return told
     return text_of(params.get("sessionId"))

@@ -12,24 +12,19 @@ still write. Spans are reported when they end, a turn after its calls: times say
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from tallystick.agents.claude_code import telemetry as otlp_claude
-from tallystick.agents.codex import telemetry as otlp_codex
-from tallystick.agents.gemini import telemetry as otlp_gemini
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.protocols._otlp_agents import BY_CONVENTION, TELEMETRY
 from tallystick.agents.protocols._otlp_read import Record, Signal, records
 from tallystick.agents.protocols._otlp_steps import Case, Memory, Names, Told, parsed, without_cache
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, Step
 
-COPILOT = "copilot"
 _CHATS = frozenset(("chat", "generate_content", "text_completion", "embeddings"))
-_NOTE = re.compile(r"\A<current_datetime>[^<]{0,100}</current_datetime>\s*")
-"""What Copilot puts before a prompt."""
 _INDEXED = re.compile(r"gen_ai\.(prompt|completion)\.(\d{1,4})\.(role|content)\Z")
 
 
@@ -94,8 +89,9 @@ def _new_input(case: Case, turn: str) -> list[Event]:
 
 
 def _prompt(case: Case, text: str, turn: str, number: int) -> Event:
-    if case.agent == COPILOT:
-        text = _NOTE.sub("", text)
+    note = TELEMETRY.get(case.agent, BY_CONVENTION).note
+    if note is not None:
+        text = note.sub("", text)
     source_id = f"{UNNAMED}otel/{case.record.trace}/{turn}/prompt"
     return case.prompt(text, f"{source_id}/{number}" if number else source_id, ts=case.record.began)
 
@@ -113,7 +109,7 @@ def _answers(case: Case, message: Mapping[str, Json]) -> list[Event]:
 def _output(case: Case, response: str | None) -> list[Event]:
     """What the model said and asked for. Only its words need a name of ours where the agent has another."""
     base = response or case.record.span
-    if case.agent == COPILOT:
+    if TELEMETRY.get(case.agent, BY_CONVENTION).has_other_ids:
         base = f"{UNNAMED}{base}"
     events: list[Event] = []
     number = 0
@@ -214,17 +210,6 @@ __all__ = ["Memory", "Signal", "events_of"]
 OTHER = "otel"
 """The agent of telemetry that does not say what sent it."""
 
-_LOGS: dict[str, Callable[[Case], Told]] = {
-    otlp_claude.AGENT: otlp_claude.log,
-    otlp_codex.AGENT: otlp_codex.log,
-    otlp_gemini.GEMINI: otlp_gemini.log,
-    otlp_gemini.QWEN: otlp_gemini.log,
-}
-_FAMILIES = {
-    otlp_claude.AGENT: otlp_claude.family,
-    otlp_codex.AGENT: otlp_codex.family,
-    otlp_gemini.QWEN: otlp_gemini.family,
-}
 _SERVICES = {service: name for name, facts in AGENTS.items() for service in facts.services}
 _SESSION = ("gen_ai.conversation.id", "session.id", "conversation.id")
 _DETAILS = "gen_ai.client.inference.operation.details"
@@ -264,7 +249,7 @@ def _note(record: Record, memory: Memory) -> None:
 
 def _family(record: Record, session: str) -> tuple[str, str, Ref] | None:
     """The record's session, a sub-agent's session of which it tells, and what that belongs to; None: it tells of none."""
-    find = _FAMILIES.get(agent_of(record))
+    find = TELEMETRY.get(agent_of(record), BY_CONVENTION).family
     if find is not None:
         return find(record, session)
     return None
@@ -296,12 +281,13 @@ def _told(signal: Signal, record: Record, memory: Memory, names: Names) -> Told:
     session = _said_session(record) or memory.traces.get(record.trace) or record.trace or record.span
     family = _family(record, session)
     case = Case(record, agent, family[0] if family is not None else session, memory, names)
+    log = TELEMETRY.get(agent, BY_CONVENTION).log
     if not session or signal == "metrics":
         yield from case.loss("no_session" if signal != "metrics" else "metric")
     elif signal == "traces":
-        yield from case.loss("span_of_logs") if agent in _LOGS else span(case)
-    elif agent in _LOGS:
-        yield from _LOGS[agent](case)
+        yield from case.loss("span_of_logs") if log is not None else span(case)
+    elif log is not None:
+        yield from log(case)
     elif record.name == _DETAILS:
         yield from span(case)
     else:
@@ -321,9 +307,8 @@ def agent_of(record: Record) -> str:
         known = _SERVICES.get(service)
     if known is not None:
         return known
-    if record.name.startswith("codex.") or record.scope.startswith("codex"):
-        return otlp_codex.AGENT
-    if record.name.startswith("claude_code."):  # a service name of the user's own
-        return otlp_claude.AGENT
+    for agent, telemetry in TELEMETRY.items():
+        if telemetry.is_own is not None and telemetry.is_own(record):
+            return agent
     names = (service if not str(service).startswith("unknown_service") else None, record.at.get("gen_ai.agent.name"))
     return next((name for name in names if isinstance(name, str) and _NAME.match(name)), OTHER)

@@ -1,4 +1,4 @@
-"""What the settings of Gemini CLI and of Qwen Code have in common, the one having come from the other.
+"""What the settings of an agent and of those that came from it have in common: Gemini CLI and Qwen Code.
 
 Owns the rules on these keys. Must not know where either keeps its files.
 """

@@ -212,14 +212,15 @@ def _tested_text(judged: tuple[Judged, ...]) -> Iterator[str]:
 )
 @click.argument("what", metavar="STEP|COMMAND", shell_complete=completing.steps)
 @click.option("--tool", default="Bash", help="The tool to call; COMMAND is then its arguments as JSON.")
-@click.option("--agent", default="claude-code", help="The agent that calls the tool.")
+@click.option("--agent", help="The agent that calls the tool.")
 @click.option("--folder", type=click.Path(path_type=Path), help="The working folder, instead of the current one.")
 @pass_run
-def explain(run: Run, what: str, tool: str, agent: str, folder: Path | None) -> None:
+def explain(run: Run, what: str, tool: str, agent: str | None, folder: Path | None) -> None:
     """Explain the decision on a call, or on a command that you type: its actions, the facts about each, and the rules.
 
     Nothing is run. A recorded step is judged by the current policies and files; the decision of that time is shown too.
     """
+    from tallystick.catalog.agents import CONVENTIONS
     from tallystick.guard.explain import explain_command, explain_step
     from tallystick.workspace.indexing import open_index
 
@@ -231,7 +232,9 @@ def explain(run: Run, what: str, tool: str, agent: str, folder: Path | None) -> 
         if run.home.exists:
             with open_index(run.home) as index:  # this tells it what other sessions wrote
                 run.take(index.remarks)
-        found = explain_command(run.home, what, tool=tool, agent=agent, folder=str(folder or Path.cwd()))
+        found = explain_command(
+            run.home, what, tool=tool, agent=agent or CONVENTIONS.assumed, folder=str(folder or Path.cwd())
+        )
     run.answer("policy.explain", found, _explained_text(found))
 
 

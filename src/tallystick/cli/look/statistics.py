@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tallystick.catalog.agents import read_as
 from tallystick.cli import spending
 from tallystick.cli.context import Run, counted, labelled, table
 from tallystick.cli.prices import prices_for
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 _NAME = 36
 _MOST_ROWS = 40
 _MOST_WORDS = 12
-_HEADLESS = ("headless", "headless-legacy")
 
 
 def show_statistics(run: Run, cast: Cast, specs: tuple[str, ...], *, without_sub_agents: bool) -> None:
@@ -71,7 +71,8 @@ def _session(one: SessionStatistics, width: int) -> Iterator[str]:
             + (f"a session: {named}{' …' if len(one.sub_agents) > _MOST_WORDS else ''}")
         )
     yield from statistics_text(one.statistics, width)
-    if one.agent in _HEADLESS:
+    facts = read_as(one.agent)
+    if facts is not None and facts.replays:
         yield from _section("as counted by the agent's own replay", _reported(one.statistics))
 
 

@@ -15,13 +15,20 @@ from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.display.text import one_line
 from tallystick.errors import TallystickError, UsageError
-from tallystick.setup.agents import Agent, find_agents
+from tallystick.setup.agents import UNTRUSTED, Agent, find_agents
 from tallystick.setup.agents import agents as known_agents
-from tallystick.setup.install import AFTERWARDS, FileReport, Report, can_http, own_installation, passing_installation
+from tallystick.setup.install import (
+    AFTERWARDS,
+    CALLING_HTTP,
+    NOT_RUN,
+    FileReport,
+    Report,
+    can_http,
+    own_installation,
+    passing_installation,
+)
 from tallystick.setup.install import install as do_install
 from tallystick.setup.install import uninstall as do_uninstall
-
-_NOT_RUN = {"cursor": "Cursor's use of hooks is taken from its documentation and was never run here"}
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +48,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--http/--no-http",
     default=None,
-    help="Connect the agent to the recorder's loopback port instead of a command (Claude Code, Qwen Code), or stop "
+    help=f"Connect the agent to the recorder's loopback port instead of a command ({', '.join(CALLING_HTTP)}), or stop "
     "doing so.",
 )
 @pass_run
@@ -181,7 +188,7 @@ def _remarks(report: Report) -> Iterator[str]:
     yield f"{counted(len(report.events), 'event')}: {', '.join(report.events)}"
     if report.unhooked:
         yield f"not seen, because your own settings are in the way: {', '.join(report.unhooked)}"
-    for remarks in (AFTERWARDS, _NOT_RUN):
+    for remarks in (AFTERWARDS, NOT_RUN):
         if report.agent in remarks:
             yield remarks[report.agent]
 
@@ -244,7 +251,12 @@ def _hooked(agent: Agent) -> str:
     missing = ""
     if agent.unhooked:
         missing = f", not for {', '.join(agent.unhooked)}"
-    trust = {False: "; untrusted, so Codex calls none: type /hooks in codex", True: "; trusted", None: ""}[
-        agent.trusted
-    ]
-    return f"{counted(len(agent.hooked), 'event')}{missing}{trust}"
+    return f"{counted(len(agent.hooked), 'event')}{missing}{_trust(agent)}"
+
+
+def _trust(agent: Agent) -> str:
+    if agent.trusted is None:
+        return ""
+    if agent.trusted:
+        return "; trusted"
+    return f"; {UNTRUSTED[agent.agent]}"

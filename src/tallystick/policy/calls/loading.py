@@ -14,6 +14,7 @@ import msgspec
 from ahocorasick_rs import AhoCorasick
 from msgspec.structs import replace
 
+from tallystick.catalog.agents import dotfiles, folder_names
 from tallystick.intent.actions import Reading, Snippet
 from tallystick.intent.code.notebooks import cells
 from tallystick.intent.shell.commands import Environment
@@ -64,9 +65,13 @@ expanduser path.home homedir getenv environ $home "home" 'home' ~/ /etc/ /dev/ /
 os.system popen subprocess child_process execsync spawn exec( eval( compile( system( shell_exec passthru shell=
 rmtree rmsync rm_rf unlink remove( removesync rm(
 socket urlopen requests. httpx fetch( http:// https:// net/http axios urlretrieve smtplib ftplib
-__import__ importlib marshal ctypes base64 atob( fromhex fork( %x( open3 .claude .codex .cursor crontab launchagents
+__import__ importlib marshal ctypes base64 atob( fromhex fork( %x( open3 crontab launchagents
 """
-_TELLING = AhoCorasick(_SIGNS.split())
+_OF_AGENTS = (
+    *(f"{name}{end}" for name in sorted(folder_names()) for end in ("/", "\\", '"', "'")),
+    *dotfiles(),
+)
+_TELLING = AhoCorasick([*_SIGNS.split(), *_OF_AGENTS])
 """What a text must have for it to do anything that matters: most modules and tests have none of it."""
 
 
