@@ -1,4 +1,4 @@
-"""What Qwen Code says over ACP in a way of its own: what the model was told is in a call's content, not in its output.
+"""What Qwen Code says over ACP in a way of its own: what the model got is in a call's content, not in its output.
 
 Must not know the protocol's messages. Source: captured traffic.
 """
