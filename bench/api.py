@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.measure import Figure
 from tallystick import Recorder, tool_call
 from tallystick.model.step import Source, Step
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session
 
 CALLS = 2000
 _ARGS = {"path": "src/receipts/totals.py", "limit": 40}

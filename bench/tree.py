@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.measure import Figure, process_seconds
 from tallystick.graph.graph import Graph
 from tallystick.journal.archive import Archive, system_clock, system_seeds
-from tallystick.journal.file import JournalFile
+from tallystick.journal.file import JournalFile, Sources
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json
@@ -61,7 +61,7 @@ def grown(folder: Path, shape: Callable[[int], int], sessions: int) -> Home:
         meta: dict[str, Json] = {"type": "session_start", "source": "sdk", "agent": "bench"}
         meta |= {"kind": "child" if number else "root", "source_session": str(number)}
         sid = SessionId(system_seeds()[:16].hex())  # an archive would look for one of the same name among all
-        file = JournalFile(home, sid, home.new_journal(sid, datetime.now(UTC)), clock=system_clock, seeds=system_seeds)
+        file = JournalFile(home, sid, home.new_journal(sid, datetime.now(UTC)), Sources(system_clock, system_seeds))
         file.append(meta, parents=(starts[shape(number)],) if number else ())
         starts.append(f"{sid}#{file.head.hex()}")
         for kind, members, values in _steps(number):

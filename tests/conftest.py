@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.ingest.adapters import adapters
-from tallystick.ingest.histories import find_histories, import_histories
+from tallystick.ingest.histories import Reading, find_histories, import_histories
 from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
 from tests.support import cases, hooks, laws, machine, processes
@@ -55,7 +55,7 @@ def imported_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("imported") / "user"
     lay_out_samples(folder)
     known = adapters()
-    done = import_histories(Home(folder / ".tally"), find_histories(folder, (), known), known, zone=UTC)
+    done = import_histories(Home(folder / ".tally"), find_histories(folder, (), known), known, Reading(UTC))
     assert not done.report.has_errors
     return folder
 

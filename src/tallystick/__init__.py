@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from tallystick.capture.hermes_store import HermesStore
     from tallystick.plugins.anthropic import record_anthropic
     from tallystick.plugins.openai import record_openai
-    from tallystick.recording.context import current_session
     from tallystick.recording.decorators import model_call, request, subagent, tool_call
-    from tallystick.recording.recorder import Recorder, Session
+    from tallystick.recording.recorder import Recorder
     from tallystick.recording.run_config.declared import LangoInputs, RunsUnder
+    from tallystick.recording.session import Session, current_session
     from tallystick.review.follow import follow
     from tallystick.sessions.fingerprint import Hook, fingerprint
     from tallystick.sessions.hermes_provenance import session_provenance, session_provenance_meta
@@ -55,9 +55,9 @@ _HOMES = {
     "LangoInputs": "tallystick.recording.run_config.declared",
     "Recorder": "tallystick.recording.recorder",
     "RunsUnder": "tallystick.recording.run_config.declared",
-    "Session": "tallystick.recording.recorder",
+    "Session": "tallystick.recording.session",
     "context_hash": "tallystick.ask.dag",
-    "current_session": "tallystick.recording.context",
+    "current_session": "tallystick.recording.session",
     "fingerprint": "tallystick.sessions.fingerprint",
     "follow": "tallystick.review.follow",
     "input_hash": "tallystick.ask.dag",

@@ -8,7 +8,8 @@ from tallystick.ask.coverage import Coverage, State, coverage_of
 from tallystick.errors import JournalError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Ref, Source, Step
-from tallystick.recording.record import SessionRecord, Writer
+from tallystick.recording.record import SessionRecord
+from tallystick.recording.writer import Writer
 from tests.support.fixtures import ImportPaths
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"

@@ -5,7 +5,8 @@ from tallystick.ask.prices import Prices
 from tallystick.ask.session_costs import NOTHING, Cost, SessionCosts
 from tallystick.graph.spending import By, UsedFilter
 from tallystick.journal.home import Home
-from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session import Session
 from tallystick.workspace.indexing import open_index
 
 PRICES = '"cheap" = "1,2"\n"dear" = "10,20,1,12.5"\n'

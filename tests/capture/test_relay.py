@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tallystick.capture._relay_lines import Lines
-from tallystick.capture.relay import Change, Ended, Later, Limits, Line, Passing, Way, relay
+from tallystick.capture.relay import Change, Ended, Later, Limits, Line, Passing, Streams, Way, relay
 from tallystick.errors import SourceError
 from tests.support.cases import each
 from tests.support.laws import examples
@@ -48,7 +48,9 @@ class Run:
         watch = observe or self.lines.append
 
         def run() -> None:
-            self._ended.append(relay(command, change=change, observe=watch, stdin=stdin, stdout=stdout, limits=limits))
+            self._ended.append(
+                relay(command, change=change, observe=watch, streams=Streams(stdin, stdout), limits=limits)
+            )
             os.close(stdin)
             os.close(stdout)
 

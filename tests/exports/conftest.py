@@ -13,7 +13,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Opening, Step
-from tallystick.recording.record import Writer
+from tallystick.recording.writer import Writer
 
 Record = Callable[[Iterable[Event]], list[Recorded]]
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tallystick.ingest.acp import Tapped, policy, tap
+from tallystick.capture.relay import Streams
+from tallystick.ingest.acp import Adding, Tapped, policy, tap
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import Call, Decision, Effect
@@ -42,7 +43,7 @@ class Editor:
         self._ids = 0
 
         def run() -> None:
-            self._tapped.append(tap(home, command, stdin=stdin, stdout=stdout, environment={}, **options))
+            self._tapped.append(tap(home, command, Adding(environment={}, **options), streams=Streams(stdin, stdout)))
             os.close(stdin)
             os.close(stdout)
 

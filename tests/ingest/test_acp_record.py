@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tallystick.agents.protocols.acp import Acp
 from tallystick.capture.relay import Line, Way
 from tallystick.ingest.acp_record import Tap
 from tallystick.journal.home import Home
@@ -24,7 +25,7 @@ class Talking:
 
     def __init__(self, session_writer: SessionWriter) -> None:
         self.session_writer = session_writer
-        self.tap = Tap(session_writer, AGENT, lambda _: None)
+        self.tap = Tap(session_writer, Acp(AGENT), lambda _: None)
         self._say(Way.TO_CHILD, {"id": 1, "method": "session/new", "params": {"cwd": "/p", "mcpServers": []}})
         self._say(Way.FROM_CHILD, {"id": 1, "result": {"sessionId": "s"}})
 

@@ -16,6 +16,7 @@ import pytest
 from tallystick.agents import adapters
 from tallystick.capture.history import Piece
 from tallystick.ingest.document_follower import FollowedWhole
+from tallystick.ingest.transcript_events import TranscriptFile
 from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -59,7 +60,9 @@ def test_a_session_that_ends_while_its_document_is_read_waits_for_what_is_read(
     recording = sorted(RECORDINGS.glob("cline/**/*.messages.json"))[0]
     path = tmp_path / recording.name
     shutil.copy(recording, path)
-    file = FollowedWhole(session_writer, adapters()["cline"], recording.name.removesuffix(".messages.json"), path)
+    file = FollowedWhole(
+        session_writer, TranscriptFile(adapters()["cline"], recording.name.removesuffix(".messages.json"), path)
+    )
     begun, read = threading.Event(), file._file.read
 
     def slowly() -> Iterator[Piece]:

@@ -12,7 +12,7 @@ from tallystick.graph.project import Depth
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.graph.search import SearchFilter
 from tallystick.ingest.adapters import adapters
-from tallystick.ingest.histories import Imported, find_histories, import_histories
+from tallystick.ingest.histories import Imported, Reading, find_histories, import_histories
 from tallystick.journal.home import Home
 from tallystick.review.export import export, format_named
 from tallystick.setup.demo import lay_out_samples
@@ -71,7 +71,7 @@ def test_a_second_import_adds_nothing(tmp_path: Path) -> None:
 
 def test_reading_everything_again_adds_nothing_either(samples: Home) -> None:
     found = find_histories(samples.folder.parent, (), KNOWN)
-    again = import_histories(samples, found, KNOWN, again=True)
+    again = import_histories(samples, found, KNOWN, Reading(again=True))
     assert again.report.recorded == 0
     assert verify_store(samples).exit_code == 0
 

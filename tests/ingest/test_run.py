@@ -17,7 +17,7 @@ from tallystick.capture.watch_notify import Notify
 from tallystick.capture.watch_tree import Root
 from tallystick.errors import SourceError
 from tallystick.ingest import run as run_module
-from tallystick.ingest.run import Ran, run_command
+from tallystick.ingest.run import Command, Ran, run_command
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
@@ -38,7 +38,7 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sh(home: Home, work: Path) -> RunScript:
-    return lambda script: run_command(home, ["/bin/sh", "-c", script], cwd=work, environment=PATH)
+    return lambda script: run_command(home, Command(["/bin/sh", "-c", script], work, PATH))
 
 
 def steps_of(home: Home, done: Ran) -> list[Recorded]:
@@ -73,7 +73,7 @@ def test_a_command_is_a_session_with_its_processes_effects_and_end(home: Home, w
 def test_the_environment_is_handed_on_and_not_recorded(home: Home, work: Path) -> None:
     environment = {**PATH, "SECRET": "hunter2hunter2"}
     script = 'printf %s "$SECRET" > secret && printf %s "$TALLY_SESSION" > name'
-    done = run_command(home, ["/bin/sh", "-c", script], cwd=work, environment=environment)
+    done = run_command(home, Command(["/bin/sh", "-c", script], work, environment))
     assert (work / "secret").read_text() == "hunter2hunter2"
     assert (work / "name").read_text() == steps_of(home, done)[0].meta["source_session"]
     store = b"".join(path.read_bytes() for path in home.folder.rglob("*") if path.is_file())
@@ -90,7 +90,7 @@ def test_a_command_that_a_signal_ended_has_the_exit_code_of_a_shell(home: Home, 
 @pytest.mark.parametrize(("name", "code"), [("no-such-command", 127), ("./plain", 126)])
 def test_what_cannot_be_started_says_so_as_a_shell_does(home: Home, work: Path, name: str, code: int) -> None:
     (work / "plain").write_text("no program")
-    done = run_command(home, [name], cwd=work, environment=PATH)
+    done = run_command(home, Command([name], work, PATH))
     assert done.exit_code == code
     assert done.remarks
     steps = steps_of(home, done)
@@ -100,7 +100,7 @@ def test_what_cannot_be_started_says_so_as_a_shell_does(home: Home, work: Path, 
 def test_a_run_below_a_run_hangs_on_it(home: Home, work: Path) -> None:
     with SessionWriter(home) as session_writer:
         outer = session_writer.open(Opening(session="outer", agent="run", source=Source.WATCH)).sid
-    done = run_command(home, ["true"], cwd=work, environment={**PATH, "TALLY_SESSION": "outer"})
+    done = run_command(home, Command(["true"], work, {**PATH, "TALLY_SESSION": "outer"}))
     start = steps_of(home, done)[0]
     assert start.meta["kind"] == "child"
     assert start.parents[0].startswith(f"{outer}#")
@@ -120,7 +120,7 @@ def test_an_agents_session_below_it_hangs_on_it(home: Home, work: Path, sh: RunS
 def test_the_command_runs_where_nothing_can_be_recorded(tmp_path: Path, work: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    done = run_command(Home(blocked / "store"), ["/bin/sh", "-c", "echo x > made; exit 5"], cwd=work, environment=PATH)
+    done = run_command(Home(blocked / "store"), Command(["/bin/sh", "-c", "echo x > made; exit 5"], work, PATH))
     assert (done.exit_code, done.session) == (5, None)
     assert done.remarks
     assert (work / "made").exists()
@@ -133,7 +133,7 @@ def test_a_record_that_fails_on_the_way_is_a_remark(home: Home, work: Path, monk
         raise JournalError("no space left on device")
 
     monkeypatch.setattr(SessionWriter, "add_to", refuse)
-    done = run_command(home, ["true"], cwd=work, environment=PATH)
+    done = run_command(home, Command(["true"], work, PATH))
     assert done.exit_code == 0
     assert done.remarks == ("no space left on device",)
 
@@ -154,7 +154,7 @@ def test_more_effects_than_are_recorded_leave_a_gap(
 
 def test_the_store_is_no_file_of_the_folder(tmp_path: Path, work: Path) -> None:
     home = Home(work / ".tally")
-    done = run_command(home, ["/bin/sh", "-c", "touch a"], cwd=work, environment=PATH)
+    done = run_command(home, Command(["/bin/sh", "-c", "touch a"], work, PATH))
     assert done.effects == {"created": 1}
 
 
@@ -169,7 +169,7 @@ def effects_of(home: Home, done: Ran) -> list[tuple[object, ...]]:
 
 def watched(home: Home, work: Path, script: str) -> Ran:
     command = ["/bin/sh", "-c", script]
-    return run_command(home, command, cwd=work, environment=PATH, roots=[Root(str(work))])
+    return run_command(home, Command(command, work, PATH), roots=[Root(str(work))])
 
 
 def test_files_are_watched_meanwhile_and_told_once(home: Home, work: Path) -> None:
@@ -217,9 +217,9 @@ RUN_IN = """
 import os, sys
 from pathlib import Path
 from tallystick.journal.home import Home
-from tallystick.ingest.run import run_command
+from tallystick.ingest.run import Command, run_command
 command = ["/bin/sh", "wait.sh"]
-done = run_command(Home(Path(sys.argv[1])), command, cwd=Path(sys.argv[2]), environment=os.environ)
+done = run_command(Home(Path(sys.argv[1])), Command(command, Path(sys.argv[2]), os.environ))
 sys.exit(done.exit_code)
 """
 

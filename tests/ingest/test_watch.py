@@ -10,7 +10,7 @@ import pytest
 
 from tallystick.capture.watch_tree import Root
 from tallystick.errors import UsageError
-from tallystick.ingest.watch import watch_folders, watched_roots
+from tallystick.ingest.watch import FolderWatch, watched_roots
 from tallystick.ingest.watch_attribution import Working
 from tallystick.ingest.watch_steps import AGENT, Watched
 from tallystick.journal.home import Home
@@ -80,14 +80,9 @@ class Run:
         self._ask = ask
 
     def run(self) -> None:
-        self.done = watch_folders(
-            self.home,
-            [Root(str(self._work))],
-            stop=self.stop,
-            pid=os.getpid(),
-            seen=lambda batch: self.seen.extend(batch.effects),
-            ready=lambda _: self.ready.set(),
-            ask=self._ask,
+        watch = FolderWatch(self.home, [Root(str(self._work))], pid=os.getpid(), ask=self._ask)
+        self.done = watch.run(
+            self.stop, seen=lambda batch: self.seen.extend(batch.effects), ready=lambda _: self.ready.set()
         )
 
     def steps(self, agent: str) -> list[Recorded]:

@@ -30,7 +30,7 @@ def test_effects_are_recorded_with_the_agent_as_long_as_its_session_lasts(home: 
     with SessionWriter(home) as session_writer:
         own = session_writer.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
         theirs = session_writer.open(Opening(session="s", agent="codex"))
-        whose = Whose(session_writer, own, ROOTS, lambda: live, clock=lambda: now)
+        whose = Whose(session_writer, own, lambda: only_one(live, ROOTS), clock=lambda: now)
         assert whose().sid == theirs.sid
         session_writer.add_to(theirs, Step(session="s", type="session_end"))
         assert whose().sid == own.sid
@@ -42,7 +42,7 @@ def test_effects_are_recorded_with_the_agent_as_long_as_its_session_lasts(home: 
 def test_a_live_session_that_is_not_recorded_is_not_made_up(home: Home) -> None:
     with SessionWriter(home) as session_writer:
         own = session_writer.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
-        assert Whose(session_writer, own, ROOTS, lambda: [Working("codex", "s", "/w")])().sid == own.sid
+        assert Whose(session_writer, own, lambda: Working("codex", "s", "/w"))().sid == own.sid
     assert len(list(home.sessions())) == 1
 
 
@@ -50,13 +50,12 @@ def test_who_is_live_is_asked_once_a_second(home: Home) -> None:
     times = [0.0]
     asked = []
 
-    def ask() -> list[Working]:
+    def ask() -> None:
         asked.append(times[-1])
-        return []
 
     with SessionWriter(home) as session_writer:
         own = session_writer.open(Opening(session="o", agent=AGENT, source=Source.WATCH))
-        whose = Whose(session_writer, own, ROOTS, ask, clock=lambda: times[-1])
+        whose = Whose(session_writer, own, ask, clock=lambda: times[-1])
         for at in (0.0, 0.5, 0.9, 1.0, 1.5, 2.1):
             times.append(at)
             whose()

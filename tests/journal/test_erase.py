@@ -5,7 +5,7 @@ import pytest
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal import erase as erase_module
 from tallystick.journal.archive import Archive
-from tallystick.journal.erase import drop_content, erase, finish_erasures
+from tallystick.journal.erase import Grounds, drop_content, erase, finish_erasures
 from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -18,7 +18,7 @@ SECRET = "the secret word"
 
 
 def erase_text(archive: Archive, journal: JournalFile, n: int) -> None:
-    erase(archive, SessionId(journal.sid), n, frozenset({"content.text"}), basis="request", reason="they asked")
+    erase(archive, SessionId(journal.sid), n, frozenset({"content.text"}), Grounds("request", "they asked"))
 
 
 def holders(home: Home, text: str = SECRET) -> list[str]:
@@ -81,7 +81,7 @@ def test_erasing_twice_changes_nothing_more(home: Home, archive: Archive, journa
 def test_what_cannot_be_erased_is_said(archive: Archive, journal: JournalFile, n: int, name: str, message: str) -> None:
     say(journal, SECRET)
     with pytest.raises(NotFoundError, match=message):
-        erase(archive, SessionId(journal.sid), n, frozenset({name}), basis="request", reason="x")
+        erase(archive, SessionId(journal.sid), n, frozenset({name}), Grounds("request", "x"))
 
 
 @pytest.mark.parametrize("stage", ["replace_file", "remove_blob", "_scrub_torn", "_unmark"])

@@ -10,7 +10,7 @@ import pytest
 
 from tallystick.errors import FormatError, JournalError
 from tallystick.journal.archive import Archive
-from tallystick.journal.file import JournalFile
+from tallystick.journal.file import JournalFile, Sources
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_file
 from tallystick.model.ids import SessionId
@@ -50,7 +50,7 @@ def test_a_step_that_cannot_be_sealed_leaves_nothing_behind(home: Home, journal:
 
 
 def test_two_openers_of_one_journal_continue_each_other(home: Home, archive: Archive, journal: JournalFile) -> None:
-    other = JournalFile(home, journal.sid, journal.path, clock=ticking_clock(), seeds=counting_seeds(2))
+    other = JournalFile(home, journal.sid, journal.path, Sources(ticking_clock(), counting_seeds(2)))
     assert [say(journal, "a"), say(other, "b"), say(journal, "c")] == [1, 2, 3]
     archive.seal()
     assert verify_store(home).exit_code == 0
@@ -98,7 +98,7 @@ def test_a_journal_that_was_changed_is_not_continued(home: Home, journal: Journa
     say(journal, "two")
     lines = journal.path.read_bytes().splitlines(keepends=True)
     journal.path.write_bytes(lines[0] + lines[2])
-    fresh = JournalFile(home, journal.sid, journal.path, clock=ticking_clock(), seeds=counting_seeds(2))
+    fresh = JournalFile(home, journal.sid, journal.path, Sources(ticking_clock(), counting_seeds(2)))
     with pytest.raises(JournalError, match="does not follow"):
         say(fresh, "three")
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tallystick.journal.archive import Archive
-from tallystick.journal.erase import erase
+from tallystick.journal.erase import Grounds, erase
 from tallystick.journal.file import JournalFile
 from tallystick.journal.follow import follow_file
 from tallystick.journal.home import Home
@@ -33,7 +33,7 @@ def test_a_rewritten_file_is_followed_without_seeing_steps_twice(
     def wait(_: float) -> None:
         turn = next(turns)
         if turn == 0:
-            erase(archive, SessionId(journal.sid), 1, frozenset({"content.text"}), basis="request", reason="asked")
+            erase(archive, SessionId(journal.sid), 1, frozenset({"content.text"}), Grounds("request", "asked"))
             say(journal, "b")
         else:
             journal.append({"type": "session_end", "source": "sdk"})

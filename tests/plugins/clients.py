@@ -10,7 +10,7 @@ from typing import Any
 from tallystick import Recorder, verify
 from tallystick.ask.show import given_to
 from tallystick.model.recorded import Recorded
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tallystick.plugins.openai import record_openai
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session
 from tests.plugins.clients import a_session, given, of_type
 from tests.plugins.conftest import ModelServer, Turn
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from tallystick import Recorder, verify
 from tallystick.model.recorded import Recorded
-from tallystick.recording.context import current_session
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session, current_session
 from tests.support.laws import examples
 
 

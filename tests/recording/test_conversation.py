@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tallystick import Recorder, verify
 from tallystick.ask.show import given_to
 from tallystick.recording import flush_timer
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session
 from tests.support.laws import examples
 
 MESSAGES = st.lists(

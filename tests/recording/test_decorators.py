@@ -11,7 +11,7 @@ import pytest
 from tallystick import Recorder, model_call, request, subagent, tool_call, verify
 from tallystick.ask.show import given_to
 from tallystick.model.recorded import Recorded
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session
 
 
 @pytest.fixture

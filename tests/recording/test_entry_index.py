@@ -5,7 +5,7 @@ from hashlib import sha256
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.recording.entry_index import KnownSteps
+from tallystick.recording.entry_index import KnownStep, KnownSteps
 
 
 def digest(n: int) -> bytes:
@@ -14,9 +14,9 @@ def digest(n: int) -> bytes:
 
 def test_an_entry_is_found_by_its_newest_source_id() -> None:
     known = KnownSteps()
-    known.add(digest(0), offset=0, parents=(), source_id="a")
-    known.add(digest(1), offset=10, parents=(), source_id=None)
-    known.add(digest(2), offset=20, parents=(), source_id="a")
+    known.add(KnownStep(digest(0), offset=0, parents=(), source_id="a"))
+    known.add(KnownStep(digest(1), offset=10, parents=()))
+    known.add(KnownStep(digest(2), offset=20, parents=(), source_id="a"))
     assert known.find("a") == 2
     assert known.find("b") is None
     assert known.hash_at(1) == digest(1).hex()
@@ -34,7 +34,7 @@ def test_the_path_to_an_entry_is_the_walk_over_main_parents(choices: list[int]) 
     for n, choice in enumerate(choices):
         parent = n - 1 if n == 0 or choice % 3 else choice % n
         explicit = () if parent == n - 1 else (digest(parent).hex(), digest(n - 1).hex())
-        known.add(digest(n), offset=n, parents=explicit, source_id=None)
+        known.add(KnownStep(digest(n), offset=n, parents=explicit))
         parents.append(parent)
     for tip in range(len(choices)):
         walk = [tip]
@@ -48,15 +48,15 @@ def test_the_path_to_an_entry_is_the_walk_over_main_parents(choices: list[int]) 
 
 def test_a_path_begins_anew_where_the_parent_is_another_session() -> None:
     known = KnownSteps()
-    known.add(digest(0), offset=0, parents=(f"{'0' * 32}#{'1' * 64}",), source_id=None)
-    known.add(digest(1), offset=1, parents=(), source_id=None)
+    known.add(KnownStep(digest(0), offset=0, parents=(f"{'0' * 32}#{'1' * 64}",)))
+    known.add(KnownStep(digest(1), offset=1, parents=()))
     assert known.path_to(1).runs == ((0, 1),)
 
 
 def known_of(*ids: str | None, tells: dict[int, int] | None = None) -> KnownSteps:
     known = KnownSteps()
     for n, source_id in enumerate(ids):
-        known.add(digest(n), offset=n, parents=(), source_id=source_id, tells=(tells or {}).get(n))
+        known.add(KnownStep(digest(n), offset=n, parents=(), source_id=source_id, tells=(tells or {}).get(n)))
     return known
 
 

@@ -19,7 +19,8 @@ from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.record import SessionRecord, Writer
+from tallystick.recording.record import SessionRecord
+from tallystick.recording.writer import Writer
 from tallystick.trust.verify import verify_store
 from tests.support.laws import examples
 

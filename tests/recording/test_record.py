@@ -7,12 +7,14 @@ import pytest
 
 from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
+from tallystick.journal.erase import Grounds
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Input, Opening, Ref, SessionKind, Source, Step
+from tallystick.model.step import Input, Opening, Ref, Source, Step
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.record import SessionRecord, Writer, normal_ts
+from tallystick.recording.record import SessionRecord, normal_ts
+from tallystick.recording.writer import Writer
 from tallystick.trust.verify import verify_store
 
 
@@ -111,7 +113,7 @@ def test_an_erased_step_is_equal_to_anything(home: Home, archive: Archive, recor
 
     record.add(said("secret", "1"))
     archive.seal()
-    erase(archive, record.sid, 1, frozenset({"content.text"}), basis="request", reason="asked")
+    erase(archive, record.sid, 1, frozenset({"content.text"}), Grounds("request", "asked"))
     assert record.add(said("secret", "1"))[0] is Outcome.KNOWN
     assert "secret" not in record.journal.path.read_text()
 
@@ -242,26 +244,6 @@ def test_an_end_that_is_told_after_the_session_went_on_is_another_one(home: Home
     assert record.add(ended)[0] is Outcome.KNOWN
     record.flush_sightings()
     assert recorded(home, record)[-1].type == "session_end"
-
-
-def test_what_goes_on_under_an_id_is_its_last_continuation(writer: Writer, record: SessionRecord) -> None:
-    assert writer.current("demo", "s") == "s"
-    for name in ("s~1", "s~2", "s~4"):
-        writer.open(Opening(session=name, agent="demo"))
-    assert writer.current("demo", "s") == "s~2"
-    assert (writer.current("other", "s"), writer.current("demo", "t")) == ("s", "t")
-
-
-def test_a_child_hangs_on_its_parents_step_or_claims_to(home: Home, writer: Writer, record: SessionRecord) -> None:
-    record.add(said("spawn", "call"))
-    kind = SessionKind.CHILD
-    sealed, _ = writer.open(Opening(session="s/a", agent="demo", kind=kind, parent=Ref("call", session="s")))
-    claimed, _ = writer.open(Opening(session="s/b", agent="demo", kind=kind, parent=Ref("gone", session="s")))
-    spawn = recorded(home, record)[1]
-    assert recorded(home, sealed)[0].parents == (f"{record.sid}#{spawn.hash}",)
-    start = recorded(home, claimed)[0]
-    assert start.parents == ()
-    assert start.meta["parent_source"] == {"session": "s", "step": "gone"}
 
 
 def test_times_are_normalised_and_what_is_no_time_is_kept() -> None:

@@ -14,7 +14,7 @@ from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal.headless import FileStore
 from tallystick.recording.session_journal import JournalStore
 from tallystick.recording.session_log import FileManager, Session, SessionManager
-from tallystick.sessions.session_log import Event, EventMeta, TaintNode, event_from, safe_members
+from tallystick.sessions.session_log import Event, EventMeta, Log, TaintNode, event_from, safe_members
 from tallystick.sessions.session_words import EventType, Status
 
 _PATIENCE_SECONDS = 20
@@ -209,7 +209,7 @@ def test_how_a_session_stands_is_kept_by_a_flush_and_after_a_close_too(manager: 
 
 def test_what_was_added_before_the_start_is_kept_by_it(manager: SessionManager) -> None:
     told: list[int] = []
-    session = Session(workflow_name="w", on_event=lambda event: told.append(event.seq))
+    session = Session(Log(workflow_name="w"), on_event=lambda event: told.append(event.seq))
     session.add_event(Event(type="user", content="before"))
     session.start(manager)
     session.add_event(Event(type="user", content="after"))
@@ -220,7 +220,7 @@ def test_what_was_added_before_the_start_is_kept_by_it(manager: SessionManager) 
 
 
 def test_a_session_without_a_store_is_kept_by_an_update(manager: SessionManager) -> None:
-    session = Session(workflow_name="w", events=[Event(type="user", content="a"), Event(type="user", content="b")])
+    session = Session(Log(workflow_name="w", events=(Event(type="user", content="a"), Event(type="user", content="b"))))
     session.status = "complete"
     manager.update(session)
     found = manager.get(session.id)
@@ -445,7 +445,7 @@ def test_a_journal_is_the_store_where_none_is_named(tmp_path: Path, monkeypatch:
 
 
 def test_the_value_of_a_session_has_its_members_and_no_events() -> None:
-    session = Session(id="s", workflow_name="w", state={"p": Path("/x")}, events=[Event(type="user")])
+    session = Session(Log(id="s", workflow_name="w", state={"p": Path("/x")}, events=(Event(type="user"),)))
     log = session.as_log()
     assert (log.id, log.workflow_name, log.state, log.status, log.events) == ("s", "w", {"p": "/x"}, "running", ())
     assert session.events[0] == event_from({**safe_members(Event(type="user")), "seq": 1})

@@ -10,7 +10,8 @@ import pytest
 from tallystick.errors import NotFoundError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json
-from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session import Session
 from tallystick.review.session_diff import SessionDiff, session_diff
 from tallystick.workspace.indexing import open_index
 from tests.support.fixtures import RECORDINGS, ImportPaths

@@ -8,7 +8,7 @@ from typing import Any
 
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import commitment, fields_hash, genesis, salt
-from tallystick.seal.line import Line, Sealed, parse_line, seal_line
+from tallystick.seal.line import Line, Sealed, Slot, parse_line, seal_line
 from tallystick.seal.redact import Redaction, line_text, redact, withhold
 from tests.seal.sentences import refusal
 
@@ -20,8 +20,9 @@ HASH = "0b" * 32
 
 def seal(values: dict[str, Any] | None = None, raw: dict[str, bytes] | None = None, **other: Any) -> Sealed:
     """A step of these values beside META."""
-    arguments: dict[str, Any] = {"sid": SID, "n": 0, "prev": genesis(SID), "parents": (), "seed": SEED} | other
-    return seal_line(values={"meta": META, **(values or {})}, raw=raw, **arguments)
+    seed = other.pop("seed", SEED)
+    slot = Slot(SID, 0, genesis(SID))._replace(**other)
+    return seal_line(slot, seed=seed, values={"meta": META, **(values or {})}, raw=raw)
 
 
 def text_of(values: dict[str, Any] | None = None, raw: dict[str, bytes] | None = None, **other: Any) -> bytes:

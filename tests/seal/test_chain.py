@@ -15,7 +15,7 @@ from tallystick.errors import FormatError
 from tallystick.model.verdict import Disclosure
 from tallystick.seal import chain as module
 from tallystick.seal.canonical import canonical
-from tallystick.seal.chain import Chain, Place
+from tallystick.seal.chain import Chain, Place, Terms
 from tallystick.seal.hashes import genesis
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.line import Line, parse_line
@@ -32,8 +32,12 @@ def lines(journal: Journal) -> list[bytes]:
     return [item.line[:-1] for item in journal.sealed]
 
 
+def chain_of(sid: str, place: Place, *, in_ledger: bool = False, level: Redaction | None = None, **more: Any) -> Chain:
+    return Chain(sid, Terms(place, in_ledger, level), **more)
+
+
 def fed(texts: list[bytes], sid: str, place: Place = Place.STORE, **other: Any) -> Chain:
-    chain = Chain(sid, place=place, **other)
+    chain = chain_of(sid, place, **other)
     for text in texts:
         chain.feed(text)
     return chain
@@ -41,7 +45,7 @@ def fed(texts: list[bytes], sid: str, place: Place = Place.STORE, **other: Any) 
 
 def found(texts: list[bytes], sid: str, place: Place = Place.STORE, **other: Any) -> tuple[int, str]:
     """Where feeding stops, and by which rule."""
-    chain = Chain(sid, place=place, **other)
+    chain = chain_of(sid, place, **other)
     for text in texts:
         before = chain.head, chain.size, chain.tree.root()
         try:
@@ -98,13 +102,13 @@ def test_common_lines_are_never_read_plainly(monkeypatch: pytest.MonkeyPatch, re
 
 
 def test_an_empty_chain_begins_at_genesis() -> None:
-    chain = Chain("0a" * 16, place=Place.STORE)
+    chain = Chain("0a" * 16, Terms(Place.STORE))
     assert (chain.size, chain.head, chain.closed) == (0, genesis("0a" * 16), False)
 
 
 def test_feeding_gives_meta_where_it_is_shown() -> None:
     journal = alpha()
-    chain = Chain(journal.sid, place=Place.LONE)
+    chain = Chain(journal.sid, Terms(Place.LONE))
     assert chain.feed(lines(journal)[0])["type"] == "session_start"
     bare = line_text(redact(parse_line(lines(journal)[1]), Redaction.FULL))
     assert chain.feed(bare) == {}
@@ -414,7 +418,7 @@ def test_counts_are_of_accepted_entries_only() -> None:
     journal = beta()
     journal.add("user", {"content.text": "more"})
     texts = with_form(journal, 4, {"content.text"})
-    chain = Chain(journal.sid, place=Place.LONE)
+    chain = Chain(journal.sid, Terms(Place.LONE))
     for text in texts[:4]:
         chain.feed(text)
     with pytest.raises(FormatError):
@@ -443,7 +447,7 @@ def test_where_a_line_stands_is_asked_before_its_level() -> None:
     journal = open_session(3)
     texts = [line_text(redact(parse_line(text), Redaction.FULL)) for text in lines(journal)]
     assert found([texts[0], texts[2]], journal.sid, Place.LONE, level=Redaction.NONE)[1] == "class"
-    chain = Chain(journal.sid, place=Place.LONE, level=Redaction.NONE)
+    chain = Chain(journal.sid, Terms(Place.LONE, level=Redaction.NONE))
     with pytest.raises(FormatError) as error:
         chain.feed(texts[1])
     assert error.value.rule == "n"

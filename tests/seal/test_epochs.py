@@ -37,7 +37,7 @@ def ended(number: int, size: int, *, by: SigningKey | None = None, **said: Any) 
 
 def taken(row: Row, *ends: Epoch, n: int = 9) -> Row:
     for end in ends:
-        row.take(end, store_id=STORE, n=n, leaves=b"".join(LEAVES), named=[KEYS[0].public])
+        row.take(end, store_id=STORE, leaves=b"".join(LEAVES[:n]), named=[KEYS[0].public])
     return row
 
 

@@ -14,7 +14,7 @@ from tallystick.errors import FormatError
 from tallystick.seal.canonical import canonical
 from tallystick.seal.fastline import Accepted, accept_bare, accept_full
 from tallystick.seal.hashes import commitment, fields_hash, genesis, salt
-from tallystick.seal.line import check_content, hash_of, parse_line, seal_line
+from tallystick.seal.line import Slot, check_content, hash_of, parse_line, seal_line
 from tallystick.seal.redact import Redaction, line_text, redact
 from tests.support.cases import each
 
@@ -44,7 +44,7 @@ def plainly(text: bytes, *, in_ledger: bool = False) -> Accepted | None:
 
 def seal(values: Mapping[str, Any], parents: tuple[str, ...] = ()) -> bytes:
     meta = {"meta": META} | dict(values)
-    return seal_line(sid=SID, n=7, prev=PREV, parents=parents, seed=SEED, values=meta).line[:-1]
+    return seal_line(Slot(SID, 7, PREV, parents), seed=SEED, values=meta).line[:-1]
 
 
 def by_hand(

@@ -11,7 +11,7 @@ import msgspec
 from tallystick.errors import FormatError
 from tallystick.model.verdict import Defect, Level, Rule
 from tallystick.seal.keys import LOW_ORDER, PublicKey, SigningKey, did_key
-from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, check_ledger, found_defect
+from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, Outside, check_ledger, found_defect
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.note import sign_note
 from tests.seal.sentences import reads_well
@@ -27,7 +27,8 @@ def store() -> Store:
 
 
 def check(ledger: bytes | None, note: bytes | None, **other: Any) -> LedgerCheck:
-    return check_ledger(None if ledger is None else Held(ledger), note, **other)
+    read_blob = other.pop("read_blob", None)
+    return check_ledger(None if ledger is None else Held(ledger), note, Outside(**other), read_blob=read_blob)
 
 
 def bad(found: LedgerCheck) -> tuple[str | None, int | None, str] | None:

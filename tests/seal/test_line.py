@@ -15,6 +15,7 @@ from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import commitment, entry_hash, fields_hash, genesis, salt
 from tallystick.seal.line import (
     BlobRef,
+    Slot,
     check_content,
     field_commitments,
     hash_of,
@@ -191,8 +192,8 @@ def test_what_cannot_be_sealed_is_refused() -> None:
     assert refusal(lambda: seal(raw={"part": b""})) == "class"
     assert refusal(lambda: seal({"content.text": float("nan")})) == "canonical"
     assert refusal(lambda: seal(raw={"meta": b"{}"})) == "member"
-    arguments: dict[str, Any] = {"sid": SID, "n": 0, "prev": genesis(SID), "parents": (), "seed": SEED}
-    assert refusal(lambda: seal_line(**arguments, values={"content.text": 1})) == "member"
+    slot = Slot(SID, 0, genesis(SID))
+    assert refusal(lambda: seal_line(slot, seed=SEED, values={"content.text": 1})) == "member"
 
 
 # Reading -------------------------------------------------------------------------------------------------------------

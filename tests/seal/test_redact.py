@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.seal.canonical import canonical
-from tallystick.seal.chain import Chain, Place
+from tallystick.seal.chain import Chain, Place, Terms
 from tallystick.seal.hashes import genesis, salt
-from tallystick.seal.line import Line, check_content, field_commitments, hash_of, parse_line, seal_line
+from tallystick.seal.line import Line, Slot, check_content, field_commitments, hash_of, parse_line, seal_line
 from tallystick.seal.redact import Redaction, check_level, line_text, redact, withhold
 from tests.seal.sentences import refusal
 from tests.support.cases import each
@@ -28,7 +28,7 @@ def seal(*names: str, in_ledger: bool = False) -> Line:
     raw = {name: b"\x89PNG" for name in names if name == "content.part_0"}
     values: dict[str, Any] = {name: f"value of {name}" for name in names if name not in raw}
     meta = {"type": "note", "recorded": META["recorded"]} if in_ledger else META
-    sealed = seal_line(sid=SID, n=0, prev=genesis(SID), parents=(), seed=SEED, values={"meta": meta, **values}, raw=raw)
+    sealed = seal_line(Slot(SID, 0, genesis(SID), ()), seed=SEED, values={"meta": meta, **values}, raw=raw)
     return parse_line(sealed.line[:-1])
 
 
@@ -52,7 +52,7 @@ def test_redaction_never_moves_a_hash_and_every_level_verifies(names: list[str],
     assert again == less
     check_content(again)
     check_level(again, level)
-    chain = Chain(SID, place=Place.LONE, level=level)
+    chain = Chain(SID, Terms(Place.LONE, level=level))
     chain.feed(line_text(less))
     assert chain.tree.root() == hash_of(line.entry)
 

@@ -25,6 +25,7 @@ from tallystick.seal.line import parse_line
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.redact import Redaction, line_text, redact
 from tallystick.seal.verify import (
+    Said,
     SessionCheck,
     check_lone,
     check_session,
@@ -55,7 +56,8 @@ def view_of(journal: Journal, *sizes: int, **other: Any) -> LedgerView:
 def check(
     text: bytes | None, view: LedgerView, *, sid: str = A, is_signed: bool = True, **other: Any
 ) -> SessionVerdict:
-    found = check_session(sid, None if text is None else Held(text), view, is_signed=is_signed, **other)
+    said = Said(view, is_signed, other.pop("tail", None))
+    found = check_session(sid, None if text is None else Held(text), said, **other)
     assert found.verdict.session == sid
     assert all(map(reads_well, (*found.remarks, *([found.verdict.defect.why] if found.verdict.defect else []))))
     return found.verdict
@@ -153,7 +155,7 @@ def test_a_session_that_is_gone_is_missing_or_dropped() -> None:
     assert outcome(check(None, view, is_signed=False)) == (0, "missing", 0, "unsigned", (None, "missing"))
     view.feed({"type": "retention", "action": "drop_session", "session": A, "size": 6, "root": alpha().root(6)})
     assert outcome(check(None, view)) == (0, "dropped", 0, "signed", None)
-    kept = check_session(A, Held(alpha().text()), view, is_signed=True)
+    kept = check_session(A, Held(alpha().text()), Said(view, True))
     assert outcome(kept.verdict) == (6, "sealed", 0, "signed", None)
     assert len(kept.remarks) == 1
 
@@ -163,15 +165,15 @@ def test_what_the_ledger_says_is_erased_may_be_withheld() -> None:
     erased = erase_lines(alpha(), 1, 1, frozenset({"content.text"}))
     assert outcome(check(erased, view))[4] == (1, "withheld")
     view.feed({"type": "erasure", "session": A, "n": 1, "entry": alpha().hash(1), "names": ["content.text"]})
-    found = check_session(A, Held(erased), view, is_signed=True)
+    found = check_session(A, Held(erased), Said(view, True))
     assert outcome(found.verdict) == (6, "sealed", 0, "signed", None)
     assert (found.verdict.disclosure, found.remarks) == (Disclosure(withheld=1, erased=1), ())
-    assert len(check_session(A, Held(alpha().text()), view, is_signed=True).remarks) == 1
+    assert len(check_session(A, Held(alpha().text()), Said(view, True)).remarks) == 1
 
 
 def test_what_is_worth_saying_is_said() -> None:
     def remarks(text: bytes, **other: Any) -> int:
-        found = check_session(A, Held(text), view_of(alpha(), 2), is_signed=True, **other).remarks
+        found = check_session(A, Held(text), Said(view_of(alpha(), 2), True, **other)).remarks
         assert all(map(reads_well, found))
         return len(found)
 
@@ -183,15 +185,15 @@ def test_what_is_worth_saying_is_said() -> None:
     backwards = Journal(A)
     backwards.add("session_start", recorded="2026-01-02T03:04:09.000000Z")
     backwards.add("user", recorded="2026-01-02T03:04:08.000000Z")
-    found = check_session(A, Held(backwards.text()), LedgerView(), is_signed=True)
+    found = check_session(A, Held(backwards.text()), Said(LedgerView(), True))
     assert len(found.remarks) == 1
 
 
 def test_the_last_sound_entry_is_told_for_an_index_to_be_compared() -> None:
-    found = check_session(A, Held(alpha().text()), LedgerView(), is_signed=False)
+    found = check_session(A, Held(alpha().text()), Said(LedgerView(), False))
     assert found.last == alpha().hash(5)
-    assert check_session(A, Held(b""), LedgerView(), is_signed=False).last == genesis(A).hex()
-    assert check_session(A, None, view_of(alpha(), 6), is_signed=True).last == ""
+    assert check_session(A, Held(b""), Said(LedgerView(), False)).last == genesis(A).hex()
+    assert check_session(A, None, Said(view_of(alpha(), 6), True)).last == ""
 
 
 def with_blob() -> Journal:
@@ -221,7 +223,7 @@ def referring(*references: str, view: LedgerView | None = None) -> SessionCheck:
     journal = open_session(1)
     for reference in references:
         journal.add("user", parents=(reference,))
-    return check_session(journal.sid, Held(journal.text()), view or LedgerView(), is_signed=view is not None)
+    return check_session(journal.sid, Held(journal.text()), Said(view or LedgerView(), view is not None))
 
 
 TO_3, TO_4 = alpha().reference(3), alpha().reference(4)
@@ -290,10 +292,10 @@ def test_a_reference_that_is_nowhere_is_a_defect_of_its_entry() -> None:
     journal.add("user", parents=(LOST,))
     journal.add("session_end")
     known = {A: frozenset((alpha().hash(3),))}
-    made = check_session(journal.sid, Held(journal.text()), LedgerView(), is_signed=True)
+    made = check_session(journal.sid, Held(journal.text()), Said(LedgerView(), True))
     cases: list[tuple[tuple[int, ...], int]] = [((4,), 0), ((1,), 1), ((2,), 0), ((), 2)]
     for sizes, sealed in cases:
-        made = check_session(journal.sid, Held(journal.text()), view_of(journal, *sizes), is_signed=True)
+        made = check_session(journal.sid, Held(journal.text()), Said(view_of(journal, *sizes), True))
         found = with_foreign_parents(made, known, [beta().sid]).verdict
         assert (found.defect is not None, found.steps, found.unsealed) == (True, 2, sealed)
         assert found.defect is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 from tallystick.model.verdict import Rule, report
 from tallystick.seal.hashes import commitment, genesis, salt
 from tallystick.seal.keys import SigningKey, did_key
-from tallystick.seal.line import field_commitments, hash_of, parse_line, seal_line
+from tallystick.seal.line import Slot, field_commitments, hash_of, parse_line, seal_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import parse_note, sign_note, verify_note
 from tallystick.seal.redact import Redaction, line_text, redact
@@ -42,10 +42,7 @@ RPtkwY/wiMw2vOZUpzd0YRz3as89wCA3vUwC/fiTXBmcP51hKYfokh0YPPFeHHzEa+5nWMcjgxxB+RZ1
 
 def session_lines() -> list[bytes]:
     zero = seal_line(
-        sid=SID,
-        n=0,
-        prev=genesis(SID),
-        parents=(),
+        Slot(SID, 0, genesis(SID), ()),
         seed=b"\x01" * 32,
         values={
             "meta": {
@@ -67,18 +64,12 @@ def session_lines() -> list[bytes]:
         "type": "tool_call",
     }
     one = seal_line(
-        sid=SID,
-        n=1,
-        prev=zero.hash,
-        parents=(),
+        Slot(SID, 1, zero.hash, ()),
         seed=b"\x02" * 32,
         values={"meta": meta, "content.args": {"command": "printf '%s' €", "timeout": 1.5}, "local.note": None},
     )
     two = seal_line(
-        sid=SID,
-        n=2,
-        prev=one.hash,
-        parents=(one.hash.hex(),),
+        Slot(SID, 2, one.hash, (one.hash.hex(),)),
         seed=b"\x03" * 32,
         values={
             "meta": {
@@ -126,19 +117,13 @@ def test_the_ledger_and_its_signed_head_are_those_of_the_text() -> None:
     key = SigningKey(bytes(range(32)))
     assert did_key(key.public) == "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd"
     start = seal_line(
-        sid=STORE,
-        n=0,
-        prev=genesis(STORE),
-        parents=(),
+        Slot(STORE, 0, genesis(STORE), ()),
         seed=b"\x04" * 32,
         values={"meta": {"key": did_key(key.public), "recorded": "2026-01-02T03:04:05.000000Z", "type": "store_start"}},
     )
     assert start.hash.hex() == "3a37be18edb8d49f7daccc4f3e6c1b18b52cd9cdf272abe042c9cb4ec4ae687f"
     head = seal_line(
-        sid=STORE,
-        n=1,
-        prev=start.hash,
-        parents=(),
+        Slot(STORE, 1, start.hash, ()),
         seed=b"\x05" * 32,
         values={
             "meta": {

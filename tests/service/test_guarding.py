@@ -8,7 +8,7 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.recording.store_identity import read_store
-from tallystick.service.guarding import Guarding
+from tallystick.service.guarding import Clocks, Guarding
 from tallystick.trust.anchors import Target, anchor, targets
 from tests.support.sealed import record
 from tools.redteam.remotes import bare
@@ -24,7 +24,7 @@ class Place:
         self.told: list[str] = []
         record(self.home, 2)
         bare(self.remote, is_guarded=True)
-        self.guarding = Guarding(self.home, self.told.append, lambda: OLD, now=lambda: 4_000_000_000.0)
+        self.guarding = Guarding(self.home, self.told.append, clocks=Clocks(lambda: OLD, lambda: 4_000_000_000.0))
 
     def ref(self) -> Path:
         return self.remote / "refs" / "heads" / "tallystick" / read_store(self.home).store_id
@@ -101,7 +101,9 @@ def test_a_place_that_has_got_no_head_for_long_is_an_alarm(place: Place) -> None
 
 
 def test_a_signer_that_refuses_is_an_alarm(place: Place) -> None:
-    guarding = Guarding(place.home, place.told.append, lambda: OLD, refused=lambda: "the signer refuses: another root")
+    guarding = Guarding(
+        place.home, place.told.append, clocks=Clocks(lambda: OLD), refused=lambda: "the signer refuses: another root"
+    )
     guarding.work()
     guarding.work()
     assert place.told == ["the signer refuses: another root"]

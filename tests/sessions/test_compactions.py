@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from tallystick.model.recorded import Recorded
-from tallystick.sessions.compactions import base_of, compaction_of, is_compaction, summed, told_of
+from tallystick.sessions.compactions import Around, base_of, compaction_of, is_compaction, summed, told_of
 from tallystick.sessions.provenance import Kind, Link, way_up
 from tests.support.cases import each
 
@@ -40,14 +40,19 @@ def test_all_that_was_told_is_there() -> None:
         step("compaction", text="boundary", trigger="auto", tokens_before=900, tokens_after=90, kept=2, summarized=6),
         "s",
         into="s~1",
-        before=[
-            step("usage", 8, source_id="u"),
-            step("user", 8, source_id="hook/acp/8"),
-            step("assistant", 7, source_id="m7"),
-            step("user", 6, source_id="m6"),
-        ],
-        after=[step("user", 1, "in short", source_id="m8", origin="summary"), step("user", 2, "next", source_id="m9")],
-        spent=step("model_call", model="small", tokens={"input": 5, "output": 1, "odd": "x"}),
+        around=Around(
+            before=[
+                step("usage", 8, source_id="u"),
+                step("user", 8, source_id="hook/acp/8"),
+                step("assistant", 7, source_id="m7"),
+                step("user", 6, source_id="m6"),
+            ],
+            after=[
+                step("user", 1, "in short", source_id="m8", origin="summary"),
+                step("user", 2, "next", source_id="m9"),
+            ],
+            spent=step("model_call", model="small", tokens={"input": 5, "output": 1, "odd": "x"}),
+        ),
     )
     assert (found.trigger, found.tokens_before, found.tokens_after, found.kept, found.summarized) == (
         "auto",
@@ -62,7 +67,9 @@ def test_all_that_was_told_is_there() -> None:
 
 
 def test_without_a_summary_in_what_follows_the_steps_own_text_counts() -> None:
-    found = compaction_of(step("compaction", text="in short"), "s", after=[step("user", 1, "next", source_id="m9")])
+    found = compaction_of(
+        step("compaction", text="in short"), "s", around=Around(after=[step("user", 1, "next", source_id="m9")])
+    )
     assert found.summary_chars == 8
 
 

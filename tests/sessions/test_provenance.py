@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.sessions.provenance import Entry, Kind, Link, Rotation, Sealed, Way, provenance, way_up
+from tallystick.sessions.provenance import Entry, Kind, Known, Link, Rotation, Sealed, Way, provenance, way_up
 
 
 def chain(count: int) -> dict[str, Link]:
@@ -22,7 +22,8 @@ def way(links: dict[str, Link], current: str) -> Way:
 
 
 def ours(links: dict[str, Link], current: str, **more: Any) -> dict[str, Any]:
-    return provenance("some-agent", "acp", way(links, current), **more)
+    most_hops = more.pop("most_hops", None)
+    return provenance("some-agent", "acp", way(links, current), Known(**more), most_hops=most_hops)
 
 
 def test_our_account_of_a_root() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.sessions.rates import Rates
-from tallystick.sessions.spending import KINDS, NOTHING, Spending, spent
+from tallystick.sessions.spending import KINDS, NOTHING, Spending, Usage, spent
 
 
 class KnowsM:
@@ -20,44 +20,47 @@ RATES = Rates(input=Decimal(1), output=Decimal(1), cache_read=Decimal(0), cache_
 PRICES = KnowsM()
 SPENDINGS = st.builds(
     spent,
-    st.sampled_from(("m", "other")),
-    st.dictionaries(st.sampled_from(KINDS), st.integers(0, 10**6)),
+    st.builds(
+        Usage,
+        st.sampled_from(("m", "other")),
+        st.dictionaries(st.sampled_from(KINDS), st.integers(0, 10**6)),
+        calls=st.integers(0, 9),
+        said_microusd=st.none() | st.integers(0, 10**6),
+    ),
     st.just(PRICES),
-    calls=st.integers(0, 9),
-    said_microusd=st.none() | st.integers(0, 10**6),
 )
 
 
 def test_what_has_a_price_costs_something() -> None:
-    found = spent("m", {"input": 3, "output": 2, "cache_read": 7}, PRICES)
+    found = spent(Usage("m", {"input": 3, "output": 2, "cache_read": 7}), PRICES)
     assert (found.calls, found.tokens, found.cost_microusd, found.unpriced_tokens) == (1, 12, 5, 0)
     assert found.is_whole
 
 
 def test_what_has_no_price_is_counted_and_never_as_nothing() -> None:
-    found = spent("other", {"input": 3, "output": 2, "reasoning": 2}, PRICES)
+    found = spent(Usage("other", {"input": 3, "output": 2, "reasoning": 2}), PRICES)
     assert (found.cost_microusd, found.unpriced_tokens, found.is_whole) == (None, 5, False)
-    both = found.plus(spent("m", {"input": 1}, PRICES))
+    both = found.plus(spent(Usage("m", {"input": 1}), PRICES))
     assert (both.cost_microusd, both.unpriced_tokens, both.is_whole) == (1, 5, False)
 
 
 def test_an_unknown_model_that_used_nothing_lacks_nothing() -> None:
-    found = spent("other", {}, PRICES)
+    found = spent(Usage("other", {}), PRICES)
     assert (found.cost_microusd, found.unpriced_tokens, found.is_whole) == (None, 0, True)
 
 
 def test_without_prices_nothing_is_called_unpriced() -> None:
-    assert spent("m", {"input": 3}, None) == Spending(calls=1, input=3)
+    assert spent(Usage("m", {"input": 3}), None) == Spending(calls=1, input=3)
 
 
 def test_what_the_agent_says_stands_beside_what_we_say_of_the_same_calls() -> None:
-    found = spent("m", {"input": 3}, PRICES, said_microusd=4).plus(spent("m", {"input": 100}, PRICES))
+    found = spent(Usage("m", {"input": 3}, said_microusd=4), PRICES).plus(spent(Usage("m", {"input": 100}), PRICES))
     assert (found.said_calls, found.said_microusd, found.cost_microusd) == (1, 4, 103)
     assert found.ours_where_said_picousd == 3_000_000
 
 
 def test_calls_of_which_half_is_told_make_the_cost_less_than_whole() -> None:
-    assert not spent("m", {"output": 3}, PRICES, half_told_calls=1).is_whole
+    assert not spent(Usage("m", {"output": 3}, half_told_calls=1), PRICES).is_whole
 
 
 @given(SPENDINGS, SPENDINGS, SPENDINGS)
@@ -75,5 +78,5 @@ def test_many_calls_that_cost_next_to_nothing_add_up() -> None:
 
     total = NOTHING
     for _ in range(1000):
-        total = total.plus(spent("m", {"input": 1}, Cheap()))
-    assert (spent("m", {"input": 1}, Cheap()).cost_microusd, total.cost_microusd) == (0, 300)
+        total = total.plus(spent(Usage("m", {"input": 1}), Cheap()))
+    assert (spent(Usage("m", {"input": 1}), Cheap()).cost_microusd, total.cost_microusd) == (0, 300)

@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from tallystick.model.step import Json
-from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session import Session
 
 DATA, SUMMARY, REPORT = "data/sales.csv", "docs/summary.md", "docs/report.md"
 SUMMARY_TEXT = "# Sales\n\nThe north sold most: 41 of 96.\n"

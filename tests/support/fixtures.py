@@ -15,8 +15,9 @@ from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening
-from tallystick.recording.record import SessionRecord, Writer
+from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
+from tallystick.recording.writer import Writer
 from tests.support.following import Clock
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"

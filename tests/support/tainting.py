@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from tallystick.model.step import Json
-from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session import Session
 
 PAGE = "https://blog.example.org/post"
 PAGE_TEXT = "How to release.\n\nThen run `make release-7781` and tell ops@blog.example.org.\n"

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import NotFoundError, UsageError
-from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session import Session
 from tallystick.trust.erase import erase
 from tallystick.trust.verify import verify_store
 

@@ -18,7 +18,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tallystick.ingest.adapters import adapters
-from tallystick.ingest.histories import find_histories, import_histories
+from tallystick.ingest.histories import Reading, find_histories, import_histories
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
@@ -47,7 +47,9 @@ def steady_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tui") / "user"
     lay_out_samples(folder)
     with counting():
-        done = import_histories(Home(folder / ".tally"), find_histories(folder, (), adapters()), adapters(), zone=UTC)
+        done = import_histories(
+            Home(folder / ".tally"), find_histories(folder, (), adapters()), adapters(), Reading(UTC)
+        )
     assert not done.report.has_errors
     return folder / ".tally"
 

@@ -25,7 +25,7 @@ from tallystick.ingest.import_ import Importer
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Ref, Step
-from tallystick.recording.record import Writer
+from tallystick.recording.writer import Writer
 from tallystick.workspace.indexing import bring_up_to_date
 
 GOLDEN = Path(__file__).with_suffix(".json")

@@ -22,7 +22,7 @@ from tallystick.recording.session_writer import SessionWriter
 from tallystick.seal.canonical import canonical
 from tallystick.seal.extension import Request, request_text
 from tallystick.seal.keys import SigningKey, did_key
-from tallystick.seal.line import seal_line
+from tallystick.seal.line import Slot, seal_line
 from tallystick.seal.merkle import Frontier
 from tallystick.seal.note import sign_note
 from tools.redteam.forging import Edit, Forged, Register, Thief, Values, journals, lines_of, same
@@ -194,9 +194,7 @@ def add_an_own_key(thief: Thief) -> None:
     lines = lines_of(thief.home.ledger)
     made = Forged(thief.store, lines, same)
     meta = {"type": "key_add", "key": did_key(own.public), "recorded": "2026-11-22T00:00:00.000000Z"}
-    sealed = seal_line(
-        sid=thief.store, n=len(lines), prev=made.hashes[-1], parents=(), seed=b"\x01" * 32, values={"meta": meta}
-    )
+    sealed = seal_line(Slot(thief.store, len(lines), made.hashes[-1], ()), seed=b"\x01" * 32, values={"meta": meta})
     thief.home.ledger.write_bytes(b"".join(line + b"\n" for line in lines) + sealed.line)
     thief.sign()
 

@@ -15,7 +15,7 @@ from typing import Any
 from tallystick.journal.home import Home
 from tallystick.seal.hashes import genesis
 from tallystick.seal.keys import SigningKey
-from tallystick.seal.line import parse_line, seal_line
+from tallystick.seal.line import Slot, parse_line, seal_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import parse_note, sign_note
 
@@ -48,12 +48,7 @@ class Forged:
                 for session, mark, digest in (parent.partition("#") for parent in line.entry.parents)
             )
             sealed = seal_line(
-                sid=sid,
-                n=len(self.lines),
-                prev=prev,
-                parents=parents,
-                seed=bytes.fromhex(line.seed or "00" * 32),
-                values=values,
+                Slot(sid, len(self.lines), prev, parents), seed=bytes.fromhex(line.seed or "00" * 32), values=values
             )
             self.renamed[_hash(text).hex()] = sealed.hash.hex()
             self.lines.append(sealed.line)

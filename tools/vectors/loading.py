@@ -16,9 +16,10 @@ from tallystick.journal.lines import LineFile
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Require, Verdict, report
 from tallystick.seal.keys import parse_did_key
-from tallystick.seal.ledgercheck import LedgerCheck, check_ledger
+from tallystick.seal.ledgercheck import LedgerCheck, Outside, check_ledger
 from tallystick.seal.redact import Redaction
 from tallystick.seal.verify import (
+    Said,
     SessionCheck,
     check_lone,
     check_session,
@@ -74,8 +75,7 @@ def _store(store: Path, vector: Mapping[str, Any], remembered: bytes | None) -> 
     ledger = check_ledger(
         LineFile(store / "ledger.jsonl") if (store / "ledger.jsonl").exists() else None,
         note.read_bytes() if note.exists() else None,
-        pinned=parse_did_key(vector["pinned"]) if vector["pinned"] else None,
-        remembered=remembered,
+        Outside(pinned=parse_did_key(vector["pinned"]) if vector["pinned"] else None, remembered=remembered),
         read_blob=blob_reader(store / "blobs"),
     )
     files: dict[str, list[Path]] = {}
@@ -99,8 +99,6 @@ def _session(sid: str, paths: list[Path], ledger: LedgerCheck, store: Path) -> S
     return check_session(
         sid,
         LineFile(paths[0]) if paths else None,
-        ledger.view,
-        tail=ledger.tail,
+        Said(ledger.view, ledger.is_signed, ledger.tail),
         read_blob=blob_reader(store / "blobs"),
-        is_signed=ledger.is_signed,
     )

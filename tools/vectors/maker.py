@@ -15,7 +15,7 @@ from typing import Any
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import genesis
 from tallystick.seal.keys import SigningKey, did_key
-from tallystick.seal.line import Sealed, seal_line
+from tallystick.seal.line import Sealed, Slot, seal_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note
 
@@ -78,10 +78,12 @@ class Journal:
         self.specs.append(spec)
         self.sealed.append(
             seal_line(
-                sid=self.sid,
-                n=n,
-                prev=self.sealed[-1].hash if n else genesis(self.sid),
-                parents=tuple(self.hash(item) if isinstance(item, int) else item for item in spec.parents),
+                Slot(
+                    self.sid,
+                    n,
+                    self.sealed[-1].hash if n else genesis(self.sid),
+                    tuple(self.hash(item) if isinstance(item, int) else item for item in spec.parents),
+                ),
                 seed=spec.seed or sha256(f"seed {self.sid} {n}".encode()).digest(),
                 values={"meta": {"recorded": moment(n), **spec.meta}, **spec.values},
                 raw=spec.raw,

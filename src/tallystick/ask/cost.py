@@ -25,7 +25,7 @@ from tallystick.graph.spending import (
     used_models,
     used_sums,
 )
-from tallystick.sessions.spending import NOTHING, Spending, spent
+from tallystick.sessions.spending import NOTHING, Spending, Usage, spent
 from tallystick.workspace.indexing import Index
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -120,19 +120,17 @@ def with_sub_agents(graph: Graph, session: str) -> tuple[str, ...]:
 
 def _spending(used: UsedSum, prices: Prices, lengths: Sequence[int]) -> Spending:
     """What a sum comes to. A prompt one token beyond a length has the price of all that are longer, up to the next."""
-    return spent(
+    names = ("input", "output", "cache_read", "cache_write", "reasoning", "cache_write_1h")
+    usage = Usage(
         used.model,
-        {
-            name: getattr(used, name)
-            for name in ("input", "output", "cache_read", "cache_write", "reasoning", "cache_write_1h")
-        },
-        prices,
+        {name: getattr(used, name) for name in names},
         calls=used.calls,
         at_ms=used.half_hour * _HALF_HOUR_MS,
         said_microusd=used.said_microusd if used.is_said else None,
         prompt=lengths[used.length - 1] + 1 if used.length else 0,
         half_told_calls=used.half_told_calls,
     )
+    return spent(usage, prices)
 
 
 def _sum(some: Iterable[Spending]) -> Spending:

@@ -17,7 +17,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.recording.entry_index import KnownSteps
+from tallystick.recording.entry_index import KnownStep, KnownSteps
 from tallystick.workspace.ledger import ledger_entries
 
 _COMPARED = frozenset(("user", "tool_call", "tool_result"))
@@ -140,13 +140,14 @@ class _Account:
         self._last = step.type
         tells = step.meta.get("revises", step.meta.get("corroborates"))
         source_id = step.member("source_id")
-        self._known.add(
+        known = KnownStep(
             bytes.fromhex(step.hash),
-            offset=0,
-            parents=step.parents,
-            source_id=source_id if isinstance(source_id, str) else None,
-            tells=tells if type(tells) is int else None,
+            0,
+            step.parents,
+            source_id if isinstance(source_id, str) else None,
+            tells if type(tells) is int else None,
         )
+        self._known.add(known)
         self._late += step.meta.get("spooled") is True
         if step.type == "sighting":
             self._take_sighting(step)

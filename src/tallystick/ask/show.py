@@ -19,7 +19,7 @@ from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_file, read_line
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Json
-from tallystick.recording.entry_index import KnownSteps, PathInput
+from tallystick.recording.entry_index import KnownStep, KnownSteps, PathInput
 from tallystick.seal.line import check_content, parse_line
 from tallystick.workspace.ledger import ledger_entries
 
@@ -208,7 +208,7 @@ def _path(home: Home, session: str, tip: int) -> PathInput:
     path = home.journal(session)
     for placed in read_file(home, path) if path is not None else ():
         step = placed.step
-        known.add(bytes.fromhex(step.hash), offset=placed.offset, parents=step.parents, source_id=None)
+        known.add(KnownStep(bytes.fromhex(step.hash), placed.offset, step.parents))
         if step.n == tip:
             return known.path_to(tip)
     raise FormatError(f"cannot read the path to step {tip}")

@@ -31,16 +31,29 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from tallystick.capture._relay_child import Child, Signals
 from tallystick.capture._relay_lines import Piece
 from tallystick.capture._relay_observer import Line, Observer, Way
 from tallystick.capture._relay_stream import Stream
 
-__all__ = ["Change", "Ended", "Later", "Limits", "Line", "Passing", "Way", "end_as", "relay"]
+__all__ = [
+    "STANDARD_STREAMS",
+    "Change",
+    "Ended",
+    "Later",
+    "Limits",
+    "Line",
+    "Passing",
+    "Streams",
+    "Way",
+    "end_as",
+    "relay",
+]
 
 _HEAD_BYTES = 1 << 16
 _MOST_FAULTS = 10
@@ -77,6 +90,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long the end waits for the observer."""
 
 
+class Streams(NamedTuple):
+    """The descriptors that the other side writes to and reads from."""
+
+    stdin: int
+    stdout: int
+
+
+STANDARD_STREAMS = Streams(0, 1)
+
+
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
     """How it went."""
 
@@ -95,11 +118,10 @@ def relay(
     *,
     change: Change | None = None,
     observe: Callable[[Line], None] | None = None,
-    stdin: int = 0,
-    stdout: int = 1,
+    streams: Streams = STANDARD_STREAMS,
     limits: Limits | None = None,
 ) -> Ended:
-    """Run `command` between the descriptors `stdin` and `stdout` until it ends.
+    """Run `command` between two descriptors of ours until it ends.
 
     Signals are passed on only when called on the main thread: Python allows handlers nowhere else.
 
@@ -111,10 +133,11 @@ def relay(
     if observe is not None:
         observer = Observer(observe, bounds.queue_bytes)
     try:
-        with Signals(is_terminal=os.isatty(stdin)) as signals, _quick_switches():
+        with Signals(is_terminal=os.isatty(streams.stdin)) as signals, _quick_switches():
             child = Child(command)
             signals.send_to(child)
-            faults = _Loop(child, change, observer, stdin, stdout, bounds).run()
+            onlooker = _Onlooker(change, observer)
+            _Loop(child, streams, onlooker, bounds).run()
     finally:
         if observer is not None:
             observer.close(bounds.drain_seconds)
@@ -123,7 +146,10 @@ def relay(
     else:
         seen = 0, []
     return Ended(
-        returncode=child.returncode, signals=tuple(signals.sent), missed=seen[0], faults=tuple(faults + seen[1])
+        returncode=child.returncode,
+        signals=tuple(signals.sent),
+        missed=seen[0],
+        faults=tuple(onlooker.faults + seen[1]),
     )
 
 
@@ -170,25 +196,68 @@ class _Work:
         self._wake()
 
 
+class _Onlooker:
+    """Who is asked about lines and shown them. What goes wrong there is no fault of the stream."""
+
+    def __init__(self, change: Change | None, observer: Observer | None) -> None:
+        self.faults: list[str] = []
+        self._change = change
+        self._observer = observer
+
+    @property
+    def holds_lines(self) -> bool:
+        """Whether lines wait until it has said what becomes of them."""
+        return self._change is not None
+
+    def ask(self, way: Way, data: bytes) -> Passing | Later | None:
+        """What becomes of a line; None: it goes on as it is."""
+        if self._change is None:
+            return None
+        try:
+            return self._change(way, data)
+        except Exception as error:
+            self.fault(f"{type(error).__name__}: {error}")
+            return None
+
+    def result(self, work: _Work) -> Passing | None:
+        """What came of an answer that took a while."""
+        if not work.is_done:
+            self.fault(f"no answer in {work.seconds:g} s, the line went on as it was")
+            return None
+        if work.error is not None:
+            self.fault(f"{type(work.error).__name__}: {work.error}")
+        return work.passing
+
+    def fault(self, what: str) -> None:
+        """Note what went wrong."""
+        if len(self.faults) < _MOST_FAULTS:
+            self.faults.append(what)
+
+    def show(self, line: Line, passing: Passing | None) -> None:
+        """Show a line, and what went on in its place."""
+        if self._observer is None:
+            return
+        if passing is not None:
+            line = replace(line, sent=passing.sent, replies=passing.replies)
+        self._observer.give(line)
+
+
 class _Loop:
     """The thread that moves the bytes."""
 
-    def __init__(
-        self, child: Child, change: Change | None, observer: Observer | None, stdin: int, stdout: int, limits: Limits
-    ) -> None:
-        self._child, self._change, self._observer, self._limits = child, change, observer, limits
-        self._to = Stream(Way.TO_CHILD, stdin, child.stdin, hold_bytes=limits.hold_bytes)
-        self._from = Stream(Way.FROM_CHILD, child.stdout, stdout, hold_bytes=limits.hold_bytes)
+    def __init__(self, child: Child, streams: Streams, onlooker: _Onlooker, limits: Limits) -> None:
+        self._child, self._onlooker, self._limits = child, onlooker, limits
+        self._to = Stream(Way.TO_CHILD, streams.stdin, child.stdin, hold_bytes=limits.hold_bytes)
+        self._from = Stream(Way.FROM_CHILD, child.stdout, streams.stdout, hold_bytes=limits.hold_bytes)
         self._streams = (self._to, self._from)
-        self._faults: list[str] = []
         self._work: dict[Way, _Work] = {}
         self._heads: dict[Way, tuple[bytes, int]] = {}
         self._woken, self._wake_end = os.pipe()
         self._waking = threading.Lock()
         os.set_blocking(self._wake_end, False)
 
-    def run(self) -> list[str]:
-        """Move bytes until the child has ended and what it wrote has been passed on. What `change` did wrong."""
+    def run(self) -> None:
+        """Move bytes until the child has ended and what it wrote has been passed on."""
         self._child.on_exit(self._wake)
         try:
             while not (self._child.has_exited and self._is_over(self._from)):
@@ -200,7 +269,6 @@ class _Loop:
             with self._waking:  # or the number might be another file's by the time a late thread writes to it
                 os.close(self._wake_end)
                 self._wake_end = -1
-        return self._faults
 
     def _wake(self) -> None:
         """Called from other threads: something has happened that no descriptor tells."""
@@ -234,7 +302,7 @@ class _Loop:
             other = self._to
         full = self._limits.full_bytes
         is_full = stream.waiting >= full or (
-            self._change is not None and other.waiting >= full + self._limits.hold_bytes
+            self._onlooker.holds_lines and other.waiting >= full + self._limits.hold_bytes
         )
         return stream.way not in self._work and not is_full
 
@@ -251,7 +319,7 @@ class _Loop:
         if chunk == b"":
             self._end(stream)
         elif chunk:
-            if self._change is None:
+            if not self._onlooker.holds_lines:
                 stream.put(chunk)
             stream.pending.extend(stream.lines.feed(chunk))
 
@@ -264,44 +332,22 @@ class _Loop:
         work = self._work.get(stream.way)
         if work is not None and (work.is_done or time.monotonic() >= work.until):
             del self._work[stream.way]
-            self._settle(stream, work.piece, work.at_ns, self._result(work))
+            self._settle(stream, work.piece, work.at_ns, self._onlooker.result(work))
         while stream.pending and stream.way not in self._work:
             self._pass_on(stream, stream.pending.popleft())
         if self._is_over(stream):
             stream.close_target()
-
-    def _result(self, work: _Work) -> Passing | None:
-        if not work.is_done:
-            self._fault(f"no answer in {work.seconds:g} s, the line went on as it was")
-        elif work.error is not None:
-            self._fault(f"{type(work.error).__name__}: {work.error}")
-        if work.is_done:
-            return work.passing
-        return None
-
-    def _fault(self, what: str) -> None:
-        if len(self._faults) < _MOST_FAULTS:
-            self._faults.append(what)
 
     def _pass_on(self, stream: Stream, piece: Piece) -> None:
         if not piece.whole:
             self._pass_part(stream, piece)
             return
         at_ns = time.time_ns()
-        answer = self._ask(stream.way, piece.data)
+        answer = self._onlooker.ask(stream.way, piece.data)
         if isinstance(answer, Later):
             self._work[stream.way] = _Work(answer, piece, at_ns, self._wake)
         else:
             self._settle(stream, piece, at_ns, answer)
-
-    def _ask(self, way: Way, data: bytes) -> Passing | Later | None:
-        if self._change is None:
-            return None
-        try:
-            return self._change(way, data)
-        except Exception as error:
-            self._fault(f"{type(error).__name__}: {error}")
-            return None
 
     def _settle(self, stream: Stream, piece: Piece, at_ns: int, passing: Passing | None) -> None:
         """Send a whole line on, or what is in its place, and show it to the observer."""
@@ -314,25 +360,17 @@ class _Loop:
                 stream.put(line)
             for line in passing.replies:
                 other.put_between(line)
-        elif self._change is not None:
+        elif self._onlooker.holds_lines:
             stream.put(piece.data)
-        self._show(stream.way, piece.data, len(piece.data), at_ns, passing)
+        whole = Line(way=stream.way, data=piece.data, size=len(piece.data), at_ns=at_ns)
+        self._onlooker.show(whole, passing)
 
     def _pass_part(self, stream: Stream, piece: Piece) -> None:
-        if self._change is not None:
+        if self._onlooker.holds_lines:
             stream.put(piece.data)
         head, size = self._heads.pop(stream.way, (b"", 0))
         head, size = head or piece.data[:_HEAD_BYTES], size + len(piece.data)
         if piece.ends:
-            self._show(stream.way, head, size, time.time_ns(), None)
+            self._onlooker.show(Line(way=stream.way, data=head, size=size, at_ns=time.time_ns()), None)
         else:
             self._heads[stream.way] = head, size
-
-    def _show(self, way: Way, data: bytes, size: int, at_ns: int, passing: Passing | None) -> None:
-        if self._observer is not None:
-            if passing is not None:
-                sent, replies = passing.sent, passing.replies
-            else:
-                sent, replies = None, ()
-            line = Line(way=way, data=data, size=size, at_ns=at_ns, sent=sent, replies=replies)
-            self._observer.give(line)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -43,6 +44,29 @@ class Batch(msgspec.Struct, frozen=True):
     gaps: tuple[WatchGap, ...] = ()
 
 
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Clocks(NamedTuple):
+    """What a watch reads the time from."""
+
+    now_ms: Callable[[], int] = _now_ms
+    """Milliseconds since 1970."""
+    monotonic: Callable[[], float] = time.monotonic
+
+
+class _Seen(NamedTuple):
+    """What came of one look."""
+
+    found: list[Difference]
+    """Differences that events led to."""
+    looked: list[Difference]
+    """Differences that comparing everything found."""
+    told: Mapping[str, set[int]]
+    """What events say, by path."""
+
+
 class Watch:
     """Some folders while they are watched. Call `begin`, then take `batches` until it is stopped."""
 
@@ -52,8 +76,7 @@ class Watch:
         *,
         leave_out: Iterable[str] = (),
         holders: Holders | None = None,
-        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-        clock: Callable[[], float] = time.monotonic,
+        clocks: Clocks | None = None,
     ) -> None:
         """Watch `roots`, absolute paths of folders; nothing below `leave_out`.
 
@@ -62,10 +85,9 @@ class Watch:
         """
         self.tree = Tree(roots, leave_out=leave_out)
         self._roots = [root.path for root in roots]
-        self._notify = Notify(self._roots, clock=clock)
+        self._now_ms, self._clock = clocks or Clocks()
+        self._notify = Notify(self._roots, clock=self._clock)
         self._holders = holders
-        self._now_ms = now_ms
-        self._clock = clock
         self._began_ms = 0
         self._new: set[str] = set()
         """Folders that the system does not watch yet."""
@@ -110,7 +132,8 @@ class Watch:
                     yield batch
             rest = self._notify.take(0.001, Stopping(lambda: False)).paths
             untold = [WatchGap(reason=reason, events=count) for reason, count in self._untold.items()]
-            last = self._batch(self._look_at_paths(rest), self._look_everywhere(), rest, untold, is_last=True)
+            seen = _Seen(self._look_at_paths(rest), self._look_everywhere(), rest)
+            last = self._batch(seen, untold, is_last=True)
             if last is not None:
                 yield last
         finally:
@@ -141,7 +164,7 @@ class Watch:
         if self._look_at is not None and self._clock() >= self._look_at:
             self._look_at = None
             looked += self._look_everywhere()
-        return self._batch(found, looked, told.paths | more, gaps)
+        return self._batch(_Seen(found, looked, told.paths | more), gaps)
 
     def _take_learnt(self) -> None:
         states, self._learnt = self._learnt, {}
@@ -197,16 +220,9 @@ class Watch:
 
     # What becomes of differences ------------------------------------------------------------------------------------
 
-    def _batch(
-        self,
-        found: list[Difference],
-        looked: list[Difference],
-        told: Mapping[str, set[int]],
-        gaps: Sequence[WatchGap] = (),
-        *,
-        is_last: bool = False,
-    ) -> Batch | None:
-        """What is to be said of differences that events led to, and of those that looking found."""
+    def _batch(self, seen: _Seen, gaps: Sequence[WatchGap], *, is_last: bool = False) -> Batch | None:
+        """What is to be said of what was seen."""
+        found, looked, told = seen
         self._new |= {item.path for item in (*found, *looked) if _is_new_folder(item)}
         gaps = (*gaps, *self._cut())
         budget = [MOST_READ_BYTES]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tallystick.capture.relay import Ended, Later, Line, Passing, Way, relay
+from tallystick.capture.relay import STANDARD_STREAMS, Ended, Later, Line, Passing, Streams, Way, relay
 from tallystick.errors import PolicyError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
@@ -43,38 +43,49 @@ class Tapped(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong in the tap itself."""
 
 
+class Adding(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tap adds to a conversation."""
+
+    decide: Callable[[Call], Decision] | None = None
+    """Answers permission requests that it denies; what it does not deny is the user's to answer."""
+    inject: bool = True
+    """Whether our provenance is added to what the agent says of its sessions."""
+    hermes_rule: Rule | None = None
+    """Add it in Hermes' words as well, by this rule, where the agent does not say it itself."""
+    within: str | None = None
+    """The session of the `tally run` that this is part of: the agent's sessions belong to it."""
+    environment: Mapping[str, str] | None = None
+    """Where Hermes keeps its store is looked up here; None: in this process's."""
+    user_home: Path | None = None
+
+    def hermes_store(self) -> Path:
+        """Where Hermes keeps its store."""
+        from tallystick.capture.hermes_store import default_store
+
+        known = os.environ if self.environment is None else self.environment
+        return default_store(known, self.user_home or Path.home())
+
+
 def tap(
-    home: Home,
-    command: Sequence[str],
-    *,
-    decide: Callable[[Call], Decision] | None = None,
-    inject: bool = True,
-    hermes_rule: Rule | None = None,
-    within: str | None = None,
-    environment: Mapping[str, str] | None = None,
-    user_home: Path | None = None,
-    stdin: int = 0,
-    stdout: int = 1,
+    home: Home, command: Sequence[str], adding: Adding | None = None, *, streams: Streams = STANDARD_STREAMS
 ) -> Tapped:
     """Run an agent's command on our stdin and stdout, and record what it and its editor say.
 
-    Args: decide: answers permission requests that it denies; what it does not deny is the user's to answer. inject: add
-    our provenance to what the agent says of its sessions. hermes_rule: add it in Hermes' words as well, by this rule,
-    where the agent does not say it itself. within: the session of the `tally run` that this is part of: the agent's
-    sessions belong to it. environment: where Hermes keeps its store is looked up here. stdin, stdout: the descriptors
-    that the editor writes to and reads from.
+    Args:
+        streams: what the editor writes to and reads from.
 
     A store that cannot be opened, or written, leaves the agent as it is, and is reported in `faults`.
 
     Raises:
         SourceError: the command cannot be started.
     """
-    known = os.environ if environment is None else environment
-    looked_up = (known, user_home or Path.home()) if inject else None
-    parts = _Parts(home, command[0], looked_up, hermes_rule, decide, within)
-    change = parts.change if inject or decide is not None else None
+    adding = adding or Adding()
+    parts = _Parts(home, command[0], adding)
+    change = None
+    if adding.inject or adding.decide is not None:
+        change = parts.change
     try:
-        ended = relay(command, change=change, observe=parts.observe, stdin=stdin, stdout=stdout)
+        ended = relay(command, change=change, observe=parts.observe, streams=streams)
         return parts.end(ended)
     finally:
         parts.close()
@@ -83,16 +94,10 @@ def tap(
 class _Parts:
     """What stands beside the stream. It is loaded while the agent starts; the first line waits for it."""
 
-    def __init__(
-        self,
-        home: Home,
-        fallback: str,
-        looked_up: tuple[Mapping[str, str], Path] | None,
-        hermes_rule: Rule | None,
-        decide: Callable[[Call], Decision] | None,
-        within: str | None,
-    ) -> None:
-        self._arguments = home, fallback, looked_up, hermes_rule, decide, within
+    def __init__(self, home: Home, fallback: str, adding: Adding) -> None:
+        self._home = home
+        self._fallback = fallback
+        self._adding = adding
         self._fault: str | None = None
         self._record: Tap | None = None
         self._inline: Inline | None = None
@@ -100,28 +105,28 @@ class _Parts:
         self._loading.start()
 
     def _load(self) -> None:
-        from tallystick.capture.hermes_store import default_store
+        from tallystick.agents.protocols.acp import Acp
         from tallystick.ingest.acp_inline import Inline
         from tallystick.ingest.acp_lineage import Lineage
         from tallystick.ingest.acp_record import Tap
         from tallystick.live.configuration import LiveConfiguration
         from tallystick.recording.session_writer import SessionWriter
 
-        home, fallback, looked_up, hermes_rule, decide, within = self._arguments
+        fallback, adding = self._fallback, self._adding
         try:
-            session_writer = SessionWriter(home)
+            session_writer = SessionWriter(self._home)
         except (TallystickError, OSError) as error:
             self._fault = f"nothing is recorded: {error}"
-            self._inline = Inline(fallback, None, decide)
+            self._inline = Inline(fallback, None, adding.decide)
             return
         lineage = None
-        if looked_up is not None:
-            lineage = Lineage(session_writer, default_store(*looked_up), hermes_rule)
-        self._inline = inline = Inline(fallback, lineage, decide, within)
+        if adding.inject:
+            lineage = Lineage(session_writer, adding.hermes_store(), adding.hermes_rule)
+        self._inline = inline = Inline(fallback, lineage, adding.decide, adding.within)
         configuration = LiveConfiguration(
             session_writer, monotonic=time.monotonic, user=Path.home(), environment=os.environ
         )
-        self._record = Tap(session_writer, fallback, inline.decided.get, within, configuration)
+        self._record = Tap(session_writer, Acp(fallback, adding.within), inline.decided.get, configuration)
 
     def change(self, way: Way, line: bytes) -> Passing | Later | None:
         """What becomes of a line."""

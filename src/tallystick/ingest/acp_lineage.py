@@ -22,11 +22,11 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.sessions.compactions import FIRST_STEPS, Compaction, compaction_of, told_of
+from tallystick.sessions.compactions import FIRST_STEPS, Around, Compaction, compaction_of, told_of
 from tallystick.sessions.hermes_links import hermes_links, rows_of
 from tallystick.sessions.hermes_provenance import AGENT, Rule, session_provenance_meta
 from tallystick.sessions.origins import claimed_parent, link_of, sealed_parent
-from tallystick.sessions.provenance import KEY, Link, Links, Rotation, Sealed, Way, provenance, way_up
+from tallystick.sessions.provenance import KEY, Known, Link, Links, Rotation, Sealed, Way, provenance, way_up
 
 _MOST_ROTATIONS = 100
 _MOST_HOPS = 16
@@ -86,16 +86,13 @@ class Lineage:
         way = way_up(current, links)
         if way is None:
             return None
-        account = provenance(
-            agent,
-            acp_id,
-            way,
+        known = Known(
             rotations=self._rotations(links, before, current) if before is not None else (),
             sealed=self._sealed(agent, current, acp_id),
             compactions=told_of(way, self._last_compaction(agent, way)),
             continued_as=self._continued_as(agent, current),
-            most_hops=_MOST_HOPS,
         )
+        account = provenance(agent, acp_id, way, known, most_hops=_MOST_HOPS)
         members: dict[str, Json] = {KEY: account}
         if self._rule is not None:
             rows = rows_of(way)
@@ -152,13 +149,11 @@ class Lineage:
             step = ended.read(n)
         if ended is None or step is None or step.type != "compaction":
             return None
-        return compaction_of(
-            step,
-            link.parent,
-            into=current,
+        around = Around(
             before=_steps(ended, range(step.n - 1, max(step.n - 1 - FIRST_STEPS, 0), -1)),
             after=_steps(begun, range(1, FIRST_STEPS + 1)) if begun is not None else (),
         )
+        return compaction_of(step, link.parent, into=current, around=around)
 
     # Links --------------------------------------------------------------------------------------------------------------
 

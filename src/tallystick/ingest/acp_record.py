@@ -35,13 +35,12 @@ class Tap(BestEffortRecorder):
     def __init__(
         self,
         session_writer: SessionWriter,
-        fallback: str,
+        acp: Acp,
         decided: Callable[[bytes], Decision | None],
-        monitor: str | None = None,
         configuration: LiveConfiguration | None = None,
     ) -> None:
         """Args: decided: gives the decision that made a line of ours. configuration: watches what sessions run under."""
-        self.acp = Acp(fallback, monitor)
+        self.acp = acp
         super().__init__(session_writer)
         self._decided = decided
         self._is_closed = False

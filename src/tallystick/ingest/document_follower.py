@@ -10,14 +10,13 @@ import threading
 import time
 from collections import deque
 from hashlib import blake2b
-from pathlib import Path
 
 import msgspec
 
-from tallystick.agents import Adapter, Shape
+from tallystick.agents import Shape
 from tallystick.capture.history import Piece
 from tallystick.capture.transcript import Clock, WholeTranscript
-from tallystick.ingest.transcript_events import Recording
+from tallystick.ingest.transcript_events import Recording, TranscriptFile
 from tallystick.model.step import Event, Loss, Opening, Step
 from tallystick.recording.session_writer import SessionWriter
 
@@ -27,18 +26,9 @@ _MOST_NAMED = 100
 class FollowedWhole(Recording):
     """A document or a database, read again as a whole when it has changed; what is in the record is not recorded again."""
 
-    def __init__(
-        self,
-        session_writer: SessionWriter,
-        adapter: Adapter,
-        session: str,
-        path: Path,
-        *,
-        clock: Clock = time.monotonic,
-        parent: str | None = None,
-    ) -> None:
-        super().__init__(session_writer, adapter, session, path, clock=clock, parent=parent)
-        self._file = WholeTranscript(path, adapter, clock=clock)
+    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, *, clock: Clock = time.monotonic) -> None:
+        super().__init__(session_writer, file, clock=clock)
+        self._file = WholeTranscript(file.path, file.adapter, clock=clock)
         self._given: dict[str, bytes] = {}
         self._ready: deque[tuple[Event, Piece]] = deque()
         self._wanted: set[str] = set()

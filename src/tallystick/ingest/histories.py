@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from datetime import tzinfo
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -57,37 +58,35 @@ def count_passed_over(paths: Sequence[Path], found: Sequence[Found | Refused]) -
     return sum(file not in known for file in files)
 
 
+class Reading(NamedTuple):
+    """How files are read."""
+
+    zone: tzinfo | None = None
+    """By which times without a zone are read; None: this machine's."""
+    again: bool = False
+    """Whether they are read from the beginning even if nothing in them is new."""
+
+
 def import_histories(
     home: Home,
     found: Sequence[Found | Refused],
     adapters: Mapping[str, Adapter],
+    reading: Reading | None = None,
     *,
-    zone: tzinfo | None = None,
-    again: bool = False,
-    progress: Progress = lambda _path, _bytes: None,
+    progress: Progress | None = None,
 ) -> Imported:
     """Import files into a store, which is made if it is not there, and bring its index up to date.
-
-    Args:
-        zone: by which times without a zone are read; None: this machine's.
-        again: read files from the beginning even if nothing in them is new.
 
     Raises:
         JournalError: the store cannot be opened or written.
     """
+    reading = reading or Reading()
     made = init_store(home)
     remarks: list[str] = []
     with closing(open_archive(home)) as archive, _index(home, remarks) or nullcontext() as graph:
         index = _Follower(home, graph, remarks)
-        importer = Importer(
-            archive,
-            adapters,
-            zone or local_zone(),
-            elsewhere=index.elsewhere,
-            project=index.project,
-            progress=progress,
-        )
-        report = importer.run(found, again=again)
+        importer = Importer(archive, adapters, reading.zone or local_zone(), index)
+        report = importer.run(found, again=reading.again, progress=progress)
     return Imported(report, made, tuple(check_ledgers(report)), tuple(remarks))
 
 

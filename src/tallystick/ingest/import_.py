@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -21,14 +22,10 @@ from tallystick.journal.ledger import Watermark
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Loss, Opening, Ref, Step
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.record import SessionRecord, Writer
+from tallystick.recording.record import SessionRecord
 from tallystick.recording.step_count import StepCount
+from tallystick.recording.writer import Writer
 from tallystick.seal.names import is_meta_string
-
-Elsewhere = Callable[[str, str], tuple[str, str] | None]
-"""Gives (session, hash) of the entry that has an (agent, source id), as far as the index knows (13.3)."""
-Project = Callable[[Sequence[SessionId]], None]
-"""Takes sessions that have grown into the index."""
 
 _STEPS_PER_SEAL = 50_000
 _SESSIONS_PER_SEAL = 64
@@ -82,6 +79,22 @@ Progress = Callable[[Path, int], None]
 """Called with a file and how many bytes more of it were read."""
 
 
+def _unseen(_path: Path, _bytes: int) -> None:
+    """No one wants to know how far an import is."""
+
+
+class Index(Protocol):
+    """The index of the store that is imported into."""
+
+    def elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
+        """(session, hash) of the entry that has the agent's event already, as far as it is known (13.3)."""
+        ...
+
+    def project(self, sids: Sequence[SessionId]) -> None:
+        """Take sessions in that have grown."""
+        ...
+
+
 class Importer:
     """Imports files into one store, sealing as it goes."""
 
@@ -90,22 +103,20 @@ class Importer:
         archive: Archive,
         adapters: Mapping[str, Adapter],
         zone: tzinfo,
-        *,
-        elsewhere: Elsewhere = lambda _agent, _source_id: None,
-        project: Project = lambda _sids: None,
-        progress: Progress = lambda _path, _bytes: None,
+        index: Index | None = None,
     ) -> None:
         self._archive = archive
         self._adapters = adapters
         self._writer = Writer(archive, zone)
-        self._elsewhere = elsewhere
-        self._project = project
-        self._progress = progress
+        self._index = index
+        self._progress: Progress = _unseen
         self._touched: dict[SessionId, None] = {}
         self._entries: list[tuple[dict[str, Json], dict[str, Json]]] = []
         self._unsealed_steps = 0
 
-    def run(self, found: Iterable[Found | Refused], *, again: bool = False) -> ImportReport:
+    def run(
+        self, found: Iterable[Found | Refused], *, again: bool = False, progress: Progress | None = None
+    ) -> ImportReport:
         """Import files in the order of 13.6. A file that cannot be read is reported, and the others are read.
 
         Args:
@@ -115,6 +126,7 @@ class Importer:
             JournalError: the store cannot be written. What was acknowledged before stays.
         """
         report = ImportReport()
+        self._progress = progress or _unseen
         files: list[Found] = []
         for item in found:
             if isinstance(item, Refused):
@@ -166,6 +178,17 @@ class Importer:
             self._archive.release(sid)
 
     # What _FileImport uses ------------------------------------------------------------------------------------------
+
+    def elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
+        """(session, hash) of the entry that has an agent's event, as far as the index knows."""
+        if self._index is None:
+            return None
+        return self._index.elsewhere(agent, source_id)
+
+    def project(self, sids: Sequence[SessionId]) -> None:
+        """Take sessions that have grown into the index."""
+        if self._index is not None:
+            self._index.project(sids)
 
     def touch(self, sid: SessionId, steps: int) -> None:
         """Remember that a session has grown."""
@@ -247,7 +270,7 @@ class _FileImport:
         finally:
             self._report.sessions = list(self._sids)
             self._writer.flush_sightings()
-            self._importer._project(list(self._sids.values()))
+            self._importer.project(list(self._sids.values()))
 
     def _progressed(self, position: int) -> None:
         self._importer._progress(self._found.path, position - self._report.read_bytes)
@@ -298,7 +321,7 @@ class _FileImport:
         record = self._existing(step.session)
         if record is not None and record.known.find(step.source_id) is not None:
             return False
-        found = self._importer._elsewhere(self._agent(step.session), step.source_id)
+        found = self._importer.elsewhere(self._agent(step.session), step.source_id)
         if found is None or (record is not None and found[0] == record.sid):
             return False
         if record is None:

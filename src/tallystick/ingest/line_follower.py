@@ -9,13 +9,11 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
-from tallystick.agents import Adapter
 from tallystick.capture.history import Piece, prefix_digest
 from tallystick.capture.transcript import Change, Clock, Damage, LineTranscript
 from tallystick.errors import SourceError
-from tallystick.ingest.transcript_events import Recording
+from tallystick.ingest.transcript_events import Recording, TranscriptFile
 from tallystick.model.step import Json, Loss, Opening, Step
 from tallystick.recording.session_writer import SessionWriter
 
@@ -25,18 +23,9 @@ _QUIET_S = 2.0
 class FollowedLines(Recording):
     """A transcript that grows line by line."""
 
-    def __init__(
-        self,
-        session_writer: SessionWriter,
-        adapter: Adapter,
-        session: str,
-        path: Path,
-        *,
-        clock: Clock = time.monotonic,
-        parent: str | None = None,
-    ) -> None:
-        super().__init__(session_writer, adapter, session, path, clock=clock, parent=parent)
-        self._file = LineTranscript(path, adapter, clock=clock)
+    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, *, clock: Clock = time.monotonic) -> None:
+        super().__init__(session_writer, file, clock=clock)
+        self._file = LineTranscript(file.path, file.adapter, clock=clock)
         self._reading: Iterator[Piece] | None = None
         self._skip_to: int | None = None
         self._is_peeked = True

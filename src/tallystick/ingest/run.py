@@ -18,8 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from tallystick.capture.processes import ProcessTree, Seen, adopt_orphans
 from tallystick.capture.watch import Watch
@@ -62,30 +64,29 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...]
 
 
-def run_command(
-    home: Home,
-    command: Sequence[str],
-    *,
-    cwd: Path,
-    environment: Mapping[str, str],
-    files: bool = True,
-    roots: Sequence[Root] = (),
-) -> Ran:
-    """Run a command in `cwd` with our own terminal, recording it; it is run whether or not it can be recorded.
+class Command(NamedTuple):
+    """A command that is to be run."""
+
+    words: Sequence[str]
+    cwd: Path
+    environment: Mapping[str, str]
+
+
+def run_command(home: Home, command: Command, *, files: bool = True, roots: Sequence[Root] = ()) -> Ran:
+    """Run a command with our own terminal, recording it; it is run whether or not it can be recorded.
 
     Call it from the main thread: signals that reach us are handed on to the command.
 
     Args:
-        files: look at the files of `cwd` before and after. roots: folders to watch meanwhile.
+        files: look at the files of its folder before and after. roots: folders to watch meanwhile.
     """
-    recording = _Recording(home, command, cwd, environment.get(VARIABLE))
+    recording = _Recording(home, command)
     recording.begin(files=files, roots=roots)
     began = time.monotonic()
     with _signals() as to_child:
         try:
-            process = subprocess.Popen(
-                command, cwd=cwd, env={**environment, VARIABLE: recording.session}, close_fds=False
-            )
+            environment = {**command.environment, VARIABLE: recording.session}
+            process = subprocess.Popen(command.words, cwd=command.cwd, env=environment, close_fds=False)
         except OSError as error:
             recording.not_started(error)
             code = _NOT_STARTED
@@ -141,12 +142,12 @@ def _signal_name(number: int) -> str:
 class _Recording:
     """The session of one command. A fault of the record becomes a remark; the command does not notice."""
 
-    def __init__(self, home: Home, command: Sequence[str], cwd: Path, parent: str | None) -> None:
+    def __init__(self, home: Home, command: Command) -> None:
         self.session = uuid.uuid4().hex
         self._home = home
-        self._command = command
-        self._cwd = cwd
-        self._parent = parent
+        self._command = command.words
+        self._cwd = command.cwd
+        self._parent = command.environment.get(VARIABLE)
         self._session_writer: SessionWriter | None = None
         self._record: SessionRecord | None = None
         self._before: Look | None = None
@@ -225,7 +226,8 @@ class _Recording:
         if seen.parent is not None:
             within = Ref(_process_id(seen.parent))
         # When it was seen: what systems say of a process's beginning is off by up to a second.
-        self._add("process", meta, {"content.args": list(seen.args)}, _process_id(seen.key), ts=_now(), within=within)
+        step = self._step("process", meta, {"content.args": list(seen.args)}, _process_id(seen.key))
+        self._add(replace(step, ts=_now(), within=within))
 
     # Ending ---------------------------------------------------------------------------------------------------------
 
@@ -234,7 +236,7 @@ class _Recording:
         self._remarks.append(f"{self._command[0]}: {error.strerror or error}")
         with self._noting():
             values: dict[str, Json] = {"content.error": f"{self._command[0]}: {error.strerror or error}"}
-            self._add("warning", {"action": "start", "errno": error.errno}, values, None)
+            self._add(self._step("warning", {"action": "start", "errno": error.errno}, values))
 
     def end(self, exit_code: int, signal_name: str | None, began: float) -> Ran:
         """Record what the command did and how it ended."""
@@ -275,10 +277,11 @@ class _Recording:
             counts[effect.kind.value] = counts.get(effect.kind.value, 0) + 1
         untold = [effect for effect in found if not _is_told(effect, told.get(self._absolute(effect.path)))]
         for effect in untold[:_MOST_EFFECTS]:
-            self._add("file_effect", *_effect_members(effect, self._absolute(effect.path)), f"file/{effect.path}")
+            meta, values = _effect_members(effect, self._absolute(effect.path))
+            self._add(self._step("file_effect", meta, values, f"file/{effect.path}"))
         if is_cut or len(untold) > _MOST_EFFECTS:
             more = max(len(untold) - _MOST_EFFECTS, 0)
-            self._add("gap", {"reason": "too-many-files", "files": more}, {}, None)
+            self._add(self._step("gap", {"reason": "too-many-files", "files": more}, {}))
             self._remarks.append("there are more files than are looked at: see the gap in the record")
         return counts
 
@@ -295,36 +298,27 @@ class _Recording:
             meta["signal"] = signal_name
         if self._left:
             meta["left_running"] = self._left
-        self._add("process", meta, {}, "exit", ts=_now())
+        self._add(replace(self._step("process", meta, {}, "exit"), ts=_now()))
         if len(self._seen) >= _MOST_PROCESSES:
-            self._add("gap", {"reason": "too-many-processes"}, {}, None)
-        self._add("session_end", {"status": "completed" if exit_code == 0 else "failed"}, {}, None, ts=_now())
+            self._add(self._step("gap", {"reason": "too-many-processes"}, {}))
+        end = self._step("session_end", {"status": "completed" if exit_code == 0 else "failed"}, {})
+        self._add(replace(end, ts=_now()))
 
     # Recording ------------------------------------------------------------------------------------------------------
 
-    def _add(
-        self,
-        kind: str,
-        meta: dict[str, Json],
-        values: dict[str, Json],
-        source_id: str | None,
-        *,
-        ts: str | None = None,
-        within: Ref | None = None,
-    ) -> None:
-        if self._session_writer is None or self._record is None:
-            return
-        step = Step(
+    def _step(self, kind: str, meta: dict[str, Json], values: dict[str, Json], source_id: str | None = None) -> Step:
+        return Step(
             session=self.session,
             type=kind,
             source=Source.WATCH,
             source_id=source_id,
-            ts=ts,
             meta=sealable(meta),
             values=sealable(values),
-            within=within,
         )
-        self._session_writer.add_to(self._record, step)
+
+    def _add(self, step: Step) -> None:
+        if self._session_writer is not None and self._record is not None:
+            self._session_writer.add_to(self._record, step)
 
     @contextlib.contextmanager
     def _noting(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tallystick.agents import Adapter
 from tallystick.capture.history import Piece
@@ -75,25 +75,27 @@ class Followed(Protocol):
         ...
 
 
+class TranscriptFile(NamedTuple):
+    """A file that is to be followed."""
+
+    adapter: Adapter
+    session: str
+    """The session that asked for it, as its hook names it."""
+    path: Path
+    parent: str | None = None
+    """The file of the session whose sub-agent this one is of."""
+
+
 class Recording:
     """What all followed files have in common: events in, steps out."""
 
-    def __init__(
-        self,
-        session_writer: SessionWriter,
-        adapter: Adapter,
-        session: str,
-        path: Path,
-        *,
-        clock: Clock = time.monotonic,
-        parent: str | None = None,
-    ) -> None:
-        self.path = path
-        self.adapter = adapter
-        self.agent = adapter.NAME.removesuffix("-legacy")
-        self.session = session
-        self.sessions = {session}
-        self.parent = parent
+    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, *, clock: Clock = time.monotonic) -> None:
+        self.path = file.path
+        self.adapter = file.adapter
+        self.agent = file.adapter.NAME.removesuffix("-legacy")
+        self.session = file.session
+        self.sessions = {file.session}
+        self.parent = file.parent
         self._session_writer = session_writer
         self._clock = clock
         self._last_news = clock()

@@ -19,7 +19,7 @@ from tallystick.catalog.agents import AGENTS
 from tallystick.errors import SourceError, TallystickError
 from tallystick.ingest.document_follower import FollowedWhole
 from tallystick.ingest.line_follower import FollowedLines
-from tallystick.ingest.transcript_events import Followed
+from tallystick.ingest.transcript_events import Followed, TranscriptFile
 from tallystick.recording.session_writer import SessionWriter
 
 _LOG = logging.getLogger(__name__)
@@ -85,7 +85,8 @@ class TranscriptFollower:
         if adapter is None:
             return
         kind = FollowedLines if adapter.SHAPE is Shape.LINES else FollowedWhole
-        self._files[str(path)] = kind(self._session_writer, adapter, session, path, clock=self._clock, parent=parent)
+        file = TranscriptFile(adapter, session, path, parent)
+        self._files[str(path)] = kind(self._session_writer, file, clock=self._clock)
         while len(self._files) > _MOST_FILES:
             self._end(next(iter(self._files.values())))
 

@@ -16,7 +16,7 @@ from tallystick.capture.watch import Batch, Watch
 from tallystick.capture.watch_holders import Holders
 from tallystick.capture.watch_tree import Root
 from tallystick.errors import UsageError
-from tallystick.ingest.watch_attribution import Whose, Working, is_within, working_now
+from tallystick.ingest.watch_attribution import Whose, Working, is_within, only_one, working_now
 from tallystick.ingest.watch_steps import AGENT, Effects, Watched, now_text, watch_step
 from tallystick.journal.home import Home
 from tallystick.model.effect import FileEffect
@@ -50,46 +50,73 @@ def watched_roots(folders: Iterable[Path], user: Path, *, sensitive: bool = True
     return list((roots | {path: Root(path, True) for path in kept}).values())
 
 
-def watch_folders(
-    home: Home,
-    roots: Sequence[Root],
-    *,
-    stop: threading.Event,
-    pid: int | None = None,
-    seen: Callable[[Batch], None] = lambda _: None,
-    ready: Callable[[SessionId], None] = lambda _: None,
-    ask: Callable[[], Iterable[Working]] | None = None,
-) -> Watched:
-    """Watch folders and record what happens, until `stop` is set.
+class FolderWatch:
+    """Some folders, and how they are watched."""
 
-    Args:
-        pid: the agent's process, whose descendants may be named. seen: is given every batch once it is recorded.
-        ready: is called with the watcher's own session once nothing is missed any more. ask: which sessions are live.
+    def __init__(
+        self,
+        home: Home,
+        roots: Sequence[Root],
+        *,
+        pid: int | None = None,
+        ask: Callable[[], Iterable[Working]] | None = None,
+    ) -> None:
+        """Watch `roots` and record into the store `home`.
 
-    Raises:
-        SourceError: the system gives no watches. JournalError: the store cannot be written.
-    """
-    counts = Watched()
-    watch = Watch(roots, leave_out=left_out(home), holders=Holders(pid) if pid is not None else None)
-    with SessionWriter(home) as session_writer:
-        opening = Opening(
+        Args:
+            pid: the agent's process, whose descendants may be named. ask: which sessions are live.
+        """
+        self._home = home
+        self._roots = roots
+        self._pid = pid
+        self._ask = ask or (lambda: working_now(home))
+
+    def run(
+        self,
+        stop: threading.Event,
+        *,
+        seen: Callable[[Batch], None] = lambda _: None,
+        ready: Callable[[SessionId], None] = lambda _: None,
+    ) -> Watched:
+        """Watch the folders and record what happens, until `stop` is set.
+
+        Args:
+            seen: is given every batch once it is recorded. ready: is called with the watcher's own session once nothing
+                is missed any more.
+
+        Raises:
+            SourceError: the system gives no watches. JournalError: the store cannot be written.
+        """
+        counts = Watched()
+        holders = None
+        if self._pid is not None:
+            holders = Holders(self._pid)
+        watch = Watch(self._roots, leave_out=left_out(self._home), holders=holders)
+        with SessionWriter(self._home) as session_writer:
+            own = session_writer.open(self._opening())
+            counts.session = own.sid
+            watch.begin()
+            ready(own.sid)
+            effects = Effects(session_writer, Whose(session_writer, own, self._only_one), counts)
+            for batch in watch.batches(stop):
+                effects.take(batch)
+                seen(batch)
+            session_writer.add_to(own, watch_step("session_end", {"status": "completed"}, {}, ts=now_text()))
+        return counts
+
+    def _opening(self) -> Opening:
+        paths = [root.path for root in self._roots]
+        return Opening(
             session=uuid.uuid4().hex,
             agent=AGENT,
             source=Source.WATCH,
             ts=now_text(),
-            meta={"pid": pid} if pid is not None else {},
-            values=sealable({"personal.cwd": roots[0].path, "content.paths": [root.path for root in roots]}),
+            meta={"pid": self._pid} if self._pid is not None else {},
+            values=sealable({"personal.cwd": paths[0], "content.paths": paths}),
         )
-        own = session_writer.open(opening)
-        counts.session = own.sid
-        watch.begin()
-        ready(own.sid)
-        effects = Effects(session_writer, Whose(session_writer, own, roots, ask or (lambda: working_now(home))), counts)
-        for batch in watch.batches(stop):
-            effects.take(batch)
-            seen(batch)
-        session_writer.add_to(own, watch_step("session_end", {"status": "completed"}, {}, ts=now_text()))
-    return counts
+
+    def _only_one(self) -> Working | None:
+        return only_one(self._ask(), self._roots)
 
 
 def left_out(home: Home) -> list[str]:

@@ -62,15 +62,13 @@ class Whose:
         self,
         session_writer: SessionWriter,
         own: SessionRecord,
-        roots: Sequence[Root],
-        ask: Callable[[], Iterable[Working]],
+        ask: Callable[[], Working | None],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Record into `own` where there is not one session of an agent. `ask` tells which ones are live."""
+        """Record into `own` where there is not one session of an agent. `ask` tells which one there is (`only_one`)."""
         self._session_writer = session_writer
         self._own = own
-        self._roots = roots
         self._ask = ask
         self._clock = clock
         self._asked_at = float("-inf")
@@ -81,7 +79,7 @@ class Whose:
         now = self._clock()
         if now - self._asked_at >= _ASK_S:
             self._asked_at = now
-            self._found = only_one(self._ask(), self._roots)
+            self._found = self._ask()
         if self._found is not None:
             current = self._session_writer.writer.current(self._found.agent, self._found.session)
             record = self._session_writer.writer.find(self._found.agent, current)

@@ -15,7 +15,7 @@ import msgspec
 
 from tallystick.errors import JournalError
 from tallystick.journal.durable import sync_folder
-from tallystick.journal.file import JournalFile
+from tallystick.journal.file import JournalFile, Sources
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import Ledger, make_ledger, root_of
 from tallystick.journal.lines import LineFile
@@ -61,8 +61,7 @@ class Archive:
         """
         self.home = home
         self.ledger = Ledger(home, clock=clock, seeds=seeds)
-        self._clock = clock
-        self._seeds = seeds
+        self._sources = Sources(clock, seeds)
         self._open: dict[str, JournalFile] = {}
         self._by_key: dict[Key, SessionId] = {}
         self._indexed: set[str] = set()
@@ -108,7 +107,7 @@ class Archive:
             path = self.home.journal(sid)
             if path is None:
                 raise JournalError(f"no journal of session {sid}", hint="`tally session list` lists the sessions")
-            file = JournalFile(self.home, sid, path, clock=self._clock, seeds=self._seeds)
+            file = JournalFile(self.home, sid, path, self._sources)
             heads = self.ledger.view.heads.get(sid)
             if heads:
                 file.sealed_size = heads[-1].size
@@ -135,9 +134,9 @@ class Archive:
                 known = self._by_key.get(key)
             if known is not None:
                 return self.journal(known), False
-            sid = SessionId(self._seeds()[:16].hex())
-            path = self.home.new_journal(sid, datetime.fromisoformat(self._clock()))
-            file = JournalFile(self.home, sid, path, clock=self._clock, seeds=self._seeds)
+            sid = SessionId(self._sources.seeds()[:16].hex())
+            path = self.home.new_journal(sid, datetime.fromisoformat(self._sources.clock()))
+            file = JournalFile(self.home, sid, path, self._sources)
             file.append(meta, values, parents=parents)
             self._open[sid] = file
             self._indexed.add(sid)

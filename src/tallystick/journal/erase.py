@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -40,14 +40,20 @@ class Erased(msgspec.Struct, frozen=True):
     blob_bytes: int
 
 
-def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], *, basis: str, reason: str) -> Erased:
+class Grounds(NamedTuple):
+    """Why something is erased."""
+
+    basis: str
+    """A word: `request`, `policy`…"""
+    reason: str
+    """In the words of anyone who asks."""
+
+
+def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], grounds: Grounds) -> Erased:
     """Erase the values of `names` in entry `n` of a session.
 
     The erasure is sealed in the ledger first: a value that is missing without that is tampering. Then the line is
     rewritten, blobs and torn fragments of the session are removed. Names that are erased already are left.
-
-    Args: basis: a word for the ground of the erasure (`request`, `policy`…). reason: why, in the words of anyone who
-    asks.
 
     Raises:
         NotFoundError: there is no such entry or field. JournalError: the disk refused; what was sealed is finished at
@@ -64,15 +70,15 @@ def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], *, ba
         if unknown := wanted - line.fields.keys() - line.blobs.keys():
             there = ", ".join(sorted((line.fields.keys() | line.blobs.keys()) - {"meta"})) or "none"
             raise NotFoundError(f"entry {n} has no field {min(unknown)}; it has {there}")
-        digest = hash_of(line.entry).hex()
         blob_bytes = sum(ref.size for name, ref in line.blobs.items() if name in wanted)
+        erased = Erased(sid, n, hash_of(line.entry).hex(), tuple(sorted(wanted)), blob_bytes)
         if wanted:
             marker = _mark(archive.home, sid, n)
             sync_alone(journal)
-            _say_so(archive, sid, n, digest, wanted, basis, reason)
+            _say_so(archive, erased, grounds)
             _take_away(archive.home, journal, {n: wanted})
             _unmark(marker)
-        return Erased(sid, n, digest, tuple(sorted(wanted)), blob_bytes)
+        return erased
 
 
 def _entry(journal: JournalFile, n: int) -> Line:
@@ -84,17 +90,17 @@ def _entry(journal: JournalFile, n: int) -> Line:
     raise JournalError(f"cannot read {journal.path} up to entry {n}")
 
 
-def _say_so(archive: Archive, sid: str, n: int, digest: str, names: frozenset[str], basis: str, reason: str) -> None:
+def _say_so(archive: Archive, erased: Erased, grounds: Grounds) -> None:
     with archive.ledger.locked():
         meta: dict[str, Json] = {
             "type": "erasure",
-            "session": sid,
-            "n": n,
-            "entry": digest,
-            "names": sorted(names),
-            "basis": basis,
+            "session": erased.session,
+            "n": erased.n,
+            "entry": erased.hash,
+            "names": list(erased.names),
+            "basis": grounds.basis,
         }
-        archive.ledger.append(meta, {"content.reason": reason})
+        archive.ledger.append(meta, {"content.reason": grounds.reason})
         archive.sign()
 
 

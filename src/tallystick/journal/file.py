@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -21,13 +22,20 @@ from tallystick.journal.home import FILE_MODE, Home
 from tallystick.journal.lines import LineFile
 from tallystick.model.step import Json
 from tallystick.seal.hashes import genesis
-from tallystick.seal.line import Sealed, parse_line, seal_line, skim
+from tallystick.seal.line import Sealed, Slot, parse_line, seal_line, skim
 from tallystick.seal.merkle import Frontier
 
 Clock = Callable[[], str]
 """Gives `recorded` times."""
 Seeds = Callable[[], bytes]
 """Gives 32 fresh random bytes."""
+
+
+class Sources(NamedTuple):
+    """What an entry has that its step does not give."""
+
+    clock: Clock
+    seeds: Seeds
 
 
 Follower = Callable[[int, bytes, bytes], None]
@@ -60,7 +68,7 @@ class JournalFile:
             it, and fewer than that in the file is an alarm, never repaired.
     """
 
-    def __init__(self, home: Home, sid: str, path: Path, *, clock: Clock, seeds: Seeds) -> None:
+    def __init__(self, home: Home, sid: str, path: Path, sources: Sources) -> None:
         """Open the journal at `path`; it is made if it is not there.
 
         Raises:
@@ -73,8 +81,7 @@ class JournalFile:
         self.sealed_size = 0
         self.own = self.own_sealed = 0
         self._home = home
-        self._clock = clock
-        self._seeds = seeds
+        self._clock, self._seeds = sources
         self._mutex = threading.RLock()
         self._depth = 0
         self._descriptor = -1
@@ -278,10 +285,7 @@ class JournalFile:
         parents: tuple[str, ...],
     ) -> Sealed:
         return seal_line(
-            sid=self.sid,
-            n=self.size,
-            prev=self.head,
-            parents=parents,
+            Slot(self.sid, self.size, self.head, parents),
             seed=self._seeds(),
             values={**values, "meta": {**meta, "recorded": self._clock()}},
             raw=raw,

@@ -15,7 +15,7 @@ import msgspec
 
 from tallystick.errors import FormatError, JournalError, SigningError
 from tallystick.journal.durable import exchange_file, replace_file, sync_folder
-from tallystick.journal.file import Appended, Clock, JournalFile, Seeds
+from tallystick.journal.file import Appended, Clock, JournalFile, Seeds, Sources
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
 from tallystick.journal.lines import LineFile
@@ -74,7 +74,7 @@ class Ledger:
             self._hashes_from = self._note.size
         else:
             self._hashes_from = 0
-        self.file = JournalFile(home, _store_id(home), home.ledger, clock=clock, seeds=seeds)
+        self.file = JournalFile(home, _store_id(home), home.ledger, Sources(clock, seeds))
         self.file.sealed_size = self._note.size if self._note else 0
         self.file.on_entry(self._take)
         with self.file.locked():
@@ -318,7 +318,7 @@ def _make_ledger(home: Home, clock: Clock, seeds: Seeds) -> None:
     beside = Home(home.folder)
     beside.ledger = home.ledger.with_name(".ledger.new")
     beside.ledger.unlink(missing_ok=True)
-    file = JournalFile(beside, seeds()[:16].hex(), beside.ledger, clock=clock, seeds=seeds)
+    file = JournalFile(beside, seeds()[:16].hex(), beside.ledger, Sources(clock, seeds))
     file.append({"type": "store_start", "key": did_key(key.public)})
     file.sync()
     text = sign_note(file.sid, file.size, file.tree.root(), [key])

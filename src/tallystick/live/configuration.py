@@ -264,14 +264,13 @@ class LiveConfiguration:
             self.last_error = str(error)
 
     def _change(self, record: SessionRecord, session: _Session, before: Configuration, now: Configuration) -> None:
-        changed = differences(before, now)
         if session.is_told:
             since = record.journal.size
         else:
             since = session.since
-        step = change_step(record.sid, session.told, before, now, changed, since=since)
+        step = change_step(record.sid, session.told, before, now, since=since)
         taken = self._session_writer.add_to(record, step)
-        if any(difference.section == HOOKS for difference in changed):
+        if any(difference.section == HOOKS for difference in differences(before, now)):
             self._mark(record, now, "hooks registered", taken.n)
 
     def _note(self, error: Exception) -> None:

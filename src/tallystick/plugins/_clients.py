@@ -15,10 +15,9 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from tallystick.model.step import Json
-from tallystick.recording.context import current_session
 from tallystick.recording.jsonify import is_omitted, plain
 from tallystick.recording.model_inputs import Said
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session, current_session
 from tallystick.recording.spans import ModelCall, said_error
 
 Client = TypeVar("Client")
@@ -177,7 +176,7 @@ def _raw_kind(options: Any) -> str | None:
 
 def _call_of(session: Session, asked: Asked) -> ModelCall:
     """The call that a request asks for. What it continues may not be known here."""
-    call = ModelCall(session, asked.model, asked.given, asked.settings, quiet=True)
+    call = ModelCall(session, asked.model, asked.given, asked.settings).quietly()
     call.is_hidden = asked.is_hidden
     if asked.continues is not None:
         earlier = session.conversation.up_to(asked.continues)

@@ -15,7 +15,7 @@ from tallystick.model.step import Json
 from tallystick.plugins._clients import Answer, Asked, recorded, settings_of, tools_of, without_secrets
 from tallystick.recording.messages import parsed, plain_text, tool_call, tool_result, words
 from tallystick.recording.model_inputs import Said
-from tallystick.recording.recorder import Session
+from tallystick.recording.session import Session
 from tallystick.recording.spans import ModelCall
 
 Client = TypeVar("Client")

@@ -26,8 +26,9 @@ from tallystick.recording.jsonify import plain
 from tallystick.recording.messages import parsed, tool_call, tool_result, words
 from tallystick.recording.model_inputs import Said
 from tallystick.recording.record import sealable
-from tallystick.recording.recorder import Recorder, Session
-from tallystick.recording.spans import ModelCall, Subagent, ToolCall
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session import Session, Subagent, Task
+from tallystick.recording.spans import ModelCall, ToolCall
 
 _log = logging.getLogger("tallystick")
 _MODEL = frozenset(("chat", "generate_content", "text_completion", "embeddings"))
@@ -172,8 +173,8 @@ class SpanRecorder:
             name = at.get("gen_ai.agent.id") or f"{span.context.span_id:016x}"
             self._adopt(session, found)
             goal = next((said.values.get("content.text") for said in _input(at) if said.type == "user"), None)
-            found.subagent = Subagent(session, role if isinstance(role, str) else "agent", goal, None, {})
-            found.subagent.source_session = f"{session.source_session}/{name}"
+            task = Task(role if isinstance(role, str) else "agent", goal, f"{session.source_session}/{name}")
+            found.subagent = Subagent(session, task, {})
             found.session = found.subagent.__enter__()
         else:
             self._session_of(span, found, at)
@@ -196,7 +197,7 @@ class SpanRecorder:
         if args is None and name is not None:
             args = session.conversation.asked(name)
         self._adopt(session, found)
-        found.call = ToolCall(session, tool, args, name or f"{span.context.span_id:016x}", quiet=True)
+        found.call = ToolCall(session, tool, args, name or f"{span.context.span_id:016x}").quietly()
         found.call.begin()
 
     def _end_tool(self, span: Any, found: _Open, at: Mapping[str, Json]) -> None:
@@ -241,7 +242,7 @@ class SpanRecorder:
             if name.startswith(_SETTINGS) and name != "gen_ai.request.model"
         }
         model = at.get("gen_ai.response.model") or at.get("gen_ai.request.model")
-        call = ModelCall(session, model if isinstance(model, str) else None, given or None, settings, quiet=True)
+        call = ModelCall(session, model if isinstance(model, str) else None, given or None, settings).quietly()
         call.is_hidden = not given
         call.begin()
         call.began = time.monotonic() - _seconds(span)

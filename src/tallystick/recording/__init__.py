@@ -4,7 +4,6 @@ __all__ = [
     "alert_chain",
     "best_effort_recorder",
     "checkpoints",
-    "context",
     "corroboration",
     "decorators",
     "entry_index",
@@ -18,6 +17,7 @@ __all__ = [
     "record",
     "recorder",
     "run_config",
+    "session",
     "session_journal",
     "session_log",
     "session_store",
@@ -29,4 +29,5 @@ __all__ = [
     "store",
     "store_identity",
     "synthetic_ids",
+    "writer",
 ]

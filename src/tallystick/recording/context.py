@@ -1,7 +1,7 @@
-"""Where in a running program a step happens: in which session, inside which call, after which step.
+"""Where in a running program a step happens: inside which call, after which step.
 
-Owns the context variables, and the rule by which the steps of concurrent tasks and threads find their parents. Must not
-know how a step is recorded.
+Owns the places of a context, and the rule by which the steps of concurrent tasks and threads find their parents. Must not
+know how a step is recorded, nor what a session is.
 
 A *strand* is what one task of one thread does in one session: its steps follow each other. A task or thread that was begun
 with a copy of the context (asyncio does that by itself, a thread with `copy_context().run`) begins a strand of its own
@@ -17,14 +17,11 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from tallystick.seal.limits import PARENTS
-
-if TYPE_CHECKING:
-    from tallystick.recording.recorder import Session
 
 
 class Owner(NamedTuple):
@@ -100,19 +97,6 @@ class Place(msgspec.Struct, frozen=True):
 
 
 _places: ContextVar[Mapping[int, Place] | None] = ContextVar("tallystick_places", default=None)
-_current: ContextVar[Session | None] = ContextVar("tallystick_session", default=None)
-
-
-def current_session() -> Session | None:
-    """The session whose block this code runs in, in this task or thread; None outside of any."""
-    return _current.get()
-
-
-def set_current(session: Session | None) -> Session | None:
-    """Make a session the current one in this context; the one that was."""
-    before = _current.get()
-    _current.set(session)
-    return before
 
 
 def place_of(key: int) -> Place | None:

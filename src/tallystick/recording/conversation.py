@@ -9,18 +9,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from tallystick.errors import TallystickError
-from tallystick.model.step import Input, Json, SessionKind, Step
+from tallystick.model.step import Input, Json, Opening, SessionKind, Step
 from tallystick.recording.entry_index import written_input
 from tallystick.recording.model_inputs import Index, Said, input_of, is_same_result
-from tallystick.recording.record import sealable
-
-if TYPE_CHECKING:
-    from tallystick.recording.recorder import Session
+from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.writable_session import WritableSession, Writes
 
 _MOST_ASKED = 256
 _MOST_REMEMBERED = 50_000
@@ -30,7 +27,7 @@ _MOST_ANSWERS = 256
 class Conversation:
     """What the models of one session are given and answer."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ConversingSession) -> None:
         self._session = session
         self._index = Index()
         self._lock = threading.RLock()
@@ -192,3 +189,13 @@ class Conversation:
         """Say that the call with this id is being made."""
         with self._lock:
             self._asked[:] = [call for call in self._asked if call[0] != call_id]
+
+
+class ConversingSession(WritableSession):
+    """A session whose talk with its models is recorded."""
+
+    def __init__(self, recorder: Writes, record: SessionRecord, opening: Opening) -> None:
+        super().__init__(recorder, record, opening)
+        self.is_prompted = False
+        """Whether the program says itself which prompts there are."""
+        self.conversation = Conversation(self)

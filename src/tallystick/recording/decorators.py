@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from typing import Any, TypeVar, cast, overload
 
 from tallystick.model.step import Json
-from tallystick.recording.context import current_session
 from tallystick.recording.jsonify import plain
+from tallystick.recording.session import current_session
 from tallystick.recording.spans import Block, Enclosing, ModelCall, Request, ToolCall
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,7 +49,7 @@ def tool_call(
             if session is None:
                 return None
             shown = {key: value for key, value in arguments.items() if key not in omit and key not in ("self", "cls")}
-            return ToolCall(session, name, plain(shown), None, quiet=True)
+            return ToolCall(session, name, plain(shown), None).quietly()
 
         return _wrapped(function, begin, _output)
 
@@ -82,7 +82,7 @@ def model_call(
             asked = model
             if asked is None:
                 asked = arguments.get("model")
-            return ModelCall(session, asked if isinstance(asked, str) else None, conversation, {}, quiet=True)
+            return ModelCall(session, asked if isinstance(asked, str) else None, conversation, {}).quietly()
 
         def end(block: ModelCall, result: Any) -> None:
             text = result

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -35,6 +35,20 @@ class _Path(msgspec.Struct):
     state: _Hash
 
 
+class KnownStep(NamedTuple):
+    """One entry as it is known."""
+
+    digest: bytes
+    """Its hash."""
+    offset: int
+    """Where its line begins."""
+    parents: tuple[str, ...]
+    """As its line has them."""
+    source_id: str | None = None
+    tells: int | None = None
+    """The entry that it revises or corroborates."""
+
+
 class KnownSteps:
     """The entries of one journal by number and by source id. Fed in order, as they are read or appended."""
 
@@ -57,15 +71,10 @@ class KnownSteps:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def add(
-        self, digest: bytes, *, offset: int, parents: tuple[str, ...], source_id: str | None, tells: int | None = None
-    ) -> None:
-        """Take the next entry: its hash, where its line begins, its parents unchanged, and its source id.
-
-        Args:
-            tells: the entry that it revises or corroborates.
-        """
+    def add(self, step: KnownStep) -> None:
+        """Take the next entry."""
         n = len(self)
+        digest, offset, parents, source_id, tells = step
         self._ids.append(source_id)
         self._main_parents.append(self._main_parent(n, parents))
         self._hashes += digest

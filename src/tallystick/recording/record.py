@@ -6,10 +6,10 @@ Owns the rules by which an event becomes an entry once and only once: identity, 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import tzinfo
+from typing import NamedTuple
 
 from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
@@ -18,37 +18,55 @@ from tallystick.journal.read import read_at, read_line
 from tallystick.model.ids import SessionId
 from tallystick.model.moments import normal_time
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Input, Json, Opening, Ref, SessionKind, Step
+from tallystick.model.step import Input, Json, Ref, Step
 from tallystick.recording.coerce import as_sealed, comparable, fit_raw, fit_values
 from tallystick.recording.corroboration import is_unnamed
-from tallystick.recording.entry_index import KnownSteps, written_input
+from tallystick.recording.entry_index import KnownStep, KnownSteps, written_input
 from tallystick.recording.event_dedup import EventIndex, Outcome, links, without_same
-from tallystick.recording.freshness import newest
-from tallystick.scrubbing.step import scrub_opening, scrub_recorded, scrub_step
+from tallystick.scrubbing.step import scrub_recorded, scrub_step
 from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
 from tallystick.seal.tagged import tag
 from tallystick.sessions.checkpoints import Checkpoints
 from tallystick.sessions.states import Status, end_status, word_of_end
 from tallystick.sessions.token_totals import Used
-from tallystick.workspace.settings import read_setting
 
 OnStep = Callable[[Recorded], None]
 _MOST_CHANGES = 62
 _SIGHTINGS = 256
 
 
+class Rules(NamedTuple):
+    """How the steps of a store are recorded."""
+
+    zone: tzinfo
+    """Of times that name none."""
+    scrub: bool = True
+    """Whether secrets are replaced (`secrets.scrub`)."""
+
+
+class _Entry(NamedTuple):
+    """An entry that is to be appended."""
+
+    kind: str
+    source: str
+    members: Mapping[str, Json]
+    values: Mapping[str, Json] = {}
+    raw: Mapping[str, bytes] = {}
+    parents: tuple[str, ...] = ()
+
+
 class SessionRecord:
     """One session's journal, and what is needed to add to it. Use while holding `journal.locked()` for speed."""
 
-    def __init__(self, archive: Archive, journal: JournalFile, zone: tzinfo, agent: str, *, scrub: bool = True) -> None:
+    def __init__(self, archive: Archive, journal: JournalFile, agent: str, rules: Rules) -> None:
         self.archive = archive
-        self._scrub = scrub
+        self._scrub = rules.scrub
         self.journal = journal
         self.agent = agent
         self.request: int | None = None
         self.callbacks: list[OnStep] = []
-        self._zone = zone
+        self._zone = rules.zone
         self._sightings: dict[str, list[dict[str, Json]]] = {}
         self._tellings = EventIndex(self._read_clean)
         self._end: dict[str, Json] = {}
@@ -76,7 +94,7 @@ class SessionRecord:
         step = read_line(self.archive.home, text)
         found, tells = step.member("source_id"), _link(step)
         source_id = found if isinstance(found, str) else None
-        self.known.add(digest, offset=self._offset, parents=step.parents, source_id=source_id, tells=tells)
+        self.known.add(KnownStep(digest, self._offset, step.parents, source_id, tells))
         self._offset += len(text) + 1
         self._sum_up(n, digest, step.meta)
         if step.type == "sighting":
@@ -178,7 +196,7 @@ class SessionRecord:
     def _append(self, step: Step, foreign: Callable[[Ref], str | None], linked: Mapping[str, Json]) -> int:
         if self.journal.ended:  # section 7: a session that goes on is resumed, not copied
             resumed = {"agent": self.agent, "resumed": True}
-            self._write("session_start", step.source.value, resumed, {}, {}, ())
+            self._write(_Entry("session_start", step.source.value, resumed))
         if step.type == "session_end":
             self._owed = None
             self.flush_sightings()  # later they would have to reopen the session
@@ -186,45 +204,40 @@ class SessionRecord:
         members: dict[str, Json] = {**step.meta, **linked, **self._input(step, parents)}
         if step.source_id is not None:
             members["source_id"] = step.source_id
-        _tell_time(members, step.ts, self._zone)
+        tell_time(members, step.ts, self._zone)
         enclosing = self._enclosing(step.within)
         if enclosing is not None:
             members["parent"] = enclosing
         if self.request is not None and (not step.opens_request or "corroborates" in linked):
             members.setdefault("request", self.request)  # given by a program that serves several requests at once
-        n = self._write(step.type, step.source.value, members, step.values, step.raw, parents)
+        n = self._write(_Entry(step.type, step.source.value, members, step.values, step.raw, parents))
         self._tellings.take(n, step.source_id, linked.get("revises", linked.get("corroborates")), step)
         if step.opens_request and "corroborates" not in linked:
             self.request = n
         return n
 
-    def _write(
-        self,
-        kind: str,
-        source: str,
-        members: Mapping[str, Json],
-        values: Mapping[str, Json],
-        raw: Mapping[str, bytes],
-        parents: tuple[str, ...],
-    ) -> int:
+    def _write(self, entry: _Entry) -> int:
+        kind, members = entry.kind, entry.members
         if not is_type(kind):  # sealed, it would make the whole journal one that no verifier accepts
             raise FormatError(
                 f"{kind[:80]!r} cannot be the type of a step", hint="use a word in lower case: docs/format.md 6"
             )
         meta, rest = fit_meta(members)
-        meta["type"], meta["source"] = kind, source
-        sealed = fit_values(values, rest)
+        meta["type"], meta["source"] = kind, entry.source
+        sealed = fit_values(entry.values, rest)
         offset = self._offset
-        appended = self.journal.append(meta, sealed, fit_raw(raw, sealed), parents)
+        appended = self.journal.append(meta, sealed, fit_raw(entry.raw, sealed), entry.parents)
         source_id = members.get("source_id")
         digest = bytes.fromhex(appended.hash)
         tells = members.get("revises", members.get("corroborates"))
         self.known.add(
-            digest,
-            offset=offset,
-            parents=parents,
-            source_id=source_id if isinstance(source_id, str) else None,
-            tells=tells if type(tells) is int else None,
+            KnownStep(
+                digest,
+                offset,
+                entry.parents,
+                source_id if isinstance(source_id, str) else None,
+                tells if type(tells) is int else None,
+            )
         )
         self._offset = self.journal.length
         self._sum_up(appended.n, digest, meta)
@@ -301,12 +314,12 @@ class SessionRecord:
         if sightings:
             with self.reopened(next(iter(sightings)), "sighting"):
                 for source, steps in sightings.items():
-                    self._write("sighting", source, {"steps": steps}, {}, {}, ())
+                    self._write(_Entry("sighting", source, {"steps": steps}))
         with self.journal.locked() if self._owed is not None else nullcontext():
             if self._owed is not None:
                 source, ending = self._owed
                 self._owed = None
-                self._write("session_end", source, ending, {}, {}, ())
+                self._write(_Entry("session_end", source, ending))
 
     @contextmanager
     def reopened(self, source: str, reason: str) -> Iterator[None]:
@@ -316,11 +329,12 @@ class SessionRecord:
             if ending is None:
                 yield
                 return
-            self._write("session_start", source, {"agent": self.agent, "resumed": True, "reason": reason}, {}, {}, ())
+            resumed: dict[str, Json] = {"agent": self.agent, "resumed": True, "reason": reason}
+            self._write(_Entry("session_start", source, resumed))
             try:
                 yield
             finally:
-                self._write("session_end", source, ending, {}, {}, ())
+                self._write(_Entry("session_end", source, ending))
 
 
 def opens_request(step: Recorded) -> bool:
@@ -353,7 +367,7 @@ def normal_ts(text: str, zone: tzinfo) -> dict[str, Json]:
     return {"ts": found[0]}
 
 
-def _tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
+def tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
     """Put the time in as the format has it, also where a program gave it as one member among others."""
     said = members.pop("ts", None)
     if ts is None and said is not None:
@@ -365,134 +379,3 @@ def _tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
 def sealable(values: Mapping[str, Json]) -> dict[str, Json]:
     """Values from callers of the Python API, with what JSON cannot hold replaced by tagged strings (3.2)."""
     return {name: tag(value) for name, value in values.items()}
-
-
-# Opening sessions ----------------------------------------------------------------------------------------------------
-
-
-def opening_members(opening: Opening, kind: SessionKind, claimed: Ref | None, zone: tzinfo) -> dict[str, Json]:
-    """The members of a `session_start`. `claimed` is a parent that is not recorded (section 7)."""
-    members: dict[str, Json] = {
-        **opening.meta,
-        "agent": opening.agent,
-        "kind": kind.value,
-        "source_session": opening.session,
-    }
-    if claimed is not None:
-        claim = {"session": claimed.session, "step": claimed.source_id}
-        members["parent_source"] = {key: value for key, value in claim.items() if value is not None}
-    _tell_time(members, opening.ts, zone)
-    return members
-
-
-class Writer:
-    """Records events of any number of sessions of one store. Finding a session is safe from several threads."""
-
-    def __init__(self, archive: Archive, zone: tzinfo, *, keep_open: int = 8) -> None:
-        self.archive = archive
-        self.zone = zone
-        self._scrub = read_setting(archive.home, "secrets.scrub") == "on"
-        self._records: dict[SessionId, SessionRecord] = {}
-        self._keep_open = keep_open
-        self._lock = threading.RLock()
-
-    def record_of(self, sid: SessionId, agent: str) -> SessionRecord:
-        """The session with a journal, ready to be added to."""
-        with self._lock:
-            record = self._records.get(sid)
-            if record is None:
-                while len(self._records) >= self._keep_open:
-                    self.release(next(iter(self._records)))
-                record = SessionRecord(self.archive, self.archive.journal(sid), self.zone, agent, scrub=self._scrub)
-            else:
-                del self._records[sid]
-            self._records[sid] = record  # the last one used is the last one closed
-            return record
-
-    def release(self, sid: SessionId) -> None:
-        """Forget a session: what it knows can be read again."""
-        record = self._records.pop(sid, None)
-        if record is not None:
-            record.flush_sightings()
-            self.archive.release(sid)
-
-    def flush_sightings(self) -> None:
-        """Record what second witnesses confirmed in the sessions that are open here."""
-        for record in self.records():
-            record.flush_sightings()
-
-    def find(self, agent: str, session: str) -> SessionRecord | None:
-        """The record of an agent's session, if it has a journal."""
-        sid = self.archive.find(agent, session)
-        if sid is None:
-            return None
-        return self.record_of(sid, agent)
-
-    def open(self, opening: Opening, *, fork_of: str | None = None) -> tuple[SessionRecord, bool]:
-        """The record of a session, made if it is not there; True if it was made.
-
-        Args:
-            fork_of: `<sid>#<hash>` of the last entry shared with another journal; the session is then a fork.
-        """
-        sid = self.archive.find(opening.agent, opening.session)
-        if sid is not None:
-            return self.record_of(sid, opening.agent), False
-        if self._scrub:
-            opening = scrub_opening(opening)
-        parents: tuple[str, ...] = ()
-        kind, claimed = opening.kind, opening.parent
-        if fork_of is not None:
-            kind, parents, claimed = SessionKind.FORK, (fork_of,), None
-        elif opening.parent is not None:
-            sealed = self.foreign(opening.agent, opening.parent)
-            if sealed is not None:
-                parents, claimed = (sealed,), None
-        meta, rest = fit_meta(opening_members(opening, kind, claimed, self.zone))
-        if "agent" not in meta:
-            raise FormatError(f"the agent name {opening.agent[:80]!r} is not a valid agent name", rule="class")
-        meta["type"], meta["source"] = "session_start", opening.source.value
-        values = {**opening.values, **newest(self.archive.home)}
-        journal, made = self.archive.make_journal(meta, fit_values(values, rest), parents)
-        return self.record_of(SessionId(journal.sid), opening.agent), made
-
-    def foreign(self, agent: str, ref: Ref) -> str | None:
-        """`<sid>#<hash>` for a reference to a step of another session of `agent`; None if it is not recorded."""
-        if ref.session is None:
-            return None
-        agent = ref.agent or agent
-        for session in self._with_continuations(agent, ref.session):
-            record = self.find(agent, session)
-            if record is None or not record.journal.size:
-                return None
-            n = record.number_of(ref)
-            if n is not None:
-                return f"{record.sid}#{record.known.hash_at(n)}"
-            if ref.source_id is None:
-                return f"{record.sid}#{record.last}"
-        return None
-
-    def current(self, agent: str, session: str) -> str:
-        """The session that goes on under an id: its last continuation, else itself (docs/format.md 7)."""
-        *_, last = self._with_continuations(agent, session)
-        return last
-
-    def _with_continuations(self, agent: str, session: str) -> Iterator[str]:
-        """A session's id, then those of its continuations: a source may name them all by the first (13.1)."""
-        yield session
-        number = 1
-        while self.archive.find(agent, f"{session}~{number}") is not None:
-            yield f"{session}~{number}"
-            number += 1
-
-    def records(self) -> list[SessionRecord]:
-        """The sessions that are open here."""
-        return list(self._records.values())
-
-    def seal(self) -> None:
-        """Seal every session that is open here."""
-        self.archive.seal(list(self._records))
-
-    def close(self) -> None:
-        """Forget all sessions."""
-        for sid in list(self._records):
-            self.release(sid)

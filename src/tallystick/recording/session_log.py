@@ -47,28 +47,16 @@ class Session:
     Without a store the events stay in memory, until `start` is given one.
     """
 
-    def __init__(
-        self,
-        *,
-        id: str = "",
-        workflow_name: str = "",
-        inputs: Mapping[str, Json] | None = None,
-        state: Mapping[str, Json] | None = None,
-        outputs: Mapping[str, Json] | None = None,
-        status: str = Status.RUNNING,
-        result: str = "",
-        error: str = "",
-        events: Iterable[Event] = (),
-        created_at: str = "",
-        updated_at: str = "",
-        on_event: OnEvent | None = None,
-    ) -> None:
-        self.id = id or secrets.token_hex(16)
-        self.workflow_name = workflow_name
-        self.inputs, self.state, self.outputs = dict(inputs or {}), dict(state or {}), dict(outputs or {})
-        self.status, self.result, self.error = status, result, error
-        self.created_at = created_at or now_text()
-        self.updated_at = updated_at or self.created_at
+    def __init__(self, log: Log | None = None, *, on_event: OnEvent | None = None) -> None:
+        """A session with the members and events of `log`; it gets the id and times that this does not say, and is running."""
+        log = log or Log()
+        self.id = log.id or secrets.token_hex(16)
+        self.workflow_name = log.workflow_name
+        self.inputs, self.state, self.outputs = dict(log.inputs), dict(log.state), dict(log.outputs)
+        self.status: str = log.status or Status.RUNNING
+        self.result, self.error = log.result, log.error
+        self.created_at = log.created_at or now_text()
+        self.updated_at = log.updated_at or self.created_at
         self.on_event = on_event
         """Called with each event once it has its number and is kept, in the order of the numbers, before `add_event`
         returns. What it raises is logged. It may add events; it must not wait for another thread that does."""
@@ -84,7 +72,7 @@ class Session:
         self._kept_state: Log | None = None
         self._is_closed = False
         self._begin_process()
-        for event in events:
+        for event in log.events:
             self._remember(event, max(event.seq, self._last_seq + 1))
 
     def attach(self, store: Store, noted: Callable[[], None], events: Iterable[Event] = ()) -> None:
@@ -397,15 +385,14 @@ class SessionManager:
         self, workflow_name: str, inputs: Mapping[str, Json] | None = None, *, on_event: OnEvent | None = None
     ) -> Session:
         """A new session, running. Raises TallystickError: the store refuses it."""
-        session = Session(workflow_name=workflow_name, inputs=inputs, on_event=on_event)
+        session = Session(Log(workflow_name=workflow_name, inputs=inputs or {}), on_event=on_event)
         self.store.create(session.as_log())
         return self._attached(session)
 
     def get(self, session: str) -> Session:
         """A session of the store, to look at or to go on with. Raises NotFoundError: it is not there."""
         log = self.store.load(session)
-        members: dict[str, Any] = {name: getattr(log, name) for name in log.__struct_fields__ if name != "events"}
-        found = Session(**{**members, "status": log.status or Status.RUNNING})
+        found = Session(msgspec.structs.replace(log, events=()))
         return self._attached(found, log.events)
 
     def _attached(self, session: Session, events: Iterable[Event] = ()) -> Session:

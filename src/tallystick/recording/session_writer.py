@@ -27,8 +27,9 @@ from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.flush_timer import FlushTimer
-from tallystick.recording.record import OnStep, SessionRecord, Writer
+from tallystick.recording.record import OnStep, SessionRecord
 from tallystick.recording.store import local_zone, open_archive
+from tallystick.recording.writer import Writer
 from tallystick.seal.extension import Code
 from tallystick.workspace.settings import read_setting
 

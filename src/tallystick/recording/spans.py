@@ -1,7 +1,7 @@
-"""Blocks of a program that are recorded when they begin and when they end: calls, requests, sub-agents.
+"""Blocks of a program that are recorded when they begin and when they end: calls and requests.
 
 Owns what is recorded at either end, and that what happens within is recorded as being within. Must not know how a step
-finds its parents: the session does.
+finds its parents: the session does; nor other sessions.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from msgspec.structs import replace
 
-from tallystick.model.step import Json, Ref, Step
-from tallystick.recording.context import ExecutionContext, set_current
+from tallystick.model.step import Json, Step
+from tallystick.recording.context import ExecutionContext
+from tallystick.recording.conversation import ConversingSession
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.messages import said_of, tool_call
 from tallystick.recording.model_inputs import Said
 from tallystick.recording.record import sealable
 from tallystick.recording.session_writer import Taken
-
-if TYPE_CHECKING:
-    from tallystick.recording.recorder import Session
 
 _INTERRUPTIONS = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
 
@@ -32,7 +30,7 @@ _INTERRUPTIONS = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
 class Block:
     """What all blocks do: they work with `with` and with `async with`, and end once."""
 
-    session: Session
+    session: ConversingSession
 
     def begin(self) -> None:
         """Record the beginning."""
@@ -61,22 +59,6 @@ class Block:
         self.end(error)
 
 
-class Attached(Block):
-    """A block in which a session is the current one. Nothing is recorded by it."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self._outer: Session | None = None
-
-    def begin(self) -> None:
-        """Make the session current."""
-        self._outer = set_current(self.session)
-
-    def end(self, error: BaseException | None) -> None:
-        """Make current again what was."""
-        set_current(self._outer)
-
-
 class Enclosing(Block):
     """A block whose beginning encloses the steps that are recorded within it.
 
@@ -85,13 +67,18 @@ class Enclosing(Block):
         n: the entry of the beginning; None if it could not be recorded.
     """
 
-    def __init__(self, session: Session, *, quiet: bool = False) -> None:
+    def __init__(self, session: ConversingSession) -> None:
         self.session = session
-        self.quiet = quiet
+        self.quiet = False
         self.n: int | None = None
         self.began = 0.0
         self._strand: ExecutionContext | None = None
         self._outer: int | None = None
+
+    def quietly(self) -> Self:
+        """The block, which from now on is quiet."""
+        self.quiet = True
+        return self
 
     def put(self, step: Step) -> Taken | None:
         """Record a step as this block is wont to."""
@@ -159,8 +146,8 @@ class ToolCall(Enclosing):
     An exception in the block is recorded as the call's failure, and goes on.
     """
 
-    def __init__(self, session: Session, tool: str, args: Json, call_id: str | None, *, quiet: bool = False) -> None:
-        super().__init__(session, quiet=quiet)
+    def __init__(self, session: ConversingSession, tool: str, args: Json, call_id: str | None) -> None:
+        super().__init__(session)
         self.call_id = call_id or ""
         self.output: Json = None
         self.success: bool | None = None
@@ -212,14 +199,12 @@ class ModelCall(Enclosing):
 
     def __init__(
         self,
-        session: Session,
+        session: ConversingSession,
         model: str | None,
         messages: Sequence[Json | Said] | None,
         settings: Mapping[str, Json],
-        *,
-        quiet: bool = False,
     ) -> None:
-        super().__init__(session, quiet=quiet)
+        super().__init__(session)
         self.id: str | None = None
         self.model = model
         self.tokens: Mapping[str, int] = {}
@@ -315,7 +300,7 @@ def _with_id(said: Said, source_id: str) -> Said:
 class Request(Block):
     """A human prompt and what is done for it. Steps within carry its number, also those of tasks begun within."""
 
-    def __init__(self, session: Session, text: str, meta: Mapping[str, Json]) -> None:
+    def __init__(self, session: ConversingSession, text: str, meta: Mapping[str, Json]) -> None:
         self.session = session
         self.n: int | None = None
         self._text = text
@@ -341,55 +326,3 @@ class Request(Block):
         place = self.session.place()
         if place.request == self.n:
             self.session.move(replace(place, request=self._outer))
-
-
-class Subagent(Enclosing):
-    """A sub-agent at work. `child` is its session, the current one of the block; set `output` to what it reports."""
-
-    child: Session
-
-    def __init__(
-        self, session: Session, role: str, goal: str | None, source_session: str | None, meta: Mapping[str, Json]
-    ) -> None:
-        super().__init__(session)
-        self.output: Json = None
-        self._role = role
-        self._goal = goal
-        self.source_session = source_session or f"{session.source_session}/{uuid.uuid4().hex[:16]}"
-        self._meta = meta
-
-    def __enter__(self) -> Session:
-        self.begin()
-        return self.child
-
-    async def __aenter__(self) -> Session:
-        self.begin()
-        return self.child
-
-    def begin(self) -> None:
-        """Record the start, and begin the child's session with its goal."""
-        name, role = self.source_session, {"agent_role": self._role}
-        start = self.step("subagent_start", {"content.goal": self._goal}, source_id=f"{name}/start", meta=role)
-        self.go_in(self.session.put(start).n)
-        self.child = self.session.child(session=name, at=self.n, goal=self._goal, **role, **self._meta)
-        self.child.__enter__()
-        if self._goal is not None:
-            self.child.step("user", content={"text": self._goal}, origin="parent")
-
-    def end(self, error: BaseException | None) -> None:
-        """End the child's session, and record what came of it."""
-        self.child.__exit__(type(error) if error is not None else None, error, None)
-        values = {"content.output": self.output, "content.error": said_error(error) if error is not None else None}
-        meta = {"agent_role": self._role, "success": error is None, "duration_ms": self.duration_ms()}
-        assert self.n is not None, "a sub-agent that could not be recorded was not begun"
-        child = Ref(session=self.source_session, agent=self.session.agent)
-        after = self.session.result_of(self.n, None)
-        self.go_out()
-        end = self.step(
-            "subagent_end",
-            values,
-            source_id=f"{self.source_session}/end",
-            after=(after[0], child, *after[1:]),
-            meta=meta,
-        )
-        self.session.put(end)

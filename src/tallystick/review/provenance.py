@@ -22,11 +22,19 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_at, read_file
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.sessions.compactions import FIRST_STEPS, Compaction, base_of, compaction_of, is_compaction, summed
+from tallystick.sessions.compactions import (
+    FIRST_STEPS,
+    Around,
+    Compaction,
+    base_of,
+    compaction_of,
+    is_compaction,
+    summed,
+)
 from tallystick.sessions.hermes_links import differences, hermes_links, rows_of
 from tallystick.sessions.hermes_provenance import AGENT, Rule, session_provenance
 from tallystick.sessions.origins import link_of, sealed_parent, task_of
-from tallystick.sessions.provenance import Kind, Link, Sealed, Way, provenance, way_up
+from tallystick.sessions.provenance import Kind, Known, Link, Sealed, Way, provenance, way_up
 from tallystick.workspace.indexing import Index
 from tallystick.workspace.ledger import ledger_entries
 
@@ -75,9 +83,11 @@ def account_of(
         current.agent,
         base_of(asked.source_session or asked.session),
         way,
-        sealed=Sealed(session=current.session, size=current.size, head=current.last_hash),
-        compactions=summed(compactions, whole=True),
-        continued_as=(last.source_session or last.session) if last.session != current.session else None,
+        Known(
+            sealed=Sealed(session=current.session, size=current.size, head=current.last_hash),
+            compactions=summed(compactions, whole=True),
+            continued_as=(last.source_session or last.session) if last.session != current.session else None,
+        ),
     )
     if current.agent == AGENT:
         said["agentStore"] = _compared(home, way, store, default)
@@ -164,14 +174,12 @@ class _Origins:
         into = None
         if went_on:
             into = following
-        return compaction_of(
-            step,
-            session,
-            into=(into[1].name or into[0]) if into is not None else None,
+        around = Around(
             before=self._steps_before(step),
             after=self._first_steps(into[0]) if into is not None else (),
             spent=self._spent(step),
         )
+        return compaction_of(step, session, into=(into[1].name or into[0]) if into is not None else None, around=around)
 
     def _steps_before(self, step: Recorded) -> Iterator[Recorded]:
         """The last steps before one, newest first."""

@@ -153,7 +153,9 @@ def _framed(data: bytes) -> bytes:
 def _optional(value: Cell) -> bytes:
     if value is None:
         return _NULL
-    return _PRESENT + _framed(str(value).encode() if type(value) is int else _text(value))
+    if type(value) is int:
+        return _PRESENT + _framed(str(value).encode())
+    return _PRESENT + _framed(_text(value))
 
 
 def _text(value: Cell) -> bytes:
@@ -191,8 +193,10 @@ def walk(
         if reason is not None:
             return Walk(chained=chained, legacy=legacy, head=head, broken=Break(row.alert_id, reason))
         head, chained = str(row.entry_hash), chained + 1
-    reason = _broken_end(head, chained, root, anchor)
-    return Walk(chained=chained, legacy=legacy, head=head, broken=Break(None, reason) if reason else None)
+    reason, broken = _broken_end(head, chained, root, anchor), None
+    if reason:
+        broken = Break(None, reason)
+    return Walk(chained=chained, legacy=legacy, head=head, broken=broken)
 
 
 def _broken_at(row: Row, head: str, erased: Collection[str]) -> str | None:

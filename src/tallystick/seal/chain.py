@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from tallystick.errors import FormatError
 from tallystick.model.ids import HASH
@@ -30,6 +31,16 @@ class Place(enum.StrEnum):
     LONE = "lone"
 
 
+class Terms(NamedTuple):
+    """What forms the lines of a chain may have."""
+
+    place: Place
+    in_ledger: bool = False
+    """Whether the lines are a ledger's, whose `meta` has other members. Always so at Place.LEDGER."""
+    level: Redaction | None = None
+    """The level that a lone file promises."""
+
+
 _LEVELS_WITH_BARE = (None, Redaction.FULL)
 
 
@@ -47,22 +58,18 @@ class Chain:
     def __init__(
         self,
         sid: str,
+        terms: Terms,
         *,
-        place: Place,
-        in_ledger: bool = False,
         view: LedgerView | None = None,
         read_blob: BlobReader | None = None,
-        level: Redaction | None = None,
     ) -> None:
         """An empty chain.
 
         Args:
-            in_ledger: the lines are a ledger's, whose `meta` has other members. Always so at Place.LEDGER.
             view: what the ledger says of erasures: nothing else lets a value be gone from a store.
-            level: the level that a lone file promises.
         """
         self.sid = sid
-        self.place = place
+        self.place = terms.place
         self.size = 0
         self.head = genesis(sid)
         self.tree = Frontier()
@@ -72,7 +79,7 @@ class Chain:
         self.foreign: list[tuple[int, str]] = []
         self.unfinished: list[int] = []
         self.lost_marks: list[int] = []
-        self._in_ledger = in_ledger or place is Place.LEDGER
+        self._in_ledger = terms.in_ledger or terms.place is Place.LEDGER
         if view is None:
             self._view = LedgerView()
         else:
@@ -81,7 +88,7 @@ class Chain:
         for drop in self._view.drops.get(sid, ()):
             if drop.first == drop.last:
                 self._dropped[drop.first] = self._dropped.get(drop.first, frozenset()) | drop.names
-        self._level = level
+        self._level = terms.level
         self._read_blob = read_blob
         self._entries = Seen()
         self._seeds = Seen()

@@ -129,8 +129,8 @@ class Row:
         """The pinned key, and those that follow from it by what the first `size` entries say."""
         return tuple(key for key, n in self._counts.items() if n < max(size, 1))
 
-    def take(self, end: Epoch, *, store_id: str, n: int, leaves: Sequence[int], named: Sequence[bytes]) -> None:
-        """Take the next one, which stands after `n` entries with these leaves, 32 bytes each.
+    def take(self, end: Epoch, *, store_id: str, leaves: Sequence[int], named: Sequence[bytes]) -> None:
+        """Take the next one, which stands after the entries with these leaves, 32 bytes each.
 
         Args:
             named: the keys that count by the entries before it, the newest last. One of them ends a first epoch.
@@ -141,6 +141,7 @@ class Row:
         if self.is_broken:
             return  # nothing that comes after it is trusted
         before, self.last, self.is_broken = self.last, end, True
+        n = len(leaves) // 32
         known = (*_key(before), *(named[-MOST_KEYS:] if end.epoch == 1 else ()))
         signer = next((key for key in known if end.is_by(key, store_id)), None)
         problem = _problem(end, before, signer)

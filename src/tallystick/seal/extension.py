@@ -188,13 +188,19 @@ def parse_answer(data: bytes) -> Note:
         code = Code.FAILED
     if code is Code.SIGNED:
         return parse_note(said)
-    size, _, why = said.decode("utf-8", "replace")[:2_000].partition("\n")
-    raise RefusedError(code, why or "the signer gave no answer", size=int(size) if size.isdecimal() else None)
+    text, _, why = said.decode("utf-8", "replace")[:2_000].partition("\n")
+    size = None
+    if text.isdecimal():
+        size = int(text)
+    raise RefusedError(code, why or "the signer gave no answer", size=size)
 
 
 def refusal_text(error: RefusedError) -> bytes:
     """A refusal as it is sent."""
-    return answer_text(error.code, f"{'' if error.size is None else error.size}\n{error}".encode())
+    size = ""
+    if error.size is not None:
+        size = str(error.size)
+    return answer_text(error.code, f"{size}\n{error}".encode())
 
 
 def in_steps(signed: int, size: int) -> list[tuple[int, int]]:

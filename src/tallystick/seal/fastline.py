@@ -74,14 +74,22 @@ def accept_full(text: bytes, *, sid: bytes, n: int, prev: bytes, in_ledger: bool
         # `fields` are the first two.
         if text.count(b"{") + text.count(b"[") > limits.DEPTH and limits.is_deeper(fields, limits.DEPTH - 1):
             return None
-        meta_text = shown[-1] if shown[-1].startswith(_META) else next(part for part in shown if part.startswith(_META))
+        meta_text = shown[-1]
+        if not meta_text.startswith(_META):
+            meta_text = next(part for part in shown if part.startswith(_META))
         if len(meta_text) - len(_META) > limits.META_BYTES:
             return None
         check_meta(meta, meta_text[len(_META) :], in_ledger=in_ledger)
     except (msgspec.DecodeError, ValueError, TypeError, KeyError, RecursionError, FormatError):
         return None
-    parents = () if listed == b"[]" else tuple(listed[2:-2].decode().split('","'))
-    return Accepted(sha256(ENTRY_START + entry).digest(), seed, meta, parents)
+    return Accepted(sha256(ENTRY_START + entry).digest(), seed, meta, _split(listed))
+
+
+def _split(listed: bytes) -> tuple[str, ...]:
+    """The parents in a text of them."""
+    if listed == b"[]":
+        return ()
+    return tuple(listed[2:-2].decode().split('","'))
 
 
 def _listed_parents(text: bytes) -> bytes:

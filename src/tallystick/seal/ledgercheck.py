@@ -14,7 +14,7 @@ import msgspec
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
 from tallystick.model.verdict import Defect, Level, Rule
-from tallystick.seal.chain import Chain, Place
+from tallystick.seal.chain import Chain, Place, Terms
 from tallystick.seal.epochs import Epoch, LiveEpoch, Row, epoch_of, why_not_forward
 from tallystick.seal.keys import PublicKey
 from tallystick.seal.ledger import LedgerView
@@ -125,7 +125,7 @@ class _Reading:
             try:
                 if chain is None:
                     self.store_id = sid_of(text)
-                    chain = Chain(self.store_id, place=Place.LEDGER, read_blob=read_blob)
+                    chain = Chain(self.store_id, Terms(Place.LEDGER), read_blob=read_blob)
                 self._take(chain, chain.feed(text))
             except FormatError as error:
                 self.defects.append(found_defect(self.store_id, self.size, error))
@@ -140,7 +140,10 @@ class _Reading:
         self.take_end(epoch_of(meta), self.size)
         self.whole.feed(meta)
         self._leaves += chain.head
-        (self.covered if self.size < self._covered_size else self.tail).feed(meta)
+        if self.size < self._covered_size:
+            self.covered.feed(meta)
+        else:
+            self.tail.feed(meta)
         self.size += 1
         if self.size in self._sizes:
             self.roots[self.size] = chain.tree.root()
@@ -152,7 +155,7 @@ class _Reading:
         if end is None or self.store_id is None:
             return
         try:
-            self.row.take(end, store_id=self.store_id, n=self.size, leaves=self._leaves, named=self.whole.keys)
+            self.row.take(end, store_id=self.store_id, leaves=self._leaves, named=self.whole.keys)
         except FormatError as error:
             self.broken.append(found_defect(self.store_id, n, error))
 
@@ -161,32 +164,39 @@ class _Reading:
         return self._keys.get(max(size, 1), tuple(self.whole.keys))
 
 
-def check_ledger(
-    lines: Lines | None,
-    note: bytes | None,
-    *,
-    pinned: PublicKey | None = None,
-    remembered: bytes | None = None,
-    known: Sequence[KnownHead] = (),
-    live: LiveEpoch | None = None,
-    read_blob: BlobReader | None = None,
-) -> LedgerCheck:
-    """Check the ledger's lines, its head, and the head that the verifier remembers from earlier.
+class Outside(msgspec.Struct, frozen=True, kw_only=True):
+    """What a verifier knows of a ledger that is not beside it."""
 
-    Args: lines: the ledger, or None. note: the head beside it, or None. pinned: the only key to trust; else the keys
-    that the ledger itself names are taken, and the verdict says so. known: what others remember of this ledger. live:
-    what its signer says of its epochs, if it has some.
+    pinned: PublicKey | None = None
+    """The only key to trust; else the keys that the ledger itself names are taken, and the verdict says so."""
+    remembered: bytes | None = None
+    """A head that the verifier has from earlier."""
+    known: Sequence[KnownHead] = ()
+    """What others remember of this ledger."""
+    live: LiveEpoch | None = None
+    """What its signer says of its epochs, if it has some."""
+
+
+def check_ledger(
+    lines: Lines | None, note: bytes | None, outside: Outside | None = None, *, read_blob: BlobReader | None = None
+) -> LedgerCheck:
+    """Check the ledger's lines, its head, and what the verifier knows from elsewhere.
+
+    Args:
+        lines: the ledger, or None. note: the head beside it, or None.
     """
-    parsed = {
-        what: _parsed(text) for what, text in (("head", note), ("remembered head", remembered)) if text is not None
-    }
+    outside = outside or Outside()
+    pinned, known, live = outside.pinned, outside.known, outside.live
+    texts = (("head", note), ("remembered head", outside.remembered))
+    parsed = {what: _parsed(text) for what, text in texts if text is not None}
     heads = {what: head for what, head in parsed.items() if isinstance(head, Note)}
     own = heads.get("head")
     reading = _Reading(own, (*heads.values(), *known), pinned)
     if lines is not None:
         reading.read(lines, read_blob)
-    for end in live.after(reading.row.last) if live is not None and not reading.defects else ():
-        reading.take_end(end, None)
+    if live is not None and not reading.defects:
+        for end in live.after(reading.row.last):
+            reading.take_end(end, None)
     reading.defects += reading.broken
     defects, store, signed, wrong_key = list(reading.defects), reading.store_id, False, False
     for what, head in parsed.items():
@@ -209,16 +219,15 @@ def check_ledger(
     if lacks is None and reading.row.last is not None:
         levels.add(Level.A3F)
         newest[Level.A3F] = reading.row.last.ended
-    if signed:
-        view = reading.covered
-    else:
-        view = reading.whole
+    view, tail, head_size = reading.whole, LedgerView(), None
+    if signed and own is not None:
+        view, tail, head_size = reading.covered, reading.tail, own.size
     defects += [Defect(store, n, Rule.HEAD, "a size smaller than one before of its session") for n in view.fallen]
     return LedgerCheck(
         store_id=store,
         view=view,
-        tail=reading.tail if signed else LedgerView(),
-        head_size=own.size if own is not None and signed else None,
+        tail=tail,
+        head_size=head_size,
         pinned=pinned is not None,
         wrong_key=wrong_key,
         defects=tuple(sorted(defects, key=lambda item: item.place)[:1]),

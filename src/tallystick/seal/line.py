@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -100,60 +100,65 @@ def hash_of(entry: Entry) -> bytes:
     return entry_hash(entry_text(entry.fields, entry.n, entry.parents, entry.prev, entry.sid))
 
 
-def seal_line(
-    *,
-    sid: str,
-    n: int,
-    prev: bytes,
-    parents: tuple[str, ...],
-    seed: bytes,
-    values: Mapping[str, Json],
-    raw: Mapping[str, bytes] | None = None,
-) -> Sealed:
-    """Seal one step: commit to every value, chain the entry to `prev`, and write the line in its full form.
+class Slot(NamedTuple):
+    """Where in a journal an entry goes."""
+
+    sid: str
+    """The journal's id."""
+    n: int
+    """The entry's number."""
+    prev: bytes
+    """Hash of entry n−1, or genesis."""
+    parents: tuple[str, ...] = ()
+
+
+def seal_line(slot: Slot, *, seed: bytes, values: Mapping[str, Json], raw: Mapping[str, bytes] | None = None) -> Sealed:
+    """Seal one step: commit to every value, chain the entry to the one before it, and write the line in its full form.
 
     Args:
-        sid: the journal's id. n: the entry's number. prev: hash of entry n−1, or genesis. seed: 32 fresh random bytes.
-        values: JSON values by field name, `meta` among them. raw: bytes by field name, always kept as blobs.
+        seed: 32 fresh random bytes. values: JSON values by field name, `meta` among them.
+        raw: bytes by field name, always kept as blobs.
 
     Raises:
         FormatError: a value has no canonical form, or the entry is over a limit that a blob cannot lift.
     """
-    if not raw and "meta" in values and len(parents) <= limits.PARENTS and len(values) <= limits.NAMES:
-        sealed = _seal_small(sid, n, prev, parents, seed, values)
+    if not raw and "meta" in values and len(slot.parents) <= limits.PARENTS and len(values) <= limits.NAMES:
+        sealed = _seal_small(slot, seed, values)
         if sealed is not None:
             return sealed
     texts: dict[str, tuple[Kind, bytes]] = {name: ("json", canonical(value)) for name, value in values.items()}
     for name, data in (raw or {}).items():
         texts[name] = ("raw", data)
-    _check_writable(texts, parents)
+    _check_writable(texts, slot.parents)
     commitments: dict[str, bytes] = {}
     for name in sorted(texts):
         kind, text = texts[name]
         commitments[name] = commitment(name, kind, salt(seed, name), text)
-    entry = entry_text(fields_hash(commitments.items()).hex(), n, parents, prev.hex(), sid)
+    entry = _entry_in(slot, fields_hash(commitments.items()).hex())
     as_blobs = _blob_names(texts, len(entry))
     blobs = tuple(Blob(commitments[name].hex(), *texts[name]) for name in commitments if name in as_blobs)
     line = _full_text(entry, seed, texts, commitments, as_blobs)
-    return Sealed(line, entry_hash(entry), n, blobs)
+    return Sealed(line, entry_hash(entry), slot.n, blobs)
 
 
 _SMALL = 8 * 1024
 
 
-def _seal_small(
-    sid: str, n: int, prev: bytes, parents: tuple[str, ...], seed: bytes, values: Mapping[str, Json]
-) -> Sealed | None:
+def _entry_in(slot: Slot, fields: str) -> bytes:
+    return entry_text(fields, slot.n, slot.parents, slot.prev.hex(), slot.sid)
+
+
+def _seal_small(slot: Slot, seed: bytes, values: Mapping[str, Json]) -> Sealed | None:
     """`seal_line` for the common step, whose values are JSON and stay in the line; None for any other."""
     committed = commit_all(seed, values, canonical, _SMALL)
     if committed is None:
         return None
     digest, shown = committed
-    entry = entry_text(digest, n, parents, prev.hex(), sid)
+    entry = _entry_in(slot, digest)
     line = b'{"entry":%b,"fields":{%b},"seed":"%b"}\n' % (entry, b",".join(shown), seed.hex().encode())
     if limits.exceeds_depth(line, limits.DEPTH):
         return None
-    return Sealed(line, entry_hash(entry), n)
+    return Sealed(line, entry_hash(entry), slot.n)
 
 
 def _check_writable(texts: Mapping[str, tuple[Kind, bytes]], parents: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ Owns the rule that `meta` holds nothing a person wrote. `fit_meta` is the writer
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -136,10 +136,13 @@ def _check_value(value: Json, key: str, *, depth: int) -> None:
     elif isinstance(value, dict | list):
         if depth > META_DEPTH:
             raise _refuse(f"{key} is nested deeper than {META_DEPTH}")
-        for name in value if isinstance(value, dict) else ():
-            if not is_meta_string(name):
-                raise _refuse(f"{key} has a member {name[:60]!r}")
-        for item in value.values() if isinstance(value, dict) else value:
+        items: Iterable[Json] = value
+        if isinstance(value, dict):
+            for name in value:
+                if not is_meta_string(name):
+                    raise _refuse(f"{key} has a member {name[:60]!r}")
+            items = value.values()
+        for item in items:
             _check_value(item, key, depth=depth + 1)
     elif value is None or isinstance(value, float) or abs(value) > SAFE_INTEGER:
         raise _refuse(f"{key}: neither null, nor a fraction, nor a number beyond ±(2^53−1) may stand there")
@@ -155,7 +158,10 @@ def fit_meta(members: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Js
     for key, value in members.items():
         if value is None:
             continue
-        (meta if _fits(key, value) else rest)[key] = value
+        if _fits(key, value):
+            meta[key] = value
+        else:
+            rest[key] = value
     return meta, rest
 
 

@@ -135,12 +135,14 @@ def check_proof(text: bytes, *, pinned: bytes | None = None, require: Require = 
         line = _step(proof, head)
     except FormatError as error:
         return _refused(error)
-    if pinned is None:
-        level = Level.A1
-    else:
-        level = Level.A2
+    level, authenticity, higher = Level.A1, Authenticity.UNSIGNED, _UNSIGNED
+    if pinned is not None:
+        level, authenticity, higher = Level.A2, Authenticity.SIGNED, _HIGHER
+    code = 3
+    if require is Require.A1 or (level is Level.A2 and require is Require.A2):
+        code = 0
     return ProofVerdict(
-        exit=0 if require is Require.A1 or (level is Level.A2 and require is Require.A2) else 3,
+        exit=code,
         valid=True,
         session=line.entry.sid,
         n=line.entry.n,
@@ -149,9 +151,9 @@ def check_proof(text: bytes, *, pinned: bytes | None = None, require: Require = 
         store=note.store_id,
         ledger_n=proof.index,
         ledger_size=note.size,
-        authenticity=Authenticity.UNSIGNED if pinned is None else Authenticity.SIGNED,
+        authenticity=authenticity,
         level=level,
-        why_not_higher=_UNSIGNED if pinned is None else _HIGHER,
+        why_not_higher=higher,
         shown=line.fields,
         withheld=len(line.withheld),
     )
@@ -162,11 +164,15 @@ class _WrongKey(FormatError):
 
 
 def _refused(error: FormatError) -> ProofVerdict:
-    rule = Rule(error.rule)
+    rule, code, authenticity = Rule(error.rule), 2, Authenticity.UNSIGNED
+    if rule in _MALFORMED:
+        code = 4
+    if isinstance(error, _WrongKey):
+        authenticity = Authenticity.WRONG_KEY
     return ProofVerdict(
-        exit=4 if rule in _MALFORMED else 2,
+        exit=code,
         valid=False,
-        authenticity=Authenticity.WRONG_KEY if isinstance(error, _WrongKey) else Authenticity.UNSIGNED,
+        authenticity=authenticity,
         why_not_higher="the proof does not hold",
         first_bad={"rule": rule.value, "why": str(error)},
     )

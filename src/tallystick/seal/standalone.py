@@ -636,11 +636,12 @@ def check_level(line: Line, level: str) -> None:
 class Journal:
     """One journal: what the walk over its lines finds, and the verdict on it.
 
-    `kind` is `session` or `ledger` in a store, else `lone`. Nothing from the first bad line on is taken in.
+    `kind` is `session` or `ledger` in a store, else `lone`; `level` is the one that a lone file promises. Nothing from the
+    first bad line on is taken in.
     """
 
-    def __init__(self, kind: str, sid: str | None, blobs: list[Path], facts: Facts, level: str = "") -> None:
-        self.kind, self.sid, self.blobs, self.facts, self.level = kind, sid, blobs, facts, level
+    def __init__(self, kind: str, sid: str | None, blobs: list[Path], facts: Facts) -> None:
+        self.kind, self.sid, self.blobs, self.facts, self.level = kind, sid, blobs, facts, ""
         self.is_ledger = kind == "ledger"
         self.lines = self.torn = 0
         self.hashes = bytearray()  # 32 bytes an entry
@@ -993,7 +994,8 @@ def verify_lone(path: Path, require: str, redaction: str | None) -> dict[str, Js
     """One journal outside a store: nothing is signed, and nothing says whether it is all there."""
     sid = path.stem if SID.fullmatch(path.stem) else None
     folders = [path.parent / "blobs", path.parent / "../../../blobs"]
-    journal = Journal("lone", sid, folders, Facts([]), redaction or "")
+    journal = Journal("lone", sid, folders, Facts([]))
+    journal.level = redaction or ""
     journal.read(path)
     if not journal.lines:
         journal.blame(0, "line", "not one complete line")
@@ -1131,6 +1133,15 @@ def check_proved_values(line: Line, is_ledger: bool) -> None:
     need(same, "fields", "the values are not those that were sealed")
 
 
+def proved_entry(raw: bytes, sid: str, numbers: range, *, is_ledger: bool) -> tuple[Line, bytes]:
+    """21.3: a line of a proof, which has one of these numbers, and its hash."""
+    line = parse_line(raw if len(raw) <= MAX_LINE else None)
+    need(line.entry["sid"] == sid, "sid", "an entry of the proof is of another journal than it should be")
+    need(line.entry["n"] in numbers, "n", "an entry of the proof has another number than it should have")
+    check_proved_values(line, is_ledger)
+    return line, entry_hash(line.entry)
+
+
 def split_proof(text: bytes) -> tuple[list[bytes], int, list[bytes], bytes]:
     """21.1 and 21.2: the lines in `extra`, the index, the path in the ledger, the note."""
     need(len(text) <= MAX_PROOF, "limit", f"the proof is longer than {MAX_PROOF} bytes")
@@ -1164,12 +1175,12 @@ class ProofReport(dict[str, Json]):
             self["authenticity"] = "wrong key"
             raise RuleError("signature", "the head is not signed by the pinned key")
         sid = store[1] if store else ""
-        head, leaf = self._entry(head_text, sid, note.size, index, is_ledger=True)
+        head, leaf = proved_entry(head_text, sid, range(index, index + 1), is_ledger=True)
         meta = head.fields.get("meta", {})
         need(meta.get("type") == "session_head", "class", "the ledger's entry is not a session_head")
         inside = root_from(leaf, index, note.size, ledger_path) == note.root
         need(inside, "head", "the ledger's entry is not under the head")
-        step, leaf = self._entry(step_text, meta["session"], meta["size"], None, is_ledger=False)
+        step, leaf = proved_entry(step_text, meta["session"], range(meta["size"]), is_ledger=False)
         inside = root_from(leaf, step.entry["n"], meta["size"], step_path).hex() == meta["root"]
         need(inside, "head", "the step is not in the session")
         self |= {"session": step.entry["sid"], "n": step.entry["n"], "entry": leaf.hex(), "size": meta["size"]}
@@ -1179,14 +1190,6 @@ class ProofReport(dict[str, Json]):
         self["exit"] = 0 if key or require == "A1" else 3
         higher = "A3 to A5 are not in a proof" if key else "no key is pinned, so nobody is known to have signed"
         self["why_not_higher"] = higher
-
-    def _entry(self, raw: bytes, sid: str, size: int, n: int | None, *, is_ledger: bool) -> tuple[Line, bytes]:
-        line = parse_line(raw if len(raw) <= MAX_LINE else None)
-        need(line.entry["sid"] == sid, "sid", "an entry of the proof is of another journal than it should be")
-        fitting = line.entry["n"] in range(size) if n is None else line.entry["n"] == n
-        need(fitting, "n", "an entry of the proof has another number than it should have")
-        check_proved_values(line, is_ledger)
-        return line, entry_hash(line.entry)
 
 
 def verify_proof(text: bytes, *, pinned: str | None = None, require: str | None = None) -> dict[str, Json]:

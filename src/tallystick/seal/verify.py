@@ -7,6 +7,7 @@ come from: lines and blobs are handed in, so sessions may be checked in any orde
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,7 +24,7 @@ from tallystick.model.verdict import (
     SessionVerdict,
     Verdict,
 )
-from tallystick.seal.chain import Chain, Place
+from tallystick.seal.chain import Chain, Place, Terms
 from tallystick.seal.ledger import LedgerView, SessionHead
 from tallystick.seal.ledgercheck import LedgerCheck, Lines, found_defect
 from tallystick.seal.levels import lacks_epochs, level_of, too_old_for, why_not_higher
@@ -42,22 +43,30 @@ class SessionCheck(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
 
 
+class Said(NamedTuple):
+    """What a ledger says of sessions."""
+
+    view: LedgerView
+    """By the entries that count."""
+    is_signed: bool
+    """Whether a verified head covers them."""
+    tail: LedgerView | None = None
+    """By the entries after them, which only give remarks."""
+
+
 def check_session(
     sid: str,
     lines: Lines | None,
-    view: LedgerView,
+    ledger: Said,
     *,
-    tail: LedgerView | None = None,
     read_blob: BlobReader | None = None,
-    is_signed: bool,
 ) -> SessionCheck:
     """Check one session of a store: its chain, then what the ledger says of it (section 14, steps 2–4).
 
     Args:
         lines: the journal; None if there is no file.
-        view: the ledger entries that count. tail: those after them, which only give remarks.
-        is_signed: whether a verified head covers `view`.
     """
+    view, is_signed, tail = ledger
     heads = view.heads.get(sid, [])
     if is_signed and heads:
         authenticity = Authenticity.SIGNED
@@ -65,7 +74,7 @@ def check_session(
         authenticity = Authenticity.UNSIGNED
     if lines is None:
         return _absent(sid, view, heads, authenticity)
-    chain = Chain(sid, place=Place.STORE, view=view, read_blob=read_blob)
+    chain = Chain(sid, Terms(Place.STORE), view=view, read_blob=read_blob)
     count, problem = _read(chain, lines, heads)
     covered = view.covered(sid)
     if problem is None and count < covered:
@@ -98,13 +107,15 @@ def check_session(
 
 def two_files(sid: str, count: int, view: LedgerView, *, is_signed: bool) -> SessionCheck:
     """What stands for a session of which there are several files: none of them is read, for none can be preferred."""
-    signed = is_signed and sid in view.heads
+    authenticity = Authenticity.UNSIGNED
+    if is_signed and sid in view.heads:
+        authenticity = Authenticity.SIGNED
     verdict = SessionVerdict(
         session=sid,
         steps=0,
         completeness=Completeness.TRUNCATED,
         unsealed=0,
-        authenticity=Authenticity.SIGNED if signed else Authenticity.UNSIGNED,
+        authenticity=authenticity,
         defect=Defect(sid, 0, Rule.SID, f"{count} files have the name of this session"),
     )
     return SessionCheck(verdict=verdict, last="")
@@ -191,8 +202,11 @@ def contained(lines: Iterable[bytes], wanted: frozenset[str]) -> frozenset[str]:
 def wanted_entries(checks: Iterable[SessionCheck], ledger: LedgerCheck | None = None) -> dict[str, frozenset[str]]:
     """The entries that sessions, and the ledger, refer to in other sessions: hashes by session."""
     wanted: dict[str, set[str]] = {}
-    for found in (*((ledger,) if ledger is not None else ()), *checks):
-        for _, reference in found.foreign:
+    references = [check.foreign for check in checks]
+    if ledger is not None:
+        references.append(ledger.foreign)
+    for found in references:
+        for _, reference in found:
             session, _, digest = reference.partition("#")
             wanted.setdefault(session, set()).add(digest)
     return {session: frozenset(digests) for session, digests in wanted.items()}
@@ -209,13 +223,15 @@ def with_foreign_parents(
     verdict = check.verdict
     steps = problem.n or 0
     covered = verdict.steps - verdict.unsealed  # or more, and then nothing was unsealed
-    whole = verdict.completeness is Completeness.SEALED
+    completeness = verdict.completeness
+    if completeness is Completeness.SEALED:
+        completeness = Completeness.TRUNCATED
     verdict = msgspec.structs.replace(
         verdict,
         defect=problem,
         steps=steps,
         unsealed=max(steps - covered, 0),
-        completeness=Completeness.TRUNCATED if whole else verdict.completeness,
+        completeness=completeness,
     )
     return msgspec.structs.replace(check, verdict=verdict)
 
@@ -283,8 +299,10 @@ def conclude(
         defects.append(Defect(ledger.store_id, None, Rule.HEAD, stale))
     elif stale is not None and too_old is None:
         too_old = stale
+    if cut and worst is not Completeness.MISSING:
+        worst = Completeness.CUT
     return Verdict(
-        completeness=Completeness.CUT if cut and worst is not Completeness.MISSING else worst,
+        completeness=worst,
         authenticity=authenticity,
         level=level,
         why_not_higher=why_not_higher(ledger),
@@ -315,7 +333,7 @@ def check_lone(
     """
     chain: Chain | None = None
     problem: Defect | None = None
-    sid = file_sid
+    sid, size, disclosure = file_sid, 0, Disclosure()
     for text in lines:
         if problem is not None:
             continue  # to the end, so that the torn tail is known
@@ -324,15 +342,13 @@ def check_lone(
                 first = parse_line(text)
                 sid = file_sid or first.entry.sid
                 is_ledger = first.meta.get("type") == "store_start"
-                chain = Chain(sid, place=Place.LONE, in_ledger=is_ledger, read_blob=read_blob, level=redaction)
+                chain = Chain(sid, Terms(Place.LONE, in_ledger=is_ledger, level=redaction), read_blob=read_blob)
             chain.feed(text)
+            size, disclosure = chain.size, chain.disclosure
         except FormatError as error:
-            problem = found_defect(sid, chain.size if chain else 0, error)
+            problem = found_defect(sid, size, error)
     if chain is None and problem is None:
         problem = Defect(sid, 0, Rule.LINE, "no complete line")
-    size = 0
-    if chain:
-        size = chain.size
     verdict = SessionVerdict(
         session=sid,
         steps=size,
@@ -340,7 +356,7 @@ def check_lone(
         unsealed=size,
         authenticity=Authenticity.UNSIGNED,
         defect=problem,
-        disclosure=chain.disclosure if chain else Disclosure(),
+        disclosure=disclosure,
     )
     return Verdict(
         completeness=Completeness.TRUNCATED,

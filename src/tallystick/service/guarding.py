@@ -9,13 +9,24 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tallystick.errors import TallystickError
+from tallystick.journal.archive import system_clock
 from tallystick.journal.home import Home
 
 _LOG = logging.getLogger(__name__)
 _EVERY_SECONDS = 300.0
 _FIRST_SECONDS = 5.0
+
+
+class Clocks(NamedTuple):
+    """The same time, twice."""
+
+    text: Callable[[], str] = system_clock
+    """RFC 3339."""
+    seconds: Callable[[], float] = time.time
+    """Since 1970."""
 
 
 class Guarding:
@@ -25,22 +36,19 @@ class Guarding:
         self,
         home: Home,
         tell: Callable[[str], object],
-        clock: Callable[[], str],
         *,
-        now: Callable[[], float] = time.time,
+        clocks: Clocks | None = None,
         refused: Callable[[], str | None] = lambda: None,
     ) -> None:
         """Look after a store.
 
         Args:
-            tell: called with each new alarm. clock: the time, RFC 3339. now: the same in seconds since 1970.
-            refused: why the signer refuses to sign, if it does.
+            tell: called with each new alarm. refused: why the signer refuses to sign, if it does.
         """
         self._refused = refused
-        self._now = now
+        self._clock, self._now = clocks or Clocks()
         self._home = home
         self._tell = tell
-        self._clock = clock
         self._due = time.monotonic() + _FIRST_SECONDS
         self.problem: str | None = None
         """Why a place off this machine did not get the newest head."""

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tallystick.agents.hooks import Reply
 from tallystick.capture.place import SOCKET, Place
@@ -57,6 +57,21 @@ _SPOOL_AGAIN_SECONDS = 5.0
 _MOST_FAILURES = 16
 
 
+class Chores(NamedTuple):
+    """What a recorder does besides answering on its socket, most of it while no one waits."""
+
+    indexing: Indexing
+    """Brings the index up to date."""
+    retaining: Retaining
+    """Drops the old."""
+    guarding: Guarding
+    """Looks around the store."""
+    warm: Callable[[], None]
+    """Loads what the first call would otherwise wait for."""
+    http: bool
+    """Whether it listens on a loopback port too."""
+
+
 class Server:
     """One recorder while it runs."""
 
@@ -64,27 +79,18 @@ class Server:
         self,
         place: Place,
         live: HookPipeline,
+        chores: Chores,
         *,
         idle_seconds: float,
-        http: bool = False,
-        warm: Callable[[], None] = lambda: None,
-        indexing: Indexing | None = None,
-        retaining: Retaining | None = None,
-        guarding: Guarding | None = None,
     ) -> None:
-        """A recorder that ends after `idle_seconds` without use.
-
-        Args: http: it listens on a loopback port too. warm: loads what the first call would otherwise wait for.
-        indexing: what brings the index up to date while no one waits. retaining: what drops the old, likewise.
-        guarding: what looks around the store, likewise.
-        """
+        """A recorder that ends after `idle_seconds` without use."""
         self.place = place
-        self._warm = warm
-        self._indexing = indexing
-        self._retaining = retaining
-        self._guarding = guarding
+        self._warm = chores.warm
+        self._indexing = chores.indexing
+        self._retaining = chores.retaining
+        self._guarding = chores.guarding
         self._at_work: asyncio.Future[None] | None = None
-        self._http = http
+        self._http = chores.http
         self._listener: Listener | None = None
         self.live = live
         self.began = time.time()
@@ -191,10 +197,7 @@ class Server:
         """Bring the index up to date a little, see to retention or look around the store, if no delivery came lately."""
         is_busy = self._at_work is not None and not self._at_work.done()
         is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
-        due = next(
-            (work for work in (self._indexing, self._retaining, self._guarding) if work is not None and work.is_due),
-            None,
-        )
+        due = next((work for work in (self._indexing, self._retaining, self._guarding) if work.is_due), None)
         if due is not None and is_quiet and not is_busy:
             self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
 
@@ -379,7 +382,7 @@ class Server:
             "decisions": counts.decisions,
             "checkpoints": self._marks(),
             "last_error": counts.last_error,
-            "anchoring_problem": self._guarding.problem if self._guarding is not None else None,
+            "anchoring_problem": self._guarding.problem,
             "signing_problem": None if (problem := self.live.session_writer.signing_problem) is None else str(problem),
             "port": None if self._listener is None else self._listener.port,
             "open_connections": self._gate.open,

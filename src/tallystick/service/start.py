@@ -19,7 +19,6 @@ from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.ingest.adapters import adapters
 from tallystick.ingest.transcript_follower import TranscriptFollower
-from tallystick.journal.archive import system_clock
 from tallystick.journal.home import Home
 from tallystick.live.alerts import LookAfter
 from tallystick.live.configuration import LiveConfiguration
@@ -29,7 +28,7 @@ from tallystick.service.deciding import Deciding
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.retaining import Retaining
-from tallystick.service.server import Server
+from tallystick.service.server import Chores, Server
 from tallystick.workspace.settings import read_setting
 
 _LOG_BYTES = 1 << 20
@@ -54,16 +53,14 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
         live = make_live(home, deciding, sealed=indexing.note, look_after=deciding.look_after)
         deciding.listen(live.note_policies)
         http = read_setting(home, "service.http") == "on"
-        server = Server(
-            place,
-            live,
-            idle_seconds=idle,
-            http=http,
-            warm=partial(_warm, deciding),
+        chores = Chores(
             indexing=indexing,
             retaining=Retaining(home),
-            guarding=Guarding(home, live.note_alarm, system_clock, refused=lambda: live.session_writer.refused),
+            guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),
+            warm=partial(_warm, deciding),
+            http=http,
         )
+        server = Server(place, live, chores, idle_seconds=idle)
         asyncio.run(server.run())
     finally:
         place.leave(claim)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 import msgspec
 
@@ -68,22 +69,24 @@ def is_compaction(step: Recorded) -> bool:
     )
 
 
-def compaction_of(
-    step: Recorded,
-    session: str,
-    *,
-    into: str | None = None,
-    before: Iterable[Recorded] = (),
-    after: Sequence[Recorded] = (),
-    spent: Recorded | None = None,
-) -> Compaction:
+class Around(NamedTuple):
+    """The steps around a compaction."""
+
+    before: Iterable[Recorded] = ()
+    """Those before it, newest first."""
+    after: Sequence[Recorded] = ()
+    """The first ones of the session that goes on."""
+    spent: Recorded | None = None
+    """The one that says what the summary cost, if that is another than the compaction itself."""
+
+
+def compaction_of(step: Recorded, session: str, *, into: str | None = None, around: Around | None = None) -> Compaction:
     """What is known of a compaction.
 
     Args:
         step: its step. session: the agent's own id of the session that it ended. into: of the one that goes on.
-        before: the steps before it, newest first. after: the first steps of the session that goes on.
-        spent: the step that says what the summary cost, if that is another.
     """
+    before, after, spent = around or Around()
     paid = step
     if spent is not None:
         paid = spent

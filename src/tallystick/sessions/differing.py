@@ -163,7 +163,7 @@ def difference(left: Move, right: Move) -> tuple[str, ...]:
     if left.name != right.name:
         return ("tool",)
     found = [
-        f"argument {name}" if left.kind is Kind.CALL and name else "arguments" if left.kind is Kind.CALL else "prompt"
+        _part(left.kind, name)
         for name in sorted({*left.parts, *right.parts})
         if left.parts.get(name) != right.parts.get(name)
     ]
@@ -172,6 +172,15 @@ def difference(left: Move, right: Move) -> tuple[str, ...]:
     changed = {*left.left, *right.left}
     found += [f"content of {path}" for path in sorted(changed) if left.left.get(path) != right.left.get(path)]
     return tuple(found)
+
+
+def _part(kind: Kind, name: str) -> str:
+    """What a part of a move is called."""
+    if kind is not Kind.CALL:
+        return "prompt"
+    if name:
+        return f"argument {name}"
+    return "arguments"
 
 
 def divergence(left: Sequence[Move], right: Sequence[Move]) -> Divergence | None:

@@ -137,15 +137,24 @@ def way_up(current: str, links: Links) -> Way | None:
     return Way(hops=tuple(hops))
 
 
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What is recorded of a session besides the way up from it."""
+
+    rotations: Sequence[Rotation] = ()
+    """The latest changes of the live session's id, oldest first."""
+    sealed: Sealed | None = None
+    compactions: Mapping[str, Json] | None = None
+    """As `sessions.compactions.summed` says them."""
+    continued_as: str | None = None
+    """The session that goes on after this one: an agent may go back to an older one."""
+
+
 def provenance(
     agent: str,
     handle: str,
     way: Way,
+    known: Known | None = None,
     *,
-    rotations: Sequence[Rotation] = (),
-    sealed: Sealed | None = None,
-    compactions: Mapping[str, Json] | None = None,
-    continued_as: str | None = None,
     most_hops: int | None = None,
 ) -> dict[str, Json]:
     """Our account of where a session of any agent comes from.
@@ -154,11 +163,11 @@ def provenance(
     ancestor of any kind. What ended the walk is said: `cycle` (parents go round) or `missing` (the parent that is not
     there), and `cutAt`, the session whose parent was not followed.
 
-    Args: handle: what the editor, or anyone who asks, calls the conversation. compactions: what
-    `sessions.compactions.summed` says of them. continued_as: the session that goes on after this one by what is
-    recorded: an agent may go back to an older one. most_hops: name so many hops at most; `hopsLeftOut` counts the
-    others.
+    Args:
+        handle: what the editor, or anyone who asks, calls the conversation. known: what else is recorded of it.
+        most_hops: name so many hops at most; `hopsLeftOut` counts the others.
     """
+    known = known or Known()
     (current, link), (root, root_link) = way.hops[0], way.hops[-1]
     said: dict[str, Json] = {
         "version": VERSION,
@@ -180,18 +189,18 @@ def provenance(
     said |= _why(link)
     if link.claimed:
         said["claimed"] = True
-    if continued_as is not None:
-        said["continuedAs"] = continued_as
+    if known.continued_as is not None:
+        said["continuedAs"] = known.continued_as
     shown = way.hops if most_hops is None else way.hops[:most_hops]
     said["hops"] = [_hop(way, place) for place in range(len(shown))]
     if len(shown) < len(way.hops):
         said["hopsLeftOut"] = len(way.hops) - len(shown)
-    if rotations:
-        said["rotations"] = [_rotation(rotation) for rotation in rotations]
-    if compactions is not None:
-        said["compactions"] = dict(compactions)
-    if sealed is not None:
-        said["sealed"] = {"session": sealed.session, "size": sealed.size, "head": sealed.head}
+    if known.rotations:
+        said["rotations"] = [_rotation(rotation) for rotation in known.rotations]
+    if known.compactions is not None:
+        said["compactions"] = dict(known.compactions)
+    if known.sealed is not None:
+        said["sealed"] = {"session": known.sealed.session, "size": known.sealed.size, "head": known.sealed.head}
     return said
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from tallystick.sessions.rates import Rates, microusd, prompt_tokens
 
@@ -96,37 +97,46 @@ def _both(one: int | None, other: int | None) -> int | None:
     return one + other
 
 
-def spent(
-    model: str,
-    tokens: Mapping[str, int],
-    pricing: Pricing | None,
-    *,
-    calls: int = 1,
-    at_ms: int | None = None,
-    said_microusd: int | None = None,
-    prompt: int | None = None,
-    half_told_calls: int = 0,
-) -> Spending:
-    """What tokens of one model come to.
+class Usage(msgspec.Struct, frozen=True):
+    """Tokens that one model used, in one call or in several."""
 
-    Args:
-        said_microusd: what the agent said that they cost; None: it said nothing.
-        prompt: how long each call's prompt was, where these are several calls; else that of the one is taken.
-        pricing: without it nothing has a price, and nothing is counted as unpriced.
-    """
-    counts = {kind: tokens.get(kind, 0) for kind in KINDS}
-    used = sum(counts[kind] for kind in _WHOLE)
-    length = prompt_tokens(tokens) if prompt is None else prompt
-    rates = None if pricing is None else pricing.rates(model, at_ms=at_ms, prompt=length)
-    cost = None if rates is None else rates.exact(counts)
-    is_said = said_microusd is not None
-    return Spending(
-        calls=calls,
+    model: str
+    tokens: Mapping[str, int]
+    calls: int = 1
+    at_ms: int | None = None
+    said_microusd: int | None = None
+    """What the agent said that they cost; None: it said nothing."""
+    prompt: int | None = None
+    """How long each call's prompt was, where these are several calls; else that of the one is taken."""
+    half_told_calls: int = 0
+
+    @property
+    def length(self) -> int:
+        """How long a call's prompt was."""
+        if self.prompt is None:
+            return prompt_tokens(self.tokens)
+        return self.prompt
+
+
+def spent(usage: Usage, pricing: Pricing | None) -> Spending:
+    """What tokens of one model come to. Without `pricing` nothing has a price, and nothing is counted as unpriced."""
+    counts = {kind: usage.tokens.get(kind, 0) for kind in KINDS}
+    cost, unpriced = None, 0
+    if pricing is not None:
+        rates = pricing.rates(usage.model, at_ms=usage.at_ms, prompt=usage.length)
+        if rates is not None:
+            cost = rates.exact(counts)
+        if cost is None:
+            unpriced = sum(counts[kind] for kind in _WHOLE)
+    spending = Spending(
+        calls=usage.calls,
         **counts,
         cost_picousd=cost,
-        unpriced_tokens=used if pricing is not None and cost is None else 0,
-        half_told_calls=half_told_calls,
-        said_calls=calls if is_said else 0,
-        said_microusd=said_microusd or 0,
-        ours_where_said_picousd=cost or 0 if is_said else 0,
+        unpriced_tokens=unpriced,
+        half_told_calls=usage.half_told_calls,
+    )
+    if usage.said_microusd is None:
+        return spending
+    return replace(
+        spending, said_calls=usage.calls, said_microusd=usage.said_microusd, ours_where_said_picousd=cost or 0
     )

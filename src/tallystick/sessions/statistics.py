@@ -18,7 +18,7 @@ from tallystick.sessions.figures import Figure, figures
 from tallystick.sessions.funnel import Funnel, Phases, funnel, phases
 from tallystick.sessions.pairing import Exchange, exchanges
 from tallystick.sessions.reported import Reported, Timing, reported, span_ms, timing
-from tallystick.sessions.spending import NOTHING, Pricing, Spending, spent
+from tallystick.sessions.spending import NOTHING, Pricing, Spending, Usage, spent
 
 IDLE_MS = 5 * 60_000
 """A longer silence counts as no one being at work, unless a step says that it took that long."""
@@ -193,14 +193,14 @@ class _Counting:
 
 def _spent(figure: Figure, pricing: Pricing | None) -> Spending:
     tokens = figure.tokens or {}
-    return spent(
+    usage = Usage(
         figure.model,
         tokens,
-        pricing,
         at_ms=figure.at_ms,
         said_microusd=figure.said_microusd,
         half_told_calls=int("input" not in tokens and tokens.get("output", 0) > 0),
     )
+    return spent(usage, pricing)
 
 
 def _models(every: Iterable[Figure], counting: _Counting) -> dict[str, ModelFigures]:

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +57,7 @@ class TreeRow(msgspec.Struct, frozen=True, kw_only=True):
     claimed: bool
     missing_parent: str | None
     in_circle: bool
-    skipped: int
+    skipped: int = 0
     hidden: int
 
 
@@ -164,7 +165,10 @@ class Forest:
         skipped = len(path) - len(drawn)
         for level, (above, below) in enumerate(itertools.pairwise(drawn)):
             hidden = self._sizes[above] - self._sizes[below] - 1
-            yield self._row(above, _last_of(level), Standing.ABOVE, skipped=skipped if level == 1 else 0, hidden=hidden)
+            row = self._row(above, _last_of(level), Standing.ABOVE, hidden=hidden)
+            if level == 1:
+                row = replace(row, skipped=skipped)
+            yield row
         yield from self._subtree(session, len(drawn) - 1, depth, skipped if len(drawn) == 2 else 0)
 
     def all_rows(self, *, depth: int | None = None) -> Iterator[TreeRow]:
@@ -181,7 +185,7 @@ class Forest:
             if not is_drawn:
                 hidden = self._sizes[session]
             if session == top:
-                yield self._row(session, lines, Standing.ASKED, skipped=skipped, hidden=hidden)
+                yield replace(self._row(session, lines, Standing.ASKED, hidden=hidden), skipped=skipped)
             else:
                 yield self._row(session, lines, Standing.BELOW, hidden=hidden)
             if is_drawn:
@@ -192,7 +196,7 @@ class Forest:
             for child in reversed(children):
                 waiting.append((child, below + 1, beside + ("└─ " if child == children[-1] else "├─ ")))
 
-    def _row(self, session: str, lines: str, standing: Standing, *, skipped: int = 0, hidden: int) -> TreeRow:
+    def _row(self, session: str, lines: str, standing: Standing, *, hidden: int) -> TreeRow:
         node = self._nodes[session]
         wanted = node.parent
         if wanted is None:
@@ -207,7 +211,6 @@ class Forest:
             claimed=node.claimed,
             missing_parent=None if has_parent else wanted,
             in_circle=session in self._cut,
-            skipped=skipped,
             hidden=hidden,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tallystick.errors import NotFoundError, UsageError
-from tallystick.journal.erase import Erased
+from tallystick.journal.erase import Erased, Grounds
 from tallystick.journal.erase import erase as erase_entry
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
@@ -37,6 +37,6 @@ def erase(home: Home, session: str, n: int, fields: Iterable[str], *, reason: st
     try:
         if home.journal(session) is None:
             raise NotFoundError(f"no session {session}")
-        return erase_entry(archive, SessionId(session), n, names, basis=basis, reason=reason)
+        return erase_entry(archive, SessionId(session), n, names, Grounds(basis, reason))
     finally:
         archive.close()

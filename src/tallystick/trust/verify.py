@@ -20,9 +20,10 @@ from tallystick.model.verdict import Defect, Require, Rule, Verdict
 from tallystick.seal.epochs import LiveEpoch
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.ledger import LedgerView
-from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, check_ledger
+from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, Outside, check_ledger
 from tallystick.seal.redact import Redaction
 from tallystick.seal.verify import (
+    Said,
     SessionCheck,
     check_lone,
     check_session,
@@ -85,10 +86,9 @@ def verify_store(
     ledger = check_ledger(
         LineFile(home.ledger) if home.ledger.exists() else None,
         home.note.read_bytes() if home.note.exists() else None,
-        pinned=parse_did_key(pinned) if pinned is not None else None,
-        remembered=remembered,
-        known=known,
-        live=live,
+        Outside(
+            pinned=parse_did_key(pinned) if pinned is not None else None, remembered=remembered, known=known, live=live
+        ),
         read_blob=blob_reader(home.blobs),
     )
     paths: dict[str, list[Path]] = {}
@@ -139,10 +139,8 @@ def check_job(job: _Job) -> SessionCheck:
     return check_session(
         job.sid,
         LineFile(job.path) if job.path is not None else None,
-        job.view,
-        tail=job.tail,
+        Said(job.view, job.is_signed, job.tail),
         read_blob=blob_reader(job.blobs),
-        is_signed=job.is_signed,
     )
 
 

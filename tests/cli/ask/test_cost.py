@@ -9,7 +9,7 @@ import pytest
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Step
-from tallystick.recording.record import Writer
+from tallystick.recording.writer import Writer
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202emodel\nforged  1  $0"

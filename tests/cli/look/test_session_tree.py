@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.model.step import Ref, SessionKind
-from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.session import Session
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
 PRICES = '"cheap" = "1,2"\n'

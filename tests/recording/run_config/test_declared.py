@@ -9,8 +9,9 @@ import pytest
 from tallystick.errors import UsageError
 from tallystick.journal.home import Home
 from tallystick.model.recorded import Recorded
-from tallystick.recording.recorder import Recorder, Session
+from tallystick.recording.recorder import Recorder
 from tallystick.recording.run_config.declared import LangoInputs, RunsUnder
+from tallystick.recording.session import Session
 from tallystick.sessions.fingerprint import Hook
 from tallystick.workspace.settings import set_setting
 

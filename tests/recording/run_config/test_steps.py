@@ -3,7 +3,7 @@
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Step
 from tallystick.recording.run_config.steps import change_step
-from tallystick.sessions.configuration import Given, configuration, differences, digested
+from tallystick.sessions.configuration import Given, configuration, digested
 from tallystick.sessions.declared_config import Told
 
 KEY = bytes(32)
@@ -19,7 +19,7 @@ def change(count: int) -> Step:
         for data in (b"1", b"2")
     )
     told = Told(agent="a", model="m", mode="plan")
-    return change_step(SessionId("0" * 32), told, before, now, differences(before, now), since=7)
+    return change_step(SessionId("0" * 32), told, before, now, since=7)
 
 
 def test_it_tells_what_changed_from_when_on_and_under_what_the_session_is_now() -> None:

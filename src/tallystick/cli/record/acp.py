@@ -45,7 +45,7 @@ def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, herme
     is the agent's.
     """
     from tallystick.capture.relay import end_as
-    from tallystick.ingest.acp import policy, tap
+    from tallystick.ingest.acp import Adding, policy, tap
     from tallystick.sessions.hermes_provenance import Rule
 
     decider = None
@@ -54,15 +54,14 @@ def acp(run: Run, command: tuple[str, ...], decide: bool, untouched: bool, herme
     rule = None
     if hermes_meta is not None:
         rule = Rule(hermes_meta)
-    tapped = tap(
-        run.home,
-        command,
+    adding = Adding(
         decide=decider,
         inject=not untouched,
         hermes_rule=rule,
         within=os.environ.get("TALLY_SESSION") or None,
         user_home=Path.home(),
     )
+    tapped = tap(run.home, command, adding)
     for fault in tapped.faults:
         run.warn(f"acp: {fault}")
     if tapped.ended.missed:

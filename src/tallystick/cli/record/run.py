@@ -31,7 +31,7 @@ def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_s
     passed on. Sessions of agents that it starts become its child sessions. With --json the report follows the command's
     own output.
     """
-    from tallystick.ingest.run import run_command
+    from tallystick.ingest.run import Command, run_command
     from tallystick.ingest.watch import watched_roots
 
     is_watched = not (no_files or no_watch)
@@ -39,7 +39,7 @@ def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_s
         roots = watched_roots([Path.cwd()], Path.home(), sensitive=not no_sensitive_roots)
     else:
         roots = []
-    done = run_command(run.home, command, cwd=Path.cwd(), environment=os.environ, files=not no_files, roots=roots)
+    done = run_command(run.home, Command(command, Path.cwd(), os.environ), files=not no_files, roots=roots)
     run.take(done.remarks)
     if run.json:
         run.answer("run", done, ())

@@ -44,7 +44,7 @@ def watch(run: Run, paths: tuple[Path, ...], pid: int | None, no_sensitive_roots
     recorded: in the session of the agent that works there, if there is exactly one, else in a session of the watcher.
     With --json each change is a document of its own on one line, and so is the report at the end.
     """
-    from tallystick.ingest.watch import watch_folders, watched_roots
+    from tallystick.ingest.watch import FolderWatch, watched_roots
 
     roots = watched_roots(paths or (Path.cwd(),), Path.home(), sensitive=not no_sensitive_roots)
 
@@ -55,9 +55,8 @@ def watch(run: Run, paths: tuple[Path, ...], pid: int | None, no_sensitive_roots
             members = {"session": session, "roots": [path_text(root.path) for root in roots]}
             run.write(envelope("watch-begin", members, [], on_one_line=True) + "\n")
 
-    done = watch_folders(
-        run.home, roots, stop=_until_signalled(), pid=pid, seen=lambda batch: _tell(run, batch), ready=ready
-    )
+    watch = FolderWatch(run.home, roots, pid=pid)
+    done = watch.run(_until_signalled(), seen=lambda batch: _tell(run, batch), ready=ready)
     run.take(done.remarks)
     if run.json:
         run.write(envelope("watch", _data(done), run.warnings, on_one_line=True) + "\n")

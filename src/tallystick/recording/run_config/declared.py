@@ -23,7 +23,7 @@ from tallystick.recording.run_config.recorded import known_configuration
 from tallystick.recording.run_config.steps import change_step
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.checkpoints import Trigger
-from tallystick.sessions.configuration import Configuration, Given, configuration, differences, digested
+from tallystick.sessions.configuration import Configuration, Given, configuration, digested
 from tallystick.sessions.declared_config import Told, told_inputs
 from tallystick.sessions.fingerprint import Hook, fingerprint, in_order, lango_metadata
 
@@ -63,64 +63,57 @@ class RunsUnder(msgspec.Struct, frozen=True, kw_only=True):
     lango: LangoInputs | None = None
 
 
-def tell(
-    session_writer: SessionWriter,
-    record: SessionRecord,
-    under: RunsUnder,
-    *,
-    source: Source,
-    before: Configuration | None = None,
-    git: Mapping[str, Json] | None = None,
-) -> Configuration:
-    """Record what a session runs under from now on, if it is news. Where checkpoints are off, only changes are recorded.
+class Declared:
+    """A session whose program says itself what it runs under."""
 
-    Args: before: what was reported last, where the journal does not say. git: what git says of the session's folder as
-    it begins.
+    def __init__(self, session_writer: SessionWriter, record: SessionRecord, source: Source) -> None:
+        self._session_writer = session_writer
+        self._record = record
+        self._source = source
 
-    Raises: UsageError: a section's name is not a word, or Lango has no such input. JournalError: it cannot be written.
-    """
-    with session_writer.lock:
-        now = _configuration(session_writer, record, under)
-        before = known_configuration(record) or before
-        if before is None:
-            _mark(session_writer, record, under, now, "session start", source, git)
+    def tell(
+        self, under: RunsUnder, *, before: Configuration | None = None, git: Mapping[str, Json] | None = None
+    ) -> Configuration:
+        """Record what the session runs under from now on, if it is news. With checkpoints off, only changes are recorded.
+
+        Args: before: what was reported last, where the journal does not say. git: what git says of the session's folder as
+        it begins.
+
+        Raises: UsageError: a section's name is not a word, or Lango has no such input. JournalError: it cannot be written.
+        """
+        record = self._record
+        with self._session_writer.lock:
+            now = _configuration(self._session_writer, record, under)
+            before = known_configuration(record) or before
+            if before is None:
+                self._mark(under, now, "session start", git)
+                return now
+            if before.fingerprint != now.fingerprint:
+                step = change_step(record.sid, Told(agent=record.agent), before, now, since=record.journal.size)
+                self._session_writer.add_to(record, replace(step, source=self._source))
+            if [hook.told() for hook in before.registry] != [hook.told() for hook in now.registry]:
+                self._mark(under, now, "hooks registered", None)
             return now
-        if before.fingerprint != now.fingerprint:
-            changed, told = differences(before, now), Told(agent=record.agent)
-            step = change_step(record.sid, told, before, now, changed, since=record.journal.size)
-            session_writer.add_to(record, replace(step, source=source))
-        if [hook.told() for hook in before.registry] != [hook.told() for hook in now.registry]:
-            _mark(session_writer, record, under, now, "hooks registered", source)
-        return now
 
-
-def _mark(
-    session_writer: SessionWriter,
-    record: SessionRecord,
-    under: RunsUnder,
-    now: Configuration,
-    label: str,
-    source: Source,
-    git: Mapping[str, Json] | None = None,
-) -> None:
-    meta, values = now.told()
-    if under.lango is None:
-        metadata = {}
-    else:
-        metadata = lango_metadata(under.lango.fingerprint, now.registry)
-    made = Mark(
-        trigger=Trigger.SESSION_START,
-        label=label,
-        git=git,
-        metadata=metadata,
-        meta=meta,
-        values=values,
-        source=source,
-    )
-    try:
-        mark(session_writer, record, made)
-    except CheckpointError:
-        return  # they are off: the session is recorded all the same
+    def _mark(self, under: RunsUnder, now: Configuration, label: str, git: Mapping[str, Json] | None) -> None:
+        meta, values = now.told()
+        if under.lango is None:
+            metadata = {}
+        else:
+            metadata = lango_metadata(under.lango.fingerprint, now.registry)
+        made = Mark(
+            trigger=Trigger.SESSION_START,
+            label=label,
+            git=git,
+            metadata=metadata,
+            meta=meta,
+            values=values,
+            source=self._source,
+        )
+        try:
+            mark(self._session_writer, self._record, made)
+        except CheckpointError:
+            return  # they are off: the session is recorded all the same
 
 
 def _configuration(session_writer: SessionWriter, record: SessionRecord, under: RunsUnder) -> Configuration:

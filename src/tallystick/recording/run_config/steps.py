@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Source, Step
-from tallystick.sessions.configuration import Configuration, Difference, in_words
+from tallystick.sessions.configuration import Configuration, Difference, differences, in_words
 from tallystick.sessions.declared_config import Told
 
 _MOST_NAMED = 100
@@ -19,11 +19,11 @@ def change_step(
     told: Told,
     before: Configuration,
     now: Configuration,
-    changed: tuple[Difference, ...],
     *,
     since: int,
 ) -> Step:
     """The step that says that a session goes on under another configuration, from entry `since` on."""
+    changed = differences(before, now)
     names = [difference.section for difference in changed]
     meta, values = now.told(names)
     meta |= {"reason": "configuration", "sections": names, "config_before": before.fingerprint, "position": since}
