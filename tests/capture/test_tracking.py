@@ -1,15 +1,19 @@
 """What version control says of files: repositories are made with git itself and read without it."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tallystick.capture.tracking import repository_of, tracking_of
+from tallystick.capture import tracking
+from tallystick.capture.tracking import GitState, git_state, repository_of, tracking_of
 from tallystick.policy.world import Tracking
 from tests.support.laws import examples
 
@@ -18,7 +22,7 @@ QUIET = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os
 WHO = ("-c", "user.name=dev", "-c", "user.email=dev@example.org", "-c", "commit.gpgsign=false")
 
 
-def git(folder: Path, *arguments: str) -> None:
+def run_git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *WHO, *arguments], cwd=folder, env=QUIET, check=True, capture_output=True)
 
 
@@ -36,9 +40,9 @@ def top(tmp_path: Path) -> Path:
     put(folder / "src/b.py", "b = 1\n")
     put(folder / "docs/guide.md", "# Guide\n")
     put(folder / ".gitignore", "build/\n*.log\n")
-    git(folder, "init", "-q", "--template=", "-b", "main")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "all")
+    run_git(folder, "init", "-q", "--template=", "-b", "main")
+    run_git(folder, "add", "-A")
+    run_git(folder, "commit", "-q", "-m", "all")
     return folder
 
 
@@ -65,14 +69,14 @@ def test_a_change_is_seen_although_the_index_remembers_the_same_times(top: Path)
 
 def test_what_is_staged_is_tracked_and_not_committed(top: Path) -> None:
     path = put(top / "src/new.py", "n = 1\n")
-    git(top, "add", "src/new.py")
+    run_git(top, "add", "src/new.py")
     assert said(path) == Tracking(root=str(top), is_tracked=True, changed=(str(path),))
 
 
 def test_a_commit_is_seen_at_once(top: Path) -> None:
     path = put(top / "src/a.py", "a = 2\n")
     assert not said(path).is_committed
-    git(top, "commit", "-q", "-am", "more")
+    run_git(top, "commit", "-q", "-am", "more")
     assert said(path).is_committed
 
 
@@ -132,14 +136,14 @@ def test_outside_of_a_repository_everything_is_untracked(tmp_path: Path) -> None
 def test_the_nearest_repository_counts(top: Path) -> None:
     inner = top / "vendor/lib"
     put(inner / "x.c", "int x;\n")
-    git(inner, "init", "-q", "--template=")
+    run_git(inner, "init", "-q", "--template=")
     assert repository_of(str(inner / "x.c")) == str(inner)
     assert repository_of(str(top / "vendor")) == str(top)
     assert repository_of(str(top.parent)) is None
 
 
 def test_a_linked_working_tree_is_a_repository_of_its_own(top: Path) -> None:
-    git(top, "worktree", "add", "-q", "../linked", "-b", "other")
+    run_git(top, "worktree", "add", "-q", "../linked", "-b", "other")
     linked = top.parent / "linked"
     assert said(linked / "src/a.py") == Tracking(root=str(linked), is_tracked=True, is_committed=True)
 
@@ -159,8 +163,8 @@ def test_line_ends_that_git_converts_are_no_change(top: Path) -> None:
 def test_a_file_that_is_kept_elsewhere_is_compared_with_its_pointer(top: Path) -> None:
     digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # of "hello"
     path = put(top / "big.bin", f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 5\n")
-    git(top, "add", "big.bin")
-    git(top, "commit", "-q", "-m", "big")
+    run_git(top, "add", "big.bin")
+    run_git(top, "commit", "-q", "-m", "big")
     path.write_text("hello")
     assert said(path).is_committed
     path.write_text("hullo")
@@ -170,8 +174,8 @@ def test_a_file_that_is_kept_elsewhere_is_compared_with_its_pointer(top: Path) -
 def test_a_link_is_compared_as_a_link(top: Path) -> None:
     link = top / "link"
     link.symlink_to("src/a.py")
-    git(top, "add", "link")
-    git(top, "commit", "-q", "-m", "link")
+    run_git(top, "add", "link")
+    run_git(top, "commit", "-q", "-m", "link")
     assert said(link).is_committed
     link.unlink()
     link.symlink_to("src/b.py")
@@ -190,7 +194,7 @@ def test_nothing_that_a_repository_names_is_run(top: Path, setting: tuple[str, s
     hook = put(top / "hooks/post-index-change", f"#!/bin/sh\ntouch {mark}\n")
     hook.chmod(0o755)
     put(top / ".gitattributes", "*.py filter=evil diff=evil\n")
-    git(top, "config", setting[0], setting[1].format(mark=mark, folder=top))
+    run_git(top, "config", setting[0], setting[1].format(mark=mark, folder=top))
     put(top / "src/a.py", "a = 2\n")
     assert not said(top / "src/a.py").is_committed
     assert said(top / "src").changed
@@ -199,8 +203,8 @@ def test_nothing_that_a_repository_names_is_run(top: Path, setting: tuple[str, s
 
 @pytest.mark.parametrize("extension", ["worktreeConfig", "partialClone", "preciousObjects", "relativeWorktrees"])
 def test_extensions_of_the_format_are_no_damage(top: Path, extension: str) -> None:
-    git(top, "config", "core.repositoryformatversion", "1")
-    git(top, "config", f"extensions.{extension}", "origin" if extension == "partialClone" else "true")
+    run_git(top, "config", "core.repositoryformatversion", "1")
+    run_git(top, "config", f"extensions.{extension}", "origin" if extension == "partialClone" else "true")
     assert said(top / "src/a.py").is_committed
 
 
@@ -229,3 +233,132 @@ def test_a_file_that_never_ends_is_not_read(top: Path) -> None:
 def test_a_file_is_committed_exactly_if_it_holds_what_was_committed(top: Path, data: bytes) -> None:
     (top / "src/b.py").write_bytes(data)
     assert said(top / "src/b.py").is_committed == (data.replace(b"\r\n", b"\n") == b"b = 1\n")
+
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def git(work: Path, tmp_path: Path) -> Git:
+    """`git(*words)` in `work`, which is a repository with one commit."""
+
+    def run(*words: str) -> str:
+        names = {f"GIT_{who}_{what}": "dev" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", **names}
+        done = subprocess.run(["git", *words], cwd=work, env=environment, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    run("init", "-q", "-b", "main")
+    (work / "a.txt").write_text("one\n")
+    (work / ".gitignore").write_text("*.log\n")
+    run("add", ".")
+    run("commit", "-qm", "first")
+    return run
+
+
+def dirty(work: Path) -> str:
+    state = git_state(str(work))
+    assert state is not None
+    assert state.dirty is not None
+    return state.dirty
+
+
+def test_a_clean_tree_has_a_commit_and_a_branch(git: Git, work: Path) -> None:
+    wanted = GitState(head=git("rev-parse", "HEAD"), ref="refs/heads/main")
+    assert git_state(str(work)) == wanted
+    (work / "below").mkdir()
+    assert git_state(str(work / "below")) == wanted
+    (work / "ignored.log").write_text("noise")
+    assert git_state(str(work)) == wanted
+    assert wanted.members() == {"head": wanted.head, "ref": "refs/heads/main"}
+
+
+def test_a_detached_head_names_no_branch_and_a_new_repository_no_commit(git: Git, work: Path) -> None:
+    git("checkout", "-q", "--detach")
+    state = git_state(str(work))
+    assert state is not None
+    assert (state.head, state.ref) == (git("rev-parse", "HEAD"), None)
+    git("checkout", "-q", "--orphan", "fresh")
+    fresh = git_state(str(work))
+    assert fresh is not None
+    assert (fresh.head, fresh.ref) == (None, "refs/heads/fresh")
+
+
+def test_the_digest_is_of_what_differs_and_nothing_else(git: Git, work: Path) -> None:
+    (work / "a.txt").write_text("two\n")
+    changed = dirty(work)
+    (work / "new.txt").write_text("new")
+    (work / "deep").mkdir()
+    (work / "deep" / "x.txt").write_text("x")
+    more = dirty(work)
+    assert len({changed, more}) == 2
+    (work / "deep" / "noise.log").write_text("ignored")
+    assert dirty(work) == more
+    (work / "deep" / "x.txt").write_text("y")
+    assert dirty(work) not in (changed, more)
+    (work / "deep" / "x.txt").write_text("x")
+    git("add", "a.txt")  # staging changes nothing of what is there
+    assert dirty(work) == more
+    (work / "new.txt").unlink()
+    (work / "deep" / "x.txt").unlink()
+    assert dirty(work) == changed
+    git("checkout", "-q", "HEAD", "a.txt")
+    clean = git_state(str(work))
+    assert clean is not None
+    assert clean.dirty is None
+
+
+def test_a_file_that_is_gone_or_can_be_run_now_differs(git: Git, work: Path) -> None:
+    (work / "a.txt").unlink()
+    gone = dirty(work)
+    (work / "a.txt").write_text("one\n")
+    (work / "a.txt").chmod(0o755)
+    assert dirty(work) != gone
+
+
+def test_what_is_no_plain_file_is_not_opened(git: Git, work: Path) -> None:
+    os.mkfifo(work / "pipe.txt")
+    (work / "link.txt").symlink_to("/dev/zero")
+    (work / "a.txt").unlink()
+    os.mkfifo(work / "a.txt")
+    assert len(dirty(work)) == 64
+
+
+def test_more_than_is_looked_at_is_said_to_be_a_part(git: Git, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (work / "big.txt").write_bytes(b"x" * 2000)
+    monkeypatch.setattr(tracking, "_MOST_BYTES", 1000)
+    state = git_state(str(work))
+    assert state is not None
+    assert state.is_partial
+    assert state.members()["partial"] is True
+    monkeypatch.setattr(tracking, "_MOST_COMPARED", 1)
+    of_nothing = git_state(str(work))
+    assert of_nothing is not None
+    assert (of_nothing.dirty, of_nothing.is_partial) == (None, True)
+
+
+def test_a_repository_that_is_damaged_or_none_says_nothing(git: Git, work: Path, tmp_path: Path) -> None:
+    (work / ".git" / "HEAD").write_bytes(b"\xff\x00 nonsense")
+    assert git_state(str(work)) is None
+    assert git_state(str(tmp_path)) is None
+    assert git_state("/no/such/folder") is None
+    assert git_state("a\0b") is None
+    assert git_state(".") is None
+    assert git_state(str(work / "gone")) is None
+
+
+def test_nothing_of_a_repository_is_run(git: Git, work: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    git("config", "core.fsmonitor", f"touch {trap}")
+    git("config", "filter.evil.clean", f"touch {trap}")
+    (work / ".gitattributes").write_text("* filter=evil\n")
+    (work / "a.txt").write_text("two\n")
+    dirty(work)
+    assert not trap.exists()

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tallystick.errors import JournalError, NotFoundError, UsageError
 from tallystick.journal.headless import FileStore
-from tallystick.journal.headless_read import read_log
+from tallystick.journal.headless_file import read_log
 from tallystick.sessions.session_log import Event, EventMeta, safe_members
-from tests.journal.test_headless_read import GOLDEN, LEGACY
+from tests.journal.test_headless_file import GOLDEN, LEGACY
 from tests.sessions.session_events import EVENTS, RUNNING, said
 from tests.support.laws import examples
 

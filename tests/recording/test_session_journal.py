@@ -20,7 +20,7 @@ from tallystick.capture.discover import recognise
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.ingest.import_ import Importer
 from tallystick.journal.archive import Archive
-from tallystick.journal.headless_read import read_log
+from tallystick.journal.headless_file import read_log
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
@@ -30,7 +30,7 @@ from tallystick.recording.session_journal import JournalStore
 from tallystick.recording.session_log import Session, SessionManager
 from tallystick.sessions.session_log import Event, Log, safe_members
 from tallystick.trust.verify import verify_store
-from tests.journal.test_headless_read import GOLDEN, LEGACY
+from tests.journal.test_headless_file import GOLDEN, LEGACY
 from tests.sessions.session_events import EVENTS, RUNNING, said
 from tests.support.laws import examples
 

@@ -11,12 +11,11 @@ import pytest
 
 from tallystick.ask.prices import FILE as PRICES
 from tallystick.ask.rate_cache import FILE as RATES
-from tallystick.capture import recorder
+from tallystick.capture import recorder, supervisor
 from tallystick.capture.completion_files import MARK, completion_file, completion_files, write_completion
 from tallystick.capture.place import Place
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
-from tallystick.service import units as texts
 from tallystick.setup.install import install
 from tallystick.setup.purge import _OF_THE_STORE, Item, State, losses, purge
 
@@ -53,13 +52,13 @@ def connect_everything(home: Home, where: Surroundings) -> None:
     install(home, "gptme", where)
     unit = where.user / ".config" / "systemd" / "user" / "tallystick.service"
     unit.parent.mkdir(parents=True)
-    unit.write_text(texts.systemd(home))
+    unit.write_text(supervisor.systemd(home.folder))
     wanted = unit.parent / "default.target.wants" / unit.name
     wanted.parent.mkdir()
     wanted.symlink_to(unit)
     agent = where.user / "Library" / "LaunchAgents" / "dev.tallystick.recorder.plist"
     agent.parent.mkdir(parents=True)
-    agent.write_text(texts.launchd(home))
+    agent.write_text(supervisor.launchd(home.folder))
     write_completion(completion_file("bash", where.user, where.environment), f"# {MARK} bash`.\n")
 
 
@@ -121,7 +120,7 @@ def test_a_folder_without_a_store_is_left_alone(where: Surroundings, tmp_path: P
 def test_units_of_another_store_stay(home: Home, where: Surroundings, tmp_path: Path) -> None:
     unit = where.user / ".config" / "systemd" / "user" / "other.service"
     unit.parent.mkdir(parents=True)
-    unit.write_text(texts.systemd(Home(tmp_path / "other")))
+    unit.write_text(supervisor.systemd(tmp_path / "other"))
     (unit.parent / "mine.service").write_text("[Service]\nExecStart=/bin/true\n")
     assert of(list(purge(home, where)), "unit") == [State.STAYS]
     assert sorted(path.name for path in unit.parent.iterdir()) == ["mine.service", "other.service"]

@@ -17,8 +17,7 @@ from tallystick.recording.alert_chain import AlertChain, known_head, place_of
 from tallystick.recording.record import sealable
 from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.trust.rebuild import rebuild
-from tallystick.workspace.alert_table import take_alerts
-from tallystick.workspace.indexing import bring_up_to_date
+from tallystick.workspace.indexing import bring_up_to_date, take_alerts
 
 SESSION = "work"
 AGENT = "demo"

@@ -6,8 +6,6 @@ __all__ = [
     "completion_files",
     "content",
     "discover",
-    "environment",
-    "head",
     "hermes_store",
     "history",
     "http",

@@ -1,7 +1,9 @@
 """A small HTTP/1.1 server on loopback: requests in, whole; responses out. No framework, no routes, no state.
 
-Owns connections and their limits: sizes, times, how many; keep-alive; who is refused before a body is read
-(`capture._http_guard`). The protocol's grammar is h11's. Must not know what is asked or answered.
+Owns connections and their limits: sizes, times, how many; keep-alive; who is refused before a body is read: a port of
+loopback can be reached by every program and every web page of the machine, so the Host header (a page whose name was
+pointed at 127.0.0.1 sends its own), Origin and Sec-Fetch-Site (a page of another site says so) and the bearer token
+(another user has none) are looked at. The protocol's grammar is h11's. Must not know what is asked or answered.
 
     async def handler(request: Request) -> Response: ...
 
@@ -20,13 +22,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
+import ipaddress
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 import h11
 import msgspec
 
-from tallystick.capture._http_guard import is_loopback, refusal
 from tallystick.errors import SourceError
 
 _CHUNK = 1 << 16
@@ -326,3 +330,53 @@ def _joined(head: h11.Request) -> dict[str, str]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
     return headers
+
+
+_NAMES = frozenset(("localhost",))
+_OURS = frozenset(("same-origin", "none"))  # `none`: a person typed the address
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, as a name or an address without brackets, is this machine and no other."""
+    if host.lower() in _NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refusal(headers: Mapping[str, str], *, port: int, token: str | None) -> tuple[int, str] | None:
+    """The status and reason by which a request is refused; None lets it in.
+
+    Args:
+        headers: names in lower case. port: the one that is listened on. token: what `Authorization: Bearer` must hold.
+    """
+    if not _is_here(f"//{headers.get('host', '')}", port):
+        return 403, "the Host header names another host"
+    origin = headers.get("origin")
+    if origin is not None and not (origin.startswith("http://") and _is_here(origin[len("http:") :], port)):
+        return 403, "a page of another origin asked"
+    if headers.get("sec-fetch-site", "none") not in _OURS:
+        return 403, "a page of another site asked"
+    if token is not None and not bears(headers, token):
+        return 401, "the bearer token is missing or wrong"
+    return None
+
+
+def bears(headers: Mapping[str, str], token: str) -> bool:
+    """Whether the `Authorization` header holds the token. Takes as long for a nearly right one as for any other."""
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
+
+
+def _is_here(address: str, port: int) -> bool:
+    """Whether `//host:port` is this listener."""
+    try:
+        parts = urlsplit(address)
+        there = 80
+        if parts.port is not None:
+            there = parts.port
+    except ValueError:
+        return False
+    return parts.hostname is not None and is_loopback(parts.hostname) and there == port and parts.username is None

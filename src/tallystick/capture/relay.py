@@ -220,7 +220,7 @@ class _Onlooker:
             return None
 
     def result(self, work: _Work) -> Passing | None:
-        """What came of an answer that took a while."""
+        """The result of an answer that took a while."""
         if not work.is_done:
             self.fault(f"no answer in {work.seconds:g} s, the line went on as it was")
             return None

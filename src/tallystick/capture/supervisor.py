@@ -1,7 +1,7 @@
-"""Units of the user's supervisor that run a recorder: files that `tally service unit` printed and the user put in place.
+"""Units of the user's supervisor that run a recorder: systemd's user unit, launchd's property list.
 
-Owns finding them (systemd.unit(5) "User Unit Search Path", launchd.plist(5)) and ending what they run. Must not know their
-texts beyond the command in them, nor what a recorder is.
+Owns their texts (systemd.service(5), launchd.plist(5)), which the user puts in place, finding them there (systemd.unit(5)
+"User Unit Search Path") and ending what they run. Must not know what a recorder is.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import plistlib
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -117,3 +118,57 @@ def _tell(words: tuple[str, ...], environment: Mapping[str, str]) -> None:
             timeout=_SECONDS,
             check=False,
         )
+
+
+LABEL = "dev.tallystick.recorder"
+
+
+def systemd(store: Path) -> str:
+    """A user unit. `%` and quotes in paths are escaped as systemd.service(5), "Command lines", has it."""
+    return "\n".join(
+        (
+            "[Unit]",
+            "Description=Tallystick recorder",
+            "",
+            "[Service]",
+            f"ExecStart={' '.join(map(_escaped, _command(store)))}",
+            "Restart=on-failure",
+            "RestartSec=1",
+            "",
+            "[Install]",
+            "WantedBy=default.target",
+        )
+    )
+
+
+def _escaped(word: str) -> str:
+    doubled = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{doubled}"'
+
+
+def launchd(store: Path) -> str:
+    """A property list for ~/Library/LaunchAgents."""
+    settings = {
+        "Label": LABEL,
+        "ProgramArguments": _command(store),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+    }
+    return plistlib.dumps(settings).decode().rstrip("\n")
+
+
+def _command(store: Path) -> list[str]:
+    """The command that both run: a recorder that never ends by itself."""
+    return [
+        sys.executable,
+        "-I",
+        "-m",
+        "tallystick",
+        "--home",
+        str(store.absolute()),
+        "service",
+        "run",
+        "--idle",
+        "0",
+    ]

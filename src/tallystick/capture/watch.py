@@ -57,7 +57,7 @@ class Clocks(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What came of one look."""
+    """The result of one look."""
 
     found: list[Difference]
     """Differences that events led to."""

@@ -23,7 +23,6 @@ from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Loss, Opening, Ref, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord
-from tallystick.recording.step_count import StepCount
 from tallystick.recording.writer import Writer
 from tallystick.seal.names import is_meta_string
 
@@ -38,6 +37,21 @@ class LossCount(msgspec.Struct):
     count: int = 0
     examples: list[str] = msgspec.field(default_factory=list)
     fault: bool = False
+
+
+class StepCount(msgspec.Struct):
+    """How events fared, by outcome."""
+
+    recorded: int = 0
+    known: int = 0
+    revised: int = 0
+    corroborated: int = 0
+    extended: int = 0
+    contradicted: int = 0
+
+    def count(self, outcome: Outcome) -> None:
+        """Count one event."""
+        setattr(self, outcome.value, getattr(self, outcome.value) + 1)
 
 
 class FileReport(msgspec.Struct):

@@ -1,7 +1,7 @@
 """Transcripts that are followed: their events on their way into the record.
 
 Owns what is recorded of a file and what is not: events that the record has already, histories that another session began, and
-losses, which are counted. Must not know how a file is read (followed_lines.py, followed_whole.py), nor when.
+losses, which are counted. Must not know how a file is read (file_followers.py), nor when.
 """
 
 from __future__ import annotations

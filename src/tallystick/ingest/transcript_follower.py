@@ -1,7 +1,7 @@
 """The second witness: the transcripts of live sessions, followed while their agents write them (DESIGN 2, format.md 13).
 
 Owns which files are followed and when how much of them is read, so that no one who waits for an answer waits for this.
-What a file's events become is followed.py's.
+What a file's events become is transcript_events.py's.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from tallystick.agents import Adapter, Shape
 from tallystick.capture.discover import read_head
 from tallystick.catalog.agents import AGENTS
 from tallystick.errors import SourceError, TallystickError
-from tallystick.ingest.document_follower import FollowedWhole
-from tallystick.ingest.line_follower import FollowedLines
+from tallystick.ingest.file_followers import FollowedLines, FollowedWhole
 from tallystick.ingest.transcript_events import Followed, TranscriptFile
 from tallystick.recording.session_writer import SessionWriter
 

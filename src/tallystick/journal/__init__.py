@@ -11,7 +11,7 @@ __all__ = [
     "file",
     "follow",
     "headless",
-    "headless_read",
+    "headless_file",
     "home",
     "keys",
     "ledger",

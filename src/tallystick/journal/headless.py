@@ -1,7 +1,7 @@
 """The session-log file store: sessions of the headless agent's format, one file each, written so that nothing is lost.
 
 Owns a folder of such files: which file has a session, what is written when, and that what is in a file already is never
-written again. Lines and locks are headless_file.py's; reading is headless_read.py's.
+written again. Lines, locks and reading are headless_file.py's.
 Source: specs/headless_agent.md 2, without what it says of lost errors, torn files, second writers and hangs (2.3 to 2.7).
 """
 
@@ -20,8 +20,7 @@ import msgspec
 
 from tallystick.errors import JournalError, NotFoundError, UsageError
 from tallystick.journal.durable import sync_folder
-from tallystick.journal.headless_file import LogFile
-from tallystick.journal.headless_read import read_back, read_log
+from tallystick.journal.headless_file import LogFile, read_back, read_log
 from tallystick.journal.home import FOLDER_MODE
 from tallystick.model.step import Json
 from tallystick.scrubbing.members import scrub_members

@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.settings.inputs import LOCATIONS, switches
-from tallystick.capture.environment import environment_of
+from tallystick.capture.surroundings import environment_of
 from tallystick.errors import CheckpointError, TallystickError
 from tallystick.journal.keys import configuration_key
 from tallystick.live.watched_places import Found, Gather, Place, Places, working_folder

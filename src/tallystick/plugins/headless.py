@@ -13,7 +13,7 @@ Owns nothing but the list. docs/session-log.md shows the names at work.
 from __future__ import annotations
 
 from tallystick.journal.headless import FileStore
-from tallystick.journal.headless_read import detect_format, read_log
+from tallystick.journal.headless_file import detect_format, read_log
 from tallystick.recording.session_journal import JournalStore
 from tallystick.recording.session_log import FileManager, Session, SessionManager
 from tallystick.recording.session_store import Store

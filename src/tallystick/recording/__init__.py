@@ -25,7 +25,6 @@ __all__ = [
     "session_writer",
     "settings_change",
     "spans",
-    "step_count",
     "store",
     "store_identity",
     "synthetic_ids",

@@ -28,8 +28,8 @@ from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
 from tallystick.seal.tagged import tag
 from tallystick.sessions.checkpoints import Checkpoints
+from tallystick.sessions.spending import Used
 from tallystick.sessions.states import Status, end_status, word_of_end
-from tallystick.sessions.token_totals import Used
 
 OnStep = Callable[[Recorded], None]
 _MOST_CHANGES = 62

@@ -374,7 +374,7 @@ class Subagent(Enclosing):
             self.child.step("user", content={"text": self._task.goal}, origin="parent")
 
     def end(self, error: BaseException | None) -> None:
-        """End the child's session, and record what came of it."""
+        """End the child's session, and record its result."""
         self.child.__exit__(type(error) if error is not None else None, error, None)
         values = {"content.output": self.output, "content.error": said_error(error) if error is not None else None}
         meta = {"agent_role": self._task.role, "success": error is None, "duration_ms": self.duration_ms()}

@@ -18,7 +18,7 @@ from tallystick.agents.headless.live import LiveLog, spelled_time
 from tallystick.agents.headless.transcript import NAME
 from tallystick.errors import FormatError, NotFoundError, TallystickError
 from tallystick.exports.headless import own_events, write
-from tallystick.journal.headless_read import record_in
+from tallystick.journal.headless_file import record_in
 from tallystick.journal.read import read_file, read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Source, Step

@@ -21,7 +21,7 @@ import msgspec
 
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.journal.headless import FileStore
-from tallystick.journal.headless_read import read_back
+from tallystick.journal.headless_file import read_back
 from tallystick.model.step import Json
 from tallystick.recording.flush_timer import FlushTimer
 from tallystick.recording.jsonify import plain

@@ -1,6 +1,6 @@
 """A session that steps can be put into, from several tasks, threads and processes of a program.
 
-Owns where each of them stands in the session, what a step follows from, the automatic checkpoints around a step, and the
+Owns at which step each of them is, what a step follows from, the automatic checkpoints around a step, and the
 count of what could not be recorded. Must not know what the steps mean, nor who else records.
 """
 
@@ -47,7 +47,7 @@ class Writes(Protocol):
 
 
 class WritableSession:
-    """A session of one agent, and where each task, thread and process of this program stands in it."""
+    """A session of one agent, and the step at which each task, thread and process of this program is."""
 
     recorder: Writes
 

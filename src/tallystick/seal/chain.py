@@ -15,12 +15,11 @@ from tallystick.model.ids import HASH
 from tallystick.model.step import Json
 from tallystick.model.verdict import Disclosure
 from tallystick.seal.fastline import accept_bare, accept_full
-from tallystick.seal.hashes import genesis
+from tallystick.seal.hashes import Seen, genesis
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.line import BlobReader, Line, check_content, hash_of, parse_line
 from tallystick.seal.merkle import Frontier
 from tallystick.seal.redact import Redaction, check_level
-from tallystick.seal.seen import Seen
 
 
 class Place(enum.StrEnum):

@@ -1,24 +1,27 @@
-"""The common line, accepted quickly: the same verdict as the plain reading, or none at all.
+"""The quick paths of sealing and reading: the same bytes and verdicts as the plain way, or none at all.
 
-Owns one question: is this line, byte for byte, what its own values say it must be at this place of the chain? It builds
-the line again from computed values and compares once, which settles v, sid, n, prev, fields, member order and canonical
-form together (docs/format.md 17). Whatever it does not accept goes to line.py, which decides and names the rule.
+Owns committing to all JSON values of a line at once (half of all work is hash calls: docs/format.md 17), and one
+question: is this line, byte for byte, what its own values say it must be at this place of the chain? It builds the line
+again from computed values and compares once, which settles v, sid, n, prev, fields, member order and canonical form
+together (docs/format.md 17). Whatever it does not accept goes to line.py, which decides and names the rule.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from tallystick.errors import FormatError
+from tallystick.model.step import Json
 from tallystick.seal import limits
 from tallystick.seal.canonical import fast_dumps, has_astral_key, plain_float_hook
-from tallystick.seal.frames import commit_all
-from tallystick.seal.hashes import ENTRY_START
-from tallystick.seal.names import check_meta
+from tallystick.seal.hashes import ENTRY_START, FIELDS_START, HASH_LENGTH, SALT_START, field_start, salt_end
+from tallystick.seal.names import check_meta, is_field_name
 
 
 class _Full(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,3 +113,39 @@ def accept_bare(text: bytes, *, sid: bytes, n: int, prev: bytes) -> bytes | None
     if text[9:-1] != entry or text[:9] != b'{"entry":' or text[-1:] != b"}" or fields.translate(None, _HEX):
         return None
     return sha256(ENTRY_START + entry).digest()
+
+
+Frame: TypeAlias = tuple[bytes, bytes, bytes, bytes]
+"""What follows the seed in the salt; what precedes the salt in a `json` commitment; what precedes the commitment in
+`fields`; how the field opens in a line."""
+
+
+@lru_cache(maxsize=4096)
+def json_frame(name: str) -> Frame | None:
+    """The frame of a field of kind `json`; None for what is not a field name."""
+    if not is_field_name(name):
+        return None
+    return salt_end(name), field_start(name, "json"), salt_end(name) + HASH_LENGTH, b'"%b":' % name.encode()
+
+
+def commit_all(
+    seed: bytes, values: Mapping[str, Json], text_of: Callable[[Json], bytes], limit: int
+) -> tuple[str, list[bytes]] | None:
+    """Commit to `values`, all of kind `json`, whose canonical bytes `text_of` gives.
+
+    Returns: `entry.fields` in hex, and each field unchanged in a line (`"name":value`), in byte order of the names;
+    None if a name is none of ours or a text is longer than `limit`.
+    """
+    framed: list[bytes] = []
+    shown: list[bytes] = []
+    salted = SALT_START + seed
+    for name in sorted(values):
+        frame = json_frame(name)
+        text = text_of(values[name])
+        if frame is None or len(text) > limit:
+            return None
+        salt = sha256(salted + frame[0]).digest()
+        framed.append(frame[2])
+        framed.append(sha256(frame[1] + salt + len(text).to_bytes(8, "big") + text).digest())
+        shown.append(frame[3] + text)
+    return sha256(FIELDS_START[len(shown)] + b"".join(framed)).hexdigest(), shown

@@ -1,6 +1,7 @@
 """Every hash of the format (docs/format.md 4).
 
-Owns the formulas. The bytes before salt and value are constant for each name, so they are built once and kept.
+Owns the formulas, and a set of hashes whose memory stays bounded on huge journals. The bytes before salt and value are
+constant for each name, so they are built once and kept.
 """
 
 from __future__ import annotations
@@ -87,3 +88,55 @@ def entry_hash(entry: bytes) -> bytes:
 def node_hash(left: bytes, right: bytes) -> bytes:
     """An inner node of the Merkle tree (RFC 9162, 2.1.1)."""
     return sha256(_NODE + left + right).digest()
+
+
+SPILL = 100_000
+
+
+class Seen:
+    """Exact membership of 32-byte values."""
+
+    __slots__ = ("_buckets", "_few")
+
+    def __init__(self) -> None:
+        self._few: set[bytes] | None = set()
+        self._buckets: dict[bytes, bytearray] = {}
+
+    def add(self, value: bytes) -> bool:
+        """Add a value; False if it was there already."""
+        few = self._few
+        if few is None:
+            return self._add_to_bucket(value)
+        before = len(few)
+        few.add(value)
+        if before >= SPILL:
+            self._spill(few)
+        return len(few) != before
+
+    def _spill(self, few: set[bytes]) -> None:
+        self._few = None
+        for value in few:
+            self._add_to_bucket(value)
+
+    def _add_to_bucket(self, value: bytes) -> bool:
+        bucket = self._buckets.get(value[:2])
+        if bucket is None:
+            self._buckets[value[:2]] = bytearray(value)
+            return True
+        if _find(bucket, value):
+            return False
+        bucket += value
+        return True
+
+    def __contains__(self, value: bytes) -> bool:
+        if self._few is not None:
+            return value in self._few
+        bucket = self._buckets.get(value[:2])
+        return bucket is not None and _find(bucket, value)
+
+
+def _find(bucket: bytearray, value: bytes) -> bool:
+    position = bucket.find(value)
+    while position % 32 and position > 0:
+        position = bucket.find(value, position + 1)
+    return position >= 0

@@ -18,7 +18,7 @@ from tallystick.model.step import Json
 from tallystick.model.verdict import Rule
 from tallystick.seal import limits
 from tallystick.seal.canonical import canonical, is_canonical, parse
-from tallystick.seal.frames import commit_all
+from tallystick.seal.fastline import commit_all
 from tallystick.seal.hashes import commitment, entry_hash, fields_hash, salt, streamed_commitment
 from tallystick.seal.names import check_meta, is_field_name
 

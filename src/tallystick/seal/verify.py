@@ -26,8 +26,15 @@ from tallystick.model.verdict import (
 )
 from tallystick.seal.chain import Chain, Place, Terms
 from tallystick.seal.ledger import LedgerView, SessionHead
-from tallystick.seal.ledgercheck import LedgerCheck, Lines, found_defect
-from tallystick.seal.levels import lacks_epochs, level_of, too_old_for, why_not_higher
+from tallystick.seal.ledgercheck import (
+    LedgerCheck,
+    Lines,
+    found_defect,
+    lacks_epochs,
+    level_of,
+    too_old_for,
+    why_not_higher,
+)
 from tallystick.seal.line import BlobReader, legible_entry, parse_line
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.redact import Redaction

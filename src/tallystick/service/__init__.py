@@ -4,4 +4,4 @@ Owns the process: one instance, its socket and its port, starting, idling and en
 `live.hook_pipeline`'s.
 """
 
-__all__ = ["start", "units"]
+__all__ = ["start"]

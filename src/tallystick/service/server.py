@@ -29,13 +29,11 @@ from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.live.delivery import Delivery
 from tallystick.live.hook_pipeline import HookPipeline, Settle, Unfinished
-from tallystick.service.connection import Connection, Gate
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.retaining import Retaining
-from tallystick.service.spool import deliveries, set_aside
-from tallystick.service.unfinished import read_unfinished, write_unfinished
-from tallystick.service.wire import Header, written
+from tallystick.service.spool import deliveries, read_unfinished, set_aside, write_unfinished
+from tallystick.service.wire import Connection, Gate, Header, written
 
 if TYPE_CHECKING:
     from pathlib import Path

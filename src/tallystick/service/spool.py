@@ -1,6 +1,8 @@
 """The spool: deliveries that hooks kept on disk while no recorder answered.
 
-Owns reading them back in order, and removing each once it is recorded. hook.py writes them.
+Owns reading them back in order, and removing each once it is recorded: hook.py writes them. Owns the file
+`run/unfinished.json` too, in which one recorder tells the next which transcripts it followed: a hint, without which
+nothing is lost that `tally import` would not find.
 """
 
 from __future__ import annotations
@@ -8,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from tallystick.errors import FormatError
+from tallystick.journal.durable import replace_file
 from tallystick.live.delivery import Delivery
+from tallystick.live.hook_pipeline import Unfinished
 from tallystick.model.decision import Decision, Effect
 from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
 
@@ -83,3 +88,16 @@ def _decided_before(path: Path) -> Decision | None:
         if path.name.endswith(f".on_error-{effect.value}.spool"):
             return Decision(effect=effect, rules=("hooks.on_error",), reason="nobody could decide on this call in time")
     return None
+
+
+def read_unfinished(path: Path) -> list[Unfinished]:
+    """What was left; nothing, if the file is missing or damaged."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[Unfinished])
+    except (OSError, msgspec.DecodeError):
+        return []
+
+
+def write_unfinished(path: Path, unfinished: Sequence[Unfinished]) -> None:
+    """Leave it. Raises: JournalError: it cannot be written."""
+    replace_file(path, [msgspec.json.encode(unfinished)])

@@ -24,6 +24,5 @@ __all__ = [
     "states",
     "statistics",
     "timeline",
-    "token_totals",
     "tree",
 ]

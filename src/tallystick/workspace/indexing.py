@@ -1,7 +1,7 @@
 """Keeping the index in step with the journals.
 
 Owns when the index is brought up to date, and what a reader is reported when it cannot be. Journals decide: the index
-is never written from anything else. How rows are made is store's.
+and the table of alerts are never written from anything else. How rows are made is graph's.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 import msgspec
 
 from tallystick.errors import JournalError, NotFoundError
-from tallystick.graph.alerts import Seen
+from tallystick.graph.alerts import Seen, project_alerts
 from tallystick.graph.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
 from tallystick.graph.project import Depth, Journal, Projected, forget, project
 from tallystick.graph.queries import indexed_sessions
 from tallystick.journal.home import Home
-from tallystick.journal.read import Placed, read_file
-from tallystick.workspace.alert_table import take_alerts
+from tallystick.journal.read import Placed, read_at, read_file
+from tallystick.model.recorded import Recorded
 
 LARGEST_SEARCHED = 4 << 20
 """Larger values are not loaded to be searched: only their first 64 KiB would be."""
@@ -136,3 +136,15 @@ def indexed(home: Home) -> tuple[tuple[str, int, str], ...]:
             return tuple((row.session, row.size, row.last_hash) for row in indexed_sessions(graph))
     except GraphError:
         return ()
+
+
+def take_alerts(home: Home, graph: Graph, *, seen: Seen = Seen.ALL) -> int:
+    """Bring the table of alerts up to date with the steps that the index has; how many were appended. Raises GraphError."""
+
+    def read(session: str, offset: int) -> Recorded | None:
+        path = home.journal(session)
+        if path is None:
+            return None
+        return read_at(home, path, offset, load_blobs=True)
+
+    return project_alerts(graph, read, seen=seen)

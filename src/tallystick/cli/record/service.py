@@ -98,10 +98,10 @@ def run(call: Run, idle: int | None) -> None:
 @pass_run
 def unit(call: Run, kind: str) -> None:
     """Print a systemd user unit or a launchd property list."""
-    from tallystick.service import units
+    from tallystick.capture import supervisor
 
     if kind == "systemd":
-        text = units.systemd(call.home)
+        text = supervisor.systemd(call.home.folder)
     else:
-        text = units.launchd(call.home)
+        text = supervisor.launchd(call.home.folder)
     call.answer("service-unit", {"kind": kind, "text": text}, text.splitlines())

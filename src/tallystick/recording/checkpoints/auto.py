@@ -35,7 +35,7 @@ LookAtGit = Callable[[str], Mapping[str, Json] | None]
 
 def git_of(folder: str) -> Mapping[str, Json] | None:
     """What git says of a folder; None where there is no repository."""
-    from tallystick.capture.head import git_state
+    from tallystick.capture.tracking import git_state
 
     state = git_state(folder)
     if state is None:

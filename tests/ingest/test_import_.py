@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tallystick.ingest.import_ import StepCount
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.step_count import StepCount
 from tests.support.cases import each
 
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from tallystick.capture.environment import environment_of
+from tallystick.capture.surroundings import environment_of
 
 
 def test_the_variables_of_a_process_are_those_that_it_was_started_with() -> None:
