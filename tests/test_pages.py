@@ -15,7 +15,7 @@ from tallystick.agents import Adapter, Shape, SourceFile
 from tallystick.agents.hooks import hook_adapters
 from tallystick.agents.kit.tables import Table
 from tallystick.capture.sqlite_rows import read_rows
-from tallystick.exports import _headless_members
+from tallystick.exports import headless
 from tallystick.exports.jsonl import write
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Loss
@@ -317,5 +317,5 @@ def test_the_page_on_jsonl_names_each_member() -> None:
 
 def test_the_page_on_the_headless_log_names_each_member() -> None:
     page = (FORMATS / "headless.md").read_text("utf-8")
-    members = (*_headless_members.EVENT_MEMBERS, *_headless_members.META_KINDS)
+    members = (*headless.EVENT_MEMBERS, *headless.META_KINDS)
     assert [name for name in members if f"`{name}`" not in page] == []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tallystick.exports._headless_members import EVENT_MEMBERS, LINEAGE_MEMBERS, META_KINDS
+from tallystick.exports.headless import EVENT_MEMBERS, LINEAGE_MEMBERS, META_KINDS
 from tallystick.sessions.session_log import (
     Event,
     EventMeta,

@@ -204,6 +204,15 @@ class Editor(Entry, frozen=True, kw_only=True):
     """Folders of extensions, below the home folder."""
 
 
+class Spelling(Entry, frozen=True, kw_only=True):
+    """What its histories and telemetry call things, by the word with which its readers ask."""
+
+    words: Mapping[str, tuple[str, ...]] = {}
+    """Types of lines and events, members, beginnings of texts: those that a reader treats alike."""
+    names: Mapping[str, Mapping[str, str]] = {}
+    """One name for another: of counts, of what ended, of who refused."""
+
+
 class AgentFacts(Entry, frozen=True, kw_only=True):
     """One agent. Paths have the spelling of the agent; code that compares them folds case."""
 
@@ -260,6 +269,7 @@ class AgentFacts(Entry, frozen=True, kw_only=True):
     """Its tools, by what they do: the words of `tools/known.py`."""
     blind_spots: tuple[BlindSpot, ...] = ()
     editor: Editor = Editor()
+    spelling: Spelling = Spelling()
 
 
 class Conventions(Entry, frozen=True, kw_only=True):

@@ -14,13 +14,7 @@ from functools import partial
 import msgspec
 import orjson
 
-from tallystick.exports._headless_members import (
-    EVENT_MEMBERS,
-    LINEAGE_MEMBERS,
-    META_KINDS,
-    SPOKEN_FIELDS,
-    SUBAGENT_ONLY,
-)
+from tallystick.catalog.agents import AGENTS
 from tallystick.exports._latest import latest
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
@@ -72,6 +66,25 @@ def go_line(record: Mapping[str, Json]) -> bytes:
     return text
 
 
+_SPELLING = AGENTS["headless"].spelling
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "text": str,
+    "whole": int,
+    "flag": bool,
+    "list": list,
+    "object": dict,
+    "number": (int, float),
+}
+EVENT_MEMBERS = tuple(name for name in _SPELLING.names["event"] if name != "seq")
+"""In the order in which the agent writes them, after `seq`."""
+META_KINDS = {name: _KINDS[kind] for name, kind in _SPELLING.names["meta"].items()}
+"""Members of an event's `meta`, in the order in which the agent writes them."""
+SPOKEN_FIELDS = _SPELLING.names["spoken"]
+"""Of those, the ones that hold text: the `content.*` field of each. The others are members of a step's `meta`."""
+SUBAGENT_ONLY = frozenset(_SPELLING.words["subagent_only"])
+"""Of those, the ones whose field means something else in steps of other types: there they keep their own name."""
+LINEAGE_MEMBERS = _SPELLING.words["lineage"]
+"""Members of a node of `taint_lineage`, in order."""
 NAME = "headless"
 LOSSES: tuple[str, ...] = (
     "which step follows from which: order and call ids are there",

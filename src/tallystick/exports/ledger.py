@@ -13,6 +13,7 @@ from datetime import datetime
 
 import msgspec
 
+from tallystick.exports._facts import facts
 from tallystick.exports._latest import latest
 from tallystick.exports._ledger_check import BadRecord, Check, LedgerVerdict, summary, verify_ledger
 from tallystick.exports._ledger_forms import PREFIX, PRIMARY, Variant, content_bytes, digest
@@ -89,21 +90,7 @@ def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Ite
         yield json.dumps(_in_order({**record, "context_hash": previous, "self_hash": own})).encode() + b"\n"
 
 
-_ORDER = (
-    "step_id",
-    "session_id",
-    "step_type",
-    "tool_name",
-    "started_at",
-    "duration_ms",
-    "input_hash",
-    "output_hash",
-    "context_hash",
-    "parent_step_hash",
-    "self_hash",
-    "input",
-    "output",
-)
+_ORDER = facts().ledger.order
 
 
 def _in_order(record: dict[str, Json]) -> dict[str, Json]:

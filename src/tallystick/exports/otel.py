@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from tallystick.exports import _genai_names as names
+from tallystick.exports._facts import facts
 from tallystick.exports._latest import latest
 from tallystick.exports._otlp_json import Note, Span, microseconds, request_lines
 from tallystick.model.recorded import Recorded
@@ -36,22 +37,7 @@ LOSSES: tuple[str, ...] = (
 )
 
 _NO_EVENTS = frozenset(("session_start", "user", "assistant", "system", "sighting", "recovery", "tool_result"))
-_EVENT_MEMBERS = (
-    *(
-        "tool",
-        "corr",
-        "success",
-        "duration_ms",
-        "action",
-        "decision",
-        "effect",
-        "decided_by",
-        "reason",
-        "status",
-        "level",
-    ),
-    *("check", "verdict", "suspicious", "trigger", "subtype", "exit_code"),
-)
+_EVENT_MEMBERS = facts().otel.event_members
 _SUBAGENT_IDS = ("child", "delegation", "agent_id", "subagent_name", "corr")
 
 

@@ -14,6 +14,7 @@ from tallystick.agents.kit.blocks import events_of_blocks
 from tallystick.agents.kit.columns import moment_ms, word
 from tallystick.agents.kit.conversation import Conversation
 from tallystick.agents.kit.reading import dict_of, events_of_object, int_of, list_of, opposite_of, text_of
+from tallystick.agents.kit.spelling import names
 from tallystick.agents.recognition import count_members, first_object, in_place
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
@@ -22,12 +23,7 @@ NAME = "amp"
 SHAPE = Shape.DOCUMENT
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
-_TOKENS = {
-    "input": "inputTokens",
-    "output": "outputTokens",
-    "cache_read": "cacheReadInputTokens",
-    "cache_write": "cacheCreationInputTokens",
-}
+_TOKENS = names("amp", "counts")
 _ENDED = {"done": True, "error": False, "cancelled": False, "rejected-by-user": False}
 
 

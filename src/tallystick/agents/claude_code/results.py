@@ -6,6 +6,7 @@ Owns which part of `toolUseResult` says something new, and who refused a call. M
 from __future__ import annotations
 
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Json
 
 _WHOLE_FILES = frozenset(("originalFile", "original_file", "updated_file"))
@@ -15,12 +16,7 @@ _LEAST_QUOTE = 24  # a shorter text that also stands somewhere in the output may
 
 _GONE = object()
 
-_REFUSALS = (
-    ("The user doesn't want to ", "user"),
-    ("PreToolUse:", "hook"),
-    ("Operation blocked by hook", "hook"),
-    ("Permission to use ", None),
-)
+_REFUSALS = tuple(names("claude-code", "refusals").items())
 """How the output of a refused call begins, in versions that do not say `permissionDecision`, and who refused."""
 _ANSWERS = {"accept": "allow", "reject": "deny"}
 
@@ -154,7 +150,7 @@ def _decision(line: dict[str, Json], result: Json, output: Json, *, failed: bool
     if failed and isinstance(output, str):
         for beginning, who in _REFUSALS:
             if output.startswith(beginning):
-                return _words("deny", who, None)
+                return _words("deny", who or None, None)
     return {}
 
 

@@ -18,6 +18,7 @@ from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.point import Point, below
 from tallystick.agents.kit.reading import blocks_of, dict_of, events_of_object, int_of, list_of, text_of
+from tallystick.agents.kit.spelling import names
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import count_members, first_object, in_place
 from tallystick.catalog.agents import AGENTS
@@ -30,12 +31,7 @@ COMPANIONS: tuple[str, ...] = ()
 _ENDING = ".messages.json"
 _TYPED = re.compile(r"<user_input(?: mode=\"(\w+)\")?>(.*)</user_input>", re.DOTALL)
 _EXIT = re.compile(r"\[Command exited with code (\d+)\]")
-_TOKENS = {
-    "input": "inputTokens",
-    "output": "outputTokens",
-    "cache_read": "cacheReadTokens",
-    "cache_write": "cacheWriteTokens",
-}
+_TOKENS = names("cline", "counts")
 
 
 def locate() -> tuple[str, ...]:

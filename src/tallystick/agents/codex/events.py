@@ -16,79 +16,21 @@ from tallystick.agents.codex.thread import Thread
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, int_of, text_of
+from tallystick.agents.kit.spelling import names, words
 from tallystick.model.step import Event, Json, Loss, Ref
 
-_REPEATED = frozenset(
-    {
-        "AgentMessage",
-        "HookPrompt",
-        "Reasoning",
-        "UserMessage",
-        "agent_message",
-        "agent_reasoning",
-        "agent_reasoning_raw_content",
-        "agent_reasoning_section_break",
-        "item_started",
-        "raw_response_item",
-        "user_message",
-    }
-)
+_REPEATED = frozenset(words("codex", "repeated"))
 """What says again what a response item says."""
 
-_BOOKKEEPING = frozenset(
-    {
-        "Sleep",
-        "background_event",
-        "exec_command_begin",
-        "exec_command_output_delta",
-        "hook_completed",
-        "hook_started",
-        "mcp_startup_complete",
-        "mcp_startup_update",
-        "mcp_tool_call_begin",
-        "patch_apply_begin",
-        "plan_update",
-        "session_configured",
-        "shutdown_complete",
-        "task_complete",
-        "terminal_interaction",
-        "thread_settings_applied",
-        "turn_complete",
-        "turn_diff",
-        "web_search_begin",
-    }
-)
+_BOOKKEEPING = frozenset(words("codex", "bookkeeping"))
 """Beginnings and ends that other lines imply."""
 
-_ENDS = {
-    "CollabAgentToolCall": "collab",
-    "CommandExecution": "exec_command",
-    "DynamicToolCall": "dynamic",
-    "FileChange": "apply_patch",
-    "ImageGeneration": "image_generation",
-    "ImageView": "view_image",
-    "McpToolCall": "mcp",
-    "WebSearch": "web_search",
-    "dynamic_tool_call_response": "dynamic",
-    "exec_command_end": "exec_command",
-    "image_generation_end": "image_generation",
-    "mcp_tool_call_end": "mcp",
-    "patch_apply_end": "apply_patch",
-    "view_image_tool_call": "view_image",
-    "web_search_end": "web_search",
-}
+_ENDS = names("codex", "ends")
 """Items and events that tell how a call ended, and the tool they are about."""
 
-_WARNINGS = ("deprecation_notice", "error", "guardian_warning", "stream_error", "turn_aborted", "warning")
-_APPROVALS = (
-    "apply_patch_approval_request",
-    "elicitation_request",
-    "exec_approval_request",
-    "guardian_assessment",
-    "request_permissions",
-    "request_user_input",
-)
-_NOTES = ("entered_review_mode", "exited_review_mode", "thread_goal_updated", "thread_name_updated")
+_WARNINGS = words("codex", "warnings")
+_APPROVALS = words("codex", "approvals")
+_NOTES = words("codex", "notes")
 """What no other line says, and a person may ask for."""
 
 

@@ -17,30 +17,11 @@ from tallystick.agents.kit.conversation import speaker
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Event, Json, Loss, SessionKind, Step
 
 _TEXTS = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
-_INJECTED = (
-    "<environment_context>",
-    "# AGENTS.md instructions",
-    "<user_instructions>",
-    "<INSTRUCTIONS>",
-    "<permissions instructions>",
-    "<collaboration_mode>",
-    "<model_switch>",
-    "<personality_spec>",
-    "<skill>",
-    "<skills_instructions>",
-    "<plugins_instructions>",
-    "<apps_instructions>",
-    "<hook_prompt",
-    "<turn_aborted>",
-)
-_OPENINGS = (
-    *((text, "injected") for text in _INJECTED),
-    ("<user_shell_command>", "command"),
-    ("<subagent_notification>", "notification"),
-)
+_OPENINGS = tuple(names("codex", "openings").items())
 """How prompts begin that no one typed, for versions that do not say where a prompt comes from."""
 
 

@@ -17,6 +17,7 @@ from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, int_of, text_of
+from tallystick.agents.kit.spelling import words
 from tallystick.model.step import Event, Json, Loss, Ref
 
 
@@ -128,75 +129,13 @@ def reasoning(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     yield talk.trail.along(talk.at(line, sid).step("assistant", {}, values))
 
 
-_BOOKKEEPING = frozenset(
-    {
-        "assistant.idle",
-        "assistant.intent",
-        "assistant.message_delta",
-        "assistant.message_start",
-        "assistant.reasoning_delta",
-        "assistant.streaming_delta",
-        "assistant.tool_call_delta",
-        "assistant.turn_end",
-        "assistant.turn_start",
-        "capabilities.changed",
-        "command.completed",
-        "command.execute",
-        "command.queued",
-        "commands.changed",
-        "hook.progress",
-        "pending_messages.modified",
-        "session.background_tasks_changed",
-        "session.compaction_start",
-        "session.custom_agents_updated",
-        "session.extensions_loaded",
-        "session.idle",
-        "session.mcp_server_status_changed",
-        "session.mcp_servers_loaded",
-        "session.skills_loaded",
-        "session.todos_changed",
-        "session.tools_updated",
-        "session.usage_checkpoint",
-        "session.usage_info",
-        "subagent.configured",
-        "tool.execution_partial_result",
-        "tool.execution_progress",
-    }
-)
+_BOOKKEEPING = frozenset(words("copilot", "bookkeeping"))
 """Beginnings, ends and progress that other events imply."""
 
-_SETTINGS = (
-    "session.autopilot_objective_changed",
-    "session.context_changed",
-    "session.handoff",
-    "session.managed_settings_resolved",
-    "session.mode_changed",
-    "session.model_change",
-    "session.permissions_changed",
-    "session.remote_steerable_changed",
-    "session.resume",
-    "session.session_limits_changed",
-    "subagent.deselected",
-    "subagent.selected",
-)
-_WARNINGS = ("abort", "model.call_failure", "session.error", "session.warning")
-_NOTES = (
-    "session.info",
-    "session.plan_changed",
-    "session.task_complete",
-    "session.title_changed",
-    "session.workspace_file_changed",
-)
-_QUESTIONS = (
-    "elicitation.completed",
-    "elicitation.requested",
-    "exit_plan_mode.completed",
-    "exit_plan_mode.requested",
-    "external_tool.completed",
-    "external_tool.requested",
-    "user_input.completed",
-    "user_input.requested",
-)
+_SETTINGS = words("copilot", "settings")
+_WARNINGS = words("copilot", "warnings")
+_NOTES = words("copilot", "notes")
+_QUESTIONS = words("copilot", "questions")
 
 
 def event(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:

@@ -17,29 +17,18 @@ from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.spelling import names
 from tallystick.agents.kit.trail import Trail
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Step
 
 AGENT = "gemini"
 
-_COUNTS = {
-    "input": "input",
-    "output": "output",
-    "cached": "cached",
-    "thoughts": "thoughts",
-    "tool": "tool",
-    "total": "total",
-}
+_COUNTS = names("gemini", "counts")
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE | re.ASCII)
 _TAIL_CHARS = 200
 """The shell tool reports after the output; further up they are the output's own words."""
 _STATUS = {"success": True, "error": False, "cancelled": False}
-_REFUSALS = (
-    ("Tool execution blocked: ", "hook"),
-    ("Tool execution denied by policy", "policy"),
-    ("[Operation Cancelled]", "user"),
-    ("User did not allow", "user"),
-)
+_REFUSALS = tuple(names("gemini", "refusals").items())
 _INJECTED = ("<session_context>", "<hook_context>")
 
 

@@ -9,19 +9,13 @@ from __future__ import annotations
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit import genai_parts
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.spelling import names
 from tallystick.agents.protocols._otlp_steps import Case, Telemetry, Told, parsed
 from tallystick.model.step import Json, Step
 
 PREFIX = "gemini_cli."
 """What names of events begin with."""
-_TOKENS = {
-    "input": "input_token_count",
-    "output": "output_token_count",
-    "cached": "cached_content_token_count",
-    "thoughts": "thoughts_token_count",
-    "tool": "tool_token_count",
-    "total": "total_token_count",
-}
+_TOKENS = names("gemini", "telemetry_counts")
 
 
 def log(case: Case) -> Told:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tallystick.agents.kit.reading import BadJson, loads
+from tallystick.agents.kit.spelling import words
 from tallystick.model.step import Json
 
 
@@ -29,11 +30,7 @@ class Part(msgspec.Struct, frozen=True):
     """`markdown`, `xml` or `native`."""
 
 
-TOOLS = re.compile(
-    r"(?:append|browser|chats|choice|clarify|complete|computer|elicit|form|gh|hashline_edit|ipython|mcp|memory|morph"
-    r"|patch|patch_many|progress|py|rag|read|request_tool_change|restart|save|screenshot|shell|subagent|tmux|todo"
-    r"|todoread|todowrite|tts|vent|vision|watch|youtube)\Z"
-)
+TOOLS = re.compile("(?:" + "|".join(words("gptme", "fences")) + r")\Z")
 """Words after a fence that make a block a call. `python`, `bash`, `json`… only show something."""
 
 _ALIASES = {"py": "ipython"}

@@ -7,48 +7,28 @@ become steps, nor how files are framed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import msgspec
 
+from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Json
 
-_EVENT_KINDS: dict[str, type | tuple[type, ...]] = {
-    "seq": int,
-    "type": str,
-    "timestamp": str,
-    "corr_id": str,
-    "parent": int,
-    "agent": str,
-    "agent_role": str,
-    "goal": str,
-    "step": str,
-    "content": str,
-    "tool": str,
-    "args": dict,
-    "success": bool,
-    "error": str,
-    "duration_ms": int,
-    "meta": dict,
+Kind: TypeAlias = type | tuple[type, ...]
+_KINDS: dict[str, Kind] = {
+    "text": str,
+    "whole": int,
+    "flag": bool,
+    "list": list,
+    "object": dict,
+    "number": (int, float),
 }
-OPERATIONAL: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("phase", "result", "confidence", "verdict", "supervisor_type", "block_id", "trust"), str),
-    **dict.fromkeys(("block_type", "check", "action", "check_path", "skip_reason", "ckpt_type"), str),
-    **dict.fromkeys(("subagent_name", "subagent_role", "subagent_model", "model", "tiers", "tier_path"), str),
-    **dict.fromkeys(("escalate", "human", "human_required", "pass", "suspicious"), bool),
-    **dict.fromkeys(("triggers", "related_blocks", "flags"), list),
-    **dict.fromkeys(("latency_ms", "tier"), int),
-    "entropy": (int, float),
-}
-"""Members of an event's `meta` that are numbers, ids and words of the program, and the kind of each."""
-_TOKENS: dict[str, type | tuple[type, ...]] = {"tokens_in": int, "tokens_out": int}
-SPOKEN: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("commitment", "correction", "guidance", "reason", "source", "xml", "ckpt_id"), str),
-    **dict.fromkeys(("subagent_task", "subagent_output", "prompt", "response", "thinking"), str),
-    "taint_lineage": list,
-    "subagent_inputs": dict,
-}
+_EVENT_KINDS = {name: _KINDS[kind] for name, kind in names("headless", "event").items()}
+_META_KINDS = {name: _KINDS[kind] for name, kind in names("headless", "meta").items()}
+SPOKEN = frozenset(names("headless", "spoken"))
 """Members of an event's `meta` that hold text, paths, commands or names that someone chose."""
-_META_KINDS = {**OPERATIONAL, **_TOKENS, **SPOKEN}
+OPERATIONAL = frozenset(_META_KINDS) - SPOKEN - {"tokens_in", "tokens_out"}
+"""Members of an event's `meta` that are numbers, ids and words of the program."""
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,9 +89,7 @@ def happening(record: Mapping[str, Json], place: int) -> Happening | None:
     return Happening(**members, meta=meta, extra=extra, extra_meta=extra_meta, place=place)
 
 
-def _parted(
-    members: Mapping[str, Json], kinds: Mapping[str, type | tuple[type, ...]]
-) -> tuple[dict[str, Json], dict[str, Json]]:
+def _parted(members: Mapping[str, Json], kinds: Mapping[str, Kind]) -> tuple[dict[str, Json], dict[str, Json]]:
     """Members of the kind they should be, and the others."""
     known: dict[str, Json] = {}
     others: dict[str, Json] = {}

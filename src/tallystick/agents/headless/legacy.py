@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.headless.transcript import SessionLog, folded, mended, session_name
 from tallystick.agents.kit.reading import dict_of, events_of_object, list_of
+from tallystick.agents.kit.spelling import words
 from tallystick.agents.recognition import count_members, first_object
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss
@@ -20,21 +21,7 @@ SHAPE = Shape.DOCUMENT
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
 
-_KNOWN = frozenset(
-    (
-        "id",
-        "workflow_name",
-        "inputs",
-        "state",
-        "outputs",
-        "status",
-        "result",
-        "error",
-        "events",
-        "created_at",
-        "updated_at",
-    )
-)
+_KNOWN = frozenset(words("headless", "document"))
 
 
 def locate() -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from tallystick.agents.headless.checks import Checked, CheckJoin
 from tallystick.agents.headless.event import Happening, happening
 from tallystick.agents.headless.steps import Weaver, time_of
 from tallystick.agents.kit.reading import dict_of, events_of_object, text_of
+from tallystick.agents.kit.spelling import words
 from tallystick.agents.recognition import count_members, objects
 from tallystick.catalog.agents import AGENTS
 from tallystick.errors import FormatError
@@ -276,21 +277,7 @@ class _Reader:
         return self._log.finish()
 
 
-_FRAME_KEYS = frozenset(
-    (
-        "_type",
-        "id",
-        "workflow_name",
-        "inputs",
-        "created_at",
-        "status",
-        "result",
-        "error",
-        "outputs",
-        "state",
-        "updated_at",
-    )
-)
+_FRAME_KEYS = frozenset(words("headless", "frame"))
 
 
 def folded(value: Json) -> dict[str, Json]:

@@ -12,6 +12,7 @@ import msgspec
 
 from tallystick.agents.kit.columns import micros, number, parsed, word
 from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads, text_of
+from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Json
 
 _STRUCTURED = "\0json:"
@@ -22,12 +23,7 @@ _TOKENS = {
     "cache_write": "cache_write_tokens",
     "reasoning": "reasoning_tokens",
 }
-_COUNTS = {
-    "messages": "message_count",
-    "tool_calls": "tool_call_count",
-    "model_calls": "api_call_count",
-    "rewinds": "rewind_count",
-}
+_COUNTS = names("hermes", "counts")
 _ORIGIN = ("user_id", "session_key", "chat_id", "chat_type", "thread_id", "display_name", "origin_json")
 _HIDDEN_REASONING = ("reasoning_details", "codex_reasoning_items", "codex_message_items")
 

@@ -28,6 +28,7 @@ from tallystick.agents.kit.reading import (
     opposite_of,
     text_of,
 )
+from tallystick.agents.kit.spelling import names
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import count_members, first_object, in_place
 from tallystick.catalog.agents import AGENTS
@@ -37,7 +38,7 @@ NAME = "pi"
 SHAPE = Shape.LINES
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
-_TOKENS = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
+_TOKENS = names("pi", "counts")
 
 
 def locate() -> tuple[str, ...]:

@@ -14,17 +14,11 @@ from tallystick.agents.kit import genai_parts as parts
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
+from tallystick.agents.kit.spelling import names, words
 from tallystick.agents.qwen.session import QwenChat, Record
 from tallystick.model.step import Event, Json, Loss
 
-_COUNTS = {
-    "input": "promptTokenCount",
-    "output": "candidatesTokenCount",
-    "cached": "cachedContentTokenCount",
-    "thoughts": "thoughtsTokenCount",
-    "tool": "toolUsePromptTokenCount",
-    "total": "totalTokenCount",
-}
+_COUNTS = names("qwen", "counts")
 _STATUS = {"success": True, "error": False, "cancelled": False}
 _ORIGINS = {
     "notification": "notification",
@@ -33,28 +27,10 @@ _ORIGINS = {
     "goal_runtime": "injected",
     "agent_launch_prompt": "parent",
 }
-_BOOKKEEPING = frozenset(
-    {
-        "agent_retry",
-        "agent_session_ready",
-        "attribution_snapshot",
-        "branch_checkpoint",
-        "file_history_snapshot",
-        "goal_turn_end",
-        "parent_session",
-        "session_artifact_event",
-        "session_artifact_snapshot",
-        "session_execution_engine",
-        "session_notes",
-        "session_source",
-        "session_sources_snapshot",
-        "turn_result",
-        "user_text_elements",
-    }
-)
+_BOOKKEEPING = frozenset(words("qwen", "bookkeeping"))
 """What Qwen Code needs to go on, in words that other records have, too."""
-_SETTINGS = ("session_approval_mode", "session_model")
-_NOTES = ("at_command", "custom_title", "goal_state", "omni_recall", "slash_command")
+_SETTINGS = words("qwen", "settings")
+_NOTES = words("qwen", "notes")
 
 
 def steps(chat: QwenChat, record: Record) -> Iterator[Event]:

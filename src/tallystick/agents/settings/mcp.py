@@ -18,6 +18,7 @@ from tallystick.agents.settings import Hit, Where
 from tallystick.agents.settings.commands import downloads_and_runs, is_shell, temporary_program
 from tallystick.agents.settings.parsed import Document
 from tallystick.agents.settings.rules import rule_named
+from tallystick.catalog import Entry, load
 from tallystick.catalog.agents import Base
 from tallystick.model.step import Json
 
@@ -32,24 +33,15 @@ _EXACT_PYTHON = re.compile(r".+(?:===?|@)v?\d+(?:\.\d+)*[\w.+!-]*")
 _COMMIT = re.compile(r"[#@][0-9a-f]{7,40}$")
 _LOCAL = ("./", "../", "/", "file:", "~/", ".\\")
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
-_DOCKER_VALUED = frozenset(
-    (
-        *("-e", "--env", "--env-file", "-v", "--volume", "--mount", "-w", "--workdir", "-u", "--user", "--name", "-l"),
-        *(
-            "--network",
-            "--net",
-            "-p",
-            "--publish",
-            "--add-host",
-            "--entrypoint",
-            "-m",
-            "--memory",
-            "--cpus",
-            "--platform",
-        ),
-        "--pull",
-    )
-)
+
+
+class _Facts(Entry, frozen=True, kw_only=True):
+    vendors: tuple[str, ...]
+    docker_valued: frozenset[str]
+
+
+_FACTS = load("mcp_servers", _Facts)
+_DOCKER_VALUED = _FACTS.docker_valued
 """Options of `docker run` that take the word after them."""
 
 
@@ -154,23 +146,7 @@ RELATIVE = rule_named("mcp.project-program")
 ADDRESS = rule_named("mcp.bare-address")
 UNKNOWN_HOST = rule_named("mcp.unknown-host")
 
-_VENDORS = (
-    "githubcopilot.com",
-    "linear.app",
-    "sentry.dev",
-    "notion.com",
-    "atlassian.com",
-    "context7.com",
-    "figma.com",
-    "stripe.com",
-    "cloudflare.com",
-    "vercel.com",
-    "supabase.com",
-    "huggingface.co",
-    "googleapis.com",
-    "openai.com",
-    "anthropic.com",
-)
+_VENDORS = _FACTS.vendors
 _MOST_SERVERS = 500
 
 
