@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tallystick.agents.claude_code.results import added_by
 from tallystick.agents.hooks import SILENT, UNNAMED, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
@@ -234,9 +234,7 @@ _STEPS = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anyone to ask, Claude Code refuses too."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(NAME, decision, never_asks=payload.never_asks)
+    answer = answer_to(NAME, payload, decision)
     if answer is None:
         return SILENT
     return permission_reply(answer.effect.value, answer.reason)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from tallystick.agents.cline.transcript import outcome
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, known
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
@@ -64,7 +64,6 @@ def parse(data: bytes, event: str | None) -> Payload:
     """What a call of the hook said; `event` is its name."""
     said = payload_of(data)
     telling = _telling(said)
-    make = _EVENTS.get(event or "")
     call = dict_of(said.json.get("tool_call"))
     name, call_id = text_of(call.get("name")), text_of(call.get("id"))
     asks = None
@@ -73,7 +72,7 @@ def parse(data: bytes, event: str | None) -> Payload:
     return Payload(
         event=event or "",
         session=telling.session,
-        events=(_opening(telling), *([make(telling)] if make is not None else ())),
+        events=(_opening(telling), *telling.steps(_EVENTS, event)),
         asks=asks,
         begins=event in ("TaskStart", "TaskResume"),
         ends=event in ("TaskComplete", "SessionShutdown") and telling.session == telling.root,
@@ -173,9 +172,7 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """End the run: Cline knows no way to refuse a single call."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(NAME, decision)
+    answer = answer_to(NAME, payload, decision)
     if answer is None:
         return SILENT
     return Reply(stdout=canonical({"cancel": True, "errorMessage": answer.reason}))

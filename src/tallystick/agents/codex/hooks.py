@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from tallystick.agents.codex.outcomes import from_output
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, unnamed
 from tallystick.agents.hooks.payload import payload_of
 from tallystick.model.decision import Call, Decision
@@ -212,9 +212,7 @@ _EVENTS: dict[str, Callable[[Telling], list[Event]]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(NAME, decision)
+    answer = answer_to(NAME, payload, decision)
     if answer is None:
         return SILENT
     return permission_reply(answer.effect.value, answer.reason)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, unnamed
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.columns import moment_ms
@@ -72,12 +72,11 @@ def parse(data: bytes, event: str | None) -> Payload:
     """What a call of the hook said; `event` is its name."""
     said = payload_of(data)
     telling = _telling(said)
-    make = _EVENTS.get(event or "")
     args, cwd = said.json.get("toolArgs"), said.text("cwd")
     return Payload(
         event=event or "",
         session=telling.session,
-        events=(*_openings(telling), *([make(telling)] if make is not None else ())),
+        events=(*_openings(telling), *telling.steps(_EVENTS, event)),
         asks=telling.asks(said.text("toolName"), args, cwd=cwd) if event == "preToolUse" else None,
         transcript=said.text("transcriptPath") if telling.session == telling.root else None,
         begins=event == "sessionStart",
@@ -184,9 +183,7 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anyone to ask, Copilot refuses too."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(NAME, decision)
+    answer = answer_to(NAME, payload, decision)
     if answer is None:
         return SILENT
     said = {"permissionDecision": answer.effect.value, "permissionDecisionReason": answer.reason}

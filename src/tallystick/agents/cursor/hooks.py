@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, known, unnamed
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.reading import BadJson, int_of, list_of, loads, text_of
@@ -64,7 +64,6 @@ def parse(data: bytes, event: str | None) -> Payload:
     telling = Telling(
         said=said, agent=NAME, session=session, root=session, common=said.members(("generation_id", "run"))
     )
-    make = _EVENTS.get(name)
     meta = said.members(("model", "model"), ("cursor_version", "agent_version"))
     call = said.text("tool_use_id")
     asks = None
@@ -73,7 +72,7 @@ def parse(data: bytes, event: str | None) -> Payload:
     return Payload(
         event=name,
         session=session,
-        events=(telling.opening(meta, cwd=_cwd(said)), *([make(telling)] if make is not None else ())),
+        events=(telling.opening(meta, cwd=_cwd(said)), *telling.steps(_EVENTS, name)),
         asks=asks,
         transcript=said.text("transcript_path"),
         begins=name == "sessionStart",
@@ -168,9 +167,7 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(NAME, decision)
+    answer = answer_to(NAME, payload, decision)
     if answer is None:
         return SILENT
     said = {"permission": "deny", "user_message": answer.reason, "agent_message": answer.reason}

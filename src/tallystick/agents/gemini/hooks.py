@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling
 from tallystick.agents.hooks.genai_results import outcome
 from tallystick.agents.hooks.payload import payload_of
@@ -61,12 +61,11 @@ def parse(data: bytes, event: str | None) -> Payload:
     said = payload_of(data)
     name, session = said.need("hook_event_name"), said.need("session_id")
     telling = Telling(said=said, agent=NAME, session=session, root=session, ts=said.text("timestamp"))
-    make = _EVENTS.get(name)
     args, cwd = said.json.get("tool_input"), said.text("cwd")
     return Payload(
         event=name,
         session=session,
-        events=(telling.opening({}, cwd=cwd), *([make(telling)] if make is not None else ())),
+        events=(telling.opening({}, cwd=cwd), *telling.steps(_EVENTS, name)),
         asks=telling.asks(said.text("tool_name"), args, cwd=cwd) if name == "BeforeTool" else None,
         transcript=said.text("transcript_path"),
         begins=name == "SessionStart",
@@ -115,9 +114,7 @@ _EVENTS: dict[str, Callable[[Telling], Step]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(NAME, decision)
+    answer = answer_to(NAME, payload, decision)
     if answer is None:
         return SILENT
     return Reply(stdout=canonical({"decision": "deny", "reason": answer.reason}))

@@ -161,12 +161,11 @@ def parse(data: bytes, event: str | None) -> Payload:
     said = payload_of(data)
     name, session, cwd = said.need("hook"), said.need("session"), said.text("workspace")
     telling = Telling(said=said, agent=NAME, session=session, root=session)
-    make = _STEPS.get(name)
     tool, call, asks = said.text("tool"), said.text("call_id"), name == "tool.execute.pre"
     return Payload(
         event=name,
         session=session,
-        events=(telling.opening({}, cwd=cwd), *([make(telling)] if make is not None else ())),
+        events=(telling.opening({}, cwd=cwd), *telling.steps(_STEPS, name)),
         asks=telling.asks(tool, _args(said), cwd=cwd, call_id=call) if asks else None,
         transcript=said.text("transcript"),
         begins=name == "session.start",

@@ -90,9 +90,7 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if the file is ours or enables our plugin. Raises what `configure` raises."""
     if file.name != "config":
-        if plugin.is_ours(content):
-            return EVENTS
-        return ()
+        return plugin.hooked(content, EVENTS)
     enabled, disabled = (yaml_list.names(_text(file, content), "plugins", key) for key in ("enabled", "disabled"))
     if _PLUGIN in enabled and _PLUGIN not in disabled:
         return EVENTS
@@ -114,14 +112,13 @@ def parse(data: bytes, event: str | None) -> Payload:
     said = payload_of(data)
     name, session, cwd = said.need("hook"), said.need("session"), said.text("cwd")
     telling = Telling(said=said, agent=NAME, session=session, root=session, common=said.members(("turn_id", "run")))
-    make = _STEPS.get(name)
     tool, args, call = said.text("tool_name"), said.json.get("args"), said.text("tool_call_id")
     began = _continued(telling)
     opening = _opening(telling, began, cwd)
     return Payload(
         event=name,
         session=session,
-        events=(*_compaction(began), opening, *_child(telling), *([make(telling)] if make is not None else ())),
+        events=(*_compaction(began), opening, *_child(telling), *telling.steps(_STEPS, name)),
         continues=began.row.id if began is not None else None,
         asks=telling.asks(tool, args, cwd=cwd, call_id=call) if name == "pre_tool_call" else None,
         transcript=said.text("database"),

@@ -6,6 +6,7 @@ becomes of a row.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -207,6 +208,6 @@ def _calls(value: Json) -> tuple[Json, str | None]:
         return None, str(error)
 
 
-def _numbers(row: dict[str, Any], names: dict[str, str]) -> dict[str, int]:
+def _numbers(row: dict[str, Any], names: Mapping[str, str]) -> dict[str, int]:
     found = {name: int_of(row.get(column)) for name, column in names.items()}
     return {name: value for name, value in found.items() if value}

@@ -10,11 +10,19 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from tallystick.agents.hooks import Payload
 from tallystick.catalog.agents import AGENTS, Asking
 from tallystick.model.decision import Decision, Effect
 
 ASKS: Mapping[str, Asking] = {name: facts.hooks.asking for name, facts in AGENTS.items() if facts.hooks is not None}
 """By agent."""
+
+
+def answer_to(agent: str, payload: Payload, decision: Decision) -> Decision | None:
+    """The decision as the agent is told it; None if no call waits, or there is nothing to tell."""
+    if payload.asks is None:
+        return None
+    return told(agent, decision, never_asks=payload.never_asks)
 
 
 def told(agent: str, decision: Decision, *, never_asks: bool = False) -> Decision | None:

@@ -5,6 +5,8 @@ Owns the members that every such step has. Must not know any agent's events.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import msgspec
 
 from tallystick.agents.hooks import UNNAMED
@@ -25,6 +27,13 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     common: dict[str, Json] = {}
     """Members of every step."""
     ts: str | None = None
+
+    def steps(self, makers: Mapping[str, Callable[[Telling], Step]], event: str | None) -> tuple[Step, ...]:
+        """What the maker of an event makes of the payload; nothing where an event has none."""
+        make = makers.get(event or "")
+        if make is None:
+            return ()
+        return (make(self),)
 
     def step(self, type_: str, source_id: str | None, meta: dict[str, Json], **content: Json) -> Step:
         """A step of the session; `content` are field values by their short names, None is left out."""

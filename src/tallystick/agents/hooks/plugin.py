@@ -7,7 +7,7 @@ agent, nor what a plugin says.
 from __future__ import annotations
 
 from tallystick.agents.hooks import SILENT, Payload, Reply, SettingsFile
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.errors import FormatError
 from tallystick.model.decision import Decision
 from tallystick.seal.canonical import canonical
@@ -19,6 +19,13 @@ _HEAD_BYTES = 200
 def is_ours(content: bytes) -> bool:
     """Whether a file was made here: its first lines say so."""
     return MARK.encode() in content[:_HEAD_BYTES]
+
+
+def hooked(content: bytes, events: tuple[str, ...]) -> tuple[str, ...]:
+    """All events that a plugin of ours delivers, if the file is one."""
+    if is_ours(content):
+        return events
+    return ()
 
 
 def replaced(file: SettingsFile, content: bytes, made: bytes) -> bytes:
@@ -40,9 +47,7 @@ def emptied(content: bytes) -> bytes:
 
 def reply(agent: str, payload: Payload, decision: Decision) -> Reply:
     """`{"deny": reason}` or `{"ask": reason}`: what a plugin makes its agent's own refusal or question of."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(agent, decision, never_asks=payload.never_asks)
+    answer = answer_to(agent, payload, decision)
     if answer is None:
         return SILENT
     return Reply(stdout=canonical({answer.effect.value: answer.reason or "refused by policy"}))

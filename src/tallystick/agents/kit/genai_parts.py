@@ -6,6 +6,8 @@ lines.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from tallystick.agents.kit.media import take_out
@@ -77,7 +79,7 @@ def answered(response: Json) -> tuple[Json, bool]:
     return response, text_of(found.get("error")) is not None
 
 
-def tokens(counts: dict[str, Json], names: dict[str, str]) -> dict[str, int]:
+def tokens(counts: dict[str, Json], names: Mapping[str, str]) -> dict[str, int]:
     """Token counts in which nothing is counted twice.
 
     Google counts cached tokens as input, too, thoughts mostly beside the output, and prompts of tools beside the input.

@@ -74,9 +74,7 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if the file is ours."""
-    if plugin.is_ours(content):
-        return EVENTS
-    return ()
+    return plugin.hooked(content, EVENTS)
 
 
 def parse(data: bytes, event: str | None) -> Payload:

@@ -64,9 +64,7 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
 
 def hooked(file: SettingsFile, content: bytes) -> tuple[str, ...]:
     """All events, if the file is ours."""
-    if plugin.is_ours(content):
-        return EVENTS
-    return ()
+    return plugin.hooked(content, EVENTS)
 
 
 def parse(data: bytes, event: str | None) -> Payload:
@@ -75,12 +73,11 @@ def parse(data: bytes, event: str | None) -> Payload:
     name, session, cwd = said.need("hook"), said.need("session"), said.text("cwd")
     given = Said(dict_of(said.json.get("event")))
     telling = Telling(said=given, agent=NAME, session=session, root=session)
-    make = _STEPS.get(name)
     tool, args, call = given.text("toolName"), given.json.get("input"), given.text("toolCallId")
     return Payload(
         event=name,
         session=session,
-        events=(telling.opening({}, cwd=cwd), *([make(telling)] if make is not None else ())),
+        events=(telling.opening({}, cwd=cwd), *telling.steps(_STEPS, name)),
         asks=telling.asks(tool, args, cwd=cwd, call_id=call) if name == "tool_call" else None,
         transcript=said.text("file"),
         begins=name in ("session_start", "session_compact"),

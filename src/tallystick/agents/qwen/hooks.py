@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
-from tallystick.agents.hooks.asks import told
+from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, unnamed
 from tallystick.agents.hooks.genai_results import outcome
 from tallystick.agents.hooks.payload import payload_of
@@ -198,9 +198,7 @@ _EVENTS: dict[str, Callable[[Telling], list[Event]]] = {
 
 def reply(payload: Payload, decision: Decision) -> Reply:
     """Refuse the call, or have the user asked; without anyone to ask, Qwen Code refuses too."""
-    answer = None
-    if payload.asks is not None:
-        answer = told(NAME, decision)
+    answer = answer_to(NAME, payload, decision)
     if answer is None:
         return SILENT
     return permission_reply(answer.effect.value, answer.reason)
