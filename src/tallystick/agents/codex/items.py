@@ -124,10 +124,10 @@ def compacted(thread: Thread, line: Line) -> Iterator[Event]:
 def _retained(thread: Thread, line: Line, kept: dict[str, Json], sid: str) -> Iterator[Event]:
     """Known words, which no one says again."""
     if kept.get("type") != "message":
-        kind = "retained_item"
         if isinstance(kept.get("encrypted_content"), str):
-            kind = "encrypted_content"
-        yield Loss(kind=kind, detail=sid)
+            yield Loss(kind="encrypted_content", detail=sid)
+        else:
+            yield Loss(kind="retained_item", detail=sid)
         return
     type_, role = _speaker(kept)
     values, raw = said(kept.get("content"))
