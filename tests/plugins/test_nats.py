@@ -18,7 +18,7 @@ import pytest
 
 from tallystick import Recorder
 from tallystick.errors import UsageError
-from tallystick.plugins.nats import NatsPublisher, payloads
+from tallystick.plugins.nats import NatsPublisher, Publishing, payloads
 
 pytestmark = pytest.mark.skipif(shutil.which("nats-server") is None, reason="there is no nats-server on PATH")
 
@@ -124,7 +124,7 @@ def test_each_sealed_step_reaches_a_subscriber_once_and_in_order(server: Server,
 
 
 def test_without_content_only_names_of_values_leave(server: Server, recorder: Recorder) -> None:
-    with NatsPublisher(server.url, with_content=False) as publisher:
+    with NatsPublisher(server.url, Publishing(with_content=False)) as publisher:
         recorder.on_step(publisher)
         messages = received(server, lambda: say(recorder, "s", 1), count=2)
     assert messages[1][2]["withheld"] == ["content.text"]
@@ -134,7 +134,7 @@ def test_without_content_only_names_of_values_leave(server: Server, recorder: Re
 def test_a_hung_server_does_not_hold_up_the_agent_and_what_is_dropped_is_counted_and_can_be_caught_up(
     server: Server, recorder: Recorder
 ) -> None:
-    publisher = NatsPublisher(server.url, most_steps=20)
+    publisher = NatsPublisher(server.url, Publishing(most_steps=20))
     recorder.on_step(publisher)
     first = recorder.session("demo", "before")
     assert publisher.flush()
@@ -156,7 +156,7 @@ def test_steps_recorded_while_there_is_no_server_are_published_when_it_comes(
     server: Server, recorder: Recorder
 ) -> None:
     server.stop()
-    with NatsPublisher(server.url, stream="TALLY") as publisher:
+    with NatsPublisher(server.url, Publishing(stream="TALLY")) as publisher:
         recorder.on_step(publisher)
         say(recorder, "s", 5)
         assert not publisher.flush(0.3)
@@ -188,7 +188,7 @@ def test_a_step_that_is_too_large_for_the_server_goes_without_its_content(server
 
 
 def test_what_waits_is_bounded_in_bytes_too(recorder: Recorder) -> None:
-    publisher = NatsPublisher("nats://127.0.0.1:1", most_bytes=100_000)
+    publisher = NatsPublisher("nats://127.0.0.1:1", Publishing(most_bytes=100_000))
     recorder.on_step(publisher)
     session = recorder.session("demo", "s")
     for _ in range(10):

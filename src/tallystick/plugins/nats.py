@@ -22,6 +22,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
+import msgspec
+
 from tallystick.errors import UsageError
 from tallystick.exports.jsonl import write
 from tallystick.journal.home import Home
@@ -35,6 +37,23 @@ _RETRY_SECONDS = 0.2
 _ANSWER_SECONDS = 2.0
 _ENVELOPE_BYTES = 1024
 """What headers and subject may take of the largest message a server accepts."""
+
+
+class Publishing(msgspec.Struct, frozen=True, kw_only=True):
+    """What is published, where to, and how much of it may wait."""
+
+    subject: str = "tally.steps"
+    """What the subjects of all messages begin with."""
+    stream: str | None = None
+    """A JetStream stream to publish into, made if it is not there; None: plain publishing."""
+    with_content: bool = True
+    """False: only who did what when; no words, arguments, outputs, names."""
+    most_steps: int = 10_000
+    """So many steps may wait; the oldest is dropped for the newest."""
+    most_bytes: int = 64 << 20
+
+
+_AS_USUAL = Publishing()
 
 
 class NatsPublisher:
@@ -52,20 +71,12 @@ class NatsPublisher:
     def __init__(
         self,
         servers: str | list[str],
-        *,
-        subject: str = "tally.steps",
-        stream: str | None = None,
-        with_content: bool = True,
-        most_steps: int = 10_000,
-        most_bytes: int = 64 << 20,
+        publishing: Publishing = _AS_USUAL,
         **options: Any,
     ) -> None:
         """Begin to connect; that goes on in the background for as long as it takes.
 
         Args:
-            stream: a JetStream stream to publish into, made if it is not there; None: plain publishing.
-            with_content: False: only who did what when; no words, arguments, outputs, names.
-            most_steps, most_bytes: how much may wait; the oldest is dropped for the newest.
             options: further arguments of `nats.connect`: credentials, TLS.
 
         Raises:
@@ -77,11 +88,7 @@ class NatsPublisher:
             raise UsageError("nats-py is not installed", hint="pip install 'tallystick[nats]'") from error
         self.published = self.dropped = self.trimmed = 0
         self._servers = servers
-        self._subject = subject
-        self._stream = stream
-        self._with_content = with_content
-        self._most_steps = most_steps
-        self._most_bytes = most_bytes
+        self._publishing = publishing
         self._options = options
         self._begin()
 
@@ -108,7 +115,9 @@ class NatsPublisher:
                 return
             self._waiting.append((step, weight))
             self._bytes += weight
-            while len(self._waiting) > self._most_steps or (self._bytes > self._most_bytes and len(self._waiting) > 1):
+            while len(self._waiting) > self._publishing.most_steps or (
+                self._bytes > self._publishing.most_bytes and len(self._waiting) > 1
+            ):
                 self._bytes -= self._waiting.popleft()[1]
                 self.dropped += 1
         self._news.set()
@@ -189,7 +198,7 @@ class NatsPublisher:
         client = self._nats.NATS()
         try:
             await asyncio.wait_for(client.connect(self._servers, **options), _ANSWER_SECONDS)
-            if self._stream is not None:
+            if self._publishing.stream is not None:
                 await self._make_stream(client)
         except Exception as error:
             _log.debug("no connection to NATS yet: %s", error)
@@ -202,9 +211,9 @@ class NatsPublisher:
     async def _make_stream(self, client: Any) -> None:
         context = client.jetstream(timeout=_ANSWER_SECONDS)
         try:
-            await context.stream_info(self._stream)
+            await context.stream_info(self._publishing.stream)
         except self._nats.js.errors.NotFoundError:
-            await context.add_stream(name=self._stream, subjects=[f"{self._subject}.>"])
+            await context.add_stream(name=self._publishing.stream, subjects=[f"{self._publishing.subject}.>"])
 
     async def _send_some(self, client: Any) -> None:
         """Send a batch. If the server does not confirm it, it waits on, as the oldest: it will be sent again."""
@@ -227,7 +236,7 @@ class NatsPublisher:
 
     async def _send(self, client: Any, steps: list[Recorded]) -> None:
         context = None
-        if self._stream is not None:
+        if self._publishing.stream is not None:
             context = client.jetstream(timeout=_ANSWER_SECONDS)
         if context is not None:
             publish = context.publish
@@ -235,7 +244,9 @@ class NatsPublisher:
             publish = client.publish
         sending = [
             publish(
-                f"{self._subject}.{step.session}.{step.type}", self._payload(step, client), headers=self._headers(step)
+                f"{self._publishing.subject}.{step.session}.{step.type}",
+                self._payload(step, client),
+                headers=self._headers(step),
             )
             for step in steps
         ]
@@ -247,7 +258,7 @@ class NatsPublisher:
         await client.flush(timeout=_ANSWER_SECONDS)
 
     def _payload(self, step: Recorded, client: Any) -> bytes:
-        payload = payload_of(step, with_content=self._with_content)
+        payload = payload_of(step, with_content=self._publishing.with_content)
         if len(payload) + _ENVELOPE_BYTES > client.max_payload:
             self.trimmed += 1
             payload = payload_of(step, with_content=False)
