@@ -37,7 +37,7 @@ _KIND = re.compile(r"Loss\(\s*kind=((?:[^,()]|\([^()]*\))+)|_lose\(([^,()]+),|_p
 _WORD = re.compile(r'(?<!f)"([a-z][\w-]*)"')
 _UNKNOWN = re.compile(r'(?<!f)"(unknown_\w+)"')
 _NAMED_UNKNOWN = re.compile(r'(?<![\w."])unknown\(|f"unknown_\{')
-_TABLES_OF_KINDS = re.compile(r"_?BOOKKEEPING|_HIDDEN_REASONING")
+_TABLES_OF_KINDS = re.compile(r"(?:_\w*)?BOOKKEEPING|_HIDDEN_REASONING")
 _IMPORT = re.compile(r"^from tallystick\.agents\.([\w.]+) import \(?\s*(\w+)", re.MULTILINE)
 
 

@@ -204,6 +204,24 @@ class Editor(Entry, frozen=True, kw_only=True):
     """Folders of extensions, below the home folder."""
 
 
+class Table(Entry, frozen=True, kw_only=True):
+    """A table of its database. Columns that one does not have are passed over: schemas differ from version to version."""
+
+    name: str
+    """`sqlite_master` gives one row (`type`, `name`) for each thing in the schema: a reader can name what it leaves."""
+    order_by: tuple[str, ...] = ()
+    """Empty, or none of them there: the order in which the rows were inserted."""
+    columns: tuple[str, ...] = ()
+    """The only columns to read; empty: all of them. Where secrets lie, they are listed."""
+    key: str = "id"
+    """The column by which the tables below name a row of this one."""
+    link: str = ""
+    """In a table below another: the column that holds the key of the row it belongs to. It should have an index."""
+    below: tuple[Table, ...] = ()
+    """Tables of which each row belongs to a row of this one. They are read right after that row, one after the other;
+    rows whose owner is missing come after all that have one."""
+
+
 class Spelling(Entry, frozen=True, kw_only=True):
     """What its histories and telemetry call things, by the word with which its readers ask."""
 
@@ -270,6 +288,8 @@ class AgentFacts(Entry, frozen=True, kw_only=True):
     blind_spots: tuple[BlindSpot, ...] = ()
     editor: Editor = Editor()
     spelling: Spelling = Spelling()
+    tables: tuple[Table, ...] = ()
+    """The tables of its database that its reader wants, in the order in which they are read."""
 
 
 class Conventions(Entry, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.kit.columns import known, moment_ms, number, parsed, word
 from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, loads, text_of
-from tallystick.agents.kit.tables import Table, Tables
+from tallystick.agents.kit.tables import Tables
 from tallystick.agents.recognition import in_place
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, Source
@@ -26,26 +26,7 @@ NAME = "gensee"
 SHAPE = Shape.SQLITE
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
-TABLES: Tables = (
-    Table(name="sqlite_master"),
-    Table(
-        name="sessions",
-        key="session_id",
-        order_by=("first_event_at", "session_id"),
-        below=(
-            Table(
-                name="requests",
-                key="request_id",
-                link="session_id",
-                order_by=("request_id",),
-                below=(
-                    Table(name="agent_events", link="request_id", order_by=("ts", "event_id")),
-                    Table(name="alerts", link="request_id", order_by=("alert_id",)),
-                ),
-            ),
-        ),
-    ),
-)
+TABLES: Tables = AGENTS[NAME].tables
 _MAGIC = b"SQLite format 3\0"
 _VERSION_AT, _APPLICATION_AT = 60, 68
 _MARKS = (b"agent_events", b"original_user_prompt", b"alert_chain_head", b"session_token_usage")
@@ -172,7 +153,7 @@ class _Reader:
         said, key = text_of(row.get("type")) or "", number(row.get("event_id"))
         kind = _KINDS.get(said)
         if said == "file_intent":
-            yield Loss(kind=said, detail=said)
+            yield Loss(kind="file_intent", detail=said)
             return
         if kind is None or key is None:
             yield Loss(kind="unknown_event", detail=said)

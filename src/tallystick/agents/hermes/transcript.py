@@ -21,7 +21,7 @@ from tallystick.agents.hermes.steps import answered, delegated_goals, delegation
 from tallystick.agents.hermes.tree import Relation, parent_id, relation
 from tallystick.agents.kit.columns import moment, word
 from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, loads, text_of
-from tallystick.agents.kit.tables import Table, Tables
+from tallystick.agents.kit.tables import Tables
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.recognition import IN_ITS_PLACE
 from tallystick.catalog.agents import AGENTS
@@ -32,20 +32,7 @@ __all__ = ["COMPANIONS", "GLOBAL_IDS", "NAME", "SHAPE", "TABLES", "locate", "rea
 SHAPE = Shape.SQLITE
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
-TABLES: Tables = (
-    Table(name="sqlite_master"),
-    Table(name="schema_version"),
-    Table(
-        name="sessions",
-        order_by=("started_at", "id"),
-        below=(
-            Table(name="session_model_usage", link="session_id"),
-            Table(name="messages", link="session_id", order_by=("id",)),
-            Table(name="async_delegations", link="parent_session_id", order_by=("dispatched_at", "delegation_id")),
-        ),
-    ),
-    *(Table(name=name) for name in ("state_meta", "gateway_routing", "compression_locks")),
-)
+TABLES: Tables = AGENTS[NAME].tables
 _COPIED_ON = (Relation.COMPRESSION, Relation.ROLLOVER, Relation.BRANCH)
 _KNOWN = {table.name for top in TABLES for table in (top, *top.below)}
 _INDEXES = ("messages_fts", "sqlite_")

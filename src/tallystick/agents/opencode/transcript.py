@@ -16,7 +16,7 @@ import msgspec
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.kit.columns import known, moment_ms, number, parsed, word
 from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, loads, text_of
-from tallystick.agents.kit.tables import Table, Tables
+from tallystick.agents.kit.tables import Tables
 from tallystick.agents.kit.trail import Trail
 from tallystick.agents.opencode.parts import (
     Message,
@@ -38,22 +38,7 @@ NAME = "opencode"
 SHAPE = Shape.SQLITE
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
-TABLES: Tables = (
-    Table(name="sqlite_master"),
-    Table(
-        name="session",
-        order_by=("time_created", "id"),
-        below=(
-            Table(
-                name="message",
-                link="session_id",
-                order_by=("time_created", "id"),
-                below=(Table(name="part", link="message_id", order_by=("time_created", "id")),),
-            ),
-            Table(name="session_message", link="session_id", order_by=("seq",), columns=("type",)),
-        ),
-    ),
-)
+TABLES: Tables = AGENTS[NAME].tables
 _LEFT = re.compile(
     r"sqlite_.*|__drizzle_migrations|message|part|session|session_(context_epoch|input|message|share)|todo|migration|"
     r"data_migration|account|account_state|control_account|credential|event|event_sequence|permission|project|"
