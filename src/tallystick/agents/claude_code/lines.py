@@ -7,6 +7,7 @@ not know in what order steps are handed out.
 from __future__ import annotations
 
 from tallystick.agents.claude_code.blocks import Parts
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.kit.spelling import names, words
 from tallystick.model.step import Json
@@ -55,7 +56,7 @@ def prompt_meta(line: dict[str, Json], origin: str | None, text: str) -> dict[st
     }
     if text.startswith("[Request interrupted by user"):
         meta["interrupted"] = True
-    return {key: value for key, value in meta.items() if value is not None}
+    return known(meta)
 
 
 def queued_origin(attachment: dict[str, Json]) -> str | None:
@@ -90,7 +91,7 @@ def call_meta(line: dict[str, Json], message: dict[str, Json]) -> dict[str, Json
     cost = line.get("costUSD")
     if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e9:
         meta["cost_microusd"] = round(cost * 1_000_000)
-    return {key: value for key, value in meta.items() if value is not None}
+    return known(meta)
 
 
 def tokens_of(usage: dict[str, Json]) -> dict[str, int]:
@@ -118,17 +119,12 @@ def system_members(line: dict[str, Json]) -> tuple[str, dict[str, Json], dict[st
     if is_error:
         values["content.error"] = details.pop("error", None)
     values["content.details"] = details or None
-    return "warning" if is_error else "system", present(meta), present(values)
+    return "warning" if is_error else "system", known(meta), known(values)
 
 
 def _says_something(value: Json) -> bool:
     """Whether a member is worth a place: anything but null, no, and emptiness."""
     return bool(value) or (isinstance(value, int | float) and value is not False)
-
-
-def present(members: dict[str, Json]) -> dict[str, Json]:
-    """`members` without those that are None."""
-    return {key: value for key, value in members.items() if value is not None}
 
 
 def compaction_members(line: dict[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
@@ -143,7 +139,7 @@ def compaction_members(line: dict[str, Json]) -> tuple[dict[str, Json], dict[str
     told = ("trigger", "preTokens", "postTokens", "durationMs")
     rest = {key: value for key, value in said.items() if key not in told}
     values = {"content.text": text_of(line.get("content")), "content.details": rest or None}
-    return present(meta), present(values)
+    return known(meta), known(values)
 
 
 def _is_quoted(value: Json, text: str) -> bool:
@@ -165,4 +161,4 @@ def attachment_members(
     values = {"content.text": text or None, "content.attachment": rest or None}
     if parts is not None and rest:
         values["content.attachment"] = parts.out_of(rest)
-    return present(meta), present(values)
+    return known(meta), known(values)

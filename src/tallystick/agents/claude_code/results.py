@@ -5,6 +5,7 @@ Owns which part of `toolUseResult` says something new, and who refused a call. M
 
 from __future__ import annotations
 
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Json
@@ -156,4 +157,4 @@ def _decision(line: dict[str, Json], result: Json, output: Json, *, failed: bool
 
 def _words(decision: str, who: str | None, reason: str | None) -> dict[str, Json]:
     said = {"decision": decision, "decided_by": who, "decision_reason": reason}
-    return {key: value for key, value in said.items() if value is not None}
+    return known(said)

@@ -12,7 +12,6 @@ from tallystick.agents.claude_code.blocks import Parts, output_of, prompt_values
 from tallystick.agents.claude_code.lines import (
     attachment_members,
     origin_of,
-    present,
     prompt_meta,
     queued_origin,
     system_members,
@@ -20,6 +19,7 @@ from tallystick.agents.claude_code.lines import (
 from tallystick.agents.claude_code.results import added_by, result_meta
 from tallystick.agents.claude_code.thread import Draft, Place, Thread
 from tallystick.agents.claude_code.tree import where
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import blocks_of, dict_of, text_of
 from tallystick.model.step import Json
 
@@ -88,7 +88,7 @@ def queued(line: Line, attachment: dict[str, Json]) -> Draft:
     parts = Parts()
     origin = queued_origin(attachment)
     meta: dict[str, Json] = {"origin": origin, "run": text_of(line.json.get("promptId")), "queued": True}
-    draft = line.draft("user", line.id, present(meta), prompt_values(blocks, parts))
+    draft = line.draft("user", line.id, known(meta), prompt_values(blocks, parts))
     draft.raw = parts.raw
     draft.opens_request = origin is None
     return draft
@@ -137,7 +137,7 @@ def result(line: Line, block: dict[str, Json], call: Call, source_id: str, *, is
         "content.result": parts.out_of(rest) if not (failed and isinstance(rest, str)) else None,
         "content.mcp": said.get("mcpMeta"),
     }
-    draft = line.draft("tool_result", source_id, present(meta), present(values))
+    draft = line.draft("tool_result", source_id, known(meta), known(values))
     draft.raw = parts.raw
     if called is not None:
         draft.call = call.session, called
@@ -165,7 +165,7 @@ def from_model(line: Line, block: dict[str, Json], source_id: str) -> Draft:
         return line.draft("assistant", source_id, meta if text else {**meta, "redacted": True}, values)
     if kind in CALLS:
         call = text_of(block.get("id"))
-        meta = present({"tool": text_of(block.get("name")), "corr": call})
+        meta = known({"tool": text_of(block.get("name")), "corr": call})
         return line.draft("tool_call", call or source_id, meta, {"content.args": block.get("input")})
     parts = Parts()
     draft = line.draft("assistant", source_id, {"block": kind}, {"content.block": parts.out_of(block)})
@@ -181,4 +181,4 @@ def in_place_of_model(line: Line) -> Draft:
     said = line.json.get("error")
     meta = {"error": text_of(said), "status": line.json.get("apiErrorStatus"), "synthetic": True}
     values = {"content.error": text, "content.details": said if isinstance(said, dict | list) else None}
-    return line.draft("warning", line.id, present(meta), present(values))
+    return line.draft("warning", line.id, known(meta), known(values))

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import msgspec
 
 from tallystick.agents import SourceFile
-from tallystick.agents.claude_code.lines import present
 from tallystick.agents.claude_code.thread import Place, Places, Thread, newest
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import BadJson, dict_of, loads, text_of
 from tallystick.model.step import Json, Opening, Ref, SessionKind
 
@@ -150,8 +150,8 @@ class Tree:
             kind=SessionKind.CHILD,
             parent=Ref(call, spawner) if call is not None else None,
             ts=text_of(line.get("timestamp")),
-            meta={**opening_meta(line), **present(more)},
-            values={**where(line), **present({"content.label": label})},
+            meta={**opening_meta(line), **known(more)},
+            values={**where(line), **known({"content.label": label})},
         )
 
     def _spawn_of(
@@ -195,12 +195,12 @@ class Tree:
 
 def opening_meta(line: dict[str, Json]) -> dict[str, Json]:
     """The members of a `session_start`."""
-    return present({"agent_version": text_of(line.get("version")), "entrypoint": text_of(line.get("entrypoint"))})
+    return known({"agent_version": text_of(line.get("version")), "entrypoint": text_of(line.get("entrypoint"))})
 
 
 def where(line: dict[str, Json]) -> dict[str, Json]:
     """The folder and the branch of a line, as values."""
-    return present({"personal.cwd": text_of(line.get("cwd")), "content.branch": text_of(line.get("gitBranch")) or None})
+    return known({"personal.cwd": text_of(line.get("cwd")), "content.branch": text_of(line.get("gitBranch")) or None})
 
 
 def _companion(file: SourceFile) -> dict[str, Json]:

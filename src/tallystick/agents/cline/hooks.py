@@ -123,7 +123,7 @@ def _tool_result(telling: Telling) -> Step:
     meta = {**outcome({"content": output}), "duration_ms": int_of(result.get("durationMs"))}
     if meta.get("success") is None and isinstance(told, bool):  # it is true of a call that an interrupt ended, too
         meta["success"] = told
-    meta = {name: value for name, value in meta.items() if value is not None}
+    meta = known(**meta)
     return telling.result(
         text_of(result.get("name")), text_of(result.get("id")), meta, output=_shown(output), error=error
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit import genai_parts
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.kit.spelling import names
 from tallystick.agents.protocols._otlp_steps import Case, Telemetry, Told, parsed
@@ -61,8 +62,7 @@ def _response(case: Case) -> Told:
     usage = {name: record.number(name) for name in _TOKENS.values()}
     meta: dict[str, Json] = {
         "model": record.text("model"),
-        "tokens": genai_parts.tokens({key: count for key, count in usage.items() if count is not None}, _TOKENS)
-        or None,
+        "tokens": genai_parts.tokens(known(usage), _TOKENS) or None,
         "duration_ms": record.number("duration_ms"),
         "ttft_ms": record.number("ttft_ms"),
         "status": record.number("status_code", "http.status_code"),

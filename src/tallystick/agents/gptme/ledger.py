@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 
 from tallystick.agents import Shape, SourceFile
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import events_of_object, int_of, text_of
 from tallystick.agents.recognition import count_members, objects
 from tallystick.catalog.agents import AGENTS
@@ -125,7 +126,7 @@ def _members(record: dict[str, Json], kind: str, written: str, session: str | No
         "record_session": other_session if other_session != session else None,
         "status": "completed" if kind == "session_end" else None,
     }
-    return {key: value for key, value in members.items() if value is not None}
+    return known(members)
 
 
 def _values(record: dict[str, Json], kind: str) -> dict[str, Json]:
@@ -144,4 +145,4 @@ def _values(record: dict[str, Json], kind: str) -> dict[str, Json]:
         if record.get(key) is not None and not isinstance(record[key], fits):
             unknown[key] = record[key]
     values["content.extra"] = unknown or None
-    return {name: value for name, value in values.items() if value is not None}
+    return known(values)

@@ -19,6 +19,7 @@ import msgspec
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.gptme.calls import Part, parts_of
 from tallystick.agents.gptme.notes import FAILED_REQUEST, is_automatic, is_note, is_notification, outcome
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import (
     BadJson,
     bad_line,
@@ -48,7 +49,7 @@ def usage_members(metadata: Mapping[str, Json]) -> dict[str, Json]:
     counts = {name: int_of(usage.get(member)) for name, member in _TOKENS.items()}
     return {
         **{key: metadata.get(key) for key in ("model", "served_model", "resolved_model", "cost")},
-        "tokens": {name: count for name, count in counts.items() if count is not None} or None,
+        "tokens": known(counts) or None,
         "cost_microusd": _whole(metadata.get("cost"), 1_000_000),
         "duration_ms": _whole(_sum(timings.get("ttft_ms"), timings.get("gen_ms")), 1),
         "timings": timings or None,
@@ -59,7 +60,7 @@ def tool_durations(metadata: Mapping[str, Json], called: Sequence[str]) -> dict[
     """Milliseconds of each tool that the message called once: gptme adds up the calls of one tool."""
     by_name = dict_of(dict_of(metadata.get("timings")).get("tool_ms_by_name"))
     found = {name: _whole(by_name.get(name), 1) for name in called if called.count(name) == 1}
-    return {name: duration for name, duration in found.items() if duration is not None}
+    return known(found)
 
 
 def _sum(*numbers: Json) -> float | None:
@@ -188,7 +189,7 @@ class _Reader:
             "content.title": text_of(self._config.get("name")),
             "personal.cwd": text_of(self._config.get("workspace")),
         }
-        return Opening(session=self._session, agent=NAME, ts=ts, meta=_known(meta), values=_known(values))
+        return Opening(session=self._session, agent=NAME, ts=ts, meta=known(meta), values=known(values))
 
     def _steps(self, role: Json, message: dict[str, Json]) -> Iterator[Step]:
         if role == "assistant":
@@ -256,7 +257,7 @@ class _Reader:
             after = [str(self._tip), call.source_id]
         success, exit_code = outcome(text_of(message.get("content")) or "")
         meta |= {"tool": text_of(dict_of(message.get("metadata")).get("tool")) or call.tool, "corr": corr}
-        meta |= _known(
+        meta |= known(
             {
                 "success": success,
                 "exit_code": exit_code,
@@ -312,7 +313,7 @@ class _Reader:
             "model_call",
             "/usage",
             message,
-            meta=_known({**usage_members(metadata), **_flags(message), "input_log_match": matches}),
+            meta=known({**usage_members(metadata), **_flags(message), "input_log_match": matches}),
             values={**({"content.meta": noted} if noted else {}), **_attached(message, unknown)},
             input=Input.PATH,
             after=after,
@@ -320,7 +321,7 @@ class _Reader:
 
     def _input_log(self, metadata: dict[str, Json]) -> tuple[dict[str, Json], bool | None, tuple[Ref, ...]]:
         """What gptme noted of the call's input, whether the messages here agree, and what the call follows from."""
-        noted = _known({key: metadata.get(key) for key in _INPUT_LOG})
+        noted = known({key: metadata.get(key) for key in _INPUT_LOG})
         count, digest = int_of(noted.get("input_log_messages")), noted.get("input_log_digest")
         if count is None or digest is None or count < 0:
             return noted, None, ()
@@ -358,10 +359,6 @@ def _config_of(data: bytes) -> dict[str, Json]:
         return {}
 
 
-def _known(members: dict[str, Json]) -> dict[str, Json]:
-    return {key: value for key, value in members.items() if value is not None}
-
-
 def _digested(data: bytes) -> bytes:
     """What gptme digests of a message: some members, in its own spelling of JSON."""
     try:
@@ -381,7 +378,7 @@ def _is_hidden(message: dict[str, Json]) -> bool:
 
 def _flags(message: dict[str, Json]) -> dict[str, Json]:
     flags: dict[str, Json] = {key: True for key in ("pinned", "hide", "ui_only") if message.get(key) is True}
-    return flags | _known({"ephemeral_ttl": int_of(message.get("ephemeral_ttl"))})
+    return flags | known({"ephemeral_ttl": int_of(message.get("ephemeral_ttl"))})
 
 
 def _attached(message: dict[str, Json], metadata: dict[str, Json]) -> dict[str, Json]:

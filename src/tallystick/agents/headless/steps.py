@@ -14,6 +14,7 @@ import msgspec
 
 from tallystick.agents.headless.checks import CHECKS, Checked
 from tallystick.agents.headless.event import OPERATIONAL, SPOKEN, Happening
+from tallystick.agents.kit.columns import known
 from tallystick.model.step import Input, Json, Ref, Step
 
 MAIN = "main"
@@ -109,8 +110,8 @@ class Weaver:
             type=kind,
             source_id=rest.pop("source_id", event.source_id),
             ts=ts,
-            meta={key: value for key, value in meta.items() if value is not None},
-            values={name: value for name, value in values.items() if value is not None},
+            meta=known(meta),
+            values=known(values),
             within=Ref(f"#{event.parent}") if event.parent else None,
             **rest,
         )
@@ -298,7 +299,7 @@ def _members(event: Happening) -> dict[str, Json]:
     tokens = {name: event.meta.get(f"tokens_{short}") for name, short in (("input", "in"), ("output", "out"))}
     return {
         **{key: value for key, value in event.meta.items() if key in OPERATIONAL},
-        "tokens": {name: count for name, count in tokens.items() if count is not None} or None,
+        "tokens": known(tokens) or None,
         "seq": event.seq,
         "seq_copy": event.copy if event.copy > 1 else None,
         "parent_seq": event.parent,

@@ -20,6 +20,7 @@ from tallystick.agents import Shape, SourceFile
 from tallystick.agents.headless.checks import Checked, CheckJoin
 from tallystick.agents.headless.event import Happening, happening
 from tallystick.agents.headless.steps import Weaver, time_of
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import dict_of, events_of_object, text_of
 from tallystick.agents.kit.spelling import words
 from tallystick.agents.recognition import count_members, objects
@@ -187,8 +188,8 @@ class SessionLog:
     ) -> Opening:
         self._session = session
         self._weaver = Weaver(session, keeps_errors=self._keeps_errors)
-        known = {name: value for name, value in values.items() if value is not None}
-        return Opening(session=session, agent=NAME, ts=ts, meta=meta, values=known)
+        found = known(values)
+        return Opening(session=session, agent=NAME, ts=ts, meta=meta, values=found)
 
     def event(self, record: Mapping[str, Json], offset: int) -> Iterator[Event]:
         """An event: its steps come when its turn has come and it is known which call it was about."""
@@ -244,7 +245,7 @@ class SessionLog:
             source_id=f"#{self._newest_seq}/end",
             ts=ts,
             meta={"status": _STATUSES.get(status, status), **spelling},
-            values={name: value for name, value in values.items() if value is not None},
+            values=known(values),
         )
 
 

@@ -5,6 +5,7 @@ Owns the members of `tool_response`: what the model is shown, what the person is
 
 from __future__ import annotations
 
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.model.step import Json
 
@@ -20,7 +21,7 @@ def outcome(response: Json) -> tuple[dict[str, Json], dict[str, Json]]:
         "diff": text_of(dict_of(found.get("returnDisplay")).get("fileDiff")),
         "error": text_of(dict_of(error).get("message")) or error,
     }
-    return {"success": error is None}, {name: value for name, value in values.items() if value is not None}
+    return {"success": error is None}, known(values)
 
 
 def _shown(content: Json) -> Json:

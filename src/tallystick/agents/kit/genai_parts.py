@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, int_of, text_of
 from tallystick.model.step import Json
@@ -33,7 +34,7 @@ class Message(msgspec.Struct, frozen=True):
     def values(self) -> dict[str, Json]:
         """The field values of the words."""
         named = {"content.text": self.text, "content.blocks": self.others}
-        return {name: value for name, value in named.items() if value is not None}
+        return known(named)
 
 
 def split(content: Json) -> Message:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.point import Point, after
 from tallystick.agents.kit.reading import dict_of, int_of, text_of
@@ -180,6 +181,6 @@ BETWEEN_MACHINES = frozenset(("_meta", "cacheScope", "ttlMs", "requestState", "r
 
 
 def _without_media(values: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, bytes]]:
-    present = {name: value for name, value in values.items() if value is not None}
+    present = known(values)
     found, raw = take_out([present[name] for name in present])
     return dict(zip(present, found, strict=True)), raw

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import BadJson, loads
 from tallystick.errors import FormatError
 from tallystick.model.moments import epoch_time
@@ -223,9 +224,9 @@ def _meta(line: Line) -> dict[str, Json]:
         tokens = msgspec.to_builtins(line.tokens)
     else:
         tokens = {}
-    counts = {name: count for name, count in tokens.items() if count is not None}
+    counts = known(tokens)
     found = {**line.meta, **named, "corr": line.call, "tokens": counts or None}
-    return {name: value for name, value in found.items() if value is not None}
+    return known(found)
 
 
 def _values(line: Line) -> dict[str, Json]:
