@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from tallystick.model.verdict import Require
 from tallystick.seal import standalone
-from tallystick.seal.keys import parse_did_key
-from tallystick.seal.proof import check_proof, parse_proof, proof_text
+from tallystick.seal.keys import SigningKey, did_key, parse_did_key
+from tallystick.seal.merkle import consistency_proof, merkle_root
+from tallystick.seal.note import sign_note
+from tallystick.seal.proof import Consistency, check_consistency, check_proof, consistency_text, parse_proof, proof_text
 from tallystick.seal.redact import Redaction
 from tests.support.cases import each
-from tools.vectors.maker import Journal, session_id
+from tools.vectors.maker import KEY, OTHER_KEY, STORE, Journal, Spec, session_id
 from tools.vectors.step_proofs import PINNED, proof
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -113,3 +115,91 @@ def test_a_proof_over_the_limit_is_malformed() -> None:
 def test_a_key_that_is_none_is_not_taken() -> None:
     assert standalone.verify_proof(TEXTS[0], pinned="did:key:z6Mk")["exit"] == 1
     assert standalone.verify_proof(TEXTS[0], require="sealed")["exit"] == 1
+
+
+# That a head extends another ------------------------------------------------------------------------------------------
+
+LEAVES = [
+    line.hash for line in Journal(STORE, [Spec({"type": "store_start"}), *[Spec({"type": "key_add"})] * 20]).sealed
+]
+
+
+def head(size: int, *keys: SigningKey, store: str = STORE) -> bytes:
+    return sign_note(store, size, merkle_root(LEAVES[:size]), keys or (KEY,))
+
+
+def extension(old: int, size: int) -> bytes:
+    path = consistency_proof(LEAVES[:size], old) if old else ()
+    return consistency_text(Consistency(old_size=old, path=path, note=head(size)))
+
+
+def both_of_head(text: bytes, old: bytes, pinned: str | None = PINNED, require: str | None = None) -> dict[str, Any]:
+    """What both verifiers say of a proof of consistency, without the sentences; they must agree."""
+    key = parse_did_key(pinned) if pinned is not None else None
+    ours = msgspec.to_builtins(check_consistency(text, old, pinned=key, require=Require(require or "A2")))
+    other = standalone.verify_proof(text, remembered=old, pinned=pinned, require=require)
+    found = [{name: value for name, value in said.items() if name not in SENTENCES} for said in (ours, other)]
+    for said in found:
+        if said["first_bad"] is not None:
+            assert said["first_bad"].pop("why")
+    assert found[0] == found[1]
+    return found[0]
+
+
+def rule_of(found: Mapping[str, Any]) -> str | None:
+    return None if found["first_bad"] is None else found["first_bad"]["rule"]
+
+
+@given(st.data())
+def test_every_head_extends_every_one_before_it_and_no_other(data: st.DataObject) -> None:
+    size = data.draw(st.integers(0, len(LEAVES)))
+    old = data.draw(st.integers(0, size))
+    text = extension(old, size)
+    found = both_of_head(text, head(old))
+    assert (found["exit"], found["old_size"], found["ledger_size"], found["level"]) == (0, old, size, "A2")
+    root = data.draw(st.binary(min_size=32, max_size=32))
+    assert rule_of(both_of_head(text, sign_note(STORE, old, root, [KEY]))) == "head"
+
+
+@given(st.integers(0, 20), st.data())
+def test_a_proof_of_consistency_with_a_flipped_bit_is_refused(old: int, data: st.DataObject) -> None:
+    text = extension(old, len(LEAVES))
+    at, bit = data.draw(st.integers(0, len(text) - 1)), data.draw(st.integers(0, 7))
+    flipped = bytearray(text)
+    flipped[at] ^= 1 << bit
+    if flipped.startswith(b"old "):
+        assert both_of_head(bytes(flipped), head(old))["exit"] in (2, 4)
+
+
+@given(st.integers(1, 20), st.data())
+def test_nodes_that_are_missing_or_too_many_are_refused(old: int, data: st.DataObject) -> None:
+    top, _, note = extension(old, len(LEAVES)).partition(b"\n\n")
+    first, *nodes = top.split(b"\n")
+    at = data.draw(st.integers(0, len(nodes)))
+    more = [*nodes[:at], b"A" * 43 + b"=", *nodes[at:]]
+    assert rule_of(both_of_head(b"\n".join([first, *more]) + b"\n\n" + note, head(old))) == "head"
+    if nodes:
+        less = [*nodes[: at - 1], *nodes[at:]] if at else nodes[1:]
+        assert rule_of(both_of_head(b"\n".join([first, *less]) + b"\n\n" + note, head(old))) == "head"
+
+
+def test_what_a_proof_of_consistency_is_held_against() -> None:
+    text = extension(7, 12)
+    assert both_of_head(text, head(7), pinned=None)["exit"] == 3
+    assert both_of_head(text, head(7), pinned=None, require="A1")["exit"] == 0
+    assert both_of_head(text, head(7, OTHER_KEY))["exit"] == 0, "its keeper vouches for it, and no key"
+    assert rule_of(both_of_head(text, head(8))) == "head"
+    assert rule_of(both_of_head(text, head(7, store="0b" * 16))) == "signature"
+    assert rule_of(both_of_head(text, b"prose")) == "signature"
+    assert rule_of(both_of_head(b"old 7\n", head(7))) == "line"
+    assert rule_of(both_of_head(b"old 07\n\n" + head(12), head(7))) == "line"
+    assert rule_of(both_of_head(extension(12, 12).replace(head(12), head(7)), head(12))) == "head"
+    by_other = both_of_head(text, head(7), pinned=did_key(OTHER_KEY.public))
+    assert (by_other["exit"], by_other["authenticity"]) == (2, "wrong key")
+    many = b"old 7\n" + b"A" * 43 + b"=\n" * 65
+    assert both_of_head(many + b"\n" + head(12), head(7))["exit"] == 4
+
+
+def test_a_proof_of_one_kind_is_not_taken_for_the_other() -> None:
+    assert standalone.verify_proof(extension(7, 12), pinned=PINNED)["exit"] == 1
+    assert standalone.verify_proof(TEXTS[0], remembered=head(7), pinned=PINNED)["exit"] == 1

@@ -1,6 +1,7 @@
-"""The proof that one step is in the record of a store: a C2SP tlog-proof (docs/format.md 21).
+"""Proofs for someone who has nothing else of a store: that a step is in the record, that a head extends another.
 
-Owns its text, and the verdict on it. Needs nothing but the text and the key to trust: no store, no journal.
+Owns their texts, a C2SP tlog-proof (docs/format.md 21) and what C2SP witnesses are sent (22), and the verdicts on them.
+Needs nothing but the text, the key to trust and, of heads, the older one: no store, no journal.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +18,7 @@ from tallystick.model.step import Json
 from tallystick.model.verdict import Authenticity, Level, Require, Rule
 from tallystick.seal.ledger import LedgerView, SessionHead
 from tallystick.seal.line import Line, check_content, hash_of, parse_line
-from tallystick.seal.merkle import verify_inclusion
+from tallystick.seal.merkle import EMPTY_ROOT, verify_consistency, verify_inclusion
 from tallystick.seal.note import Note, parse_note, strict_base64, verify_note
 
 MAGIC = "c2sp.org/tlog-proof@v1"
@@ -25,6 +27,7 @@ MOST_NODES = 64
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,15})\Z")
 _MALFORMED = (Rule.LIMIT, Rule.LINE, Rule.VERSION)
 _UNSIGNED = "no key is pinned, so nobody is known to have signed the head"
+_NOT_HELD = "the proof does not hold"
 _HIGHER = "A3 to A5 (signer, anchors, witnesses) are not in a proof"
 
 
@@ -129,20 +132,14 @@ def check_proof(text: bytes, *, pinned: bytes | None = None, require: Require = 
     try:
         proof = parse_proof(text)
         note = parse_note(proof.note)
-        if pinned is not None and not verify_note(note, [pinned]):
-            raise _WrongKey("the head is not signed by the pinned key", rule=Rule.SIGNATURE.value)
+        _check_signed(note, pinned)
         head = _ledger_entry(proof, note)
         line = _step(proof, head)
     except FormatError as error:
         return _refused(error)
-    level, authenticity, higher = Level.A1, Authenticity.UNSIGNED, _UNSIGNED
-    if pinned is not None:
-        level, authenticity, higher = Level.A2, Authenticity.SIGNED, _HIGHER
-    code = 3
-    if require is Require.A1 or (level is Level.A2 and require is Require.A2):
-        code = 0
+    reached = _reached(pinned, require)
     return ProofVerdict(
-        exit=code,
+        exit=reached.exit,
         valid=True,
         session=line.entry.sid,
         n=line.entry.n,
@@ -151,9 +148,9 @@ def check_proof(text: bytes, *, pinned: bytes | None = None, require: Require = 
         store=note.store_id,
         ledger_n=proof.index,
         ledger_size=note.size,
-        authenticity=authenticity,
-        level=level,
-        why_not_higher=higher,
+        authenticity=reached.authenticity,
+        level=reached.level,
+        why_not_higher=reached.why_not_higher,
         shown=line.fields,
         withheld=len(line.withheld),
     )
@@ -163,19 +160,55 @@ class _WrongKey(FormatError):
     """The head is a head, and someone else's."""
 
 
-def _refused(error: FormatError) -> ProofVerdict:
+class _Reached(NamedTuple):
+    """What a proof that holds is worth to who pins a key, or none."""
+
+    exit: int
+    level: Level
+    authenticity: Authenticity
+    why_not_higher: str
+
+
+def _reached(pinned: bytes | None, require: Require) -> _Reached:
+    code = 3
+    if require is Require.A1 or (pinned is not None and require is Require.A2):
+        code = 0
+    if pinned is None:
+        return _Reached(code, Level.A1, Authenticity.UNSIGNED, _UNSIGNED)
+    return _Reached(code, Level.A2, Authenticity.SIGNED, _HIGHER)
+
+
+class _Refusal(NamedTuple):
+    """Why a proof does not hold."""
+
+    exit: int
+    authenticity: Authenticity
+    first_bad: Mapping[str, str]
+
+
+def _refusal(error: FormatError) -> _Refusal:
     rule, code, authenticity = Rule(error.rule), 2, Authenticity.UNSIGNED
     if rule in _MALFORMED:
         code = 4
     if isinstance(error, _WrongKey):
         authenticity = Authenticity.WRONG_KEY
+    return _Refusal(code, authenticity, {"rule": rule.value, "why": str(error)})
+
+
+def _refused(error: FormatError) -> ProofVerdict:
+    found = _refusal(error)
     return ProofVerdict(
-        exit=code,
+        exit=found.exit,
         valid=False,
-        authenticity=authenticity,
-        why_not_higher="the proof does not hold",
-        first_bad={"rule": rule.value, "why": str(error)},
+        authenticity=found.authenticity,
+        why_not_higher=_NOT_HELD,
+        first_bad=found.first_bad,
     )
+
+
+def _check_signed(note: Note, pinned: bytes | None) -> None:
+    if pinned is not None and not verify_note(note, [pinned]):
+        raise _WrongKey("the head is not signed by the pinned key", rule=Rule.SIGNATURE.value)
 
 
 def _ledger_entry(proof: Proof, note: Note) -> SessionHead:
@@ -215,3 +248,110 @@ def _step(proof: Proof, head: SessionHead) -> Line:
 def _check_inclusion(line: Line, size: int, path: Sequence[bytes], root: bytes, why: str) -> None:
     if not verify_inclusion(hash_of(line.entry), line.entry.n, size, path, root):
         raise FormatError(why, rule=Rule.HEAD.value)
+
+
+# That a head extends another ------------------------------------------------------------------------------------------
+
+_OLD = re.compile(r"old (0|[1-9][0-9]{0,15})\Z")
+
+
+class Consistency(msgspec.Struct, frozen=True, kw_only=True):
+    """A proof that the ledger of `note` extends its own first `old_size` entries; `path` is of RFC 9162 2.1.4.1."""
+
+    old_size: int
+    path: tuple[bytes, ...]
+    note: bytes
+
+
+class ConsistencyVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proof of consistency proves: that the ledger of `store` had these `old_size` entries and only grew since.
+
+    With a defect nothing is proved, and the members are None.
+    """
+
+    exit: int
+    valid: bool
+    store: str | None = None
+    old_size: int | None = None
+    ledger_size: int | None = None
+    authenticity: Authenticity = Authenticity.UNSIGNED
+    level: Level = Level.A1
+    why_not_higher: str = ""
+    first_bad: Mapping[str, str] | None = None
+
+
+def is_consistency(text: bytes) -> bool:
+    """Whether a text means to be a proof of consistency, and not one of a step."""
+    return text.startswith(b"old ")
+
+
+def consistency_text(proof: Consistency) -> bytes:
+    """The text of a proof of consistency: what a C2SP tlog-witness is sent with a head to cosign."""
+    lines = [f"old {proof.old_size}", *map(_text, proof.path), "", ""]
+    return "\n".join(lines).encode() + proof.note
+
+
+def parse_consistency(text: bytes) -> Consistency:
+    """Take a proof of consistency apart. What its head holds is not looked at.
+
+    Raises:
+        FormatError: rule `limit` or `line`.
+    """
+    if len(text) > MOST_BYTES:
+        raise FormatError(f"a proof of {len(text)} bytes, the limit is {MOST_BYTES}", rule="limit")
+    top, separator, note = text.partition(b"\n\n")
+    first, *nodes = top.decode("latin-1").split("\n")
+    old = _OLD.match(first)
+    if not separator or old is None:
+        raise _shape("not a proof of consistency: old, nodes, an empty line, a head")
+    return Consistency(old_size=int(old[1]), path=_nodes(nodes), note=note)
+
+
+def check_consistency(
+    text: bytes, remembered: bytes, *, pinned: bytes | None = None, require: Require = Require.A2
+) -> ConsistencyVerdict:
+    """The verdict on the text of a proof of consistency.
+
+    Args:
+        remembered: the older head, as its keeper has it: no one else needs to vouch for it.
+        pinned, require: as `check_proof` has them.
+    """
+    try:
+        proof = parse_consistency(text)
+        note = parse_note(proof.note)
+        _check_signed(note, pinned)
+        _check_extends(proof, note, parse_note(remembered))
+    except FormatError as error:
+        found = _refusal(error)
+        return ConsistencyVerdict(
+            exit=found.exit,
+            valid=False,
+            authenticity=found.authenticity,
+            why_not_higher=_NOT_HELD,
+            first_bad=found.first_bad,
+        )
+    reached = _reached(pinned, require)
+    return ConsistencyVerdict(
+        exit=reached.exit,
+        valid=True,
+        store=note.store_id,
+        old_size=proof.old_size,
+        ledger_size=note.size,
+        authenticity=reached.authenticity,
+        level=reached.level,
+        why_not_higher=reached.why_not_higher,
+    )
+
+
+def _check_extends(proof: Consistency, note: Note, old: Note) -> None:
+    if old.store_id != note.store_id:
+        raise FormatError("the remembered head is of another store", rule=Rule.SIGNATURE.value)
+    if old.size != proof.old_size:
+        why = f"the proof begins at {proof.old_size} entries, the remembered head covers {old.size}"
+        raise FormatError(why, rule=Rule.HEAD.value)
+    if old.size:
+        extends = verify_consistency(old.size, note.size, old.root, note.root, proof.path)
+    else:
+        extends = not proof.path and old.root == EMPTY_ROOT and (note.size > 0 or note.root == EMPTY_ROOT)
+    if not extends:
+        raise FormatError("the ledger does not extend what the remembered head covers", rule=Rule.HEAD.value)

@@ -1081,7 +1081,7 @@ def verify(
         return could_not_run(error)
 
 
-# ---- Section 21: the proof of a step -----------------------------------------------------------------------
+# ---- Sections 21, 22: proofs of a step and of a head -----------------------------------------------------------------------
 
 MAX_PROOF = 4 << 20
 MAX_NODES = 64
@@ -1155,6 +1155,81 @@ def split_proof(text: bytes) -> tuple[list[bytes], int, list[bytes], bytes]:
     return extra, int(index[1]) if index else 0, lines[3:-2], note
 
 
+def roots_between(old: int, size: int, old_root: bytes, path: list[bytes]) -> tuple[bytes, bytes]:
+    """RFC 9162 2.1.4, from the root down: the roots of the first `old` of `size` leaves and of all, by a path; or nothing.
+
+    `path` is used up from its end. While the part looked at begins with leaf 0, `old_root` stands for what `old` has of it.
+    """
+    if old == size:
+        node = old_root or (path.pop() if path else b"")
+        return node, node
+    if not path:
+        return b"", b""
+    left, node = 1 << (size - 1).bit_length() - 1, path.pop()
+    if old <= left:
+        before, after = roots_between(old, left, old_root, path)
+        return before, tagged_node(after, node)
+    before, after = roots_between(old - left, size - left, b"", path)
+    return tagged_node(node, before), tagged_node(node, after)
+
+
+def tagged_node(left: bytes, right: bytes) -> bytes:
+    """RFC 9162 2.1.1: an inner node; nothing if a part of it is missing."""
+    return hashlib.sha256(b"\x01" + left + right).digest() if left and right else b""
+
+
+def store_of(note: Note) -> str:
+    """The store id that a head names."""
+    store = re.fullmatch(f"tallystick/({SID.pattern})", note.origin)
+    need(store, "signature", "the head is no head of a store")
+    return store[1] if store else ""
+
+
+class HeadReport(dict[str, Json]):
+    """What a proof of consistency proves, or why it does not hold."""
+
+    def __init__(self) -> None:
+        super().__init__(dict.fromkeys(("store", "old_size", "ledger_size")))
+        self |= {"exit": 2, "valid": False, "authenticity": "unsigned", "level": "A1"}
+        self |= {"why_not_higher": "the proof does not hold", "first_bad": None}
+
+    def check(self, text: bytes, remembered: bytes, key: bytes | None, require: str) -> None:
+        """22.3, in its order."""
+        need(len(text) <= MAX_PROOF, "limit", f"the proof is longer than {MAX_PROOF} bytes")
+        top, parted, raw_note = text.partition(b"\n\n")
+        first, *nodes = top.split(b"\n")
+        size = re.fullmatch(rb"old (0|[1-9][0-9]{0,15})", first)
+        need(parted and size, "line", "a proof of consistency is old, nodes, an empty line and a head")
+        path, old_size = decode_nodes(nodes), int(size[1]) if size else 0
+        note = parse_note(raw_note)
+        store = store_of(note)
+        if key is not None and not is_signed(note, [key]):
+            self["authenticity"] = "wrong key"
+            raise RuleError("signature", "the head is not signed by the pinned key")
+        old = parse_note(remembered)
+        need(old.origin == note.origin, "signature", "the remembered head is of another store")
+        need(old.size == old_size, "head", "the proof does not begin where the remembered head ends")
+        need(self._extends(old, note, path), "head", "the ledger does not extend what the remembered head covers")
+        self |= {"store": store, "old_size": old_size, "ledger_size": note.size, "valid": True}
+        self |= reached(key, require)
+
+    def _extends(self, old: Note, note: Note, path: list[bytes]) -> bool:
+        empty = hashlib.sha256(b"").digest()
+        if old.size == 0:
+            return not path and old.root == empty and (note.size > 0 or note.root == empty)
+        if old.size > note.size:
+            return False
+        return roots_between(old.size, note.size, old.root, path) == (old.root, note.root) and not path
+
+
+def reached(key: bytes | None, require: str) -> dict[str, Json]:
+    """What a proof that holds is worth: 21.4."""
+    if key is None:
+        why = "no key is pinned, so nobody is known to have signed"
+        return {"level": "A1", "authenticity": "unsigned", "why_not_higher": why, "exit": 0 if require == "A1" else 3}
+    return {"level": "A2", "authenticity": "signed", "why_not_higher": "A3 to A5 are not in a proof", "exit": 0}
+
+
 class ProofReport(dict[str, Json]):
     """What a proof proves, or why it does not hold."""
 
@@ -1169,12 +1244,10 @@ class ProofReport(dict[str, Json]):
         step_path = decode_nodes(nodes)
         ledger_path = decode_nodes(path)
         note = parse_note(raw_note)
-        store = re.fullmatch(f"tallystick/({SID.pattern})", note.origin)
-        need(store, "signature", "the head is no head of a store")
+        sid = store_of(note)
         if key is not None and not is_signed(note, [key]):
             self["authenticity"] = "wrong key"
             raise RuleError("signature", "the head is not signed by the pinned key")
-        sid = store[1] if store else ""
         head, leaf = proved_entry(head_text, sid, range(index, index + 1), is_ledger=True)
         meta = head.fields.get("meta", {})
         need(meta.get("type") == "session_head", "class", "the ledger's entry is not a session_head")
@@ -1185,27 +1258,33 @@ class ProofReport(dict[str, Json]):
         need(inside, "head", "the step is not in the session")
         self |= {"session": step.entry["sid"], "n": step.entry["n"], "entry": leaf.hex(), "size": meta["size"]}
         self |= {"store": sid, "ledger_n": index, "ledger_size": note.size, "valid": True}
-        self |= {"shown": step.fields, "withheld": len(step.withheld), "level": "A2" if key else "A1"}
-        self["authenticity"] = "signed" if key else "unsigned"
-        self["exit"] = 0 if key or require == "A1" else 3
-        higher = "A3 to A5 are not in a proof" if key else "no key is pinned, so nobody is known to have signed"
-        self["why_not_higher"] = higher
+        self |= {"shown": step.fields, "withheld": len(step.withheld), **reached(key, require)}
 
 
-def verify_proof(text: bytes, *, pinned: str | None = None, require: str | None = None) -> dict[str, Json]:
-    """Verify the text of a proof that a step is in a record; nothing else is read.
+def verify_proof(
+    text: bytes, *, remembered: bytes | None = None, pinned: str | None = None, require: str | None = None
+) -> dict[str, Json]:
+    """Verify the text of a proof that a step is in a record, or that a head extends another; nothing else is read.
 
     Args:
+        remembered: the older head, for a proof that begins with `old`.
         pinned: the did:key that must have signed the head. require: `A1` or `A2`; by default A2.
 
     Returns:
         What is proved as plain data, with the exit code in `exit`. Its strings may quote hostile text.
     """
-    key, found = parse_did_key(pinned or ""), ProofReport()
+    key, is_of_head = parse_did_key(pinned or ""), text.startswith(b"old ")
+    found: ProofReport | HeadReport = HeadReport() if is_of_head else ProofReport()
     if (pinned is not None and key is None) or require not in (None, "A1", "A2"):
         return found | {"exit": 1, "why_not_higher": "no Ed25519 did:key is pinned, or no such level"}
+    if is_of_head is (remembered is None):
+        why = "a proof that begins with `old` is held against a remembered head, and no other is"
+        return found | {"exit": 1, "why_not_higher": why}
     try:
-        found.check(text, key, require or "A2")
+        if isinstance(found, HeadReport):
+            found.check(text, remembered or b"", key, require or "A2")
+        else:
+            found.check(text, key, require or "A2")
     except RuleError as error:
         found["exit"] = 4 if error.rule in ("limit", "line", "version") else 2
         found["first_bad"] = {"rule": error.rule, "why": error.why}
@@ -1240,12 +1319,13 @@ class Parser(argparse.ArgumentParser):
         self.exit(64, escaped(message) + "\n")
 
 
-def print_proof(path: Path, pinned: str | None, require: str | None, as_json: bool) -> int:
+def print_proof(path: Path, kept: bytes | None, options: dict[str, str | None], as_json: bool) -> int:
     """Verify a proof and say what it proves; returns the exit code."""
     with path.open("rb") as file:
-        found = verify_proof(file.read(MAX_PROOF + 1), pinned=pinned, require=require)
-    text = "\n".join(f"{name:15} {escaped(json.dumps(value))}" for name, value in found.items())
-    print(json.dumps(found, indent=2) if as_json else text, flush=True)
+        text = file.read(MAX_PROOF + 1)
+    found = verify_proof(text, remembered=kept, pinned=options["pinned"], require=options["require"])
+    shown = "\n".join(f"{name:15} {escaped(json.dumps(value))}" for name, value in found.items())
+    print(json.dumps(found, indent=2) if as_json else shown, flush=True)
     code: int = found["exit"]
     return code
 
@@ -1259,16 +1339,18 @@ def main() -> int:
     parser.add_argument("--require", choices=("A1", "A2", "sealed"), help="A2 for a store, A1 for a file")
     parser.add_argument("--redaction", choices=("none", "content", "full"), help="of a file's lines")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--proof", action="store_true", help="PATH is the proof of a step")
+    parser.add_argument(
+        "--proof", action="store_true", help="PATH is the proof of a step, or that a head extends --remembered"
+    )
     options = vars(parser.parse_args())
     as_json, note, is_proof = (options.pop(name) for name in ("json", "remembered", "proof"))
     try:
-        if is_proof:
-            return print_proof(Path(options["path"]), options["pinned"], options["require"], as_json)
         kept = None
         if note is not None:
             with note.open("rb") as file:
                 kept = file.read(MAX_NOTE + 1)
+        if is_proof:
+            return print_proof(Path(options["path"]), kept, options, as_json)
         verdict = verify(remembered=kept, **options)
     except OSError as error:
         verdict = could_not_run(error)

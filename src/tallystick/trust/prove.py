@@ -1,4 +1,4 @@
-"""Making the proof of a step from a store.
+"""Making proofs from a store: of a step, and that its newest head extends an older one.
 
 Owns which head proves a step, and what of the step is shown. Files are read as they are; what comes of them is verified
 before it is handed out.
@@ -15,8 +15,20 @@ from tallystick.journal.lines import LineFile
 from tallystick.model.verdict import Require
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.line import Line, legible_entry, parse_line
-from tallystick.seal.merkle import inclusion_proof
-from tallystick.seal.proof import MOST_BYTES, Proof, ProofVerdict, check_proof, proof_text
+from tallystick.seal.merkle import consistency_proof, inclusion_proof, merkle_root
+from tallystick.seal.note import Note
+from tallystick.seal.proof import (
+    MOST_BYTES,
+    Consistency,
+    ConsistencyVerdict,
+    Proof,
+    ProofVerdict,
+    check_consistency,
+    check_proof,
+    consistency_text,
+    is_consistency,
+    proof_text,
+)
 from tallystick.seal.redact import Redaction, line_text, redact, withhold
 
 
@@ -54,7 +66,35 @@ def prove(home: Home, session: str, n: int, *, redaction: Redaction = Redaction.
     return proof
 
 
-def _ledger(home: Home, session: str, size: int) -> tuple[list[bytes], Line | None]:
+def prove_extension(home: Home, since: Note | int) -> bytes:
+    """The proof that the store's newest head extends an older one, which is given, or of which the size is.
+
+    Raises:
+        UsageError: the older head is of another store, or covers more than the newest one.
+        JournalError: there is no head, or the ledger does not extend the older one: `tally verify` says where.
+    """
+    note = read_note(home)
+    if note is None:
+        raise JournalError("the store has no signed head yet", hint="try again in a few seconds")
+    root = None
+    if isinstance(since, int):
+        old_size = since
+    else:
+        old_size, root = since.size, since.root
+        if since.store_id != note.store_id:
+            raise UsageError(f"the head is of the store {since.store_id}, this is {note.store_id}")
+    if old_size > note.size:
+        raise UsageError(f"the newest head covers {note.size} entries, and not {old_size}")
+    leaves, _ = _ledger(home, None, note.size)
+    if merkle_root(leaves) != note.root or (root is not None and merkle_root(leaves[:old_size]) != root):
+        raise _broken("the ledger does not extend this head")
+    path: tuple[bytes, ...] = ()
+    if old_size:
+        path = consistency_proof(leaves, old_size)
+    return consistency_text(Consistency(old_size=old_size, path=path, note=home.note.read_bytes()))
+
+
+def _ledger(home: Home, session: str | None, size: int) -> tuple[list[bytes], Line | None]:
     """The hashes of the first `size` entries of the ledger, and the newest head of a session among them."""
     leaves: list[bytes] = []
     newest: bytes | None = None
@@ -62,7 +102,7 @@ def _ledger(home: Home, session: str, size: int) -> tuple[list[bytes], Line | No
         if len(leaves) == size:
             break
         leaves.append(_hash(home.ledger, text))
-        if b'"session_head"' in text and session.encode() in text:
+        if session is not None and b'"session_head"' in text and session.encode() in text:
             newest = text
     if len(leaves) < size:
         raise _broken(f"{home.ledger} is shorter than its head says")
@@ -103,15 +143,41 @@ def _broken(why: str) -> JournalError:
 
 
 def verify_proof(path: Path, *, pinned: str | None, require: Require | None) -> ProofVerdict:
-    """The verdict on a file that holds a proof. No store is read.
+    """The verdict on a file that holds the proof of a step. No store is read.
 
     Raises: FormatError: `pinned` is not a did:key. UsageError: a level is required that a proof cannot reach.
     """
+    level, text, key = _level(require), _text(path), _key(pinned)
+    if is_consistency(text):
+        raise UsageError(f"{path} proves that a head extends an older one", hint="name that: --remembered NOTE")
+    return check_proof(text, pinned=key, require=level)
+
+
+def verify_extension(
+    path: Path, remembered: bytes, *, pinned: str | None, require: Require | None
+) -> ConsistencyVerdict:
+    """The verdict on a file that holds the proof that a head extends the one that is remembered. No store is read.
+
+    Raises what `verify_proof` raises.
+    """
+    level, text, key = _level(require), _text(path), _key(pinned)
+    if not is_consistency(text):
+        raise UsageError(f"{path} is not what `tally prove --from` writes", hint="leave --remembered out for a step")
+    return check_consistency(text, remembered, pinned=key, require=level)
+
+
+def _text(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MOST_BYTES + 1)
+
+
+def _key(pinned: str | None) -> bytes | None:
+    if pinned is None:
+        return None
+    return parse_did_key(pinned)
+
+
+def _level(require: Require | None) -> Require:
     if require not in (None, Require.A1, Require.A2):
         raise UsageError(f"a proof reaches A1 or A2, never {require.value}", hint="verify the store for more")
-    with path.open("rb") as file:
-        text = file.read(MOST_BYTES + 1)
-    key = None
-    if pinned is not None:
-        key = parse_did_key(pinned)
-    return check_proof(text, pinned=key, require=require or Require.A2)
+    return require or Require.A2

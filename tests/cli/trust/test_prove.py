@@ -46,3 +46,28 @@ def test_a_proof_goes_with_nothing_that_needs_a_store(tally: Tally, full: Path, 
     file.write_text("nothing")
     assert tally("verify", "a42b3437", "--proof", str(file)).exit_code == 64
     assert tally("verify", "--proof", str(file), "--require", "A4").exit_code == 64
+
+
+def test_a_head_is_proved_to_extend_one_that_was_kept(
+    tally: Tally, tally_json: TallyJson, full: Path, tmp_path: Path
+) -> None:
+    home = Home(full / ".tally")
+    key = read_store(home).key
+    assert key is not None
+    kept, file = tmp_path / "kept.note", tmp_path / "heads.proof"
+    kept.write_bytes(home.note.read_bytes())
+    size = int(kept.read_text("utf-8").splitlines()[1])
+    assert f"wrote the proof to {file}" in tally("prove", "--from", str(kept), "-o", str(file)).stdout
+    elsewhere = ("--home", str(tmp_path / "none"))
+    checked = tally("verify", "--proof", str(file), "--remembered", str(kept), "--pinned", key, *elsewhere)
+    assert checked.exit_code == 0
+    assert f"entries 1 to {size} are unchanged among {size}" in checked.stdout
+    assert tally_json("prove", "--from", "3")["proof"].startswith("old 3\n")
+    assert tally("verify", "--proof", str(file), "--pinned", key, *elsewhere).exit_code == 64
+    file.write_text(file.read_text("utf-8").replace(f"old {size}", f"old {size - 1}"), "utf-8")
+    assert tally("verify", "--proof", str(file), "--remembered", str(kept), "--pinned", key).exit_code == 2
+
+
+def test_one_thing_is_proved_at_a_time(tally: Tally, full: Path) -> None:
+    assert tally("prove").exit_code == 64
+    assert tally("prove", "a42b3437:47", "--from", "1").exit_code == 64

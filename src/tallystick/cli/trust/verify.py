@@ -22,7 +22,7 @@ from tallystick.errors import UsageError
 from tallystick.model.verdict import Defect, Require, Verdict, report
 
 if TYPE_CHECKING:
-    from tallystick.seal.proof import ProofVerdict
+    from tallystick.seal.proof import ConsistencyVerdict, ProofVerdict
 
 _LISTED = 20
 
@@ -77,7 +77,8 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     "--proof",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Check what `tally prove` wrote, and nothing else: no store is needed. --pinned says whose head it must be.",
+    help="Check what `tally prove` wrote, and nothing else: no store is needed. --pinned says whose head it must be, "
+    "--remembered which head it begins with, if it is the proof of a head.",
 )
 @pass_run
 def verify(
@@ -106,9 +107,9 @@ def verify(
     from tallystick.trust.verify_named import verify as verify_named
 
     if proof is not None:
-        if target is not None or since is not None or remembered is not None or anchored:
-            raise UsageError("--proof goes with --pinned and --require A1 or A2 only")
-        _verify_proof(run, proof, pinned, require)
+        if target is not None or since is not None or anchored:
+            raise UsageError("--proof goes with --pinned, --remembered and --require A1 or A2 only")
+        _verify_proof(run, proof, pinned, require, remembered)
     with progress_bar(run, None) as advance:
         verdict = verify_named(
             target,
@@ -129,21 +130,36 @@ def verify(
     raise SystemExit(verdict.exit_code)
 
 
-def _verify_proof(run: Run, proof: Path, pinned: str | None, require: str | None) -> NoReturn:
-    from tallystick.trust.prove import verify_proof
+def _verify_proof(run: Run, proof: Path, pinned: str | None, require: str | None, remembered: Path | None) -> NoReturn:
+    from tallystick.trust.prove import verify_extension, verify_proof
 
-    found = verify_proof(proof, pinned=pinned, require=Require(require) if require is not None else None)
+    level = None
+    if require is not None:
+        level = Require(require)
+    found: ProofVerdict | ConsistencyVerdict
+    if remembered is not None:
+        found = verify_extension(proof, remembered.read_bytes(), pinned=pinned, require=level)
+    else:
+        found = verify_proof(proof, pinned=pinned, require=level)
     with contextlib.suppress(BrokenPipeError):
         run.answer("proof-verdict", found, proof_text(found))
     raise SystemExit(found.exit)
 
 
-def proof_text(found: ProofVerdict) -> Iterator[str]:
+def proof_text(found: ProofVerdict | ConsistencyVerdict) -> Iterator[str]:
     """What a proof proves, for a person: the step, where it is, who signed, and what of it is shown."""
+    from tallystick.seal.proof import ConsistencyVerdict
+
     color = {0: "blue", 3: "yellow"}.get(found.exit, "red")
     yield click.style(OUTCOMES[found.exit], fg=color, bold=True)
     if found.first_bad is not None:
         yield click.style(f"  {one_line(found.first_bad['rule'])}: {one_line(found.first_bad['why'])}", fg="red")
+        return
+    if isinstance(found, ConsistencyVerdict):
+        grown = f"{found.store}, entries 1 to {found.old_size:,} are unchanged among {found.ledger_size:,}"
+        level = f"{found.level.value}: {found.why_not_higher}"
+        signed = found.authenticity.value
+        yield from labelled((("ledger", grown), ("authenticity", signed), ("level", level)), indent="  ")
         return
     shown = sorted(found.shown)
     yield from labelled(
