@@ -1,8 +1,8 @@
 """gptme's conversation log: `conversation.jsonl` in a folder of its own for each conversation.
 
 Owns what a message of gptme says as steps, which result belongs to which call, and the check of a message against the
-digest of its input that gptme keeps; the units of what gptme notes about a reply. Calls inside a message's text are read by
-`calls`. Source: gptme 0.33 to 0.35.
+digest of its input that gptme keeps; the units of what gptme notes about a reply; the openings and endings of messages that
+gptme writes itself. Calls inside a message's text are read by `calls`. Source: gptme 0.33 to 0.35.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import msgspec
 
 from tallystick.agents import Shape, SourceFile
 from tallystick.agents.gptme.calls import Part, parts_of
-from tallystick.agents.gptme.notes import FAILED_REQUEST, is_automatic, is_note, is_notification, outcome
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import (
     BadJson,
@@ -33,6 +32,53 @@ from tallystick.agents.kit.reading import (
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
+
+FAILED_REQUEST = "LLM request failed:"
+"""How gptme reports that the model did not answer."""
+
+# What gptme puts between a call and its result, told by how it begins.
+_NOTE = re.compile(
+    r"<(?:system|budget|workspace-|agent-)|# Relevant Lessons|Loaded agent instructions from |<!-- gptme-"
+    r"|\[INJECTION BLOCKED|\[UNTRUSTED|⚠️|📂 Workspace|Interrupted by user|Stopped: reached max steps"
+    r"|LLM request failed:"
+)
+_NOTIFICATION = re.compile("[✅❌⏱❓⏳]\ufe0f? ?Subagent ")
+
+_RETURN_CODE = re.compile(r"^Return code: (-?\d{1,10})\s*\Z", re.MULTILINE)
+_RAN = re.compile(r"Ran (?:allowlisted )?command\b")
+_FAILED = re.compile(r"Error\b|Command (?:timed out|interrupted|killed)|Patch failed|Atomic patch aborted")
+_RAISED = re.compile(r"^Exception during execution on line ", re.MULTILINE)
+_WORKED = re.compile(r"Saved to |Appended to |Patch successfully applied|Executed code block|Task complete\b")
+
+
+def outcome(text: str) -> tuple[bool | None, int | None]:
+    """Whether a call succeeded and its exit code, as far as the text of its result says."""
+    code = _RETURN_CODE.search(text)
+    if code:
+        return int(code[1]) == 0, int(code[1])
+    if _RAN.match(text):  # gptme mentions only codes other than 0
+        return True, 0
+    if _FAILED.match(text) or (text.startswith("Executed code block") and _RAISED.search(text)):
+        return False, None
+    if _WORKED.match(text):
+        return True, None
+    return None, None
+
+
+def is_note(text: str) -> bool:
+    """Whether a message is not a result of a call, whatever call waits for one."""
+    return is_notification(text) or _NOTE.match(text) is not None
+
+
+def is_notification(text: str) -> bool:
+    """Whether a message tells how a sub-agent fares."""
+    return _NOTIFICATION.match(text) is not None
+
+
+def is_automatic(prompt: str) -> bool:
+    """Whether gptme wrote a prompt itself, to keep the model going."""
+    return prompt.startswith("<system>")
+
 
 _TOKENS = {
     "input": "input_tokens",
