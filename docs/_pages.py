@@ -25,13 +25,13 @@ from tempfile import mkdtemp
 from tallystick import agents
 from tallystick.agents import Adapter, Shape
 from tallystick.capture.discover import discover, recognise
-from tallystick.exports import _headless_members, exporters
+from tallystick.exports import exporters, headless
 from tallystick.exports._ledger_check import CANNOT_PROVE, WITHOUT_CONTENT
 from tallystick.exports._ledger_forms import PRIMARY, Escapes, Genesis, HashText, KeyOrder, Nulls, Root, Separators
+from tallystick.ingest.import_ import Importer
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
-from tallystick.ingest.import_ import Importer
 
 _RECORDINGS = Path(__file__).parent.parent / "tests" / "recordings"
 _FOLDERS = {"copilot": "copilot-cli", "gemini": "gemini-cli", "qwen": "qwen-code"}
@@ -164,7 +164,7 @@ def cannot_prove() -> str:
 
 def members(table: str) -> str:
     """The members of the headless agent's events, from the table that the export goes by."""
-    return _folded(f"{_code(vars(_headless_members)[table])}.")
+    return _folded(f"{_code(vars(headless)[table])}.")
 
 
 # Commands -------------------------------------------------------------------------------------------------------------
