@@ -13,6 +13,7 @@ CLOSE = "›"
 OPEN_BYTES = OPEN.encode()
 MARKERS = re.compile(OPEN_BYTES + rb"[a-z0-9-]{1,40}" + CLOSE.encode())
 """Markers in a text in UTF-8."""
+_IN_TEXT = re.compile(MARKERS.pattern.decode())
 
 
 def marker(kind: str) -> str:
@@ -21,3 +22,10 @@ def marker(kind: str) -> str:
     It needs no escape in JSON, YAML, TOML, XML, URLs shown to people, or a shell word.
     """
     return f"{OPEN}{kind}{CLOSE}"
+
+
+def without_markers(text: str) -> str:
+    """A text with its markers left out: they are our words, and say nothing of what is around them."""
+    if OPEN not in text:
+        return text
+    return _IN_TEXT.sub("", text)

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.scrubbing.markers import without_markers
 
 
 class Says(enum.IntEnum):
@@ -65,7 +66,7 @@ def says(name: str) -> Says:
     """What a name says of its value. Any notation: snake, kebab, camel, dotted, with `--` before it or not."""
     if len(name) > 200:
         return Says.NOTHING
-    split = "_".join(word.lower() for word in _WORDS.findall(name))
+    split = "_".join(word.lower() for word in _WORDS.findall(without_markers(name)))
     words = _JOINED.sub(r"\1_\2", split).split("_")
     if words[-1] in _FACTS.about or words[0] in _FACTS.about_first:
         return Says.NOTHING
