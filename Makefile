@@ -24,10 +24,10 @@ all: check test
 demo: .venv/ready
 	@$(IN_A_CLEAN_HOME) tally demo
 
-# TESTS="tests/seal -k merkle" runs some of them. The order differs from run to run: TESTS="--randomly-seed=N", with the
+# Four workers, because many tests wait for a process. TESTS="tests/seal -k merkle" runs some of them. The order differs from run to run: TESTS="--randomly-seed=N", with the
 # seed that a run prints first, repeats it.
 test: .venv/ready
-	@$(IN_A_CLEAN_HOME) pytest -n 2 --dist worksteal $(TESTS)
+	@$(IN_A_CLEAN_HOME) pytest -n 4 --dist worksteal $(TESTS)
 
 # Types take as long as all the rest: the two run side by side.
 check: .venv/ready
@@ -63,7 +63,7 @@ bench-against: .venv/ready
 
 soak: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -m soak --timeout 3600 $(TESTS)
-	@$(IN_A_CLEAN_HOME) pytest -m "hypothesis and not soak and not agents" --hypothesis-profile=thorough -n 2 --timeout 3600 $(TESTS)
+	@$(IN_A_CLEAN_HOME) pytest -m "hypothesis and not soak and not agents" --hypothesis-profile=thorough -n 4 --timeout 3600 $(TESTS)
 	@$(MAKE) mutate-seal
 
 # The agents themselves, in the versions of tools/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.

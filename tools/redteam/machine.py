@@ -241,4 +241,7 @@ def library(folder: Path) -> Path:
     ):
         shutil.copyfile(CODE / name, beside / name)
         (beside / name).chmod(0o644)
+    # Root compiles it once: the agent's user, who runs it again and again, may not write there.
+    imports = f"import sys; sys.path[:0] = [{str(folder)!r}]; import tools.redteam.running, tools.redteam.epoch_attacks"
+    subprocess.run([str(interpreter()), "-I", "-S", "-c", imports], check=True)
     return folder
