@@ -142,9 +142,13 @@ class Machine:
             shutil.copytree(self.base / "kept" / place.name, place, symlinks=True)
         give(self.base / "user", AGENT)
         if self.is_guarded:
-            give(self.places.folder, SIGNER)
-            self.places.folder.chmod(0o700)
-            start(self.places, SIGNER)
+            self.start_signer()
+
+    def start_signer(self) -> None:
+        """Start the signer on its own files."""
+        give(self.places.folder, SIGNER)
+        self.places.folder.chmod(0o700)
+        start(self.places, SIGNER)
 
     def _end_signer(self) -> None:
         subprocess.run(["pkill", "-KILL", "-u", str(SIGNER)], check=False)
@@ -163,8 +167,7 @@ class Machine:
             start(self.places, SIGNER)
         if user == 0 and self.is_guarded:
             give(self.base / "user", AGENT)
-            give(self.places.folder, SIGNER)
-            start(self.places, SIGNER)
+            self.start_signer()
         return done
 
     def _attack(self, name: str, seed: int, user: int) -> subprocess.CompletedProcess[str]:

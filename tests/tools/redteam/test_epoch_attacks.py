@@ -37,6 +37,7 @@ def table() -> Iterator[Table]:
 
 def test_a_store_that_nobody_attacked_is_sound_with_all_epochs(machine: EpochMachine) -> None:
     machine.restore()
+    machine.start_signer()
     assert [machine.verify(level).exit_code for level in LEVELS] == [0, 0]
 
 
