@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.catalog.loading import Entry
 from tallystick.model.intent import Operation
 
@@ -72,3 +73,10 @@ def test_every_member_of_a_schema_is_read(module: str, schema: str) -> None:
     assert issubclass(struct, Entry)
     by_name = {operation.value for operation in Operation}  # `getattr(entry, operation)`: one member an operation
     assert set(struct.__struct_fields__) - read_in(module) - by_name == set()
+
+
+def test_every_list_of_an_agent_is_asked_for_in_its_folder() -> None:
+    for facts in AGENTS.values():
+        folder = SOURCE / "agents" / facts.name.replace("-", "_")
+        asked = "\n".join(path.read_text("utf-8") for path in sorted(folder.glob("*.py")))
+        assert [words for words in facts.words if f'words_of("{facts.name}", "{words}")' not in asked] == []

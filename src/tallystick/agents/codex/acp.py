@@ -9,12 +9,10 @@ from collections.abc import Mapping
 
 from tallystick.agents.kit.dialect import Dialect
 from tallystick.agents.kit.reading import dict_of, text_of
+from tallystick.agents.kit.spelling import words
 from tallystick.model.step import Json
 
-_OWN = (
-    "call_id", "turn_id", "process_id", "started_at_ms", "completed_at_ms", "parsed_cmd", "source", "auto_approved",
-    "available_decisions", "proposed_execpolicy_amendment", "proposed_network_policy_amendments",
-)  # fmt: skip
+_OWN = words("codex", "acp_members")
 _OF_A_PATCH = frozenset(("changes", "reason", "grant_root"))
 _SHELL_WORDS = 3
 

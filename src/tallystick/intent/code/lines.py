@@ -10,31 +10,29 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.verbs import read_verbs
 from tallystick.model.intent import Operation
 
 _MOST_WORDS = 200
-_COMMANDS = {
-    "rd": "rmdir", "rmdir": "rmdir", "del": "rm", "erase": "rm", "type": "cat", "more": "cat", "copy": "cp", "xcopy": "cp -r",
-    "robocopy": "cp -r", "move": "mv", "ren": "mv", "rename": "mv", "md": "mkdir -p", "mkdir": "mkdir -p", "dir": "ls",
-    "cd": "cd", "chdir": "cd", "pushd": "pushd", "attrib": "chmod", "mklink": "ln -s", "findstr": "grep",
-}  # fmt: skip
-_NO_COMMANDS = frozenset(
-    ("@echo", "rem", "::", "setlocal", "endlocal", "title", "pause", "cls", "color", "ver", "chcp")
-)
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/code/windows.toml."""
+
+    silent: frozenset[str]
+    commands: Mapping[str, str]
+    folders: Mapping[str, str]
+    cmdlets: Mapping[str, str]
+
+
+_FACTS = load("code/windows", _Facts)
 _LEADING = frozenset(("call", "start", "else", "do"))
 """Words that stand before a command."""
-_FOLDERS_OF_CMD = {
-    "userprofile": "$HOME", "homepath": "$HOME", "home": "$HOME", "appdata": "$HOME/AppData/Roaming",
-    "localappdata": "$HOME/AppData/Local", "onedrive": "$HOME/OneDrive", "temp": "/tmp", "tmp": "/tmp",
-    "systemroot": "/mnt/c/Windows", "windir": "/mnt/c/Windows", "systemdrive": "/mnt/c", "homedrive": "",
-    "programfiles": "/mnt/c/Program Files", "programdata": "/mnt/c/ProgramData", "public": "/mnt/c/Users/Public",
-    "cd": "$PWD", "allusersprofile": "/mnt/c/ProgramData",
-}  # fmt: skip
 _INSTALLED = programs_with("script-of-cmd")
 _VARIABLE = re.compile(r"%([A-Za-z_]\w{0,80})%")
 _DRIVE = re.compile(r"(?<![\w/\\])([A-Za-z]):(?=[\\/])")
@@ -63,7 +61,7 @@ def unix_folders(text: str) -> str:
     """The variables of `cmd` as those of a shell, the folders that everybody knows by their paths."""
     if "%" not in text:
         return text
-    return _VARIABLE.sub(lambda name: _FOLDERS_OF_CMD.get(name[1].lower(), f"${{{name[1]}}}"), text)
+    return _VARIABLE.sub(lambda name: _FACTS.folders.get(name[1].lower(), f"${{{name[1]}}}"), text)
 
 
 def _said_in_shell(line: str) -> str:
@@ -87,13 +85,13 @@ def _command(text: str, before: str) -> str:
     name = ""
     if words:
         name = words[0].strip('"').lower()
-    if not words or name in _NO_COMMANDS or name.startswith(("::", ":")):
+    if not words or name in _FACTS.silent or name.startswith(("::", ":")):
         return ""
     if name in ("echo", "echo."):
         return " ".join([name.rstrip("."), *(word if ">" in word[:2] else _quoted(word) for word in words[1:])])
     if name == "set":
         return ""
-    said = _COMMANDS.get(name.removesuffix(".exe"))
+    said = _FACTS.commands.get(name.removesuffix(".exe"))
     if said is None:
         return " ".join([_program(words[0], before), *map(_quoted, words[1:])])
     is_deep = any(map(_DEEP.fullmatch, words[1:]))
@@ -276,18 +274,6 @@ def _at_home(path: str) -> str:
 
 # PowerShell -----------------------------------------------------------------------------------------------------------
 
-_CMDLETS = {
-    "get-content": "cat", "gc": "cat", "type": "cat", "set-content": "tee", "out-file": "tee", "add-content": "tee -a",
-    "remove-item": "rm", "ri": "rm", "del": "rm", "erase": "rm", "rd": "rm -r", "rmdir": "rm -r",
-    "copy-item": "cp", "copy": "cp", "move-item": "mv", "move": "mv", "rename-item": "mv", "get-childitem": "ls", "gci": "ls",
-    "dir": "ls", "new-item": "touch", "ni": "touch", "set-location": "cd", "sl": "cd", "push-location": "pushd",
-    "invoke-webrequest": "curl", "iwr": "curl", "invoke-restmethod": "curl", "irm": "curl", "start-bitstransfer": "curl",
-    "select-string": "grep", "sls": "grep", "write-output": "echo", "write-host": "echo", "stop-process": "kill",
-    "invoke-expression": "eval", "iex": "eval", "start-process": "env", "saps": "env", "invoke-command": "env",
-    "set-acl": "chmod", "clc": "truncate -s 0", "compress-archive": "zip", "get-itemproperty": "cat",
-    "clear-content": "truncate -s 0",
-    "format-volume": "mkfs", "clear-disk": "mkfs", "initialize-disk": "mkfs", "clear-recyclebin": "true",
-}  # fmt: skip
 _NAMED = re.compile(
     r"\s-(?:Path|LiteralPath|FilePath|Uri|Url|Source|Destination|Filter|Pattern|ArgumentList|Value|ItemType\s+\S+|Encoding\s+\S+"
     r"|ErrorAction\s+\S+|Raw|Force|Confirm:\$false|UseBasicParsing|NoNewline|Name)(?=\s|$|\|)",
@@ -353,7 +339,7 @@ def _said(line: str) -> str:
         line = line.replace(post[0], f" -X {post[1]}")
 
     def cmdlet(match: re.Match[str]) -> str:
-        said = _CMDLETS.get(match[1].lower())
+        said = _FACTS.cmdlets.get(match[1].lower())
         if said is None:
             return match[0]
         if said == "rm" and is_deep:

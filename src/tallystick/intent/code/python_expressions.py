@@ -13,39 +13,13 @@ from typing import Any
 from tallystick.intent.actions import HOME, Found, TooMuchError
 from tallystick.intent.code import python_values as values
 from tallystick.intent.code.python_calls import Calls
-from tallystick.intent.code.python_names import OUTPUTS
+from tallystick.intent.code.python_names import BUILTIN, OUTPUTS
 from tallystick.intent.code.python_values import UNKNOWN, Call, Kind, Value
 from tallystick.model.script import HOLE
 
 STAND_IN = "\ua66e"
 """In the place of a hole while the text is parsed: a letter that a name may have and hardly any has."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_BUILTIN = frozenset(
-    (
-        "open",
-        "print",
-        "exec",
-        "eval",
-        "compile",
-        "str",
-        "list",
-        "tuple",
-        "set",
-        "sorted",
-        "reversed",
-        "iter",
-        "repr",
-        "execfile",
-        "input",
-        "map",
-        "zip",
-        "enumerate",
-        "__import__",
-        "__builtins__",
-        "getattr",
-        "vars",
-    )
-)
 _NAMED = (".__dict__", "sys.modules")
 """Tables of what has a name."""
 _MOST_VISITS = 5_000
@@ -127,7 +101,7 @@ class Expressions(abc.ABC):
         return found
 
     def _name(self, node: ast.Name) -> Value:
-        return self.names.get(node.id) or (values.name(node.id) if node.id in _BUILTIN else UNKNOWN)
+        return self.names.get(node.id) or (values.name(node.id) if node.id in BUILTIN else UNKNOWN)
 
     def _attribute(self, node: ast.Attribute) -> Value:
         if isinstance(node.value, ast.Name) and (kept := self.names.get(f"{node.value.id}.{node.attr}")) is not None:

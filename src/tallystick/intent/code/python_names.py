@@ -38,6 +38,7 @@ class _Facts(Entry, frozen=True):
     outputs: frozenset[str]
     third_parties: frozenset[str]
     standard: frozenset[str]
+    builtin: frozenset[str]
     kept: Mapping[str, str]
     calls: Mapping[str, tuple[str, ...]]
 
@@ -70,6 +71,8 @@ OUTPUTS = _FACTS.outputs
 """Methods that write a file, whatever they are methods of: frames and figures."""
 DYNAMIC = _FACTS.dynamic
 """Modules of INERT through which anything can be done."""
+BUILTIN = _FACTS.builtin
+"""Names that are known without an import."""
 INERT = _FACTS.third_parties | _FACTS.standard
 """Modules that do by themselves nothing to the world when they are imported. Any other is code that was not read."""
 

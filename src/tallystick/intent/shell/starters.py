@@ -7,68 +7,33 @@ what any program does. Sources: the manuals of each. The system's own wrappers a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 
+from tallystick.catalog.loading import Entry, load
+from tallystick.catalog.programs import Wrapper
 from tallystick.model.script import Word
 
 Words = tuple[Word, ...]
 
-_DASHED = """
-aws-vault aws-sso doppler infisical teller chamber vault-env envconsul sops op dotenv dotenvx env-cmd mise rtx devbox guix
-schroot distrobox toolbox reflex watchexec py-spy memray scalene samply pueue lldb tini catatonit cargo devenv pixi
-"""
-_AFTER_DASHES = frozenset(_DASHED.split())
-"""What stands after `--` is run."""
-_AFTER_VERB = frozenset(
-    [
-        *(
-            ("devbox", "run"),
-            ("pixi", "run"),
-            ("dotenv", "run"),
-            ("asdf", "exec"),
-            ("perf", "trace"),
-            ("samply", "record"),
-        ),
-        *(("heaptrack", ""), ("nix", "develop"), ("nix", "shell"), ("chamber", "exec"), ("infisical", "run")),
-    ]
-)
-"""Without `--`, what follows the verb and its options is run; where a program has no verb, what follows its options."""
 _OWN_WORDS = {("chamber", "exec"): 1}
-_AFTER_OPTION = {"gdb": ("--args", "-args"), "nix": ("-c", "--command")}
-# Each plain one: its options that take the next word, and how many words of its own stand before the program.
-_PLAIN: dict[str, tuple[frozenset[str], int]] = {
-    name: (frozenset(options.split()), own)
-    for name, options, own in (
-        ("dumb-init", "-r --rewrite", 0),
-        ("tini", "-p -e", 0),
-        ("catatonit", "", 0),
-        ("steam-run", "", 0),
-        ("heaptrack", "-o -p", 0),
-        ("softlimit", "-a -c -d -f -l -m -o -p -r -s -t", 0),
-        ("daemonize", "-a -e -o -c -p -u -l -E", 0),
-        ("prlimit", "", 0),
-        ("choom", "-n", 0),
-        ("uclampset", "-m -M", 0),
-        ("cgexec", "-g", 0),
-        ("chpst", "-u -U -e -n -l -L -m -d -o -p -f -c", 0),
-        ("systemd-cat", "-t -p --identifier --priority", 0),
-        ("tsp", "-L -D -N", 0),
-        ("envchain", "", 1),
-        ("arch", "-arch -e", 0),
-        ("cross-env", "", 0),
-        ("env-cmd", "-f -e -r", 0),
-    )
-}
-_TEXT_OPTIONS = {
-    "nodemon": ("-x", "--exec"),
-    "doppler": ("--command",),
-    "cargo": ("-s", "--shell"),
-    "watchmedo": ("-c", "--command"),
-}
-_ALL_TEXTS = frozenset(("concurrently", "start-server-and-test", "run-p", "run-s", "cross-env-shell"))
-"""Each operand that has a space is a text of the shell; one without is the name of a script."""
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/starters.toml."""
+
+    after_dashes: frozenset[str]
+    operands: frozenset[str]
+    in_packages: frozenset[str]
+    after_verb: Mapping[str, tuple[str, ...]]
+    after_option: Mapping[str, tuple[str, ...]]
+    texts: Mapping[str, tuple[str, ...]]
+    plain: Mapping[str, Wrapper]
+
+
+_FACTS = load("starters", _Facts)
+_PLAIN = {name: (frozenset(entry.takes.split()), entry.skips) for name, entry in _FACTS.plain.items()}
 _FROM_PACKAGES = frozenset(("npx", "bunx", "pnpx"))
-_LOCAL = frozenset(("cross-env", "cross-env-shell", "dotenv", "dotenvx", "env-cmd", "nodemon", "concurrently"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 
 
@@ -76,13 +41,13 @@ def started(name: str, arguments: Words) -> Words | None:
     """The command line that such a tool runs, or None, or it is none of them."""
     if name in _FROM_PACKAGES:
         rest = _after_options(arguments, frozenset(("-p", "--package")))
-        if rest and (rest[0].text in _LOCAL or rest[0].text in _ALL_TEXTS):
+        if rest and (rest[0].text in _FACTS.in_packages or rest[0].text in _FACTS.operands):
             return rest
         return None
     at = next((n for n, word in enumerate(arguments) if word.text == "--"), None)
-    if at is not None and name in _AFTER_DASHES and (name != "cargo" or arguments[0].text == "watch"):
+    if at is not None and name in _FACTS.after_dashes and (name != "cargo" or arguments[0].text == "watch"):
         return arguments[at + 1 :] or None
-    flags = _AFTER_OPTION.get(name, ())
+    flags = _FACTS.after_option.get(name, ())
     option = next((n for n, word in enumerate(arguments) if word.text in flags), None)
     if option is not None:
         return arguments[option + 1 :] or None
@@ -95,7 +60,7 @@ def started(name: str, arguments: Words) -> Words | None:
     verb = ""
     if arguments:
         verb = arguments[0].text
-    if (name, verb) not in _AFTER_VERB or name == "nix":
+    if verb not in _FACTS.after_verb.get(name, ()) or name == "nix":
         return None
     return (
         _after_options(arguments[1:], frozenset(("-o", "-p", "-r", "-e", "-c", "--env", "--path")))[
@@ -107,11 +72,11 @@ def started(name: str, arguments: Words) -> Words | None:
 
 def started_text(name: str, arguments: Words) -> Word | None:
     """What such a tool runs as a text of the shell."""
-    if name in _ALL_TEXTS:
+    if name in _FACTS.operands:
         return _lines(tuple(word for word in arguments if " " in word.text.strip() and word.text[:1] != "-"))
     if name == "sops" and len(arguments) > 2 and arguments[0].text in ("exec-env", "exec-file"):
         return arguments[-1]
-    options = _TEXT_OPTIONS.get(name, ())
+    options = _FACTS.texts.get(name, ())
     found = [text for flag, text in pairwise(arguments) if flag.text in options]
     for word in arguments if options else ():
         option, joint, value = word.text.partition("=")

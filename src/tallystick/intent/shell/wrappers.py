@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from tallystick.catalog.programs import programs, programs_with
+from tallystick.catalog.programs import names_of, programs, programs_with
 from tallystick.intent.shell.feeds import Feed
 from tallystick.intent.shell.starters import started, started_text
 from tallystick.model.intent import Operation
@@ -159,12 +159,7 @@ def _parallel(arguments: Words, feed: Feed) -> Words:
     return ()
 
 
-_TMUX_RUNS = frozenset(
-    (
-        *("new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "popup"),
-        *("respawnw", "respawn-window", "display-popup", "run", "run-shell", "pipep", "pipe-pane", "send", "send-keys"),
-    )
-)
+_TMUX_RUNS = names_of("tmux", "runs")
 _TMUX_TAKES = frozenset(["-s", "-n", "-c", "-t", "-F", "-x", "-y", "-e", "-p", "-T", "-w"])
 _KEYS = frozenset({"Enter", "C-m", "KPEnter", "C-c", "C-l", "C-d", "Space"})
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.model.step import Json
 
 _MOST_MEMBERS = 2000
@@ -19,15 +20,28 @@ _LONGEST_NAME = 128
 Members = Mapping[str, Json]
 """Members by their plain names."""
 
-PATHS = (
-    "filepath", "path", "absolutepath", "targetfile", "filename", "file", "notebookpath", "targetnotebook",
-    "relativeworkspacepath", "pathinproject", "relpath", "relativepath", "localpath", "directorypath", "uri",
-    "imageurl", "imagepath", "name",
-)  # fmt: skip
-"""Names of the path that a file tool works on, the commonest first."""
 
-MANY = ("paths", "files", "filepaths", "include", "filenames", "uris")
-"""Names of several such paths."""
+class _Names(Entry, frozen=True):
+    """Facts of catalog/tool_arguments.toml, which says what each list is of."""
+
+    paths: tuple[str, ...]
+    contents: tuple[str, ...]
+    patches: tuple[str, ...]
+    folders: tuple[str, ...]
+    working_folders: tuple[str, ...]
+    picks: tuple[str, ...]
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    code: tuple[str, ...]
+    changing: tuple[str, ...]
+    many: tuple[str, ...]
+    commands: tuple[str, ...]
+    agents: tuple[str, ...]
+    skills: tuple[str, ...]
+    shells: tuple[str, ...]
+
+
+NAMES = load("tool_arguments", _Names)
 
 
 @lru_cache(maxsize=2048)
@@ -114,14 +128,14 @@ def _listed(text: str) -> list[Json]:
 
 def paths_among(members: Members) -> list[str]:
     """The paths that a file tool is given, in the order of the lists above: first the one, then the many."""
-    one = text_among(members, *PATHS)
+    one = text_among(members, *NAMES.paths)
     if one is not None:
         found = [one]
     else:
         found = []
-    found += texts_among(members, *MANY)
-    for item in objects_among(members, *MANY):
-        path = text_among(item, *PATHS)
+    found += texts_among(members, *NAMES.many)
+    for item in objects_among(members, *NAMES.many):
+        path = text_among(item, *NAMES.paths)
         if path is not None:
             found += [path]
     return found or texts_among(members, "args")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 
-from tallystick.intent.tools.arguments import Members, decoded, members_of, text_among
+from tallystick.intent.tools.arguments import NAMES, Members, decoded, members_of, text_among
 from tallystick.intent.tools.paths import absolute, is_encodable, printable, web_address
 from tallystick.intent.tools.uses import Code, Uses
 from tallystick.model.intent import Domain, Flow, Intent, Operation
@@ -17,7 +17,6 @@ from tallystick.model.step import Json
 
 MOST = 200
 """Intents of one call; as many commands, programs and codes."""
-_FOLDERS = ("workdir", "workingdirectory", "cwd", "currentworkingdirectory", "directory", "dirpath", "workingdir")
 _LONGEST_WORD = 200
 
 
@@ -58,7 +57,7 @@ class Draft:
 
     def enter_folder(self) -> None:
         """The arguments may name the folder that it runs in: from here on, paths are relative to that."""
-        named = text_among(self.members, *_FOLDERS)
+        named = text_among(self.members, *NAMES.working_folders)
         if named is not None:
             self.folder = absolute(named, self.folder, self.home)[0]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 
 from tallystick.intent.tools.arguments import (
-    MANY,
-    PATHS,
+    NAMES,
     any_text,
     members_of,
     objects_among,
@@ -21,46 +20,12 @@ from tallystick.intent.tools.draft import MOST, Draft
 from tallystick.intent.tools.patching import apply_patch, is_patch, move
 from tallystick.model.intent import Operation
 
-_CONTENTS = (
-    "content",
-    "contents",
-    "filetext",
-    "codecontent",
-    "newtext",
-    "text",
-    "filecontent",
-    "newcontent",
-    "data",
-    "body",
-)
-_PATCHES = ("patch", "patchtext", "input", "command", "diff", "cmd", "content", "text")
-_FOLDERS = (
-    "path", "dirpath", "directory", "directorypath", "searchpath", "searchdirectory", "targetdirectory", "folder", "dir",
-    "relativeworkspacepath", "root", "basepath", "file", "filepath",
-)  # fmt: skip
 _PATTERNS = ("pattern", "globpattern", "glob", "query", "filename", "filepattern")
-_PICKS = (
-    "glob", "globs", "globpattern", "include", "includes", "includepattern", "includepatterns", "includeglobs", "fileglob",
-    "filepattern", "filepatterns", "fileextension",
-)  # fmt: skip
 _WILD = re.compile(r"[*?\[{]")
 _FILE_LIKE = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9_]{0,9}\Z")
 _IS_OF_WEB = re.compile(r"https?://|data:", re.IGNORECASE)
 _OLD = ("oldstring", "oldtext", "oldstr", "search", "oldcontent")
 _NEW = ("newstring", "newtext", "newstr", "replace", "newcontent")
-_SOURCES = ("source", "sourcepath", "src", "from", "oldpath", "frompath", "sourcefile", "path", "filepath", "oldname")
-_TARGETS = (
-    "destination",
-    "destinationpath",
-    "dest",
-    "dst",
-    "to",
-    "newpath",
-    "topath",
-    "target",
-    "targetpath",
-    "newname",
-)
 
 
 def reads(draft: Draft) -> None:
@@ -68,12 +33,12 @@ def reads(draft: Draft) -> None:
     if draft.text is not None:
         draft.files(Operation.READ, [draft.text] if "\n" not in draft.text else [])
         return
-    path = text_among(draft.members, *PATHS)
+    path = text_among(draft.members, *NAMES.paths)
     if path is not None and _IS_OF_WEB.match(path):  # a picture that is looked at
         if path[:5].lower() != "data:":
             draft.network(Operation.FETCH, path)
         return
-    if path is not None and len(draft.members) <= 4 and not any(name in draft.members for name in MANY):
+    if path is not None and len(draft.members) <= 4 and not any(name in draft.members for name in NAMES.many):
         draft.file(Operation.READ, path)  # nearly all calls
         return
     paths = paths_among(draft.members)
@@ -86,7 +51,7 @@ def reads(draft: Draft) -> None:
 
 def lists(draft: Draft) -> None:
     """A tool that lists a folder, or finds files by name below it."""
-    folder = text_among(draft.members, *_FOLDERS) or "."
+    folder = text_among(draft.members, *NAMES.folders) or "."
     patterns = texts_among(draft.members, "patterns") or [
         found for found in (text_among(draft.members, *_PATTERNS),) if found is not None and found != folder
     ]
@@ -105,21 +70,25 @@ def lists(draft: Draft) -> None:
 
 def lists_all(draft: Draft) -> None:
     """A tool that lists all that is below a folder."""
-    folders = texts_among(draft.members, "paths", "targetdirectories") or [text_among(draft.members, *_FOLDERS) or "."]
+    folders = texts_among(draft.members, "paths", "targetdirectories") or [
+        text_among(draft.members, *NAMES.folders) or "."
+    ]
     for folder in folders:
         draft.file(Operation.LIST, folder, is_deep=True)
 
 
 def searches(draft: Draft) -> None:
     """A tool that looks for text. In one file it reads that; below a folder it is unknown which files it reads."""
-    places = texts_among(draft.members, "paths", "targetdirectories") or [text_among(draft.members, *_FOLDERS) or "."]
+    places = texts_among(draft.members, "paths", "targetdirectories") or [
+        text_among(draft.members, *NAMES.folders) or "."
+    ]
     for place in places:
         if _FILE_LIKE.search(place) and not _WILD.search(place):
             draft.file(Operation.READ, place)
         else:
             wild = bool(_WILD.search(place))
             draft.searched.append(draft.file(Operation.LIST, place, is_deep=True, is_pattern=wild))
-            for pattern in texts_among(draft.members, *_PICKS):
+            for pattern in texts_among(draft.members, *NAMES.picks):
                 draft.pick(place, pattern)
 
 
@@ -134,9 +103,9 @@ def appends(draft: Draft) -> None:
 
 
 def _with_text(draft: Draft, operation: Operation) -> None:
-    several = [item for item in objects_among(draft.members, "files") if text_among(item, *PATHS)]
+    several = [item for item in objects_among(draft.members, "files") if text_among(item, *NAMES.paths)]
     for item in several:
-        draft.file(operation, text_among(item, *PATHS) or "", is_authored=True, content=_whole(operation, item))
+        draft.file(operation, text_among(item, *NAMES.paths) or "", is_authored=True, content=_whole(operation, item))
     if several:
         return
     paths = paths_among(draft.members) or ([draft.text] if draft.text and "\n" not in draft.text else [])
@@ -151,13 +120,13 @@ def _with_text(draft: Draft, operation: Operation) -> None:
 def _whole(operation: Operation, members: dict[str, object] | object) -> str | None:
     """What a file holds after it was written; an append does not tell that."""
     if operation is Operation.WRITE and isinstance(members, dict):
-        return any_text(members, *_CONTENTS)
+        return any_text(members, *NAMES.contents)
     return None
 
 
 def saves(draft: Draft) -> None:
     """gptme's `save`: it ends the text with a newline if it has none (gptme/tools/save.py)."""
-    content = any_text(draft.members, *_CONTENTS)
+    content = any_text(draft.members, *NAMES.contents)
     if content and not content.endswith("\n"):
         draft.members = {**draft.members, "content": f"{content}\n"}
     writes(draft)
@@ -181,7 +150,7 @@ def _paths(draft: Draft) -> list[str]:
     """The paths of an edit: also those of its parts, and a mere text of one line."""
     paths = paths_among(draft.members)
     for name in ("replacements", "edits", "changes", "filechanges"):
-        paths += [path for item in objects_among(draft.members, name) if (path := text_among(item, *PATHS[:8]))]
+        paths += [path for item in objects_among(draft.members, name) if (path := text_among(item, *NAMES.paths[:8]))]
     return paths or ([draft.text] if draft.text and "\n" not in draft.text else [])
 
 
@@ -192,7 +161,7 @@ def edits_or_writes(draft: Draft) -> None:
 
 
 def _patch_of(draft: Draft) -> str | None:
-    texts = [draft.text] if draft.text is not None else [text_among(draft.members, name) for name in _PATCHES]
+    texts = [draft.text] if draft.text is not None else [text_among(draft.members, name) for name in NAMES.patches]
     return next((text for text in texts if text is not None and is_patch(text)), None)
 
 
@@ -229,7 +198,7 @@ def by_command(draft: Draft) -> None:
         rule(draft)
     elif any_text(draft.members, *_NEW) is not None:
         edits(draft)
-    elif any_text(draft.members, *_CONTENTS) is not None:
+    elif any_text(draft.members, *NAMES.contents) is not None:
         writes(draft)
     else:
         patches(draft)
@@ -238,7 +207,7 @@ def by_command(draft: Draft) -> None:
 def deletes(draft: Draft) -> None:
     """A tool that deletes files or folders."""
     is_deep = draft.members.get("recursive") is True
-    paths = paths_among(draft.members) or texts_among(draft.members, *_FOLDERS[:4])
+    paths = paths_among(draft.members) or texts_among(draft.members, *NAMES.folders[:4])
     for path in paths:
         draft.file(Operation.DELETE, path, is_deep=is_deep)
     if not paths:
@@ -247,7 +216,7 @@ def deletes(draft: Draft) -> None:
 
 def moves(draft: Draft) -> None:
     """A tool that moves or renames one file."""
-    old, new = text_among(draft.members, *_SOURCES), text_among(draft.members, *_TARGETS)
+    old, new = text_among(draft.members, *NAMES.sources), text_among(draft.members, *NAMES.targets)
     if old is None or new is None:
         draft.files(Operation.RENAME, [path for path in (old, new) if path is not None])
         return
@@ -256,7 +225,7 @@ def moves(draft: Draft) -> None:
 
 def copies(draft: Draft) -> None:
     """A tool that copies one file."""
-    old, new = text_among(draft.members, *_SOURCES), text_among(draft.members, *_TARGETS)
+    old, new = text_among(draft.members, *NAMES.sources), text_among(draft.members, *NAMES.targets)
     if old is None or new is None:
         draft.files(Operation.COPY_SOURCE, [path for path in (old, new) if path is not None])
         return
@@ -265,7 +234,7 @@ def copies(draft: Draft) -> None:
 
 def makes_folders(draft: Draft) -> None:
     """A tool that makes a folder."""
-    draft.files(Operation.CREATE, paths_among(draft.members) or texts_among(draft.members, *_FOLDERS))
+    draft.files(Operation.CREATE, paths_among(draft.members) or texts_among(draft.members, *NAMES.folders))
 
 
 def looks(draft: Draft) -> None:

@@ -6,7 +6,7 @@ Owns what such a tool does to the files that the catalogue names. Must not know 
 from __future__ import annotations
 
 from tallystick.catalog.agents import AGENTS
-from tallystick.intent.tools.arguments import plain_name, text_among
+from tallystick.intent.tools.arguments import NAMES, plain_name, text_among
 from tallystick.intent.tools.draft import Draft
 from tallystick.model.intent import Operation
 
@@ -17,20 +17,6 @@ _PROJECT_FILES = {
 }
 _SKILLS = next(facts.memory.skills for facts in AGENTS.values() if facts.memory.skills is not None)
 """Only one agent has a tool that keeps skills."""
-_CHANGES = (
-    "add",
-    "create",
-    "replace",
-    "remove",
-    "delete",
-    "insert",
-    "strreplace",
-    "update",
-    "rename",
-    "write",
-    "save",
-    "",
-)
 
 
 def memory_file(tool: str, agent: str | None) -> str | None:
@@ -63,13 +49,15 @@ def memorizes(draft: Draft) -> None:
     if path is not None and not path.startswith(
         "/memories"
     ):  # those are in a store of the agent's, not in the file system
-        draft.file(Operation.EDIT if action in _CHANGES else Operation.READ, path, is_authored=action in _CHANGES)
+        draft.file(
+            Operation.EDIT if action in NAMES.changing else Operation.READ, path, is_authored=action in NAMES.changing
+        )
         return
     files = _PROJECT_FILES if draft.members.get("scope") == "project" else _FILES
     place = files.get(draft.agent or "")
     if place is not None and draft.members.get("fact") is not None:
         draft.file(Operation.APPEND, place, is_authored=True)
-    elif action in _CHANGES:
+    elif action in NAMES.changing:
         draft.files(Operation.APPEND, (), is_authored=True)
     else:
         draft.files(Operation.READ, ())

@@ -8,34 +8,15 @@ from __future__ import annotations
 import json
 import re
 
-from tallystick.intent.tools.arguments import members_of, objects_among, strings, text_among
+from tallystick.intent.tools.arguments import NAMES, members_of, objects_among, strings, text_among
 from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.paths import printable
 from tallystick.intent.tools.uses import Code
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.step import Json
 
-_COMMANDS = ("command", "cmd", "commandline", "commands", "script", "action", "input", "content", "code", "text")
-_CODES = (
-    "code",
-    "script",
-    "source",
-    "cellsource",
-    "cellcode",
-    "newcode",
-    "function",
-    "expression",
-    "content",
-    "input",
-    "command",
-    "text",
-    "cells",
-)
 _LANGUAGES = {"js": "javascript", "node": "javascript", "ts": "javascript", "typescript": "javascript", "py": "python",
               "python3": "python", "bash": "sh", "shell": "sh", "zsh": "sh"}  # fmt: skip
-_AGENTS = ("subagenttype", "agentname", "agenttype", "subagent", "agentid", "agent", "taskname", "name", "role", "type")
-_SKILLS = ("skill", "skillname", "name", "commandname", "command")
-_SHELLS = ("sessionid", "shellid", "commandid", "taskid", "bashid", "processid", "id", "pid", "terminalid")
 
 
 def shells(draft: Draft) -> None:
@@ -43,7 +24,7 @@ def shells(draft: Draft) -> None:
     draft.enter_folder()
     given: Json = draft.text
     if given is None:
-        given = next((draft.members[name] for name in _COMMANDS if draft.members.get(name)), None)
+        given = next((draft.members[name] for name in NAMES.commands if draft.members.get(name)), None)
         if given is None:  # no name that is known: any text may be the command
             given = [text for name, text in strings(draft.args) if name not in _TALK]
     _take(draft, given, 0)
@@ -105,7 +86,7 @@ def _list_in(text: str) -> list[Json] | None:
 
 
 def _code_of(draft: Draft) -> str | None:
-    return draft.text if draft.text is not None else text_among(draft.members, *_CODES)
+    return draft.text if draft.text is not None else text_among(draft.members, *NAMES.code)
 
 
 def _runs(draft: Draft, language: str) -> None:
@@ -157,16 +138,16 @@ def types_into(draft: Draft) -> None:
 def stops(draft: Draft) -> None:
     """A tool that stops a command that goes on in the background."""
     number = draft.members
-    found = next((number[name] for name in _SHELLS if isinstance(number.get(name), (str, int))), "")
+    found = next((number[name] for name in NAMES.shells if isinstance(number.get(name), (str, int))), "")
     draft.other(Domain.PROCESS, Operation.SIGNAL, f"shell:{found}"[:200])
 
 
 def starts_agent(draft: Draft) -> None:
     """A tool that gives a task to another agent."""
-    name = text_among(draft.members, *_AGENTS)
+    name = text_among(draft.members, *NAMES.agents)
     if name is None and (several := objects_among(draft.members, "tasks", "agents", "subagents")):
         for item in several:
-            _start(draft, text_among(item, *_AGENTS) or draft.tool)
+            _start(draft, text_among(item, *NAMES.agents) or draft.tool)
         return
     _start(draft, name or draft.tool)
 
@@ -178,7 +159,7 @@ def _start(draft: Draft, name: str) -> None:
 
 def uses_skill(draft: Draft) -> None:
     """A tool that loads a skill, or a prompt that the user keeps as a command."""
-    name = text_among(draft.members, *_SKILLS) or draft.text
+    name = text_among(draft.members, *NAMES.skills) or draft.text
     draft.other(Domain.PROCESS, Operation.RUN, f"skill:{(name or draft.tool)[:200]}")
 
 

@@ -164,7 +164,7 @@ _CMDLET = re.compile(r"[A-Z][a-z]{1,14}-[A-Z][A-Za-z]{2,40}")
 _ALIASES = programs_with("cmdlet")
 _OF_CMD = programs_with("command-of-cmd")
 _SWITCH = re.compile(r"/[a-z]{1,2}(?:/[a-z]{1,2}){0,4}", re.IGNORECASE)
-_SHELLS_OF_WINDOWS = frozenset(("cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "pwsh.exe"))
+_SHELLS_OF_WINDOWS = frozenset(f"{name}{end}" for name in programs_with("shell-of-windows") for end in ("", ".exe"))
 _HANDS_OVER = re.compile(
     r"\b(?P<shell>cmd|powershell|pwsh)(?:\.exe)?[\"']?(?P<options>(?:\s{1,4}[-/][\w:-]{1,40}(?:\s{1,4}(?:bypass|hidden|unrestricted"
     r"|remotesigned|sta|mta|text|[\d.]{1,4}))?){0,8})\s{1,4}(?=[^\s/-])",

@@ -11,28 +11,24 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.code.python_names import INERT
 from tallystick.intent.shell.names import canonical
 from tallystick.model.script import Command, Role
 
-_HOOKS = {
-    "commit": "pre-commit prepare-commit-msg commit-msg post-commit",
-    "push": "pre-push",
-    "checkout": "post-checkout",
-    "switch": "post-checkout",
-    "worktree": "post-checkout",
-    "merge": "pre-merge-commit commit-msg prepare-commit-msg post-merge",
-    "pull": "post-merge post-checkout post-rewrite",
-    "rebase": "pre-rebase post-checkout post-rewrite",
-    "am": "applypatch-msg pre-applypatch post-applypatch",
-    "cherry-pick": "prepare-commit-msg commit-msg post-commit",
-    "revert": "prepare-commit-msg commit-msg post-commit",
-    "gc": "pre-auto-gc",
-}
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/git_runs.toml."""
+
+    settings: frozenset[str]
+    hooks: Mapping[str, tuple[str, ...]]
+
+
+_FACTS = load("git_runs", _Facts)
 _VERIFIED = frozenset(("pre-commit", "commit-msg", "pre-merge-commit", "pre-push"))
 _CONFIGS = fact_of_programs("loads")
 _COMPILES = programs_with("compiles-project")
@@ -194,24 +190,13 @@ def hooks(command: Command) -> tuple[str, tuple[str, ...]] | None:
             at += 1
     if at >= len(words):
         return None
-    names = _HOOKS.get(words[at], "").split()
+    names = _FACTS.hooks.get(words[at], ())
     if "--no-verify" in words or (words[at] == "commit" and "-n" in words):
-        names = [name for name in names if name not in _VERIFIED]
+        names = tuple(name for name in names if name not in _VERIFIED)
     return folder, (words[at], *names)
 
 
 _SETTING = re.compile(r"^[ \t]*(\[[^\]\n]{1,200}\]|[A-Za-z][\w-]{0,60})[ \t]*(?:=[ \t]*([^\n]{0,2000}))?", re.MULTILINE)
-_COMMANDS = frozenset(
-    (
-        "core.sshcommand",
-        "core.fsmonitor",
-        "core.editor",
-        "core.pager",
-        "diff.external",
-        "sequence.editor",
-        "core.askpass",
-    )
-)
 
 
 def of_git_config(text: str, verb: str) -> tuple[str | None, tuple[str, ...]]:
@@ -225,7 +210,7 @@ def of_git_config(text: str, verb: str) -> tuple[str | None, tuple[str, ...]]:
         name, value = f"{section}.{found[1].lower()}", (found[2] or "").strip()
         if name == "core.hookspath":
             folder = value
-        elif name in _COMMANDS or (section in ("filter", "merge", "diff") and name.split(".")[1] in _DRIVERS):
+        elif name in _FACTS.settings or (section in ("filter", "merge", "diff") and name.split(".")[1] in _DRIVERS):
             commands.append(value)
         elif (name == f"alias.{verb.lower()}" or name.endswith(".helper")) and value.startswith("!"):
             commands.append(value[1:])

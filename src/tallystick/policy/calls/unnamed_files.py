@@ -17,7 +17,7 @@ from itertools import pairwise, takewhile
 
 from msgspec.structs import replace
 
-from tallystick.catalog.programs import programs_with
+from tallystick.catalog.programs import names_of, programs_with
 from tallystick.intent.shell.targets import path_of
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Role
@@ -31,25 +31,7 @@ _PASSING = programs_with("leaves-no-name-out")
 """Programs that leave no name out."""
 _LISTING = programs_with("lists-files")
 _LEAVING_OUT = programs_with("leaves-names-out")
-_KEEPING = frozenset(
-    (
-        "-type",
-        "-print",
-        "-print0",
-        "-exec",
-        "-execdir",
-        "-ok",
-        "-okdir",
-        "-delete",
-        "-depth",
-        "-d",
-        "-maxdepth",
-        "-follow",
-        "-xdev",
-        "-mindepth",
-        "-not",
-    )
-)
+_KEEPING = names_of("find", "keeps-all")
 """What find is asked that leaves out no file for its name, age or size."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tallystick.catalog.agents import AGENTS
+from tallystick.catalog.loading import Entry, load
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.secret_names import by_name
@@ -101,59 +102,20 @@ def _kept_by_a_program(rest: str) -> str | None:
     if not folder.startswith((".", "library/application support/", "appdata/")):
         return None
     stem = name.lstrip(".").partition(".")[0]
-    is_kept = stem in _KEPT and not name.endswith(_SOURCES) and folder.count("/") <= _DEEPEST
+    is_kept = stem in _FACTS.names and not name.endswith(_FACTS.sources) and folder.count("/") <= _DEEPEST
     return "secret" if is_kept and not folder.startswith(_NOT_KEPT) else None
 
 
-_KEPT = frozenset(
-    (
-        "auth",
-        "credential",
-        "credentials",
-        "creds",
-        "oauth_creds",
-        "oauth",
-        "token",
-        "tokens",
-        "access_token",
-        "secret",
-        "secrets",
-        "apikey",
-        "api_key",
-        "api_keys",
-        "keys",
-    )
-)
-_SOURCES = (
-    ".py",
-    ".js",
-    ".ts",
-    ".go",
-    ".rs",
-    ".rb",
-    ".md",
-    ".html",
-    ".css",
-    ".sh",
-    ".lua",
-    ".vim",
-    ".el",
-    ".d",
-    ".h",
-    ".c",
-    ".so",
-)
-_NOT_KEPT = (
-    ".cache",
-    ".local/lib",
-    ".npm/",
-    ".cargo/registry",
-    ".rustup",
-    ".pyenv",
-    ".nvm",
-    ".vscode/extensions",
-    *(f"{folder}/plugins" for facts in AGENTS.values() for folder in facts.folders),
-)
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/kinds/kept_secrets.toml."""
+
+    names: frozenset[str]
+    sources: tuple[str, ...]
+    caches: tuple[str, ...]
+
+
+_FACTS = load("kinds/kept_secrets", _Facts)
+_NOT_KEPT = (*_FACTS.caches, *(f"{folder}/plugins" for facts in AGENTS.values() for folder in facts.folders))
 _DEEPEST = 3
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tallystick.catalog.agents import AGENTS
+from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Action, Actions, Done, Snippet
 from tallystick.intent.programs import actions_of
@@ -33,10 +34,6 @@ _FILLS = frozenset((Operation.COPY_DEST, Operation.WRITE, Operation.METADATA, Op
 _LINKS = frozenset(("ln", "link"))
 _MOVING = frozenset(("mv", "exch"))
 """What they put somewhere may be a folder."""
-_FILTERS = frozenset(("awk", "sed", "jq", "yq", "sql", "sh"))
-"""Languages of code that is given to a program with its files: what it does to them, the program's rule says."""
-_TOLD = frozenset(("awk", "jq", "python", "sed", "yq"))
-"""Languages whose readers know a call that they do not understand from one that does nothing to files."""
 _TABLE = r"[\"'`\[]?\w{1,80}[\"'`\]]?(?:\.[\"'`\[]?\w{1,80}[\"'`\]]?)?"
 _STATEMENT = re.compile(
     rf"\s{{0,20}}(?:with\b.{{0,400}}?\)\s{{0,20}})?(?:(?:insert|replace)\s+(?:or\s+\w+\s+)?into\s+{_TABLE}|"
@@ -227,7 +224,7 @@ class _Finder:
         else:
             found = self._places.mentioned(snippet.text)
             self._mentions |= found
-            is_told = snippet.is_told and snippet.language in _TOLD
+            is_told = snippet.is_told and snippet.language in LANGUAGES.distinguished
             if snippet.language == "sql" and not _OPENS_FILES.search(snippet.text):
                 return  # a place is a value in it
             self._touches |= found - self._read if is_told else found
@@ -298,7 +295,7 @@ class _Finder:
     def _may_do_anything(self, done: Done) -> bool:
         """Whether a program may change what its words name: no rule knows it, it is not the system's, it runs a script."""
         actions = done.actions
-        is_code = bool(actions.scripts) or any(code.language not in _FILTERS for code in actions.codes)
+        is_code = bool(actions.scripts) or any(code.language not in LANGUAGES.filters for code in actions.codes)
         return actions.is_unknown or not done.command.trusted or is_code
 
     def _found(self, command: Command, folders: tuple[str, ...]) -> None:

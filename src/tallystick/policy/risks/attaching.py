@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.catalog.programs import RiskRule, names_of, programs_with
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started, programs
@@ -120,30 +120,7 @@ def _tracer(test: RiskRule) -> _Rule:
     return rule
 
 
-_FLAGS = frozenset(
-    (
-        "-f",
-        "-ff",
-        "-c",
-        "-C",
-        "-t",
-        "-tt",
-        "-ttt",
-        "-T",
-        "-v",
-        "-q",
-        "-y",
-        "-yy",
-        "-i",
-        "-r",
-        "-x",
-        "-xx",
-        "-k",
-        "-h",
-        "-w",
-        "--help",
-    )
-)
+_FLAGS = names_of("strace", "flags")
 
 
 def _verbs(test: RiskRule) -> _Rule:

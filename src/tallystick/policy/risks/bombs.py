@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
+from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.names import canonical
@@ -35,7 +36,7 @@ def multiplies(language: str, text: str) -> bool:
     if language == "python":
         tree = _parsed(text)
         return tree is not None and _python(tree)
-    return language in _LANGUAGES and _by_words(text[:_MOST_TEXT])
+    return language in LANGUAGES.looped and _by_words(text[:_MOST_TEXT])
 
 
 def fills(language: str, text: str) -> bool:
@@ -231,7 +232,6 @@ def _counted(found: ast.expr) -> int:
 
 # Other languages -----------------------------------------------------------------------------------------------------
 
-_LANGUAGES = names("perl ruby javascript typescript php lua awk powershell")
 _LOOP = re.compile(
     r"\b(?:while|until)\s{0,9}\(?\s{0,9}(?:1|true|!0|!false|0|false|\$true|fork(?:\(\))?(?:\s{0,9}\|\|[^){]{0,20})?)\s{0,9}\)?(?=[\s{;:]|do\b|$)"
     r"|\bfor\s{0,9}\(\s{0,9};\s{0,9};[^)]{0,40}\)|\bloop\s{0,9}(?:do\b|\{)|\bsetInterval\s{0,9}\(|\brepeat\b",

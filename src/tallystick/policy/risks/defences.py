@@ -190,7 +190,7 @@ def _defaults(started: Started) -> str | None:
 def _cloud(started: Started) -> str | None:
     """Audits of cloud accounts: `aws cloudtrail stop-logging` and its like."""
     words = started.operands
-    for service, verbs in _CLOUD_AUDITS.items():
+    for service, verbs in _FACTS.cloud_audits.items():
         if service in words[:4] and any(word.startswith(verbs) for word in words):
             return "disables-audit"
     if {"0.0.0.0/0", "::/0"}.intersection(started.words) or any("0.0.0.0/0" in word for word in started.words):
@@ -202,21 +202,6 @@ def _cloud(started: Started) -> str | None:
             return "changes-firewall"
         return None
     return None
-
-
-_CLOUD_AUDITS = {
-    "cloudtrail": ("stop-logging", "delete-trail", "update-trail", "put-event-selectors", "delete-event-data-store"),
-    "guardduty": ("delete-detector", "update-detector", "stop-monitoring", "disassociate"),
-    "securityhub": ("disable-security-hub", "batch-disable"),
-    "configservice": ("stop-configuration-recorder", "delete-configuration-recorder", "delete-delivery-channel"),
-    "macie2": ("disable-macie",),
-    "inspector2": ("disable",),
-    "logs": ("delete-log-group", "delete-log-stream", "put-retention-policy"),
-    "ec2": ("delete-flow-logs",),
-    "logging": ("delete", "sinks-delete"),
-    "diagnostic-settings": ("delete",),
-    "activity-log": ("delete",),
-}
 
 
 def _mp_preference(started: Started) -> str | None:
@@ -328,6 +313,7 @@ class _Facts(Entry, frozen=True):
     audits: frozenset[str]
     protections: frozenset[str]
     guards: frozenset[str]
+    cloud_audits: Mapping[str, tuple[str, ...]]
 
 
 _FACTS = load("defences", _Facts)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.catalog.programs import RiskRule, programs_with, words_of
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.read import read_script
@@ -176,17 +176,7 @@ def _aws(started: Started) -> str | None:
     return None
 
 
-_AWS_VERBS = (
-    "delete-",
-    "terminate-",
-    "purge-",
-    "deregister-",
-    "destroy-",
-    "schedule-key-deletion",
-    "batch-delete-",
-    "remove-",
-    "empty-",
-)
+_AWS_VERBS = words_of("aws", "removes")
 
 
 def _gsutil(started: Started) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
 from tallystick.model.script import HOLE, Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
@@ -250,33 +251,17 @@ def _picks_harmless(command: Command) -> bool:
 
 _MOST_CHARACTERS = 64 << 10
 _MOST_STEPS = 4
-_SECRET = frozenset(
-    ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "CREDENTIALS", "CREDENTIAL", "APIKEY", "PASSPHRASE", "PAT")
-)
-_ENDINGS = (
-    "API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY", "MASTER_KEY", "ACCOUNT_KEY",
-    "AUTH_KEY", "SERVICE_KEY", "DATABASE_URL", "DATABASE_URI", "REDIS_URL", "MONGO_URL", "MONGODB_URI", "MONGO_URI",
-    "AMQP_URL", "_DSN", "CONNECTION_STRING", "WEBHOOK_URL", "DB_URL", "POSTGRES_URL",
-)  # fmt: skip
-_ABOUT_IT = frozenset(
-    (
-        "COUNT",
-        "LIMIT",
-        "LENGTH",
-        "LEN",
-        "PATH",
-        "FILE",
-        "DIR",
-        "NAME",
-        "ID",
-        "TTL",
-        "TYPE",
-        "URL",
-        "EXPIRY",
-        "MAX",
-        "MIN",
-    )
-)
+
+
+class _Variables(Entry, frozen=True):
+    """Facts of catalog/secret_variables.toml."""
+
+    words: frozenset[str]
+    endings: tuple[str, ...]
+    about: frozenset[str]
+
+
+_VARIABLES = load("secret_variables", _Variables)
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]{1,80})(?![A-Za-z0-9_])(?!:?\+)")
 _PRINTED = re.compile(r"(?:^|[\s;&|({`\"'])(?:echo|printf|print)\s([^\n;|&<>]{1,500})")
 _PASSING = programs_with("passes-value")
@@ -297,10 +282,14 @@ def variable_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 def is_secret_variable(name: str) -> bool:
     """Whether the name of a variable promises a token, a password, or an address with one in it."""
     upper = name.upper()
-    if upper.endswith(_ENDINGS):
+    if upper.endswith(_VARIABLES.endings):
         return True
     words = upper.split("_")
-    return not _SECRET.isdisjoint(words) and words[-1] not in _ABOUT_IT and words[0] not in _ABOUT_IT
+    return (
+        not _VARIABLES.words.isdisjoint(words)
+        and words[-1] not in _VARIABLES.about
+        and words[0] not in _VARIABLES.about
+    )
 
 
 def _echoed(text: str) -> Iterator[str]:

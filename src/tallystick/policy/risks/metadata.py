@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs import known_programs
 from tallystick.intent.tools.arguments import strings
@@ -105,15 +106,12 @@ def _in_code(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         return
     is_untold = any(one.domain is Domain.NETWORK and not one.is_known for one in reading.effects.intents)
     for snippet in reading.snippets:
-        if not is_untold and snippet.language in _READ_LANGUAGES:
+        if not is_untold and snippet.language in LANGUAGES.understood:
             continue
         found = _named(snippet.text, settings)
         if found and _TALKS.search(snippet.text):
             yield Risk("metadata-given", f"{snippet.language} code: {found}")
             return
-
-
-_READ_LANGUAGES = frozenset(("python", "javascript", "typescript", "perl", "ruby", "php", "awk", "sed", "sql", "jq"))
 
 
 def _named(text: str, settings: Settings) -> str:

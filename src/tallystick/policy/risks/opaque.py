@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.targets import path_of, spelled
 from tallystick.intent.shell.wrappers import SHELL_OPTION
@@ -133,10 +134,6 @@ def _is_below(path: str, folder: str) -> bool:
 
 _SHELLS = programs_with("reads-shell-text")
 _INTERPRETERS = programs_with("reads-code")
-_CODE_NAMES = """
-sh python javascript typescript perl ruby php lua powershell r julia tcl applescript other
-"""
-_CODE = frozenset(_CODE_NAMES.split())
 _SECRETS = frozenset(("secret", "credential"))
 _GRAVE_KINDS = """
 root home holds-secrets shell-start program-start git-hook git-settings schedule service autostart ssh-access account
@@ -246,7 +243,7 @@ def _code(intent: Intent, script: Script) -> Iterator[Risk]:
             is_own = spelled(command.words)[1:] == intent.words[1:]
             is_unseen = is_own and bool(command.inputs) and not _is_generated(command.inputs, script.commands)
         else:
-            is_code = reason == "script" or (reason == "code" and what.partition(":")[0] in _CODE)
+            is_code = reason == "script" or (reason == "code" and what.partition(":")[0] in LANGUAGES.code)
             # Where the text or the script itself is known, a word that is unknown is only an argument of it.
             words = [word for word in command.words[1:] if spelled((word,)) == intent.words]
             is_unseen = is_code and _runs_unseen(reason, command, (command.words[0], *words), script.commands)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Reading
 from tallystick.intent.programs.network import ssh_line
@@ -41,7 +42,6 @@ RISKS: dict[str, str] = {
 }
 _SOURCES = frozenset({Operation.FETCH, Operation.CONNECT, Operation.LISTEN})
 _WRITES = frozenset({Operation.WRITE, Operation.APPEND, Operation.COPY_DEST, Operation.EDIT, Operation.CREATE})
-_READ_LANGUAGES = frozenset(["python", "javascript", "typescript", "perl", "ruby", "php", "awk", "sed", "sql", "jq"])
 _URL_RUNNERS = programs_with("runs-url")
 _SSH = programs_with("remote-shell")
 _HINTS = ("curl", "wget", "fetch", "http", "nc ", "python", "perl")
@@ -284,7 +284,7 @@ def _of_code(language: str, text: str, asked: list[str], settings: Settings) -> 
     if url is not None and "registry" not in host_of(url, settings).kinds:
         hosts = [url]
     else:
-        hosts = asked or ([""] if language not in _READ_LANGUAGES and fetches(text) else [])
+        hosts = asked or ([""] if language not in LANGUAGES.understood and fetches(text) else [])
         if not hosts or not (runs_a_text(language, text) or runs_its_input(text) or runs_what_it_fetched(text)):
             return
     found = [risk for host in hosts if (risk := _of_host("remote-code", host, settings)) is not None]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from tallystick.catalog.programs import programs_with
+from tallystick.catalog.programs import names_of, programs_with, words_of
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.paths import placed
 from tallystick.policy.calls.reading import CallReading
@@ -167,23 +167,8 @@ def _picked(program: Started) -> Iterator[str]:
 
 # What version control keeps -------------------------------------------------------------------------------------------
 
-_SHOWING = frozenset(
-    ("show", "cat-file", "diff", "blame", "annotate", "archive", "format-patch", "whatchanged", "difftool", "grep")
-)
-_SUMMARIES = (
-    "--stat",
-    "--name-only",
-    "--name-status",
-    "--numstat",
-    "--shortstat",
-    "--quiet",
-    "--summary",
-    "-q",
-    "-l",
-    "-e",
-    "-t",
-    "-s",
-)
+_SHOWING = names_of("git", "shows")
+_SUMMARIES = words_of("git", "summaries")
 _PATCHES = ("-p", "-u", "--patch", "-G", "-L", "--patch-with-stat", "-c", "--cc")
 
 

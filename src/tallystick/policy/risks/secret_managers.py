@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tallystick.catalog.programs import RiskRule, programs_with, tests_of
+from tallystick.catalog.programs import RiskRule, names_of, programs_with, tests_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
@@ -35,7 +35,7 @@ class _Printing(msgspec.Struct, frozen=True):
 
 
 _PROMISES = r"(?i)secret|token|password|passwd|credential|private|_auth|api_?key|access_?key"
-_CLUSTERS = ("kubectl", "oc", "k", "kubecolor")
+_CLUSTERS = programs_with("cluster-client")
 
 
 def _printing(rule: RiskRule) -> tuple[_Printing, ...]:
@@ -91,27 +91,7 @@ def _prints(program: Started) -> bool:
     return any(_is_meant(program, rule) for rule in rules)
 
 
-_PASS_VERBS = frozenset(
-    (
-        "init",
-        "ls",
-        "list",
-        "find",
-        "search",
-        "show",
-        "grep",
-        "insert",
-        "add",
-        "edit",
-        "generate",
-        "rm",
-        "remove",
-        "mv",
-        "cp",
-        "git",
-        "version",
-    )
-)
+_PASS_VERBS = names_of("pass", "verbs")
 
 
 def _is_meant(program: Started, rule: _Printing) -> bool:

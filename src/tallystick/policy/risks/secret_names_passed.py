@@ -12,6 +12,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
+from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import plain_name, strings
@@ -220,10 +221,6 @@ def _is_loose(path: str, told: set[str]) -> bool:
     return _is_rooted(path) and not any(target.endswith(end) for target in told)
 
 
-_READ = frozenset(("python", "javascript", "sh", "perl", "ruby", "php", "lua", "awk", "sed", "sql"))
-"""Languages with a reader: what it does not understand of a program on disk is not held against who runs it."""
-
-
 def _in_code(reading: CallReading) -> Iterator[str]:
     """Code that is not understood, whatever is encoded in it included."""
     unread = {
@@ -237,7 +234,7 @@ def _in_code(reading: CallReading) -> Iterator[str]:
             # What was not found to be read may be put together from parts.
             told = {one.target for one in reading.effects.intents}
             yield from (path for path in _secrets(snippet.text, reading, None) if _is_loose(path, told))
-        if snippet.language in unread and (is_own or snippet.language not in _READ):
+        if snippet.language in unread and (is_own or snippet.language not in LANGUAGES.read):
             yield from _secrets(snippet.text, reading, reading.folder)
             yield from secrets_encoded_in(snippet.text, home=reading.home, folder=reading.folder)
 
