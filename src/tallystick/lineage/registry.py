@@ -7,6 +7,7 @@ done with such a file.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import msgspec
 
@@ -36,18 +37,18 @@ class _Facts(Entry, frozen=True):
     control_plane: tuple[str, ...]
 
 
-_FACTS = load("kinds/registries", _Facts)
-_EXECUTABLE = re.compile("|".join(_FACTS.executable))
-_MEMORY = re.compile("|".join(_FACTS.memory), re.IGNORECASE)
-_PERSISTENT = re.compile("|".join(_FACTS.persistent))
-_CONTROL_PLANE = re.compile("|".join(_FACTS.control_plane))
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """The registries, in the order of Membership. Read when they are first needed: most questions need none."""
+    facts = load("kinds/registries", _Facts)
+    return (
+        re.compile("|".join(facts.executable)),
+        re.compile("|".join(facts.memory), re.IGNORECASE),
+        re.compile("|".join(facts.persistent)),
+        re.compile("|".join(facts.control_plane)),
+    )
 
 
 def membership(path: str) -> Membership:
     """In which registries a path is; it may be a URI. Never looks at the file."""
-    return Membership(
-        _EXECUTABLE.search(path) is not None,
-        _MEMORY.search(path) is not None,
-        _PERSISTENT.search(path) is not None,
-        _CONTROL_PLANE.search(path) is not None,
-    )
+    return Membership(*(pattern.search(path) is not None for pattern in _patterns()))
