@@ -75,8 +75,12 @@ def test_every_member_of_a_schema_is_read(module: str, schema: str) -> None:
     assert set(struct.__struct_fields__) - read_in(module) - by_name == set()
 
 
-def test_every_list_of_an_agent_is_asked_for_in_its_folder() -> None:
-    for facts in AGENTS.values():
-        folder = SOURCE / "agents" / facts.name.replace("-", "_")
-        asked = "\n".join(path.read_text("utf-8") for path in sorted(folder.glob("*.py")))
-        assert [words for words in facts.words if f'words_of("{facts.name}", "{words}")' not in asked] == []
+def test_what_is_spelled_for_an_agent_is_asked_for_by_a_reader() -> None:
+    asked = "\n".join(path.read_text("utf-8") for path in sorted(SOURCE.rglob("*.py")))
+    unasked = [
+        f"{facts.name}: {key}"
+        for facts in AGENTS.values()
+        for key in (*facts.spelling.words, *facts.spelling.names)
+        if f'"{key}")' not in asked
+    ]
+    assert unasked == []
