@@ -81,6 +81,6 @@ def test_what_is_spelled_for_an_agent_is_asked_for_by_a_reader() -> None:
         f"{facts.name}: {key}"
         for facts in AGENTS.values()
         for key in (*facts.spelling.words, *facts.spelling.names)
-        if f'"{key}")' not in asked
+        if f'"{key}"' not in asked
     ]
     assert unasked == []
