@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from tallystick.capture import watch as watch_module
 from tallystick.capture import watch_storm
+from tallystick.capture.processes import Holders
 from tallystick.capture.watch import Watch
-from tallystick.capture.watch_holders import Holders
 from tallystick.capture.watch_tree import Root
 from tallystick.capture.workspace import look
 from tallystick.model.effect import EffectKind, FileEffect

@@ -24,7 +24,7 @@ from tallystick.trust.external_evidence import outlook
 from tallystick.trust.signer_program import copy_program, interpreter
 from tallystick.trust.signer_setup import Places, plan, set_up, start
 from tallystick.trust.verify import verify_file, verify_store
-from tallystick.workspace.file_guards import verdict_on_no_files
+from tallystick.trust.verify_named import verdict_on_no_files
 from tools.redteam.remotes import bare
 from tools.redteam.running import RESTARTED
 

@@ -36,10 +36,9 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.capture._relay_child import Child, Signals
+from tallystick.capture._relay_ends import Child, Signals, Stream
 from tallystick.capture._relay_lines import Piece
 from tallystick.capture._relay_observer import Line, Observer, Way
-from tallystick.capture._relay_stream import Stream
 
 __all__ = [
     "STANDARD_STREAMS",

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from tallystick.capture.processes import Holders
 from tallystick.capture.watch_effects import MOST_READ_BYTES, Paired, Times, digest_of, pair
-from tallystick.capture.watch_holders import Holders
 from tallystick.capture.watch_notify import ADDED, MODIFIED, Notify, Stopping, Told, is_watchable
 from tallystick.capture.watch_storm import MOST_EFFECTS, Storm, WatchGap
 from tallystick.capture.watch_tree import Difference, Entry, Root, Tree

@@ -23,9 +23,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.capture.processes import ProcessTree, Seen, adopt_orphans
+from tallystick.capture.processes import Holders, ProcessTree, Seen, adopt_orphans
 from tallystick.capture.watch import Watch
-from tallystick.capture.watch_holders import Holders
 from tallystick.capture.watch_tree import Root
 from tallystick.capture.workspace import Effect, FileState, Kind, Look, effects, look
 from tallystick.errors import TallystickError

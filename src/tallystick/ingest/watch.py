@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from tallystick.capture.processes import Holders
 from tallystick.capture.recorder import working
 from tallystick.capture.watch import Batch, Watch
-from tallystick.capture.watch_holders import Holders
 from tallystick.capture.watch_tree import Root
 from tallystick.errors import UsageError
 from tallystick.ingest.watch_steps import AGENT, Effects, Watched, now_text, watch_step

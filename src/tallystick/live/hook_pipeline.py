@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply, hook_adapter
-from tallystick.capture.probe import ANSWER, PROBE
+from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.alerts import LiveAlerts, LookAfter, decided_step

@@ -23,7 +23,7 @@ from tallystick.agents.hooks.hook_identity import is_ours
 from tallystick.capture import recorder
 from tallystick.capture.installation import Installation, Kind
 from tallystick.capture.place import Place
-from tallystick.capture.probe import Probed, probe
+from tallystick.capture.programs import Probed, probe
 from tallystick.capture.settings_files import read_settings
 from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError

@@ -1,25 +1,27 @@
 """Verifying what a person names: a store, a journal file, or a session by id.
 
-Owns turning a name into what trust.verify checks.
+Owns turning a name into what trust.verify checks, and looking, before anything is read, for what is in a file's place and is
+none, or is too large: a pipe is waited for, a device never ends, and a verification that does not end says nothing.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.journal.archive import journal_starts, start_key, system_clock
 from tallystick.journal.home import Home, default_folder
-from tallystick.model.verdict import Require, Verdict
+from tallystick.model.verdict import Authenticity, Completeness, Defect, Level, Require, Rule, Verdict
 from tallystick.seal.epochs import LiveEpoch
+from tallystick.seal.limits import NOTE_BYTES
 from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.tamper_signals import keep_evidence, open_before
 from tallystick.trust.verify import Progress, is_store, verify_file, verify_store
-from tallystick.workspace.file_guards import verdict_on_no_files
 from tallystick.workspace.indexing import indexed
 
 
@@ -151,3 +153,44 @@ def find_session(home: Home, name: str) -> str:
 def _begins(own: str, name: str) -> bool:
     rest = own.removeprefix(name)
     return rest != own and "/" not in rest and "~" not in rest
+
+
+_MOST_SETTINGS = 1 << 20
+
+
+def verdict_on_no_files(home: Home) -> Verdict | None:
+    """The verdict on a store that cannot be read because of what stands there; None: it can be read."""
+    defects = tuple(_defects(home))
+    if not defects:
+        return None
+    return Verdict(
+        completeness=Completeness.MISSING,
+        authenticity=Authenticity.UNSIGNED,
+        level=Level.A1,
+        why_not_higher="the store was not read: it contains a path that is not a regular file",
+        defects=defects,
+    )
+
+
+def _defects(home: Home) -> Iterator[Defect]:
+    for path, most in (
+        (home.ledger, None),
+        (home.graph, None),
+        (home.note, NOTE_BYTES),
+        (home.config, _MOST_SETTINGS),
+        (home.key.parent / "signer.json", _MOST_SETTINGS),
+    ):
+        yield from _defect(None, path, most)
+    for sid, journal in home.files():
+        yield from _defect(sid, journal, None)
+
+
+def _defect(sid: str | None, path: Path | str, most: int | None) -> Iterator[Defect]:
+    try:
+        found = os.stat(path)  # noqa: PTH116  of 10,000 journals a Path each costs 100 ms
+    except OSError:
+        return  # what is not there is found missing where it matters
+    if not stat.S_ISREG(found.st_mode):
+        yield Defect(sid, None, Rule.MISSING, f"{path} is not a file: a pipe, a device or a folder is in its place")
+    elif most is not None and found.st_size > most:
+        yield Defect(sid, None, Rule.LIMIT, f"{path} has {found.st_size} bytes; the limit is {most}")
