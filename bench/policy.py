@@ -37,6 +37,7 @@ from tallystick.guard.policy_quality import (
 )
 from tallystick.ingest.histories import find_histories, import_histories
 from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.uses import ToolCall
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
@@ -188,7 +189,7 @@ def _moved(value: Json, owner: str) -> Json:
 
 def _leaves(tool: str, args: Json) -> dict[str, str]:
     """What a call that writes a whole file leaves on disk."""
-    if not isinstance(args, dict) or kind_of(uses_of(tool, args, folder=None)) != "write":
+    if not isinstance(args, dict) or kind_of(uses_of(ToolCall(tool=tool, args=args, folder=None))) != "write":
         return {}
     path = next((args[name] for name in _PATHS if isinstance(args.get(name), str)), None)
     text = next((args[name] for name in _TEXTS if isinstance(args.get(name), str)), None)

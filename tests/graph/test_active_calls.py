@@ -3,12 +3,13 @@ from __future__ import annotations
 from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
 from tallystick.graph.calls import effects_of
 from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.uses import ToolCall
 from tallystick.lineage.correlate import OpenCall, SeenEffect
 from tests.support.cases import each
 
 
 def shell_call(command: str, step: int = 1, at: int = 1000) -> OpenCall:
-    uses = uses_of("Bash", {"command": command}, folder="/w")
+    uses = uses_of(ToolCall(tool="Bash", args={"command": command}, folder="/w"))
     return open_call(step, "s", at, "/w", effects_of(uses, "/w"))
 
 

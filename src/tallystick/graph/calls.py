@@ -14,7 +14,7 @@ from typing import TypeAlias
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import argv_effects, effects
 from tallystick.intent.tools.calls import uses_of
-from tallystick.intent.tools.uses import Code, Uses
+from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
@@ -40,12 +40,14 @@ def uses_of_call(step: Recorded, folder: str | None, agent: str) -> Uses:
     tool, server = step.member("tool"), step.member("server")
     args: Json = step.values.get("content.args")
     return uses_of(
-        tool if isinstance(tool, str) else "",
-        args,
-        folder=folder,
-        home=home_of(folder),
-        agent=agent,
-        server=server if isinstance(server, str) else None,
+        ToolCall(
+            tool=tool if isinstance(tool, str) else "",
+            args=args,
+            folder=folder,
+            home=home_of(folder),
+            agent=agent,
+            server=server if isinstance(server, str) else None,
+        )
     )
 
 

@@ -98,9 +98,10 @@ class Deciding:
 def _only_looks(call: Call) -> bool:
     """Whether a call changes nothing, as far as its tool and arguments tell: it reads or lists files."""
     from tallystick.intent.tools.calls import uses_of
+    from tallystick.intent.tools.uses import ToolCall
 
     try:
-        uses = uses_of(call.tool, call.args, folder=call.cwd)
+        uses = uses_of(ToolCall(tool=call.tool, args=call.args, folder=call.cwd))
     except Exception:  # what made the decision fail may fail here as well
         return False
     runs = uses.commands or uses.programs or uses.codes

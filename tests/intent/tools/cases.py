@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tallystick.intent.tools.calls import uses_of
-from tallystick.intent.tools.uses import Uses
+from tallystick.intent.tools.uses import ToolCall, Uses
 from tallystick.model.intent import Domain, Intent
 
 PATCH = """*** Begin Patch
@@ -28,7 +28,7 @@ PATCH = """*** Begin Patch
 
 def uses(tool: str, args: Any, **more: str) -> Uses:
     """What a call does that was made in /w by a user whose home is /home/dev."""
-    return uses_of(tool, args, folder="/w", home="/home/dev", **more)
+    return uses_of(ToolCall(tool=tool, args=args, folder="/w", home="/home/dev", **more))
 
 
 def lines(found: Uses) -> list[str]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tallystick.intent.tools.calls import uses_of
 from tallystick.intent.tools.known import known_tools
+from tallystick.intent.tools.uses import ToolCall
 from tests.intent.tools.cases import PATCH, lines, uses
 from tests.support.cases import each
 
@@ -20,9 +21,9 @@ def test_calls_inside_of_a_call_are_read_like_calls() -> None:
 
 
 def test_without_a_folder_paths_stay_as_they_are() -> None:
-    found = uses_of("Read", {"file_path": "a/../b"}, folder=None)
+    found = uses_of(ToolCall(tool="Read", args={"file_path": "a/../b"}, folder=None))
     assert lines(found) == ["read b"]
-    assert lines(uses_of("Read", {"file_path": "~/x/./y"}, folder="/w")) == ["read ~/x/y"]
+    assert lines(uses_of(ToolCall(tool="Read", args={"file_path": "~/x/./y"}, folder="/w"))) == ["read ~/x/y"]
 
 
 _NAMES = st.sampled_from(

@@ -1,12 +1,12 @@
 """What is found in one call, while it is put together."""
 
 from tallystick.intent.tools.draft import MOST, Draft
-from tallystick.intent.tools.uses import Code
+from tallystick.intent.tools.uses import Code, ToolCall
 from tallystick.model.intent import Domain, Flow, Operation
 
 
 def draft() -> Draft:
-    return Draft("t", {"cwd": "sub"}, folder="/w", home=None, agent=None, server=None)
+    return Draft(ToolCall(tool="t", args={"cwd": "sub"}, folder="/w"))
 
 
 def test_the_same_is_said_once() -> None:

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.uses import ToolCall
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.protected.guarded import Guarded, guarded, kind_of
-from tallystick.policy.protected.places import Kind, Places, Protected
+from tallystick.policy.protected.places import Kind, Naming, Places, Protected
 from tallystick.policy.protected.recorder import Recorder
 from tests.policy.risks.readings import FOLDER, HOME, Bare
 from tests.support.cases import each, each_case
@@ -85,7 +86,7 @@ def test_a_removed_link_is_not_what_it_leads_to() -> None:
     places = Places(
         [Protected(Kind.STORE, STORE, is_folder=True)],
         home=HOME,
-        resolve=lambda path: path.replace(f"{FOLDER}/link", STORE),
+        naming=Naming(resolve=lambda path: path.replace(f"{FOLDER}/link", STORE)),
     )
     assert places.touched("link", [FOLDER], deep=False) == {Kind.STORE}
     assert places.removed("link", [FOLDER], deep=True) == set()
@@ -147,7 +148,7 @@ def test_reading_the_key_is_told_by_any_route() -> None:
 
 @each_case("tool, args, kind")
 def test_a_tool_has_the_kind_of_what_it_does(tool: str, args: Json, kind: str) -> None:
-    assert kind_of(uses_of(tool, args, folder=FOLDER)) == kind
+    assert kind_of(uses_of(ToolCall(tool=tool, args=args, folder=FOLDER))) == kind
 
 
 @given(tool=st.text(max_size=20), text=st.text(max_size=40))

@@ -3,7 +3,7 @@
 import pytest
 
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
-from tallystick.policy.protected.places import Kind, Places, Protected, matches_name
+from tallystick.policy.protected.places import Kind, Naming, Places, Protected, matches_name
 from tests.support.cases import each, each_case
 
 LINKS = {"/dev/link": "/dev/.tally", "/dev/project/link.json": "/dev/.claude/settings.json"}
@@ -20,7 +20,10 @@ def places(*, ignores_case: bool = False) -> Places:
         Protected(Kind.HOOK_SETTINGS, "/dev/.claude/settings.json", is_folder=False),
     ]
     return Places(
-        protected, home="/dev", in_projects=[".claude/settings.json"], resolve=resolve, ignores_case=ignores_case
+        protected,
+        home="/dev",
+        in_projects=[".claude/settings.json"],
+        naming=Naming(resolve=resolve, ignores_case=ignores_case),
     )
 
 
@@ -130,7 +133,7 @@ def test_what_a_link_leads_to_is_looked_up_once_in_a_call() -> None:
         asked.append(path)
         return path
 
-    found = Places([], home="/dev", in_projects=["tool.toml"], resolve=slow).for_call()
+    found = Places([], home="/dev", in_projects=["tool.toml"], naming=Naming(resolve=slow)).for_call()
     for _ in range(3):
         found.touched("x/y", ["/dev/project"], deep=False)
     assert asked == ["/dev/project/x/y"]

@@ -263,8 +263,7 @@ class Expressions(abc.ABC):
         if owner.kind is Kind.TEXT:
             return values.of_text(owner, method, call.args, dict(call.named)) or UNKNOWN
         if owner.kind is Kind.ITEMS and method in ("append", "extend") and isinstance(function.value, ast.Name):
-            more = call.args if method == "append" else (call.args[0].items if call.args else ())
-            self.names[function.value.id] = values.items((*owner.items, *more)) if self.depth == 0 else UNKNOWN
+            self.names[function.value.id] = self._longer(owner, method, call)
         elif owner.kind is Kind.UNKNOWN and method in OUTPUTS and call.path(0) is not None:
             self.calls.output(call)
         elif owner.kind is Kind.UNKNOWN and method in _TELLING:
@@ -272,6 +271,15 @@ class Expressions(abc.ABC):
         elif method in ("items", "keys", "values") and owner.kind is Kind.MEMBERS:
             return _members(owner, method)
         return UNKNOWN
+
+    def _longer(self, owner: Value, method: str, call: Call) -> Value:
+        """A list after `append` or `extend`; unknown where that may happen any number of times."""
+        if self.depth != 0:
+            return UNKNOWN
+        more = call.args
+        if method == "extend":
+            more = call.args[0].items if call.args else ()
+        return values.items((*owner.items, *more))
 
 
 _TELLING = frozenset(("read_text", "write_text", "read_bytes", "write_bytes", "unlink", "rmdir", "iterdir", "rglob"))

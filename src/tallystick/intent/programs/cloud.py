@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from tallystick.catalog.programs import Program
 from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import (
@@ -132,32 +134,40 @@ _BUCKET = re.compile(r"(?:s3|gs|azure|az|abfss?|wasbs?|https?|r2|b2)://", re.DOT
 # Copies to and from buckets -----------------------------------------------------------------------------------------------
 
 
-def _copied(
-    built: Builder, operands: list[Word], *, deep: bool, moves: bool, remote: re.Pattern[str] = _BUCKET
-) -> None:
+class _Copy(msgspec.Struct, frozen=True, kw_only=True):
+    """How a program copies."""
+
+    deep: bool
+    moves: bool = False
+    """What is copied is gone afterwards."""
+    remote: re.Pattern[str] = _BUCKET
+    """How a place elsewhere begins."""
+
+
+def _copied(built: Builder, operands: list[Word], how: _Copy) -> None:
     """`cp SOURCE… TARGET` where either may be a bucket."""
     if len(operands) < 2:
         return
     *sources, target = operands
     is_below = len(sources) > 1 or is_folder(target.text)
     for source in sources:
-        is_far = remote.match(source.text) is not None
+        is_far = how.remote.match(source.text) is not None
         if is_far:
             at = built.add(Operation.FETCH, source)
-        elif moves and source.text != "-":
-            at = built.add(Operation.RENAME, source, deep=deep)
+        elif how.moves and source.text != "-":
+            at = built.add(Operation.RENAME, source, deep=how.deep)
         else:
-            at = built.read(source, Operation.COPY_SOURCE, deep=deep)
+            at = built.read(source, Operation.COPY_SOURCE, deep=how.deep)
         to = target
-        if is_below and not deep and not remote.match(target.text):
+        if is_below and not how.deep and not how.remote.match(target.text):
             to = inside(target, source)
-        if remote.match(target.text):
+        if how.remote.match(target.text):
             made = built.add(Operation.SEND, target)
         elif to.text == "-":
             built.show(at)
             made = None
         else:
-            made = built.add(Operation.COPY_DEST, to, words=(source, target), deep=deep)
+            made = built.add(Operation.COPY_DEST, to, words=(source, target), deep=how.deep)
         built.flow([at], [made])
         if built.reads_input:
             built.feed(made)
@@ -172,7 +182,7 @@ def _aws(command: Command) -> Actions:
     service, verb, operands = line.operand(0), line.operand(1), line.operands[2:]
     built = Builder()
     if service == "s3" and verb in ("cp", "mv", "sync"):
-        _copied(built, operands, deep=verb == "sync" or line.has("--recursive"), moves=verb == "mv")
+        _copied(built, operands, _Copy(deep=verb == "sync" or line.has("--recursive"), moves=verb == "mv"))
         return built.build()
     if service == "s3" and operands:
         sends = verb in ("rm", "mb", "rb", "website", "presign")
@@ -186,7 +196,8 @@ def _aws(command: Command) -> Actions:
         built.add(operation, at_home(".aws/credentials"), words=command.words[:3])
         return built.build()
     if service and verb:
-        _service_call(built, line, command, f"aws://{service}", is_read=_is_asking(verb))
+        sources = _sent_files(built, line)
+        _service_call(built, command, f"aws://{service}", sources, is_read=_is_asking(verb))
         if service == "s3api" and verb == "get-object" and operands:
             built.flow([0], [built.write(operands[-1])])
             built.prints = []
@@ -206,19 +217,25 @@ def _is_asking(verb: str) -> bool:
 _FILE_VALUE = re.compile(r"(?:file|fileb)://|@(?=[./~\w])")
 
 
-def _service_call(
-    built: Builder, line: Line, command: Command, target: str, *, is_read: bool, files: tuple[str, ...] = ()
-) -> None:
-    """One call of a service: files among the values go to it, its answer is printed."""
+def _sent_files(built: Builder, line: Line, *options: str) -> list[int | None]:
+    """The files among the values that go to a service: those of some options, and those that a value names as files."""
     sources: list[int | None] = []
     for name, value in line.options:
         if value is None:
             continue
-        if name in files or name in ("--body", "--template-file", "--ca-bundle"):
+        if name in options or name in ("--body", "--template-file", "--ca-bundle"):
             sources.append(built.read(value))
         elif (found := _FILE_VALUE.match(value.text)) is not None:
             sources.append(built.read(renamed(value, value.text[found.end() :])))
-    at = built.add(Operation.FETCH if is_read else Operation.SEND, Word(target), words=command.words[:3])
+    return sources
+
+
+def _service_call(built: Builder, command: Command, target: str, sources: list[int | None], *, is_read: bool) -> None:
+    """One call of a service: what is sent goes to it, its answer is printed."""
+    operation = Operation.SEND
+    if is_read:
+        operation = Operation.FETCH
+    at = built.add(operation, Word(target), words=command.words[:3])
     built.flow(sources, [at])
     built.show(at)
     if is_read:  # the call comes first, as those who look for its place expect
@@ -237,11 +254,10 @@ def _gcloud(command: Command) -> Actions:
         _copied(
             built,
             line.operands[2:],
-            deep=line.has("-r", "-R", "--recursive") or words[1] == "rsync",
-            moves=words[1] == "mv",
+            _Copy(deep=line.has("-r", "-R", "--recursive") or words[1] == "rsync", moves=words[1] == "mv"),
         )
     elif words[:2] == ["compute", "scp"]:
-        _copied(built, line.operands[2:], deep=line.has("--recurse"), moves=False, remote=re.compile(r"[^/]+:"))
+        _copied(built, line.operands[2:], _Copy(deep=line.has("--recurse"), remote=re.compile(r"[^/]+:")))
     elif words[:2] == ["compute", "ssh"]:
         for word in line.operands[2:3]:
             built.show(built.add(Operation.CONNECT, renamed(word, f"{word.text}:22"), words=(word,)))
@@ -259,14 +275,8 @@ def _gcloud(command: Command) -> Actions:
     elif words and words[0] not in ("config", "info", "version", "help", "components", "topic"):
         is_read = any(_is_asking(word) for word in words[1:4])
         folder = line.value("--source")
-        _service_call(
-            built,
-            line,
-            command,
-            f"gcloud://{words[0]}",
-            is_read=is_read,
-            files=("--data-file", "--env-vars-file", "--key-file", "--config", "--flags-file"),
-        )
+        sources = _sent_files(built, line, "--data-file", "--env-vars-file", "--key-file", "--config", "--flags-file")
+        _service_call(built, command, f"gcloud://{words[0]}", sources, is_read=is_read)
         if folder is not None and not folder.text.startswith("gs://"):
             at = built.read(folder, deep=True)
             built.flow([at], [n for n, action in enumerate(built.actions) if action.operation is Operation.SEND])
@@ -283,13 +293,13 @@ def _gsutil(command: Command) -> Actions:
     built = Builder()
     deep = line.has("-r", "-R", "--recursive") or verb in ("rsync", "sync", "mirror")
     if verb in ("cp", "mv", "rsync", "sync", "mirror"):
-        _copied(built, operands, deep=deep, moves=verb == "mv")
+        _copied(built, operands, _Copy(deep=deep, moves=verb == "mv"))
     elif verb == "put":
-        _copied(built, operands, deep=deep, moves=False)
+        _copied(built, operands, _Copy(deep=deep))
     elif verb == "get":
         if len(operands) == 1:
             operands = [*operands, renamed(operands[0], last_part(operands[0].text))]
-        _copied(built, operands, deep=deep, moves=False)
+        _copied(built, operands, _Copy(deep=deep))
     else:
         for word in operands:
             if _BUCKET.match(word.text):
@@ -315,14 +325,10 @@ def _az(command: Command) -> Actions:
         for word in line.values("-f", "--file", "-d", "--destination"):
             built.flow([at], [built.write(word, deep="batch" in verb)])
         return built.build()
-    _service_call(
-        built,
-        line,
-        command,
-        target,
-        is_read=_is_asking(verb),
-        files=("-f", "--file", "--src", "--src-path", *(("-s", "--source") if "upload" in verb else ())),
-    )
+    named = ["-f", "--file", "--src", "--src-path"]
+    if "upload" in verb:
+        named += ["-s", "--source"]
+    _service_call(built, command, target, _sent_files(built, line, *named), is_read=_is_asking(verb))
     return built.build()
 
 
@@ -336,7 +342,7 @@ def _rclone(command: Command) -> Actions:
     verb, operands = line.operand(0), line.operands[1:]
     built = Builder()
     if verb in ("copy", "copyto", "sync", "move", "moveto", "bisync"):
-        _copied(built, operands, deep=not verb.endswith("to"), moves=verb.startswith("move"), remote=_REMOTE)
+        _copied(built, operands, _Copy(deep=not verb.endswith("to"), moves=verb.startswith("move"), remote=_REMOTE))
         if verb == "sync" and len(operands) > 1 and not _REMOTE.match(operands[1].text):
             built.add(Operation.DELETE, operands[1], deep=True)
     elif verb == "rcat" and operands:

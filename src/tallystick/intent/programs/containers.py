@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from tallystick.catalog.programs import names_of
-from tallystick.intent.actions import Actions
+from tallystick.intent.actions import Action, Actions
 from tallystick.intent.programs.arguments import Line, at_home, below, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.model.intent import Domain, Operation
@@ -80,7 +80,7 @@ def _mounted(built: Builder, path: Word, word: Word, *, is_read: bool) -> None:
     if is_read:
         built.add(Operation.READ, path, words=(word,), deep=True)
     else:
-        built.add(Operation.UNKNOWN, path, words=(word,), deep=True, domain=Domain.FILE)
+        built.take(Action(domain=Domain.FILE, operation=Operation.UNKNOWN, target=path, words=(word,), is_deep=True))
 
 
 def _builds(built: Builder, own: tuple[Word, ...], words: tuple[Word, ...], _: Command) -> None:

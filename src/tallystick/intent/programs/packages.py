@@ -176,7 +176,11 @@ def package_of(kind: str, word: Word) -> Word:
         rest, at, told = text[1:].partition("@")
         text, version = name + rest, told if at else ""
     is_hole = HOLE in text and not text.strip(HOLE)
-    return renamed(word, HOLE if is_hole else f"pkg:{kind}/{text}{'@' if version else ''}{version}")
+    if is_hole:
+        return renamed(word, HOLE)
+    if version:
+        version = f"@{version}"
+    return renamed(word, f"pkg:{kind}/{text}{version}")
 
 
 def fetched(built: Builder, kind: str, word: Word) -> int | None:

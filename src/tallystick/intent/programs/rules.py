@@ -62,26 +62,20 @@ class Builder:
         words: tuple[Word, ...] = (),
         deep: bool = False,
         authored: bool = False,
-        from_input: bool = False,
-        domain: Domain | None = None,
     ) -> int | None:
         """Take one action; its position, or None for a device that keeps nothing."""
-        if target.text in _NOWHERE:
-            return None
-        domain = domain or _DOMAINS.get(operation, Domain.FILE)
+        domain = _DOMAINS.get(operation, Domain.FILE)
         if domain is Domain.NETWORK and not target.text.isascii():
             words, target = words or (target,), literal(target)
-        self.actions.append(
-            Action(
-                domain=domain,
-                operation=operation,
-                target=target,
-                words=words,
-                is_deep=deep,
-                is_authored=authored,
-                from_input=from_input,
-            )
+        return self.take(
+            Action(domain=domain, operation=operation, target=target, words=words, is_deep=deep, is_authored=authored)
         )
+
+    def take(self, action: Action) -> int | None:
+        """The same of an action that is made already."""
+        if action.target.text in _NOWHERE:
+            return None
+        self.actions.append(action)
         return len(self.actions) - 1
 
     def read(self, word: Word, operation: Operation = Operation.READ, *, deep: bool = False) -> int | None:

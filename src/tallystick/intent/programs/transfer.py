@@ -70,21 +70,28 @@ def _curl(command: Command) -> Actions:
             built.read(word)
     sent, is_fed = _curl_bodies(built, line)
     urls = [*line.operands, *line.values("--url")]
-    method = line.said("-X", "--request").upper()
-    is_get = line.has("-G", "--get")
-    is_sent = method in _CHANGING or (not is_get and any(name in _CURL_SENDS for name, _ in line.options))
+    operation = Operation.FETCH
+    if sent or is_fed or _curl_sends(line):
+        operation = Operation.SEND
     outputs = _curl_outputs(line)
     _curl_ways(built, line)
     for n, url in enumerate(urls):
-        at = built.add(Operation.SEND if is_sent or sent or is_fed else Operation.FETCH, url_of(url), words=(url,))
+        at = built.add(operation, url_of(url), words=(url,))
         built.flow(sent, [at])
         if is_fed:
             built.feed(at)
-        _curl_answer(built, line, url, at, outputs[n] if n < len(outputs) else outputs[-1] if _is_all(line) else None)
+        _curl_answer(built, line, url, at, _curl_output(line, outputs, n))
     for word in line.values(*_CURL_WRITES):
         built.write(word)
     built.is_unknown = not urls and line.has("-K", "--config")
     return built.build()
+
+
+def _curl_sends(line: Line) -> bool:
+    """Whether the method or an option means that data goes to the host."""
+    if line.said("-X", "--request").upper() in _CHANGING:
+        return True
+    return not line.has("-G", "--get") and any(name in _CURL_SENDS for name, _ in line.options)
 
 
 _SETTING = re.compile(r"-{0,2}([\w-]{1,40})[ \t]{0,20}[ \t=:][ \t]{0,20}(\S.*)")
@@ -165,8 +172,13 @@ def _curl_outputs(line: Line) -> list[Word | None]:
     ]
 
 
-def _is_all(line: Line) -> bool:
-    return line.has("--remote-name-all")
+def _curl_output(line: Line, outputs: list[Word | None], number: int) -> Word | None:
+    """Where the answer of one URL goes."""
+    if number < len(outputs):
+        return outputs[number]
+    if line.has("--remote-name-all"):
+        return outputs[-1]
+    return None
 
 
 _PRINTED = Word("-")

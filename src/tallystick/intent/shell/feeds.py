@@ -275,11 +275,16 @@ def carried(commands: Sequence[Command], feed: Feed, inputs: tuple[int, ...]) ->
     parts = [
         part for command in commands for part in (worded(command), command.fed if command.fed != feed.text else "")
     ]
-    text = " ".join(part for part in (*parts, feed.text) if part)[:_MOST_CHARACTERS]
     word = None
     if len(inputs) == 1:
         word = printed_by(commands)
-    return Feed(text if word is None else f"{word.plain} {word.hidden}" if word.hidden else word.plain, word, inputs)
+    if word is None:
+        text = " ".join(part for part in (*parts, feed.text) if part)[:_MOST_CHARACTERS]
+    elif word.hidden:
+        text = f"{word.plain} {word.hidden}"
+    else:
+        text = word.plain
+    return Feed(text, word, inputs)
 
 
 def read_from(redirects: Sequence[Redirect], feed: Feed) -> Feed:

@@ -34,10 +34,8 @@ def bare(text: str) -> str:
     """Text outside quotes: escapes taken off, wildcards and braces marked as such."""
     if "\\" not in text:
         return text.translate(_ACTIVE)
-    return "".join(
-        plain.translate(_ACTIVE) if plain else "" if escaped == "\n" else escaped
-        for escaped, plain in _ESCAPED.findall(text)
-    )
+    found = ((escaped, plain) for escaped, plain in _ESCAPED.findall(text) if plain or escaped != "\n")
+    return "".join(plain.translate(_ACTIVE) or escaped for escaped, plain in found)
 
 
 def in_quotes(text: str) -> str:

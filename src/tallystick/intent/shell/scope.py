@@ -150,7 +150,10 @@ def may_have_run(scope: Scope, end: Scope, folder: str | None) -> None:
     for name, value in end.variables.items():
         if name not in ("PWD", "OLDPWD", "_") and scope.variables.get(name) is not value:
             known = scope.variables.get(name)
-            scope.variables[name] = value if known == value else untold([value] if known is None else [known, value])
+            if known == value:
+                scope.variables[name] = value
+            else:
+                scope.variables[name] = untold([each for each in (known, value) if each is not None])
     if end.place.current != folder:
         scope.place.folders[:] = dict.fromkeys([*scope.place.folders, *end.place.folders])
         _lose(scope)

@@ -139,25 +139,23 @@ def _commands(lines: Sequence[str]) -> Iterator[str]:
             block, block_indent = [], -1
         found = _KEY.fullmatch(line.rstrip())
         item = _ITEM.fullmatch(line.rstrip())
-        if (
-            inside is not None
-            and item is not None
-            and len(item[1]) >= inside
-            and (found is None or " " in item[2].split(":")[0])
-        ):
-            if _opens_block(item[2]):
-                block_indent = indent
-            else:
-                yield _scalar(item[2])
-        elif found is not None:
-            inside = len(found[1]) if found[2] in _MEANS_COMMAND else inside if indent > (inside or 0) else None
+        value = ""
+        if inside is not None and item is not None and _is_listed(item, found, inside):
+            value = item[2]
+        elif found is not None and found[2] in _MEANS_COMMAND:
+            inside = len(found[1])
             value = (found[3] or "").strip()
-            if found[2] not in _MEANS_COMMAND or not value:
-                continue
-            if _opens_block(value):
-                block_indent = indent
-            else:
-                yield _scalar(value)
+        elif found is not None and indent <= (inside or 0):
+            inside = None
+        if _opens_block(value):
+            block_indent = indent
+        elif value:
+            yield _scalar(value)
+
+
+def _is_listed(item: re.Match[str], key: re.Match[str] | None, inside: int) -> bool:
+    """Whether a line is an item of the list below a key, and no key itself."""
+    return len(item[1]) >= inside and (key is None or " " in item[2].split(":")[0])
 
 
 def _opens_block(value: str) -> bool:

@@ -12,7 +12,7 @@ from tallystick.intent.tools.arguments import objects_among, plain_name, text_am
 from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.known import CALLING, FILE_RULES, REACHING_RULES, TABLE, Rule
 from tallystick.intent.tools.unlisted import is_local, unlisted
-from tallystick.intent.tools.uses import Code, Uses
+from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.step import Json
 
 __all__ = ["Code", "Uses", "uses_of"]
@@ -28,27 +28,10 @@ _OWN_NAMESPACES = frozenset(("functions", "function", "tools", "default_api", "c
 _SUFFIX = re.compile(r"[-_.:/]")
 
 
-def uses_of(
-    tool: str,
-    args: Json,
-    *,
-    folder: str | None,
-    home: str | None = None,
-    agent: str | None = None,
-    server: str | None = None,
-) -> Uses:
-    """What a call does, as far as its arguments tell. Never raises for anything that JSON can hold.
-
-    Args:
-        tool: the agent's own name of it, also with the prefix of an MCP server.
-        args: its arguments, or their text.
-        folder: the absolute path that it runs in; None leaves relative paths as they are.
-        home: the user's home folder; None leaves `~`.
-        agent: the agent that calls (its name in `agents`), where a tool's name alone does not tell which file it keeps.
-        server: the MCP server, where `tool` does not name it (`resources/read`).
-    """
-    draft = Draft(tool, args, folder=folder, home=home, agent=agent, server=server)
-    _read(draft, tool, 0)
+def uses_of(call: ToolCall) -> Uses:
+    """What a call does, as far as its arguments tell. Never raises for anything that JSON can hold."""
+    draft = Draft(call)
+    _read(draft, call.tool, 0)
     return draft.done()
 
 

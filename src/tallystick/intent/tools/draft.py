@@ -11,7 +11,7 @@ from copy import copy
 
 from tallystick.intent.tools.arguments import NAMES, Members, decoded, members_of, text_among
 from tallystick.intent.tools.paths import absolute, is_encodable, printable, web_address
-from tallystick.intent.tools.uses import Code, Uses
+from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.intent import Domain, Flow, Intent, Operation
 from tallystick.model.step import Json
 
@@ -23,13 +23,11 @@ _LONGEST_WORD = 200
 class Draft:
     """A call that is being read. Rules of `table` call its methods."""
 
-    def __init__(
-        self, tool: str, args: Json, *, folder: str | None, home: str | None, agent: str | None, server: str | None
-    ) -> None:
-        self._called(tool, args)
-        self.agent, self.server = agent, server
-        self.home = home
-        self.folder = folder
+    def __init__(self, call: ToolCall) -> None:
+        self._called(call.tool, call.args)
+        self.agent, self.server = call.agent, call.server
+        self.home = call.home
+        self.folder = call.folder
         self.intents: list[Intent] = []
         self.flows: list[Flow] = []
         self.commands: list[str] = []
@@ -78,7 +76,6 @@ class Draft:
         is_authored: bool = False,
         content: str | None = None,
         is_deep: bool = False,
-        is_pattern: bool = False,
     ) -> int:
         """Add what is done to a file; its position, or -1."""
         target, is_known = absolute(path, self.folder, self.home)
@@ -87,11 +84,24 @@ class Draft:
                 domain=Domain.FILE,
                 operation=operation,
                 target=target,
-                is_known=is_known and not is_pattern,
-                is_pattern=is_pattern,
+                is_known=is_known,
                 is_deep=is_deep,
                 is_authored=is_authored,
                 content=content if content is not None and is_encodable(content) else None,
+            )
+        )
+
+    def pattern(self, operation: Operation, path: str, *, is_deep: bool) -> int:
+        """Add what is done to the files that a path with wildcards names; its position, or -1."""
+        target = absolute(path, self.folder, self.home)[0]
+        return self.intent(
+            Intent(
+                domain=Domain.FILE,
+                operation=operation,
+                target=target,
+                is_known=False,
+                is_pattern=True,
+                is_deep=is_deep,
             )
         )
 

@@ -43,8 +43,10 @@ def reads(draft: Draft) -> None:
         return
     paths = paths_among(draft.members)
     for item in paths:
-        wild = bool(_WILD.search(item)) and item != path
-        draft.file(Operation.READ, item, is_pattern=wild, is_deep=wild and "**" in item)
+        if item != path and _WILD.search(item):
+            draft.pattern(Operation.READ, item, is_deep="**" in item)
+        else:
+            draft.file(Operation.READ, item)
     if not paths:
         draft.files(Operation.READ, ())
 
@@ -61,7 +63,7 @@ def lists(draft: Draft) -> None:
                 spelled = pattern
             else:
                 spelled = f"{folder}/{pattern}"
-            draft.file(Operation.LIST, spelled, is_pattern=True, is_deep="**" in pattern)
+            draft.pattern(Operation.LIST, spelled, is_deep="**" in pattern)
         return
     is_deep = any(draft.members.get(name) is True for name in ("recursive", "recurse"))
     for path in texts_among(draft.members, "paths", "targetdirectories") or [folder]:
@@ -86,8 +88,8 @@ def searches(draft: Draft) -> None:
         if _FILE_LIKE.search(place) and not _WILD.search(place):
             draft.file(Operation.READ, place)
         else:
-            wild = bool(_WILD.search(place))
-            draft.searched.append(draft.file(Operation.LIST, place, is_deep=True, is_pattern=wild))
+            list_ = draft.pattern if _WILD.search(place) else draft.file
+            draft.searched.append(list_(Operation.LIST, place, is_deep=True))
             for pattern in texts_among(draft.members, *NAMES.picks):
                 draft.pick(place, pattern)
 

@@ -1,6 +1,6 @@
-"""What a call of a tool does, as far as its arguments tell: the value.
+"""A call of a tool, and what it does as far as its arguments tell: the values.
 
-Owns Uses and Code. Must not know any tool, nor how arguments are read.
+Owns ToolCall, Uses and Code. Must not know any tool, nor how arguments are read.
 """
 
 from __future__ import annotations
@@ -8,6 +8,24 @@ from __future__ import annotations
 import msgspec
 
 from tallystick.model.intent import Flow, Intent
+from tallystick.model.step import Json
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a tool, as an agent makes it."""
+
+    tool: str
+    """The agent's own name of it, also with the prefix of an MCP server."""
+    args: Json
+    """Its arguments, or their text."""
+    folder: str | None
+    """The absolute path that it runs in; None leaves relative paths as they are."""
+    home: str | None = None
+    """The user's home folder; None leaves `~`."""
+    agent: str | None = None
+    """The agent that calls (its name in `agents`), where a tool's name alone does not tell which file it keeps."""
+    server: str | None = None
+    """The MCP server, where `tool` does not name it (`resources/read`)."""
 
 
 class Code(msgspec.Struct, frozen=True):

@@ -93,8 +93,17 @@ def calls_in(script: str) -> Iterator[tuple[str, Json]]:
     ends = [*(following.start() for _, following in pairwise(found)), _MOST_SCRIPT]
     for call, end in zip(found, ends, strict=False):
         rest = script[call.end() : end]
-        text = _LITERAL.match(rest)
-        yield call[1], _plain(text[0]) if text is not None else _members(rest) if rest[:1] == "{" else None
+        yield call[1], _first_argument(rest)
+
+
+def _first_argument(rest: str) -> Json:
+    """What a call is given, by the text after its parenthesis."""
+    text = _LITERAL.match(rest)
+    if text is not None:
+        return _plain(text[0])
+    if rest[:1] == "{":
+        return _members(rest)
+    return None
 
 
 def _members(text: str) -> Json:

@@ -15,9 +15,10 @@ from tallystick.intent.actions import Reading, Snippet
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_argv_effects, read_effects
 from tallystick.intent.tools.calls import uses_of
-from tallystick.intent.tools.uses import Code, Uses
+from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
+from tallystick.model.step import Json
 from tallystick.policy.calls.embedded_commands import calls_in, commands_in, read_typed, windows_texts
 from tallystick.policy.calls.loading import loaded
 from tallystick.policy.calls.reading import CallReading, is_archive
@@ -71,12 +72,16 @@ def read_call(
 
 def _uses(call: Call, home: str) -> Uses:
     """What the tool does, with what tools do that its script calls."""
-    uses = uses_of(_text(call.tool), call.args, folder=call.cwd, home=home, agent=call.agent)
+    uses = _uses_of(call.tool, call.args, call, home)
     for code in uses.codes if uses.codes and call.tool.endswith("exec") else ():
         for tool, args in calls_in(code.text):
-            inner = uses_of(_text(tool), args, folder=call.cwd, home=home, agent=call.agent)
+            inner = _uses_of(tool, args, call, home)
             uses = _with(uses, inner)
     return uses
+
+
+def _uses_of(tool: str, args: Json, call: Call, home: str) -> Uses:
+    return uses_of(ToolCall(tool=_text(tool), args=args, folder=call.cwd, home=home, agent=call.agent))
 
 
 def _with(uses: Uses, inner: Uses) -> Uses:

@@ -53,6 +53,18 @@ _BESIDE = r"""(?:[\s"'`/\\,+()\[\]]|(?<=/)\.(?=/))+"""
 _END = r"(?![\w-]|\.\w)"
 
 
+class Naming(msgspec.Struct, frozen=True, kw_only=True):
+    """How a machine takes paths."""
+
+    resolve: Callable[[str], str] = posixpath.normpath
+    """An absolute path, any way it is spelled → the same without links."""
+    ignores_case: bool = False
+    """Names that differ in case alone are one file."""
+
+
+_AS_SPELLED = Naming()
+
+
 class Places:
     """All protected places, and the questions about them."""
 
@@ -63,8 +75,7 @@ class Places:
         home: str,
         in_projects: Sequence[str] = (),
         projects: Sequence[str] = (),
-        resolve: Callable[[str], str] = posixpath.normpath,
-        ignores_case: bool = False,
+        naming: Naming = _AS_SPELLED,
     ) -> None:
         """Bind the places.
 
@@ -73,16 +84,15 @@ class Places:
             home: The user's home folder, absolute.
             in_projects: Settings files of projects, relative to a project.
             projects: Projects whose settings count wherever an agent works, absolute.
-            resolve: An absolute path, any way it is spelled → the same without links.
-            ignores_case: Whether names that differ in case alone are one file.
+            naming: How the machine takes paths.
         """
         self.home = home
-        self._ignores_case = ignores_case
-        self._resolve = resolve
+        self._ignores_case = naming.ignores_case
+        self._resolve = naming.resolve
         self._protected = tuple(
             (place.kind, self._segments(path), place.is_folder)
             for place in protected
-            for path in dict.fromkeys((place.path, resolve(place.path)))
+            for path in dict.fromkeys((place.path, naming.resolve(place.path)))
         )
         self.in_projects = tuple(in_projects)
         self._in_projects = tuple(self._segments(path) for path in in_projects)
