@@ -30,7 +30,7 @@ from tallystick.policy.calls.reader import read_call
 from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
 from tallystick.policy.judging import Ground, judged
 from tallystick.policy.kinds import Named, kinds_of
-from tallystick.policy.protected.places import Kind, Naming, Places, Protected
+from tallystick.policy.protected.places import Kind, Naming, Places, Projects, Protected
 from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, World
@@ -77,8 +77,7 @@ class Decider:
         places = Places(
             _protected(home, user_home, variables, known, package or Path(__file__).parent.parent),
             home=str(user_home),
-            in_projects=list(dict.fromkeys(_of_projects(known))),
-            projects=[str(project) for project in projects],
+            projects=Projects(settings=tuple(dict.fromkeys(_of_projects(known))), folders=tuple(map(str, projects))),
             naming=Naming(resolve=_without_links, ignores_case=sys.platform == "darwin"),
         )
         line = f"{sys.executable} -I -m tallystick.service {home.folder}"

@@ -129,31 +129,31 @@ class Found:
         self.actions.append(action)
         return len(self.actions) - 1
 
-    def file(
-        self,
-        operation: Operation,
-        path: str | None,
-        *,
-        is_deep: bool = False,
-        is_authored: bool = False,
-        content: str | None = None,
-    ) -> int:
+    def file(self, operation: Operation, path: str | None, *, is_deep: bool = False) -> int:
         """Note what is done to a file. A path that is not known at all makes the whole action unknown, but for a removal."""
         if path is None or not path.strip(HOLE):
             told = operation if operation is Operation.DELETE else Operation.UNKNOWN
             return self.add(Action(domain=Domain.FILE, operation=told, target=Word(HOLE), is_deep=is_deep))
-        if len(path) > LONGEST_PATH:
-            path = path[:LONGEST_PATH] + HOLE
+        return self.add(Action(domain=Domain.FILE, operation=operation, target=self._place(path), is_deep=is_deep))
+
+    def writes(self, path: str | None, content: str | None) -> int:
+        """Note a file that is written whole; `content` is all that it holds then, where the text tells."""
+        if content is None or path is None or not path.strip(HOLE):
+            return self.file(Operation.WRITE, path)
         return self.add(
             Action(
                 domain=Domain.FILE,
-                operation=operation,
-                target=Word(self.at_home(path)),
-                is_deep=is_deep,
-                is_authored=is_authored,
+                operation=Operation.WRITE,
+                target=self._place(path),
+                is_authored=True,
                 content=content,
             )
         )
+
+    def _place(self, path: str) -> Word:
+        if len(path) > LONGEST_PATH:
+            path = path[:LONGEST_PATH] + HOLE
+        return Word(self.at_home(path))
 
     def at_home(self, text: str) -> str:
         """A text with the home folder in the place of HOME: `~`, where it is not known."""

@@ -11,7 +11,7 @@ from tallystick.model.decision import Call
 from tallystick.model.step import Json
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.protected.guarded import Guarded, guarded, kind_of
-from tallystick.policy.protected.places import Kind, Naming, Places, Protected
+from tallystick.policy.protected.places import Kind, Naming, Places, Projects, Protected
 from tallystick.policy.protected.recorder import Recorder
 from tests.policy.risks.readings import FOLDER, HOME, Bare
 from tests.support.cases import each, each_case
@@ -25,7 +25,7 @@ PLACES = Places(
         Protected(Kind.HOOK_SETTINGS, f"{HOME}/{SETTINGS}", is_folder=False),
     ],
     home=HOME,
-    in_projects=[SETTINGS, "gptme.toml"],
+    projects=Projects(settings=(SETTINGS, "gptme.toml")),
 )
 RECORDER = Recorder(process=lambda: 4711)
 

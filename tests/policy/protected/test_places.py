@@ -3,7 +3,7 @@
 import pytest
 
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
-from tallystick.policy.protected.places import Kind, Naming, Places, Protected, matches_name
+from tallystick.policy.protected.places import Kind, Naming, Places, Projects, Protected, matches_name
 from tests.support.cases import each, each_case
 
 LINKS = {"/dev/link": "/dev/.tally", "/dev/project/link.json": "/dev/.claude/settings.json"}
@@ -22,7 +22,7 @@ def places(*, ignores_case: bool = False) -> Places:
     return Places(
         protected,
         home="/dev",
-        in_projects=[".claude/settings.json"],
+        projects=Projects(settings=(".claude/settings.json",)),
         naming=Naming(resolve=resolve, ignores_case=ignores_case),
     )
 
@@ -119,7 +119,7 @@ def test_a_link_that_is_removed_is_not_what_it_leads_to() -> None:
 
 
 def test_a_bare_star_is_not_meant_for_a_settings_file_at_the_top_of_a_project() -> None:
-    found = Places([], home="/dev", in_projects=["tool.toml", ".claude/settings.json"])
+    found = Places([], home="/dev", projects=Projects(settings=("tool.toml", ".claude/settings.json")))
     assert found.touched(STAR, ["/dev/project"], deep=False) == set()
     assert found.touched(f"src/{STAR}", ["/dev/project"], deep=True) == set()
     assert found.touched(f"t{STAR}.toml", ["/dev/project"], deep=False) == {Kind.HOOK_SETTINGS}
@@ -133,7 +133,7 @@ def test_what_a_link_leads_to_is_looked_up_once_in_a_call() -> None:
         asked.append(path)
         return path
 
-    found = Places([], home="/dev", in_projects=["tool.toml"], naming=Naming(resolve=slow)).for_call()
+    found = Places([], home="/dev", projects=Projects(settings=("tool.toml",)), naming=Naming(resolve=slow)).for_call()
     for _ in range(3):
         found.touched("x/y", ["/dev/project"], deep=False)
     assert asked == ["/dev/project/x/y"]

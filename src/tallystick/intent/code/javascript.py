@@ -184,16 +184,20 @@ def _loads(scan: Scan, module: str | None) -> None:
         scan.found.is_unknown = True
 
 
+def _content(call: Call) -> str | None:
+    """All that a file gets, where the call tells: with options it may be added to what is there."""
+    content = call.text(1)
+    if content is None or HOLE in content or "{" in {token.text for token in call.at(2).tokens}:
+        return None
+    return content
+
+
 def _file(scan: Scan, name: str, call: Call) -> None:
     found = scan.found
     path = scan.placed(call.text(0))
     is_deep = any(argument.says("recursive") == "true" for argument in call.args[1:])
     if name in _FACTS.writes:
-        content = call.text(1) if name != "createWriteStream" else None
-        is_known = (
-            content is not None and HOLE not in content and "{" not in {token.text for token in call.at(2).tokens}
-        )
-        found.file(Operation.WRITE, path, is_authored=is_known, content=content if is_known else None)
+        found.writes(path, None if name == "createWriteStream" else _content(call))
     elif name in _TO_ONE:
         operation = _TO_ONE[name]
         found.file(

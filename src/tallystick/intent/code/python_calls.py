@@ -340,9 +340,7 @@ class Calls:
             return made
         known = self.placed(path.text)
         if method in _WRITES:
-            content = call.path(0, "data")
-            is_known = content is not None and HOLE not in content
-            self.found.file(Operation.WRITE, known, is_authored=is_known, content=content if is_known else None)
+            self.found.writes(known, values.whole(call.path(0, "data")))
         elif method in _METHODS:
             self.found.file(_METHODS[method], known)
         elif method in ("rename", "replace", "move", "copy"):

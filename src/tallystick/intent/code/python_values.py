@@ -115,6 +115,13 @@ def spelled(value: Value | None) -> str | None:
     return None
 
 
+def whole(found: str | None) -> str | None:
+    """A text of which nothing is unknown; None for any other."""
+    if found is None or HOLE in found:
+        return None
+    return found
+
+
 def within(value: Value) -> str:
     """A value as it appears in a longer text: a hole, where it is not known."""
     found = spelled(value)

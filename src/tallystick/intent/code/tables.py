@@ -60,7 +60,7 @@ def writes(scan: Scan, path: Argument, content: Argument | None) -> None:
     known = None
     if content is not None and content.text is not None and HOLE not in content.text:
         known = content.text
-    scan.found.file(Operation.WRITE, scan.placed(path.text), is_authored=known is not None, content=known)
+    scan.found.writes(scan.placed(path.text), known)
 
 
 def operation_of(mode: str | None) -> Operation:

@@ -50,10 +50,11 @@ def _sqlite(command: Command) -> Actions:
     for word in line.operands[:1]:
         if word.text not in (":memory:", ""):
             if is_read:
-                operation = Operation.READ
+                built.show(built.add(Operation.READ, word))
+            elif is_told:
+                built.show(built.author(Operation.EDIT, word))
             else:
-                operation = Operation.EDIT
-            built.show(built.add(operation, word, authored=not is_read and is_told))
+                built.show(built.add(Operation.EDIT, word))
     _fed(built, command, is_told=bool(texts))
     return built.build()
 

@@ -182,7 +182,7 @@ def _config(call: GitCall) -> None:
     )
     words = tuple(operands) or call.own
     if changes or (not asks and (len(operands) > 1 or line.operand(0) in ("set", "unset", "edit"))):
-        call.built.add(Operation.EDIT, target, words=words, authored=True)
+        call.built.author(Operation.EDIT, target, words=words)
     else:
         call.built.show(call.built.add(Operation.READ, target, words=words))
 
@@ -191,7 +191,7 @@ def _remote(call: GitCall) -> None:
     verb = call.line.operand(0)
     if verb in ("add", "set-url", "remove", "rm", "rename", "set-head", "set-branches", "prune"):
         target = below(call.folder, Word(".git/config"))
-        call.built.add(Operation.EDIT, target, words=tuple(call.line.operands), authored=True)
+        call.built.author(Operation.EDIT, target, words=tuple(call.line.operands))
     elif verb in ("update", "show"):
         if len(call.line.operands) > 1:
             name = call.line.operands[1]

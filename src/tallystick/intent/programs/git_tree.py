@@ -113,7 +113,7 @@ def apply(call: GitCall) -> None:
         told = patched(call.command, strip=1)
     else:
         told = []
-    made = [call.built.add(operation, call.path(word), words=call.own, authored=True) for operation, word in told]
+    made = [call.built.author(operation, call.path(word), words=call.own) for operation, word in told]
     made = made or [call.tree()]
     call.built.flow(sources, made)
     if call.built.reads_input:

@@ -82,7 +82,7 @@ def _loops(entry: _Interpreter, line: Line, built: Builder) -> None:
         return
     for word in line.operands:
         if edits:
-            at = built.add(Operation.EDIT, word, authored=True)
+            at = built.author(Operation.EDIT, word)
             built.back_up(at, word, line.said(entry.in_place))
         else:
             built.show(built.read(word))

@@ -57,13 +57,20 @@ def _apply(command: Command) -> Actions:
     text = next((word.plain for word in command.arguments if "\n*** " in word.plain), given)[: 1 << 20]
     own = command.words[:1]
     made = [
-        built.add(_DONE[head[1]], Word(head[2].strip()), words=own, authored=head[1] != "Delete File")
+        _part(built, _DONE[head[1]], Word(head[2].strip()), own)
         for head, _ in zip(_ENVELOPE.finditer(text), range(_MOST_FILES), strict=False)
     ]
     if not made:
         made = [built.add(Operation.EDIT, Word("."), words=own, deep=True)]
     built.feed(*made)
     return built.build()
+
+
+def _part(built: Builder, operation: Operation, path: Word, own: tuple[Word, ...]) -> int | None:
+    """One part of an envelope. A file that is deleted gets no text."""
+    if operation is Operation.DELETE:
+        return built.add(operation, path, words=own)
+    return built.author(operation, path, words=own)
 
 
 _PATCH = grammar_of("patch")
@@ -94,7 +101,7 @@ def _patch(command: Command) -> Actions:
         else:
             told = []
         own = command.words[:1]
-        made = [built.add(operation, below(folder, word), words=own, authored=True) for operation, word in told]
+        made = [built.author(operation, below(folder, word), words=own) for operation, word in told]
         made = made or [built.add(Operation.EDIT, folder or Word("."), words=own, deep=True)]
     built.flow([at], made)
     if source is None:

@@ -61,15 +61,16 @@ class Builder:
         *,
         words: tuple[Word, ...] = (),
         deep: bool = False,
-        authored: bool = False,
     ) -> int | None:
         """Take one action; its position, or None for a device that keeps nothing."""
         domain = _DOMAINS.get(operation, Domain.FILE)
         if domain is Domain.NETWORK and not target.text.isascii():
             words, target = words or (target,), literal(target)
-        return self.take(
-            Action(domain=domain, operation=operation, target=target, words=words, is_deep=deep, is_authored=authored)
-        )
+        return self.take(Action(domain=domain, operation=operation, target=target, words=words, is_deep=deep))
+
+    def author(self, operation: Operation, target: Word, *, words: tuple[Word, ...] = ()) -> int | None:
+        """Take a file that is changed by what the command itself says."""
+        return self.take(Action(domain=Domain.FILE, operation=operation, target=target, words=words, is_authored=True))
 
     def take(self, action: Action) -> int | None:
         """The same of an action that is made already."""
@@ -251,7 +252,10 @@ def _take(
     for operation, word, is_operand in found:
         if operation is Operation.READ and is_operand and edits:
             seen = True
-            at = built.add(Operation.EDIT, word, deep=deep, authored=bool(entry.codes or entry.skips))
+            is_authored = bool(entry.codes or entry.skips)
+            at = built.take(
+                Action(domain=Domain.FILE, operation=Operation.EDIT, target=word, is_deep=deep, is_authored=is_authored)
+            )
             built.back_up(at, word, line.said(*entry.in_place))
         elif operation in _SOURCES:
             seen = seen or is_operand

@@ -256,11 +256,10 @@ def _defaults(command: Command) -> Actions:
             path = words[1]
         else:
             path = at_home(f"Library/Preferences/{words[1].text}.plist")
-        at = built.add(Operation.READ if is_read else Operation.EDIT, path, words=tuple(words), authored=not is_read)
         if is_read:
-            built.show(at)
+            built.show(built.add(Operation.READ, path, words=tuple(words)))
         else:
-            built.show(None)
+            built.author(Operation.EDIT, path, words=tuple(words))
     return built.build()
 
 

@@ -101,7 +101,7 @@ def _awk(command: Command) -> Actions:
     in_place = any(value.text in ("inplace", "/usr/share/awk/inplace.awk") for value in line.values("-i", "--include"))
     for word in files:
         if in_place:
-            built.add(Operation.EDIT, word, authored=True)
+            built.author(Operation.EDIT, word)
         else:
             built.show(built.read(word))
     built.reads_input = built.reads_input or not files

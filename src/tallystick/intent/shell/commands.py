@@ -192,11 +192,9 @@ class Collector(ABC):
             self.opaque["size"] = None
         return tuple(redirects[:_MOST_REDIRECTS])
 
-    def grouped(
-        self, redirects: Sequence[Redirect], scope: Scope, feed: Feed, read: Callable[[Feed], None], around: Command
-    ) -> None:
-        """Read several commands that redirects are around; `around` stands for them afterwards."""
-        redirects = self.few(redirects)
+    def grouped(self, around: Command, scope: Scope, feed: Feed, read: Callable[[Feed], None]) -> None:
+        """Read several commands that redirects are around: those of `around`, which stands for them afterwards."""
+        redirects = self.few(around.redirects)
         reads = tuple(redirect for redirect in redirects if not redirect.writes)
         others = tuple(redirect for redirect in redirects if redirect.writes)
         if reads:
@@ -208,25 +206,14 @@ class Collector(ABC):
 
     # Commands -----------------------------------------------------------------------------------------------------------
 
-    def command(
-        self,
-        words: tuple[Word, ...],
-        scope: Scope,
-        feed: Feed,
-        redirects: tuple[Redirect, ...] = (),
-        is_diverted: bool = False,
-    ) -> None:
-        """Take a simple command: what it wraps is read in its place."""
-        found = Command(
-            words=words,
-            redirects=self.few(redirects),
-            fed=feed.text,
-            inputs=feed.inputs,
-            input=feed.word,
-            is_diverted=is_diverted,
+    def command(self, command: Command, scope: Scope, feed: Feed) -> None:
+        """Take a simple command, its words and redirects: what it wraps is read in its place."""
+        words = command.words
+        found = replace(
+            command, redirects=self.few(command.redirects), fed=feed.text, inputs=feed.inputs, input=feed.word
         )
         if not words:
-            self.emit(replace(found, role=Role.GROUP) if redirects else found, scope)
+            self.emit(replace(found, role=Role.GROUP) if command.redirects else found, scope)
             return
         if self.is_enough():
             self.emit(found, scope)
@@ -269,10 +256,10 @@ class Collector(ABC):
         def read(fed: Feed) -> None:
             self.emit(replace(found, redirects=()), scope)
             for words in inner:
-                self.command(words, scope, Feed())
+                self.command(Command(words=words), scope, Feed())
 
         self._wrapped += 1
-        self.grouped(found.redirects, scope, feed, read, Command(words=(), role=Role.GROUP))
+        self.grouped(Command(words=(), role=Role.GROUP, redirects=found.redirects), scope, feed, read)
         self._wrapped -= 1
 
     def _call(self, found: Command, scope: Scope, feed: Feed) -> None:
@@ -287,8 +274,8 @@ class Collector(ABC):
         numbered = {key: word for key, word in scope.variables.items() if key.isdecimal() or key in "@*#"}
         scope.number(found.arguments, first=1)
         node = self.functions[name][0]
-        around = Command(words=(), role=Role.GROUP, is_diverted=found.is_diverted)
-        self.grouped(found.redirects, scope, feed, lambda fed: self.body(node, scope, fed), around)
+        around = Command(words=(), role=Role.GROUP, redirects=found.redirects, is_diverted=found.is_diverted)
+        self.grouped(around, scope, feed, lambda fed: self.body(node, scope, fed))
         for key in [key for key in scope.variables if key.isdecimal() or key in "@*#"]:
             del scope.variables[key]
         scope.variables.update(numbered)
@@ -333,15 +320,21 @@ class Collector(ABC):
             fed = None
             if name == "xargs":
                 fed = Feed()
-            self._around(found, scope, feed, lambda given: self.command(inner, own, fed or given))
+            self._around(found, scope, feed, lambda given: self.command(Command(words=inner), own, fed or given))
         else:
             return False
         return True
 
     def _around(self, found: Command, scope: Scope, feed: Feed, read: Callable[[Feed], None]) -> None:
-        around = Command(words=(), role=Role.WRAPPER, spelled=found.words, is_diverted=found.is_diverted)
+        around = Command(
+            words=(),
+            role=Role.WRAPPER,
+            redirects=found.redirects,
+            spelled=found.words,
+            is_diverted=found.is_diverted,
+        )
         self._wrapped += 1
-        self.grouped(found.redirects, scope, feed, read, around)
+        self.grouped(around, scope, feed, read)
         self._wrapped -= 1
 
     def _inner_text(self, found: Command, text: Word, scope: Scope, feed: Feed) -> None:

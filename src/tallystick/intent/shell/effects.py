@@ -23,8 +23,8 @@ from tallystick.intent.shell.output import NOTHING, Output, output_of, written_b
 from tallystick.intent.shell.read import read_argv, read_script
 from tallystick.intent.shell.running import MOST_INTENTS, Running, program_name
 from tallystick.intent.shell.scope import CHANGES_FOLDER
-from tallystick.intent.shell.targets import name_of
-from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
+from tallystick.intent.shell.targets import Target, name_of
+from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.script import HOLE, Command, Redirect, Role, Script, Word
 
 _COPYING = frozenset({Operation.COPY_SOURCE, Operation.RENAME})
@@ -125,7 +125,7 @@ class _Engine(Running):
         for reason in script.opaque:
             if reason not in said and reason != "program":
                 self.opaque[reason] = None
-                self.unknown(reason, (), frame, frame.command or 0, Chance.ALWAYS, True)
+                self.unknown(reason, (), frame)
 
     def _read(self, language: str, text: str, *, is_whole: bool) -> Read:
         home = self.environment.variables.get("HOME")
@@ -190,7 +190,7 @@ class _Engine(Running):
         if not first.is_known:
             target = name_of(first).text or "?"
             self.opaque["program"] = None
-            self.add(site, Domain.PROCESS, Operation.RUN, target, (first,), is_known=False)
+            self.add(site, _run(first), Target(target, False))
             self._pour(site, (first,), self.missing(site, f"program: {target}", command.words))
             self._made(site, (first,), "sh")
             return NOTHING
@@ -198,7 +198,7 @@ class _Engine(Running):
         name = plain.program
         if name in CHANGES_FOLDER:
             return Output("", False)
-        self.add(site, Domain.PROCESS, Operation.RUN, name_of(Word(program_name(command))).text, (first,))
+        self.add(site, _run(first), Target(name_of(Word(program_name(command))).text))
         if wrappers.is_wrapper(name):
             self._around(site, name, plain.arguments)
         actions = actions_of(plain, home=self.environment.variables.get("HOME"))
@@ -245,6 +245,10 @@ class _Engine(Running):
                 if source in copied:
                     self._keep(site, actions.actions[target].target, copied[source])
         return nodes
+
+
+def _run(program: Word) -> Action:
+    return Action(domain=Domain.PROCESS, operation=Operation.RUN, target=program)
 
 
 def _is_copied(action: Action, name: str) -> bool:

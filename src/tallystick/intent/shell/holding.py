@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from tallystick.intent.actions import Action, Actions
 from tallystick.intent.shell.feeds import passed_on
 from tallystick.intent.shell.files import Text, read, together
 from tallystick.intent.shell.intents import Intents, Site
 from tallystick.intent.shell.output import NOTHING, Output
-from tallystick.intent.shell.targets import is_no_file, path_of, socket_of, target_of
+from tallystick.intent.shell.targets import Target, is_no_file, path_of, socket_of, target_of
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import Command, Redirect, Word
 
@@ -35,7 +37,7 @@ class Holding(Intents):
                 return self._device(site, target.text, operation in READS)
             host = socket_of(target.text)
             if host is not None:
-                return self.add(site, Domain.NETWORK, Operation.CONNECT, host, (word,))
+                return self.add(site, _connection(word), Target(host))
         fed = NOTHING
         if action.from_input and operation in (Operation.WRITE, Operation.APPEND):
             fed = site.fed
@@ -46,18 +48,10 @@ class Holding(Intents):
         after = None
         if action.domain is Domain.FILE and content is None:
             after = self._after(site, word, operation, fed)
-        node = self.add(
-            site,
-            action.domain,
-            operation,
-            target.text,
-            action.words or (word,),
-            is_known=target.is_known,
-            is_pattern=target.is_pattern,
-            is_deep=action.is_deep,
-            is_authored=action.is_authored or fed.is_authored,
-            content=content,
-        )
+        is_authored = action.is_authored or fed.is_authored
+        if is_authored is not action.is_authored or content is not action.content:
+            action = replace(action, is_authored=is_authored, content=content)
+        node = self.add(site, action, target)
         if after is not None:
             self._keep(site, word, after)
         return node
@@ -85,7 +79,8 @@ class Holding(Intents):
         if operator == "<>":
             node = self._file(site, redirect, Operation.READ)
             self.plumbing.connect(node, site.into if is_input else self.plumbing.pipe())
-            self._file(site, redirect, Operation.EDIT, is_again=True)
+            if socket_of(path_of(word, site.command.folder).text) is None:
+                self._file(site, redirect, Operation.EDIT)
         elif not redirect.writes:
             if word.is_stream:
                 node = self._stream(site, word, True)
@@ -106,30 +101,27 @@ class Holding(Intents):
             if is_bound:
                 self.plumbing.connect(site.out, node)
 
-    def _file(
-        self, site: Site, redirect: Redirect, operation: Operation, output: Output = NOTHING, is_again: bool = False
-    ) -> int:
+    def _file(self, site: Site, redirect: Redirect, operation: Operation, output: Output = NOTHING) -> int:
         target = path_of(redirect.target, site.command.folder)
         words = (Word(f"{redirect.descriptor}{redirect.operator}"), redirect.target)
         if is_no_file(target.text):
             return self.plumbing.pipe()
         host = socket_of(target.text)
         if host is not None:
-            if is_again:
-                return self.plumbing.pipe()
-            return self.add(site, Domain.NETWORK, Operation.CONNECT, host, words, is_known=target.is_known)
+            return self.add(site, _connection(*words), Target(host, target.is_known))
         after = self._after(site, redirect.target, operation, output)
-        node = self.add(
-            site,
-            Domain.FILE,
-            operation,
-            target.text,
-            words,
-            is_known=target.is_known,
-            is_pattern=target.is_pattern,
+        content = None
+        if operation is Operation.WRITE:
+            content = output.text
+        action = Action(
+            domain=Domain.FILE,
+            operation=operation,
+            target=redirect.target,
+            words=words,
             is_authored=output.is_authored,
-            content=output.text if operation is Operation.WRITE else None,
+            content=content,
         )
+        node = self.add(site, action, target)
         if after is not None and (operation is not Operation.WRITE or output.text is None):
             self._keep(site, redirect.target, after)
         return node
@@ -174,3 +166,8 @@ class Holding(Intents):
         if actions.reads_input and site.fed.held is not None:
             texts += [site.fed.held]
         return passed_on(name, command, together(texts) if texts else None)[0]
+
+
+def _connection(*words: Word) -> Action:
+    """What the shell does for a path below `/dev/tcp` or `/dev/udp`."""
+    return Action(domain=Domain.NETWORK, operation=Operation.CONNECT, target=words[-1], words=words)

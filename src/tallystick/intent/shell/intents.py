@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import msgspec
 
+from tallystick.intent.actions import Action
 from tallystick.intent.shell.files import Files
 from tallystick.intent.shell.output import Output
-from tallystick.intent.shell.targets import clean, spelled
+from tallystick.intent.shell.targets import Target, clean, spelled
 from tallystick.model.intent import Chance, Domain, Flow, Intent, Operation
 from tallystick.model.script import Command, Word
 
@@ -126,36 +127,26 @@ class Intents:
             chance = site.command.chance
         return chance, site.command.is_last and site.frame.is_last
 
-    def add(
-        self,
-        site: Site,
-        domain: Domain,
-        operation: Operation,
-        target: str,
-        words: tuple[Word, ...],
-        *,
-        is_known: bool = True,
-        is_pattern: bool = False,
-        is_deep: bool = False,
-        is_authored: bool = False,
-        content: str | None = None,
-    ) -> int:
-        """Put down an intent of a command; its position, which is its node in the plumbing as well."""
+    def add(self, site: Site, action: Action, target: Target) -> int:
+        """Put down what a command does to what a word of it names; its position, its node in the plumbing as well."""
         chance, is_last = self.state(site)
-        if operation in _CHANGES and domain is Domain.FILE and is_known and not is_pattern:
-            self.files.change(target, content)
+        content = action.content
+        if action.operation in _CHANGES and action.domain is Domain.FILE and target.is_known and not target.is_pattern:
+            self.files.change(target.text, content)
+        if content is not None:
+            content = clean(content)
         self.found.append(
             Intent(
-                domain=domain,
-                operation=operation,
-                target=clean(target),
-                is_known=is_known,
-                is_pattern=is_pattern,
-                is_deep=is_deep,
-                is_authored=is_authored,
-                content=clean(content) if content is not None else None,
+                domain=action.domain,
+                operation=action.operation,
+                target=clean(target.text),
+                is_known=target.is_known,
+                is_pattern=target.is_pattern,
+                is_deep=action.is_deep,
+                is_authored=action.is_authored,
+                content=content,
                 command=site.number,
-                words=spelled(words),
+                words=spelled(action.words or (action.target,)),
                 script=self.files.opened(),
                 chance=chance,
                 is_last=is_last,
@@ -166,20 +157,18 @@ class Intents:
     def missing(self, site: Site, what: str, words: tuple[Word, ...]) -> int:
         """An intent for something that is unknown."""
         chance, is_last = self.state(site)
-        return self.unknown(what, words, site.frame, site.number, chance, is_last)
+        return self.unknown(what, words, Frame(command=site.number, chance=chance, is_last=is_last))
 
-    def unknown(
-        self, what: str, words: tuple[Word, ...], frame: Frame, number: int, chance: Chance, is_last: bool
-    ) -> int:
+    def unknown(self, what: str, words: tuple[Word, ...], frame: Frame) -> int:
         """Put down an intent for something that is unknown, of a command or of a script as a whole."""
         intent = Intent(
             domain=Domain.UNKNOWN,
             operation=Operation.UNKNOWN,
             target=clean(what),
-            command=number,
+            command=frame.command or 0,
             words=spelled(words),
-            chance=Chance.MAYBE if frame.chance is Chance.MAYBE else chance,
-            is_last=is_last and frame.is_last,
+            chance=frame.chance,
+            is_last=frame.is_last,
         )
         self.found.append(intent)
         return len(self.found) - 1

@@ -45,7 +45,7 @@ def read_script(text: str, environment: Environment, parameters: tuple[Word, ...
 def read_argv(argv: Iterable[str], environment: Environment) -> Script:
     """The commands of a program that is started without a shell."""
     reader = _Reader(environment)
-    reader.command(tuple(Word(text) for text in argv), reader.scope, Feed())
+    reader.command(Command(words=tuple(Word(text) for text in argv)), reader.scope, Feed())
     return reader.script()
 
 
@@ -381,7 +381,7 @@ class _Reader(Redirector):
         said = [text_of(child) for child in node.named_children]
         if node.children and all(text.startswith("-") for text in said[:1]) and not any("=" in text for text in said):
             # It sets nothing: it prints what is set, as a command does.
-            self.command((Word(text_of(node.children[0])), *map(Word, said)), scope, feed, (), False)
+            self.command(Command(words=(Word(text_of(node.children[0])), *map(Word, said))), scope, feed)
         for child in node.named_children:
             if child.type == "variable_assignment":
                 self._assignment(child, scope, feed)
@@ -432,7 +432,7 @@ class _Reader(Redirector):
             self._assignment(child, own, feed)
         if tail:
             self._lengthen(assigned[-1], tail, own)
-        self.command(words, own, feed, tuple(redirects), is_diverted)
+        self.command(Command(words=words, redirects=tuple(redirects), is_diverted=is_diverted), own, feed)
 
 
 def _statements_of(node: Node) -> list[Node]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tallystick.intent.shell.commands import Collector, Environment
 from tallystick.intent.shell.expand import Expander, joined
@@ -337,11 +338,11 @@ class Redirector(Collector):
             self._simple(body, scope, feed, node)
             return
         redirects, inner, is_diverted = self._redirects(node, scope, feed, [])
-        around = Command(words=(), role=Role.GROUP, is_diverted=is_diverted)
+        around = Command(words=(), redirects=tuple(redirects), is_diverted=is_diverted)
         if body is None:
-            self.command((), scope, inner, tuple(redirects), is_diverted)
+            self.command(around, scope, inner)
         else:
-            self.grouped(redirects, scope, inner, lambda fed: self._walk(body, scope, fed), around)
+            self.grouped(replace(around, role=Role.GROUP), scope, inner, lambda fed: self._walk(body, scope, fed))
 
     def _redirects(self, node: Node, scope: Scope, feed: Feed, words: list[Word]) -> tuple[list[Redirect], Feed, bool]:
         """The redirects that are in a node, what they feed, and whether standard output goes to another descriptor.

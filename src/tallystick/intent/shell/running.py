@@ -27,7 +27,7 @@ from tallystick.intent.shell.intents import Frame, Site
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.output import NOTHING, Output
 from tallystick.intent.shell.recipes import BUILD_TOOLS, recipe_of
-from tallystick.intent.shell.targets import is_no_file, path_of, spelled
+from tallystick.intent.shell.targets import Target, is_no_file, path_of, spelled
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.script import HOLE, Command, Role, Word
 
@@ -155,13 +155,15 @@ class Running(Holding):
 
     def _around(self, site: Site, name: str, arguments: tuple[Word, ...]) -> None:
         """What a wrapper does besides running something."""
-        first = (site.command.words or site.command.spelled)[:1]
+        first = site.command.words or site.command.spelled
         if wrappers.elevates(name):
-            self.add(site, Domain.PRIVILEGE, Operation.ELEVATE, name, first)
+            elevation = Action(domain=Domain.PRIVILEGE, operation=Operation.ELEVATE, target=first[0])
+            self.add(site, elevation, Target(name))
         for operation, word in wrappers.touched(name, arguments):
             target = path_of(word, site.command.folder)
             if not is_no_file(target.text):
-                self.add(site, Domain.FILE, operation, target.text, (word,), is_known=target.is_known)
+                touched = Action(domain=Domain.FILE, operation=operation, target=word)
+                self.add(site, touched, Target(target.text, target.is_known))
 
     def _untold(self, site: Site) -> Output:
         command = site.command
@@ -193,7 +195,8 @@ class Running(Holding):
             return False
         for intent in found:
             word = Word(intent.target)
-            self.add(site, Domain.FILE, Operation.EXECUTE, intent.target, words[:1])
+            executed = Action(domain=Domain.FILE, operation=Operation.EXECUTE, target=word, words=words[:1])
+            self.add(site, executed, Target(intent.target))
             self._script_file(site, word, "sh" if interpreter in ("source", ".") else interpreter, ())
         return True
 

@@ -68,26 +68,26 @@ class Draft:
         self.intents.append(intent)
         return len(self.intents) - 1
 
-    def file(
-        self,
-        operation: Operation,
-        path: str,
-        *,
-        is_authored: bool = False,
-        content: str | None = None,
-        is_deep: bool = False,
-    ) -> int:
+    def file(self, operation: Operation, path: str, *, is_deep: bool = False) -> int:
         """Add what is done to a file; its position, or -1."""
         target, is_known = absolute(path, self.folder, self.home)
+        return self.intent(
+            Intent(domain=Domain.FILE, operation=operation, target=target, is_known=is_known, is_deep=is_deep)
+        )
+
+    def author(self, operation: Operation, path: str, content: str | None = None) -> int:
+        """Add what a file gets from the arguments: `content` is all of it, where they tell; its position, or -1."""
+        target, is_known = absolute(path, self.folder, self.home)
+        if content is not None and not is_encodable(content):
+            content = None
         return self.intent(
             Intent(
                 domain=Domain.FILE,
                 operation=operation,
                 target=target,
                 is_known=is_known,
-                is_deep=is_deep,
-                is_authored=is_authored,
-                content=content if content is not None and is_encodable(content) else None,
+                is_authored=True,
+                content=content,
             )
         )
 
@@ -112,7 +112,8 @@ class Draft:
 
     def files(self, operation: Operation, paths: Iterable[str], *, is_authored: bool = False) -> None:
         """Add what is done to several files. None at all: it is done to a file that is unknown."""
-        found = [self.file(operation, path, is_authored=is_authored) for path in paths]
+        add = self.author if is_authored else self.file
+        found = [add(operation, path) for path in paths]
         if not found:
             self.intent(
                 Intent(

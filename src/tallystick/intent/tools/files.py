@@ -17,7 +17,7 @@ from tallystick.intent.tools.arguments import (
     texts_among,
 )
 from tallystick.intent.tools.draft import MOST, Draft
-from tallystick.intent.tools.patching import apply_patch, is_patch, move
+from tallystick.intent.tools.patching import add_change, apply_patch, is_patch, move
 from tallystick.model.intent import Operation
 
 _PATTERNS = ("pattern", "globpattern", "glob", "query", "filename", "filepattern")
@@ -107,16 +107,16 @@ def appends(draft: Draft) -> None:
 def _with_text(draft: Draft, operation: Operation) -> None:
     several = [item for item in objects_among(draft.members, "files") if text_among(item, *NAMES.paths)]
     for item in several:
-        draft.file(operation, text_among(item, *NAMES.paths) or "", is_authored=True, content=_whole(operation, item))
+        draft.author(operation, text_among(item, *NAMES.paths) or "", _whole(operation, item))
     if several:
         return
     paths = paths_among(draft.members) or ([draft.text] if draft.text and "\n" not in draft.text else [])
     if not paths:
         draft.files(operation, (), is_authored=True)
     for path in paths[:1]:
-        draft.file(operation, path, is_authored=True, content=_whole(operation, draft.members))
+        draft.author(operation, path, _whole(operation, draft.members))
     for path in paths[1:]:
-        draft.file(operation, path, is_authored=True)
+        draft.author(operation, path)
 
 
 def _whole(operation: Operation, members: dict[str, object] | object) -> str | None:
@@ -139,7 +139,7 @@ def edits(draft: Draft) -> None:
     old, new = any_text(draft.members, *_OLD), any_text(draft.members, *_NEW)
     paths = _paths(draft)
     if old == "" and new is not None and len(paths) == 1:
-        draft.file(Operation.WRITE, paths[0], is_authored=True, content=new)
+        draft.author(Operation.WRITE, paths[0], new)
         return
     patch = None
     if not paths:
@@ -188,7 +188,7 @@ def _changes(draft: Draft) -> bool:
         content = None
         if operation is Operation.WRITE:
             content = any_text(members, "content")
-        draft.file(operation, moved or path, is_authored=operation is not Operation.DELETE, content=content)
+        add_change(draft, operation, moved or path, content)
     return bool(changes) and isinstance(changes, dict)
 
 

@@ -39,7 +39,9 @@ def keeps_skill(draft: Draft) -> None:
     file = text_among(members, "filepath") or "SKILL.md"
     operation = Operation.EDIT if action in ("edit", "patch") else Operation.WRITE
     content = text_among(members, "content", "filecontent")
-    draft.file(operation, f"{place}/{file}", is_authored=True, content=content if action != "patch" else None)
+    if action == "patch":
+        content = None
+    draft.author(operation, f"{place}/{file}", content)
 
 
 def memorizes(draft: Draft) -> None:
@@ -49,14 +51,15 @@ def memorizes(draft: Draft) -> None:
     if path is not None and not path.startswith(
         "/memories"
     ):  # those are in a store of the agent's, not in the file system
-        draft.file(
-            Operation.EDIT if action in NAMES.changing else Operation.READ, path, is_authored=action in NAMES.changing
-        )
+        if action in NAMES.changing:
+            draft.author(Operation.EDIT, path)
+        else:
+            draft.file(Operation.READ, path)
         return
     files = _PROJECT_FILES if draft.members.get("scope") == "project" else _FILES
     place = files.get(draft.agent or "")
     if place is not None and draft.members.get("fact") is not None:
-        draft.file(Operation.APPEND, place, is_authored=True)
+        draft.author(Operation.APPEND, place)
     elif action in NAMES.changing:
         draft.files(Operation.APPEND, (), is_authored=True)
     else:

@@ -130,12 +130,19 @@ def apply_patch(draft: Draft, text: str) -> bool:
     changes = changes_in(text)
     for change in changes:
         if change.moved_to is None:
-            is_change = change.operation is not Operation.DELETE
-            draft.file(change.operation, change.path, is_authored=is_change, content=change.content)
+            add_change(draft, change.operation, change.path, change.content)
         else:
             move(draft, change.path, change.moved_to)
-            draft.file(Operation.EDIT, change.moved_to, is_authored=True)
+            draft.author(Operation.EDIT, change.moved_to)
     return bool(changes)
+
+
+def add_change(draft: Draft, operation: Operation, path: str, content: str | None) -> None:
+    """Add what a patch does to one file. A file that is deleted gets no text."""
+    if operation is Operation.DELETE:
+        draft.file(operation, path)
+    else:
+        draft.author(operation, path, content)
 
 
 def move(draft: Draft, old: str, new: str) -> None:

@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Iterator
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tallystick.intent.tools.paths import absolute
@@ -115,6 +116,16 @@ def _as_meant(intent: Intent, reading: CallReading, is_search: bool) -> Intent:
     return intent
 
 
+class _Touch(Struct, frozen=True):
+    """One file that a call does something to."""
+
+    action: Action
+    intent: Intent
+    path: str
+    """Where it leads, without links."""
+    state: FileState
+
+
 class _Finder:
     """Finds what is known of what one call works on."""
 
@@ -197,10 +208,11 @@ class _Finder:
         state = _NOT_LOOKED_AT
         if is_one:
             state = self._world.state(real)
+        touch = _Touch(action, intent, real, state)
         exists = is_one and state.kind is not FileKind.NOTHING
         if is_asked:
             past = self._past(real)
-            tracking = self._tracking(action, intent, real, state, place)
+            tracking = self._tracking(touch, place)
         else:
             past = Provenance()
             tracking = Tracking()
@@ -216,7 +228,7 @@ class _Finder:
             name=posixpath.basename(path),
             place=place,
             kinds=kinds,
-            tags=self._tags(action, intent, real, state, kinds),
+            tags=self._tags(touch, kinds),
             is_known=intent.is_known,
             is_pattern=intent.is_pattern,
             is_deep=intent.is_deep,
@@ -247,11 +259,10 @@ class _Finder:
             return told(self._world, path, tags_of)
         return frozenset()
 
-    def _tags(
-        self, action: Action, intent: Intent, path: str, state: FileState, kinds: frozenset[str]
-    ) -> frozenset[str]:
+    def _tags(self, touch: _Touch, kinds: frozenset[str]) -> frozenset[str]:
+        action, intent = touch.action, touch.intent
         if "orders" in kinds:
-            found = self._orders(action, intent, path)
+            found = self._orders(action, intent, touch.path)
         else:
             found = frozenset()
         if action is Action.WRITE and may_run(intent.target):
@@ -259,9 +270,9 @@ class _Finder:
         if "editor-settings" in kinds and action is Action.WRITE:
             found |= news(intent, self._reading, self._world, switches_of)
         if action is Action.READ:
-            return found | self._credentials(intent, path, state)
-        if action is Action.EXECUTE and state.kind is FileKind.FILE:
-            return found | run_tags(path, self._world)
+            return found | self._credentials(intent, touch.path, touch.state)
+        if action is Action.EXECUTE and touch.state.kind is FileKind.FILE:
+            return found | run_tags(touch.path, self._world)
         if action is Action.WRITE and intent.content is not None:
             found |= written_tags(intent, self._reading.home)
         if action is Action.WRITE and is_notebook(intent.target):
@@ -303,14 +314,16 @@ class _Finder:
                 return self._makers[path]
         return None
 
-    def _tracking(self, action: Action, intent: Intent, path: str, state: FileState, place: Place) -> Tracking:
+    def _tracking(self, touch: _Touch, place: Place) -> Tracking:
         """What version control says. Of a folder that takes long: it is asked only where all below it may be lost."""
-        if action is Action.DELETE and place not in (Place.WORKSPACE, Place.TRUSTED):
+        is_removal = touch.action is Action.DELETE
+        if is_removal and place not in (Place.WORKSPACE, Place.TRUSTED):
             return Tracking()
-        is_discard = self._so_far.program == "git" and self._so_far.is_whole(intent)
-        if (intent.is_deep or state.kind is FileKind.FOLDER) and action is not Action.DELETE and not is_discard:
+        is_discard = self._so_far.program == "git" and self._so_far.is_whole(touch.intent)
+        is_folder = touch.intent.is_deep or touch.state.kind is FileKind.FOLDER
+        if is_folder and not is_removal and not is_discard:
             return Tracking()
-        return self._world.tracking(path)
+        return self._world.tracking(touch.path)
 
     def _loss(self, action: Action, path: str, tracking: Tracking, past: Provenance) -> Loss:
         def past_of(one: str) -> Provenance:

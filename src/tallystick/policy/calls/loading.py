@@ -368,18 +368,19 @@ class _Loader:
         is_seen = (not known.is_read or known.reading is not None) and self._files.tracking(path).is_committed
         if not known.is_read and not is_seen and self._new > 0:
             self._new -= len(content.text)
-            known = _remember(key, self._read(content.text, path, language, folder, known.imports))
+            reading, found = self._read(content.text, path, language, folder)
+            known = _remember(key, _Known(known.imports, is_read=True, reading=reading, grave=found))
         self._waiting += [(candidates, folder, language) for candidates in known.imports]
         if known.reading is not None and not is_seen:
             self.modules.append(Module(path, content.digest, known.reading))
             self.grave.append(Reading(Effects(intents=known.grave)))
         return True
 
-    def _read(self, text: str, path: str, language: str, folder: str, imports: tuple[tuple[str, ...], ...]) -> _Known:
+    def _read(self, text: str, path: str, language: str, folder: str) -> tuple[Reading, tuple[Intent, ...]]:
         environment = replace(self._environment, folder=folder, read_text=None, glob=None)
         reading = read_file_effects(path, text, language, environment)
         found = [each for each in reading.effects.intents if grave(each, _SETTINGS, home=self._home, workspace=folder)]
-        return _Known(imports, is_read=True, reading=reading, grave=tuple(found))
+        return reading, tuple(found)
 
 
 def may_matter(text: str, language: str) -> bool:

@@ -90,14 +90,14 @@ class PolicySet:
         key = orjson.dumps((agent, act.action, kind, name, entity, seen))
         known = self._known.get(key)
         if known is None:
-            known = self._asked(agent, act, kind, name, context)
+            known = self._asked(agent, act, name, context)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = known
         return known
 
-    def _asked(self, agent: str, act: Act, kind: str, name: str, context: dict[str, Plain]) -> _Answer:
-        uid = {"type": kind, "id": name}
+    def _asked(self, agent: str, act: Act, name: str, context: dict[str, Plain]) -> _Answer:
+        uid = {"type": type_of(act.resource), "id": name}
         entity = {"uid": uid, "attrs": attributes(act.resource), "parents": []}
         entities = cedarpy.Entities.from_json_str(orjson.dumps([entity]).decode())
         request = {

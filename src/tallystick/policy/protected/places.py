@@ -65,6 +65,18 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
 _AS_SPELLED = Naming()
 
 
+class Projects(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings that lie in projects."""
+
+    settings: tuple[str, ...] = ()
+    """Their files, relative to a project."""
+    folders: tuple[str, ...] = ()
+    """Projects whose settings count wherever an agent works, absolute."""
+
+
+_NO_PROJECTS = Projects()
+
+
 class Places:
     """All protected places, and the questions about them."""
 
@@ -73,8 +85,7 @@ class Places:
         protected: Iterable[Protected],
         *,
         home: str,
-        in_projects: Sequence[str] = (),
-        projects: Sequence[str] = (),
+        projects: Projects = _NO_PROJECTS,
         naming: Naming = _AS_SPELLED,
     ) -> None:
         """Bind the places.
@@ -82,8 +93,7 @@ class Places:
         Args:
             protected: The places with a fixed path.
             home: The user's home folder, absolute.
-            in_projects: Settings files of projects, relative to a project.
-            projects: Projects whose settings count wherever an agent works, absolute.
+            projects: Settings that lie in projects.
             naming: How the machine takes paths.
         """
         self.home = home
@@ -94,9 +104,9 @@ class Places:
             for place in protected
             for path in dict.fromkeys((place.path, naming.resolve(place.path)))
         )
-        self.in_projects = tuple(in_projects)
-        self._in_projects = tuple(self._segments(path) for path in in_projects)
-        self._projects = tuple(self._segments(path) for path in projects)
+        self.in_projects = projects.settings
+        self._in_projects = tuple(self._segments(path) for path in projects.settings)
+        self._projects = tuple(self._segments(path) for path in projects.folders)
         self._mentions = self._patterns()
         self._met = lru_cache(maxsize=8192)(self._meet)
 

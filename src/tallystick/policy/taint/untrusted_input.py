@@ -245,13 +245,16 @@ class Hearing:
                 or (intent.domain is Domain.FILE and is_third_party(intent.target))
             )
             if is_outside and k not in moved and intent.operation is not Operation.EXECUTE:
-                self._hear(self._shown(done, intent), intent.target, taint, other, is_deep=intent.is_deep)
+                shown = self._shown(done, intent)
+                if intent.is_deep:
+                    shown, other = _below(shown, other)
+                self._hear(shown, intent.target, taint, other)
                 return
         if done.is_sensitive and not taken:
             self._show((f"{done.tool[:80]} ({done.step})",))
         if done.is_unlisted and _is_from_elsewhere(done.tool):
             source = f"{done.tool[:80]} ({done.step})"
-            self._hear(done, done.tool[:80], Taint(trust=Trust.UNTRUSTED, sources=(source,)), None)
+            self._hear(done, done.tool[:80], Taint(trust=Trust.UNTRUSTED, sources=(source,)))
 
     def _show(self, way: tuple[str, ...]) -> None:
         """The model was shown a secret."""
@@ -266,21 +269,19 @@ class Hearing:
             return done
         return msgspec.structs.replace(done, output=self._held(intent.target))
 
-    def _hear(self, done: Done, source: str, taint: Taint, other: Found | None, *, is_deep: bool = False) -> None:
+    def _hear(self, done: Done, source: str, taint: Taint, other: Found | None = None) -> None:
         if done.output is None or not done.output.strip():
             return
-        text, origins = done.output, other.origins if other is not None else None
-        if is_deep and other is not None and other.whole:
-            named = [line for line in text.splitlines()[:_MOST_LINES] if any(name in line for name in other.whole)]
-            if named:
-                text, origins = "\n".join(named), None
-        if origins == () or (is_deep and other is None):
+        origins = None
+        if other is not None:
+            origins = other.origins
+        if origins == ():
             return  # nothing of what was shown is known to be from outside
         self._texts.append(
             UntrustedInput(
                 source=source[:200],
                 step=done.step,
-                text=indexed(text),
+                text=indexed(done.output),
                 since=self._calls,
                 taint=msgspec.structs.replace(taint, trust=Trust.UNTRUSTED),
                 is_relayed=other is not None,
@@ -381,3 +382,14 @@ def _is_search(done: Done, intent: Intent) -> bool:
 def _is_from_elsewhere(tool: str) -> bool:
     """Whether the name of a tool says that it reads what others wrote."""
     return any(_FROM_ELSEWHERE.fullmatch(word.lower()) for word in _NAME_WORDS.findall(tool[:200]))
+
+
+def _below(done: Done, found: Found | None) -> tuple[Done, Found]:
+    """What was shown of files below a folder that came from outside: the lines that name one of those, if any do."""
+    if found is None:
+        return done, Found(origins=())
+    lines = (done.output or "").splitlines()[:_MOST_LINES]
+    named = [line for line in lines if any(name in line for name in found.whole)]
+    if not named:
+        return done, found
+    return msgspec.structs.replace(done, output="\n".join(named)), msgspec.structs.replace(found, origins=None)
