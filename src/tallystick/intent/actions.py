@@ -105,6 +105,13 @@ class Read(msgspec.Struct, frozen=True):
     """It does, or may do, more than the actions and codes say."""
 
 
+def or_hole(text: str | None) -> str:
+    """A text as a part of another one: a hole where nothing is known of it."""
+    if text is None:
+        return HOLE
+    return text
+
+
 class TooMuchError(Exception):
     """The text has more to it than is read."""
 
@@ -132,7 +139,9 @@ class Found:
     def file(self, operation: Operation, path: str | None, *, is_deep: bool = False) -> int:
         """Note what is done to a file. A path that is not known at all makes the whole action unknown, but for a removal."""
         if path is None or not path.strip(HOLE):
-            told = operation if operation is Operation.DELETE else Operation.UNKNOWN
+            told = Operation.UNKNOWN
+            if operation is Operation.DELETE:
+                told = operation
             return self.add(Action(domain=Domain.FILE, operation=told, target=Word(HOLE), is_deep=is_deep))
         return self.add(Action(domain=Domain.FILE, operation=operation, target=self._place(path), is_deep=is_deep))
 
@@ -203,7 +212,7 @@ class Found:
         if not words or not (words[0] or "").strip(HOLE):
             self.is_unknown = True
             return
-        self.runs("sh", " ".join(shlex.quote(HOLE if word is None else word) for word in words))
+        self.runs("sh", " ".join(shlex.quote(or_hole(word)) for word in words))
 
     def read(self) -> Read:
         """What was found."""

@@ -115,7 +115,10 @@ def _output(found: Found, sign: str, target: str | None) -> None:
     elif sign in ("|", "|&"):
         found.runs("sh", target)
     elif target not in _NO_FILES:
-        found.file(Operation.APPEND if sign == ">>" else Operation.WRITE, target)
+        operation = Operation.WRITE
+        if sign == ">>":
+            operation = Operation.APPEND
+        found.file(operation, target)
 
 
 def _input(found: Found, program: Sequence[Token], place: int, bound: dict[str, str]) -> None:
@@ -170,7 +173,10 @@ def _command(found: Found, text: str, place: int) -> int:
     letter, place = text[place], place + 1
     if letter in "rRwW":
         name = _rest(_TO_END, text, place)
-        _file(found, Operation.READ if letter in "rR" else Operation.WRITE, name.strip())
+        operation = Operation.WRITE
+        if letter in "rR":
+            operation = Operation.READ
+        _file(found, operation, name.strip())
         return place + len(name)
     if letter == "e":
         command = _rest(_TO_END, text, place)

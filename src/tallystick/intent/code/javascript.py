@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from tallystick.catalog.loading import Entry, load
-from tallystick.intent.actions import HOME, Found
+from tallystick.intent.actions import HOME, Found, or_hole
 from tallystick.intent.code.indirect import plain_members
 from tallystick.intent.code.scanning import Call, Language, Scan, scan, words_of
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
@@ -129,14 +129,17 @@ def _bind(found: dict[str, str], names: list[Token], module: str) -> None:
                 original = names[at - 2].text
             else:
                 original = token.text
-            found[token.text] = module if original == "promises" else f"{module}.{original}"
+            if original == "promises":
+                found[token.text] = module
+            else:
+                found[token.text] = f"{module}.{original}"
 
 
 def _texts(scan: Scan, call: Call) -> str | None:
     """Functions that give a path or a text."""
     method = call.name.rpartition(".")[2]
     if call.name in ("path.join", "path.resolve", "path.posix.join", "join", "resolve"):
-        parts = [HOLE if argument.text is None else argument.text for argument in call.args]
+        parts = [or_hole(argument.text) for argument in call.args]
         kept = [part for part in parts if part not in ("", ".")] or ["."]
         rooted = max((at for at, part in enumerate(kept) if part.startswith(("/", HOME))), default=0)
         return "/".join(part.rstrip("/") or "/" for part in kept[rooted if method == "resolve" else 0 :]).replace(
@@ -260,7 +263,7 @@ def _program(scan: Scan, name: str, call: Call) -> None:
         is_shell = any(argument.says("shell") == "true" for argument in call.args[1:])
         words = words_of(call.text(0), [argument for argument in call.args[1:2] if argument.items is not None])
         if is_shell:
-            scan.found.runs("sh", " ".join(HOLE if word is None else word for word in words))
+            scan.found.runs("sh", " ".join(or_hole(word) for word in words))
         else:
             scan.found.runs_program(words)
 

@@ -48,7 +48,10 @@ def read_lua(text: str, found: Found) -> None:
 def _calls(scan: Scan, call: Call) -> None:
     rule = _RULES.get(call.name)
     if call.name == "io.open":
-        mode = call.text(1) if len(call.args) > 1 else "r"
+        if len(call.args) > 1:
+            mode = call.text(1)
+        else:
+            mode = "r"
         scan.found.file(operation_of(mode), scan.placed(call.text(0)))
     elif call.name == "require":
         scan.found.is_unknown = True

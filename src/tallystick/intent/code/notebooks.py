@@ -26,14 +26,15 @@ def cells(text: str) -> Iterator[tuple[str, str]]:
     found = None
     if isinstance(notebook, dict):
         found = notebook.get("cells")
-    for cell in found[:_MOST_CELLS] if isinstance(found, list) else ():
-        source = None
-        if isinstance(cell, dict) and cell.get("cell_type") == "code":
-            source = cell.get("source")
-        if isinstance(source, list):
-            source = "".join(part for part in source if isinstance(part, str))
-        if isinstance(source, str):
-            yield from in_cell(source)
+    if isinstance(found, list):
+        for cell in found[:_MOST_CELLS]:
+            source = None
+            if isinstance(cell, dict) and cell.get("cell_type") == "code":
+                source = cell.get("source")
+            if isinstance(source, list):
+                source = "".join(part for part in source if isinstance(part, str))
+            if isinstance(source, str):
+                yield from in_cell(source)
 
 
 def in_cell(source: str) -> Iterator[tuple[str, str]]:

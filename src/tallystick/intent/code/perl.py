@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from tallystick.catalog.loading import Entry, load
-from tallystick.intent.actions import HOME, Found
+from tallystick.intent.actions import HOME, Found, or_hole
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, shell, table
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
@@ -67,7 +67,10 @@ def read_perl(text: str, found: Found) -> None:
             Operation.READ, argument.replace("$ENV{HOME}", HOME) if argument[0] != "~" else f"{HOME}{argument[1:]}"
         )
     for method, address in _REQUESTS.findall(text)[:20]:
-        found.network(Operation.FETCH if method == "get" else Operation.SEND, address)
+        operation = Operation.SEND
+        if method == "get":
+            operation = Operation.FETCH
+        found.network(operation, address)
     text = _DIAMOND.sub(r'glob("\1")', text)
     text = _HOME_FOLDER.sub(lambda home: f"{home[1]}{HOME}", text)
     scan(_BARE_HOME.sub(r'\1"$ENV{HOME}"', text), found, _LANGUAGE)
@@ -153,7 +156,7 @@ def _loads(scan: Scan, call: Call) -> None:
 
 def _texts(scan: Scan, call: Call) -> str | None:
     if call.name in ("catfile", "catdir", "File::Spec.catfile", "File::Spec.catdir"):
-        return "/".join(HOLE if argument.text is None else argument.text for argument in call.args)
+        return "/".join(or_hole(argument.text) for argument in call.args)
     if call.name in ("getcwd", "cwd", "Cwd::getcwd"):
         return "."
     return None

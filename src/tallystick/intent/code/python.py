@@ -106,7 +106,10 @@ class _Reader(Expressions):
             if any(value != before.get(name) for value in told):
                 first = next(value for value in told if value is not None)
                 is_same = all(value is None or value == first for value in told) and before.get(name) in (None, first)
-                self.names[name] = first if is_same else UNKNOWN
+                if is_same:
+                    self.names[name] = first
+                else:
+                    self.names[name] = UNKNOWN
 
     def _assignment(self, node: ast.Assign) -> None:
         value = self.value(node.value)
@@ -229,7 +232,10 @@ class _Reader(Expressions):
         if node.value is not None:
             value = self.value(node.value)
         known = self.names.get("return")
-        self.names["return"] = value if known is None or known == value else UNKNOWN
+        if known is None or known == value:
+            self.names["return"] = value
+        else:
+            self.names["return"] = UNKNOWN
 
     # Functions of the text --------------------------------------------------------------------------------------------
 

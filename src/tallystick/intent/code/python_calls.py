@@ -63,6 +63,12 @@ class Calls:
         self.folder: str | None = None
         self.open_files: list[Open] = []
 
+    def at(self, folder: Value | None) -> str | None:
+        """A folder that is given, or the working folder."""
+        if folder is None:
+            return self.placed(".")
+        return self.placed(spelled(folder))
+
     def placed(self, path: str | None) -> str | None:
         """A path in the folder that the program went to."""
         if path is not None and path.startswith("~"):
@@ -120,7 +126,7 @@ class Calls:
 
     def _list(self, name: str, call: Call) -> Value:
         given = call.at(0, "path", "top")
-        folder = self.placed("." if given is None else spelled(given))
+        folder = self.at(given)
         self.found.file(Operation.LIST, folder, is_deep=name in ("os.walk", "os.fwalk"))
         return UNKNOWN
 
@@ -216,7 +222,7 @@ class Calls:
         """`make_archive(base, format, root)`."""
         base, form = call.path(0, "base_name"), call.path(1, "format")
         root = call.at(2, "root_dir")
-        self.found.file(Operation.READ, self.placed("." if root is None else spelled(root)), is_deep=True)
+        self.found.file(Operation.READ, self.at(root), is_deep=True)
         ending = {"zip": ".zip", "tar": ".tar", "gztar": ".tar.gz", "bztar": ".tar.bz2", "xztar": ".tar.xz"}.get(
             form or "", HOLE
         )
@@ -227,7 +233,7 @@ class Calls:
         """`unpack_archive(file, folder)`."""
         self.found.file(Operation.READ, self.placed(call.path(0, "filename")))
         given = call.at(1, "extract_dir")
-        self.found.file(Operation.WRITE, self.placed("." if given is None else spelled(given)), is_deep=True)
+        self.found.file(Operation.WRITE, self.at(given), is_deep=True)
         return UNKNOWN
 
     def runs_text(self, call: Call) -> Value:
@@ -386,7 +392,7 @@ class Calls:
             self._into(file, values.put_together([values.within(line) for line in known]), call.depth)
         elif method in ("extractall", "extract"):
             given = call.at(0 if method == "extractall" else 1, "path")
-            self.found.file(Operation.WRITE, self.placed("." if given is None else spelled(given)), is_deep=True)
+            self.found.file(Operation.WRITE, self.at(given), is_deep=True)
         elif method in ("add", "write_through") and file.node is not None:
             self.found.file(Operation.READ, self.placed(call.path(0, "name")), is_deep=True)
         elif method in ("read", "readlines", "readline"):

@@ -278,7 +278,10 @@ class Expressions(abc.ABC):
             return UNKNOWN
         more = call.args
         if method == "extend":
-            more = call.args[0].items if call.args else ()
+            if call.args:
+                more = call.args[0].items
+            else:
+                more = ()
         return values.items((*owner.items, *more))
 
 

@@ -364,7 +364,9 @@ def text_given(name: str, call: Call) -> Value | None:
     if name == "os.path.expanduser":
         return text(at_home(call.path(0, "path") or HOLE))
     if name in _SAME and call.args:
-        return call.args[0] if call.args[0].kind in (Kind.TEXT, Kind.PATH, Kind.ITEMS, Kind.EACH) else UNKNOWN
+        if call.args[0].kind in (Kind.TEXT, Kind.PATH, Kind.ITEMS, Kind.EACH):
+            return call.args[0]
+        return UNKNOWN
     if name in _PATHS:
         return path(joined([within(arg) for arg in call.args]) if call.args else ".")
     if name in ("os.path.dirname", "os.path.basename") and call.args:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from tallystick.catalog.loading import Entry, load
-from tallystick.intent.actions import HOME, Found
+from tallystick.intent.actions import HOME, Found, or_hole
 from tallystick.intent.code.indirect import plain_sends
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, table, writes
@@ -89,7 +89,7 @@ def _open(scan: Scan, call: Call) -> None:
 
 
 def _texts(scan: Scan, call: Call) -> str | None:
-    parts = [HOLE if argument.text is None else argument.text for argument in call.args]
+    parts = [or_hole(argument.text) for argument in call.args]
     if call.name in ("File.join", "Pathname.new", "Pathname"):
         if len(parts) > 1:
             return "/".join(part.rstrip("/") or "" for part in parts)
@@ -108,7 +108,9 @@ def _texts(scan: Scan, call: Call) -> str | None:
         if call.name == "Dir.home":
             return HOME
         return "."
-    return call.text(0) if call.name in ("URI", "URI.parse", "String") else None
+    if call.name in ("URI", "URI.parse", "String"):
+        return call.text(0)
+    return None
 
 
 def _names(program: list[Token]) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 import msgspec
 
-from tallystick.intent.actions import Found, TooMuchError
+from tallystick.intent.actions import Found, TooMuchError, or_hole
 from tallystick.intent.code.tokens import Dialect, Token, tokens
 from tallystick.model.script import HOLE
 
@@ -124,7 +124,10 @@ class Scan:
             if after == ":" and place and self.program[place - 1].text in self.language.dialect.declares:
                 after, place = self._after_type(place + 1)
             if after == "=" and self._at(place + 2).text not in ("=", "~", ">"):
-                found[token.text] = None if token.text in found else place + 2
+                if token.text in found:
+                    found[token.text] = None
+                else:
+                    found[token.text] = place + 2
             elif after in _CHANGES:
                 found[token.text] = None
         return found
@@ -247,7 +250,7 @@ class Scan:
         for variable in dialect.variable.finditer(template[:_LONGEST]):
             name = next((part for part in variable.groups() if part), "")
             known = self.language.constants.get(name) or self.value_of(name)
-            found += (dialect.unescape(template[last : variable.start()]), HOLE if known is None else known)
+            found += (dialect.unescape(template[last : variable.start()]), or_hole(known))
             last = variable.end()
         return "".join((*found, dialect.unescape(template[last:])))
 

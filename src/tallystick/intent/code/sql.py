@@ -79,7 +79,10 @@ def _transfer(found: Found, direction: str, target: str, *, is_program: bool) ->
     if is_program:
         found.runs("sh", target)
     elif target.upper() not in _SHOUTS:
-        found.file(Operation.WRITE if direction.lower() == "to" else Operation.READ, target)
+        operation = Operation.READ
+        if direction.lower() == "to":
+            operation = Operation.WRITE
+        found.file(operation, target)
 
 
 def _statements(found: Found, tokens: list[re.Match[str]]) -> None:
@@ -138,4 +141,7 @@ def _function(found: Found, word: str, target: str | None) -> None:
         found.file(Operation.EXECUTE, target)
         found.is_unknown = True
     elif target is not None or word in _WRITING:
-        found.file(Operation.WRITE if word in _WRITING else Operation.READ, target)
+        operation = Operation.READ
+        if word in _WRITING:
+            operation = Operation.WRITE
+        found.file(operation, target)

@@ -112,7 +112,9 @@ class _Reader:
         if start is not None:
             self._bound[name] = self._texts(start, is_whole=True)
             return
-        does = "shell" if name.endswith("Command::new") else _DOES.get(_plain(name))
+        does = _DOES.get(_plain(name))
+        if name.endswith("Command::new"):
+            does = "shell"
         owned = None
         if does is None:
             owned = _OWNED.get(_plain(name))

@@ -63,7 +63,10 @@ def _pack_tar(built: Builder, line: Line, words: tuple[Word, ...], archive: Word
         built.show(*members)
         return
     is_more = line.has("-r", "-u", "-A", "--append", "--update", "--concatenate", "--catenate")
-    made = built.write(archive, Operation.APPEND if is_more else Operation.WRITE)
+    operation = Operation.WRITE
+    if is_more:
+        operation = Operation.APPEND
+    made = built.write(archive, operation)
     built.flow([*members, *listed], [made])
     if line.has("--remove-files"):
         for at in [at for at in members if at is not None]:
@@ -187,8 +190,9 @@ def _seven(command: Command) -> Actions:
     if verb in ("a", "u"):
         members = [built.read(word, deep=True) for word in words[2:]]
         built.flow(members, [built.write(words[1])])
-        for word in words[2:] if any(option.text == "-sdel" for option in options) else ():
-            built.add(Operation.DELETE, word, deep=True)
+        if any(option.text == "-sdel" for option in options):
+            for word in words[2:]:
+                built.add(Operation.DELETE, word, deep=True)
     elif verb in ("x", "e"):
         into = next((renamed(word, word.text[2:]) for word in options if word.text.startswith("-o")), _HERE)
         source = built.read(words[1])
@@ -211,7 +215,10 @@ def _ar(command: Command) -> Actions:
         return built.build()
     if keys[:1] in ("r", "q", "m"):
         members = [built.read(word) for word in words[2:]]
-        built.flow(members, [built.add(Operation.EDIT if "c" not in keys else Operation.WRITE, words[1])])
+        operation = Operation.WRITE
+        if "c" not in keys:
+            operation = Operation.EDIT
+        built.flow(members, [built.add(operation, words[1])])
     elif keys[:1] == "x":
         source = built.read(words[1])
         built.flow([source], [built.write(word) for word in words[2:]] or [_unpacked(built, _HERE, words[1])])
@@ -325,7 +332,10 @@ def _jar(command: Command) -> Actions:
             if word.text != "-C"
         ]
         if archive is not None:
-            built.flow(members, [built.write(archive, Operation.EDIT if letters[0] == "u" else Operation.WRITE)])
+            operation = Operation.WRITE
+            if letters[0] == "u":
+                operation = Operation.EDIT
+            built.flow(members, [built.write(archive, operation)])
     elif archive is not None:
         source = built.read(archive)
         if letters[0] == "x":

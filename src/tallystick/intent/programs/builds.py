@@ -47,15 +47,19 @@ def checker(entry: Program) -> Rule:
         if line.has("--version", "--help", "-h", "-V"):
             return built.build()
         paths = operands or ([Word(entry.default)] if entry.default else [])
-        own = command.words[:1] if not operands else ()
+        if not operands:
+            own = command.words[:1]
+        else:
+            own = ()
         sources = []
         for word in paths:
             if word.text == "-":
                 built.reads_input = True
             else:
-                sources.append(
-                    built.add(Operation.EDIT if edits else Operation.READ, word, words=own, deep=_is_deep(word))
-                )
+                operation = Operation.READ
+                if edits:
+                    operation = Operation.EDIT
+                sources.append(built.add(operation, word, words=own, deep=_is_deep(word)))
         written = [built.write(word) for word in line.values("-o", "--output", "--output-file")]
         built.flow(sources, written)
         if not edits and not written:
@@ -80,7 +84,10 @@ def test_runner(entry: Program) -> Rule:
             operands = line.operands
         for word in operands or [Word(".")]:
             path = Word(word.text.partition("::")[0], word.hidden, word.commands)
-            built.add(Operation.EXECUTE, path, words=(word,) if operands else command.words[:1], deep=_is_deep(path))
+            words = command.words[:1]
+            if operands:
+                words = (word,)
+            built.add(Operation.EXECUTE, path, words=words, deep=_is_deep(path))
         for word in line.values(
             "--junitxml", "--junit-xml", "--log-file", "--html", "--json-report-file", "--outputFile"
         ):
@@ -109,7 +116,10 @@ def _tsc(command: Command) -> Actions:
             path = project
         else:
             path = below(project, Word("tsconfig.json"))
-        sources = [built.add(Operation.READ, path, words=(project,) if project in command.words else command.words[:1])]
+        words = command.words[:1]
+        if project in command.words:
+            words = (project,)
+        sources = [built.add(Operation.READ, path, words=words)]
         built.is_unknown = not (is_silent or folder or whole)
     made: list[int | None] = []
     if not is_silent:
@@ -221,12 +231,16 @@ def _make(command: Command) -> Actions:
         folder = below(folder, word)
     files = line.values("-f", "--file", "--makefile")
     for word in files or [Word("Makefile")]:
-        built.add(Operation.EXECUTE, below(folder, word), words=() if files else command.words[:1])
+        words = command.words[:1]
+        if files:
+            words = ()
+        built.add(Operation.EXECUTE, below(folder, word), words=words)
     is_dry = line.has("-n", "--dry-run", "--just-print", "--question", "-q")
-    for word in line.operands if not is_dry and any(word.text.startswith("install") for word in line.operands) else ():
-        name, equals, value = word.text.partition("=")
-        if equals and name in _INSTALLS_INTO and value:
-            built.add(Operation.WRITE, renamed(word, value), words=(word,), deep=True)
+    if not is_dry and any(word.text.startswith("install") for word in line.operands):
+        for word in line.operands:
+            name, equals, value = word.text.partition("=")
+            if equals and name in _INSTALLS_INTO and value:
+                built.add(Operation.WRITE, renamed(word, value), words=(word,), deep=True)
     built.is_unknown = not is_dry
     return built.build()
 
@@ -249,9 +263,10 @@ def _task(command: Command) -> Actions:
     name = "Makefile"
     if entry is not None and entry.manifest:
         name = entry.manifest
-    built.add(
-        Operation.EXECUTE, below(folder, file or Word(name)), words=(file,) if file is not None else command.words[:1]
-    )
+    words = command.words[:1]
+    if file is not None:
+        words = (file,)
+    built.add(Operation.EXECUTE, below(folder, file or Word(name)), words=words)
     built.is_unknown = True
     return built.build()
 
@@ -271,15 +286,19 @@ def _cmake(command: Command) -> Actions:
     folder = line.value("--build", "--install")
     if folder is not None:
         built.add(Operation.EDIT, folder, deep=True)
-        for word in line.values("--prefix") if line.has("--install") else ():
-            built.add(Operation.WRITE, word, deep=True)
+        if line.has("--install"):
+            for word in line.values("--prefix"):
+                built.add(Operation.WRITE, word, deep=True)
         built.is_unknown = True
     elif not built.is_unknown and not line.has("--version", "--help"):
         source = line.value("-S") or (line.operands[0] if line.operands else _HERE)
+        words = command.words[:1]
+        if source is not _HERE:
+            words = (source,)
         built.add(
             Operation.EXECUTE,
             below(source, Word("CMakeLists.txt")),
-            words=(source,) if source is not _HERE else command.words[:1],
+            words=words,
         )
         target = line.value("-B") or _HERE
         built.add(Operation.WRITE, target, words=(target,) if target is not _HERE else command.words[:1], deep=True)

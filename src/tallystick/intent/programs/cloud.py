@@ -262,9 +262,12 @@ def _gcloud(command: Command) -> Actions:
         for word in line.operands[2:3]:
             built.show(built.add(Operation.CONNECT, renamed(word, f"{word.text}:22"), words=(word,)))
     elif words[:1] == ["auth"]:
+        operation = Operation.EDIT
+        if "print" in " ".join(words) or "list" in words:
+            operation = Operation.READ
         built.show(
             built.add(
-                Operation.READ if "print" in " ".join(words) or "list" in words else Operation.EDIT,
+                operation,
                 at_home(".config/gcloud"),
                 words=command.words[:3],
                 deep=True,
@@ -304,7 +307,10 @@ def _gsutil(command: Command) -> Actions:
         for word in operands:
             if _BUCKET.match(word.text):
                 is_read = verb in ("ls", "cat", "stat", "du", "hash", "la", "info", "head")
-                built.show(built.add(Operation.FETCH if is_read else Operation.SEND, word))
+                operation = Operation.SEND
+                if is_read:
+                    operation = Operation.FETCH
+                built.show(built.add(operation, word))
     return built.build()
 
 
@@ -353,8 +359,11 @@ def _rclone(command: Command) -> Actions:
             Operation.EDIT, line.value("--config") or at_home(".config/rclone/rclone.conf"), words=command.words[:2]
         )
     elif verb in ("serve", "mount", "rcd"):
+        operation = Operation.CONNECT
+        if verb != "mount":
+            operation = Operation.LISTEN
         built.add(
-            Operation.LISTEN if verb != "mount" else Operation.CONNECT,
+            operation,
             operands[0] if operands else Word("rclone"),
             words=command.words[:2],
         )

@@ -139,7 +139,9 @@ def _ln(command: Command) -> Actions:
         if line.has("-s", "--symbolic") and not line.has("-r", "--relative") and folder:
             named = below(renamed(made, folder), source)
         at = built.add(Operation.COPY_SOURCE, named, words=(source,))
-        words = (source, target) if target is not None else (source,)
+        words: tuple[Word, ...] = (source,)
+        if target is not None:
+            words = (source, target)
         built.flow([at], [built.add(Operation.CREATE, made, words=words)])
     return built.build()
 
@@ -156,8 +158,9 @@ def _transfers(command: Command) -> Actions:
     built = Builder()
     deep = line.has(*_RECURSIVE)
     for name in ("-i", "-F", "--files-from", "--exclude-from", "--include-from", "--password-file"):
-        for word in line.values(name) if is_rsync == (len(name) > 2) else ():
-            built.read(word)
+        if is_rsync == (len(name) > 2):
+            for word in line.values(name):
+                built.read(word)
     sources, target, is_below = _split(line)
     for source in sources:
         if is_remote(source):
@@ -170,8 +173,9 @@ def _transfers(command: Command) -> Actions:
         built.actions = []  # it lists
         built.add(Operation.FETCH if is_remote(sources[0]) else Operation.LIST, sources[0], deep=deep)
     _removals(built, line, sources, target)
-    for word in line.values("--log-file") if is_rsync else ():
-        built.add(Operation.APPEND, word)
+    if is_rsync:
+        for word in line.values("--log-file"):
+            built.add(Operation.APPEND, word)
     return built.build()
 
 

@@ -55,7 +55,10 @@ def _dd(command: Command) -> Actions:
         built.show(at)
         return built.build()
     is_part = "notrunc" in settings.get("conv", Word("")).text or "seek" in settings or "oseek" in settings
-    made = built.write(target, Operation.EDIT if is_part else Operation.WRITE)
+    operation = Operation.WRITE
+    if is_part:
+        operation = Operation.EDIT
+    made = built.write(target, operation)
     built.flow([at], [made])
     if built.reads_input:
         built.feed(made)
@@ -103,13 +106,18 @@ def _mktemp(command: Command) -> Actions:
     if line.has("-u", "--dry-run"):
         return built.build()
     folder = line.value("-p", "--tmpdir")
-    template = line.operands[0] if line.operands else line.value("-t")
+    template = line.value("-t")
+    if line.operands:
+        template = line.operands[0]
     if template is None:
         template, folder = Word("tmp.XXXXXXXXXX"), folder if folder is not None and folder.text else Word("/tmp")
     elif line.has("-t", "--tmpdir") and (folder is None or not folder.text):
         folder = Word("/tmp")
     told = renamed(template, re.sub(r"X{3,}", STAR, template.text))
-    built.add(Operation.CREATE, below(folder, told), words=(template,) if line.operands else command.words[:1])
+    words = command.words[:1]
+    if line.operands:
+        words = (template,)
+    built.add(Operation.CREATE, below(folder, told), words=words)
     return built.build()
 
 
@@ -126,7 +134,10 @@ def _find(command: Command) -> Actions:
     texts = [word.text for word in arguments]
     first = next((n for n, text in enumerate(texts) if text[:1] in ("(", "!") or _is_test(text)), len(texts))
     starts = [word for word in arguments[:first] if word.text[:1] != "-"] or [Word(".")]
-    own = command.words[:1] if not first else ()
+    if not first:
+        own = command.words[:1]
+    else:
+        own = ()
     built = Builder()
     for start in starts:
         built.add(Operation.LIST, start, words=own, deep="-maxdepth" not in texts)
@@ -287,7 +298,10 @@ def _fd(command: Command) -> Actions:
     built = Builder()
     paths = [*line.operands[1:], *line.values("--search-path", "--base-directory", "-C")]
     for path in paths or [Word(".")]:
-        built.add(Operation.LIST, path, words=() if paths else command.words[:1], deep=True)
+        words = command.words[:1]
+        if paths:
+            words = ()
+        built.add(Operation.LIST, path, words=words, deep=True)
     if ran is not None:
         inner = last_part(" ".join(word.plain for word in command.arguments[ran + 1 : ran + 2]))
         if inner in _REMOVING:

@@ -29,7 +29,10 @@ def _gh(command: Command) -> Actions:
         built.is_unknown = group in ("alias", "extension", "codespace")
     elif group == "auth":
         is_read = verb in ("token", "status")
-        at = built.add(Operation.READ if is_read else Operation.EDIT, _TOKENS, words=command.words[:3])
+        operation = Operation.EDIT
+        if is_read:
+            operation = Operation.READ
+        at = built.add(operation, _TOKENS, words=command.words[:3])
         if is_read:
             built.show(at)
         else:
@@ -78,7 +81,10 @@ def _call(built: Builder, line: Line, command: Command) -> None:
     is_read = verb in _GH_READS or (group in ("search", "browse", "run") and verb not in ("rerun", "cancel", "delete"))
     repository = line.said("-R", "--repo")
     target = Word(f"{_host(line)}/{repository}".rstrip("/"))
-    at = built.add(Operation.FETCH if is_read else Operation.SEND, target, words=own)
+    operation = Operation.SEND
+    if is_read:
+        operation = Operation.FETCH
+    at = built.add(operation, target, words=own)
     if not is_read:
         built.flow(sources, [at])
         if built.reads_input and is_fed(command):
@@ -106,15 +112,20 @@ def _downloaded(built: Builder, line: Line, own: tuple[Word, ...]) -> Iterator[i
         named = [output]
     else:
         named = line.values("-p", "--pattern")
-    for word in named if line.operand(0) == "release" else ():
-        if word.is_known and not _WILD & set(word.plain):
-            if output is not None or folder is None:
-                inner = word
-            else:
-                inner = renamed(word, f"{folder.text}/{word.text}")
-            yield built.write(inner, words=(word,))
+    if line.operand(0) == "release":
+        for word in named:
+            if word.is_known and not _WILD & set(word.plain):
+                if output is not None or folder is None:
+                    inner = word
+                else:
+                    inner = renamed(word, f"{folder.text}/{word.text}")
+                yield built.write(inner, words=(word,))
     if output is None and (line.operand(0) != "release" or not named or any(_WILD & set(word.plain) for word in named)):
-        yield built.add(Operation.WRITE, folder or _HERE, words=own if folder is None else (folder,), deep=True)
+        if folder is None:
+            words = own
+        else:
+            words = (folder,)
+        yield built.add(Operation.WRITE, folder or _HERE, words=words, deep=True)
 
 
 def _api(built: Builder, line: Line, command: Command) -> None:
@@ -136,7 +147,10 @@ def _api(built: Builder, line: Line, command: Command) -> None:
         url = word
     else:
         url = renamed(word, f"{host}/{path.lstrip('/')}")
-    at = built.add(Operation.SEND if is_sent else Operation.FETCH, url, words=(word,))
+    operation = Operation.FETCH
+    if is_sent:
+        operation = Operation.SEND
+    at = built.add(operation, url, words=(word,))
     built.flow(sources, [at])
     if built.reads_input:
         built.feed(at)

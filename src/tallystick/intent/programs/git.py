@@ -229,7 +229,9 @@ def _packs(call: GitCall) -> None:
             call.built.add(operation, call.path(word))
     elif not line.has("--stdout"):
         folder = line.value("-o", "--output-directory") or call.folder or HERE
-        words = (folder,) if folder is not HERE else call.own
+        words = call.own
+        if folder is not HERE:
+            words = (folder,)
         call.built.add(
             Operation.WRITE, call.path(folder) if folder is not call.folder else folder, words=words, deep=True
         )

@@ -71,4 +71,8 @@ class GitCall:
         word = None
         if self.line.operands:
             word = self.line.operands[0]
-        return self.built.add(operation, word or Word(default), words=self.own if word is None else ())
+        if word is None:
+            words = self.own
+        else:
+            words = ()
+        return self.built.add(operation, word or Word(default), words=words)

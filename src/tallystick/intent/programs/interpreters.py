@@ -162,9 +162,10 @@ def _serves(command: Command) -> Actions:
         port = Word("8000")
     host = line.said("-b", "--bind")
     source = built.add(Operation.READ, line.value("-d", "--directory") or Word("."), words=command.words[:1], deep=True)
-    target = built.add(
-        Operation.LISTEN, renamed(port, f"{host}:{port.text}"), words=(port,) if line.operands else command.words[:1]
-    )
+    words = command.words[:1]
+    if line.operands:
+        words = (port,)
+    target = built.add(Operation.LISTEN, renamed(port, f"{host}:{port.text}"), words=words)
     built.flow([source], [target])
     return built.build()
 
@@ -220,7 +221,9 @@ def _tests(command: Command) -> Actions:
         built.add(Operation.EXECUTE, word)
     if not files:
         folder = line.value("-s", "--start-directory")
-        words = (folder,) if folder is not None else command.words[:1]
+        words = command.words[:1]
+        if folder is not None:
+            words = (folder,)
         built.add(Operation.EXECUTE, folder or Word("."), words=words, deep=True)
     return built.build()
 
@@ -265,10 +268,11 @@ def _java(command: Command) -> Actions:
         built.run(line.operands[0])
     else:
         path = line.value("-cp", "-classpath", "--class-path")
-        for part in path.text.split(":")[:64] if path is not None else ():
-            if part:
-                is_folder = not part.endswith((".jar", "*"))
-                built.add(Operation.EXECUTE, renamed(path or Word(part), part), deep=is_folder)
+        if path is not None:
+            for part in path.text.split(":")[:64]:
+                if part:
+                    is_folder = not part.endswith((".jar", "*"))
+                    built.add(Operation.EXECUTE, renamed(path, part), deep=is_folder)
         built.is_unknown = bool(line.operands) and path is None
     return built.build()
 

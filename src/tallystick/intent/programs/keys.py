@@ -102,9 +102,10 @@ def _ssh_keygen(command: Command) -> Actions:
     built = Builder()
     file = line.value("-f")
     if line.has("-R"):
-        built.add(
-            Operation.EDIT, file or at_home(".ssh/known_hosts"), words=(file,) if file else tuple(line.values("-R"))
-        )
+        words = tuple(line.values("-R"))
+        if file:
+            words = (file,)
+        built.add(Operation.EDIT, file or at_home(".ssh/known_hosts"), words=words)
     elif line.has("-y", "-l", "-F", "-e", "-B"):
         built.show(
             built.add(Operation.READ, file or at_home(".ssh/id_rsa"), words=(file,) if file else command.words[:2])

@@ -151,7 +151,10 @@ def _netcat(command: Command) -> Actions:
     else:
         target = _called(line)
     if target is not None:
-        at = built.add(Operation.LISTEN if is_listening else Operation.CONNECT, target, words=tuple(line.operands[:2]))
+        operation = Operation.CONNECT
+        if is_listening:
+            operation = Operation.LISTEN
+        at = built.add(operation, target, words=tuple(line.operands[:2]))
         built.show(at)
         if not line.has("-z"):
             built.feed(at)
@@ -293,7 +296,10 @@ def _tls(command: Command) -> Actions:
     else:
         named = [*line.values("-connect"), *line.operands[:1]]
     for word in named or ([renamed(command.arguments[0], "localhost:4433")] if not line.has("-help") else []):
-        at = built.add(Operation.LISTEN if is_server else Operation.CONNECT, word)
+        operation = Operation.CONNECT
+        if is_server:
+            operation = Operation.LISTEN
+        at = built.add(operation, word)
         built.show(at)
         if is_fed(command):
             built.feed(at)
@@ -374,7 +380,10 @@ def _published(command: Command) -> Actions:
     built = Builder()
     sources = [built.read(word) for word in line.values("-f", "--file")]
     host = line.value("-h", "--host", "-L") or Word("localhost")
-    at = built.add(Operation.SEND, host, words=(host,) if host.text != "localhost" else command.words[:1])
+    words = command.words[:1]
+    if host.text != "localhost":
+        words = (host,)
+    at = built.add(Operation.SEND, host, words=words)
     built.flow(sources, [at])
     if line.has("-s", "-l") and is_fed(command):
         built.feed(at)

@@ -91,11 +91,14 @@ def _managed(entry: _Manager, command: Command) -> Actions:
         built.flow(sent, [built.add(Operation.SEND, Word(f"pkg:{entry.kind}"), words=tuple(line.operands[:1]))])
     elif verb in entry.fetches:
         for word in line.operands[1:] or [Word("")]:
+            words = tuple(line.operands[:1])
+            if word.text:
+                words = (word,)
             built.show(
                 built.add(
                     Operation.FETCH,
                     package_of(entry.kind, word),
-                    words=(word,) if word.text else tuple(line.operands[:1]),
+                    words=words,
                 )
             )
     return built.build()
@@ -223,9 +226,12 @@ def _pip(command: Command) -> Actions:
     )
     sources = [_source(pip, built, word) for word in line.operands[1:]]
     into = line.value("-d", "--dest", "-w", "--wheel-dir") or _HERE
+    words = tuple(line.operands[:1])
+    if into is not _HERE:
+        words = (into,)
     built.flow(
         sources,
-        [built.add(Operation.WRITE, into, words=(into,) if into is not _HERE else tuple(line.operands[:1]), deep=True)],
+        [built.add(Operation.WRITE, into, words=words, deep=True)],
     )
     return built.build()
 
@@ -350,9 +356,10 @@ def _lettered(command: Command) -> Actions:
     is_removal = bool(changes & {"-R", "-e", "-r", "-P", "--remove", "--purge", "--erase"})
     for word in () if is_removal else line.operands:
         is_file = bool(LOCAL.fullmatch(word.text)) or name == "dpkg"
-        built.add(
-            Operation.READ if is_file else Operation.FETCH, word if is_file else package_of(kind, word), words=(word,)
-        )
+        operation = Operation.FETCH
+        if is_file:
+            operation = Operation.READ
+        built.add(operation, word if is_file else package_of(kind, word), words=(word,))
     built.add(Operation.ELEVATE, Word(name), words=command.words[:1])
     return built.build()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from tallystick.catalog.programs import Program, arguments_of
+from tallystick.catalog.programs import Options, Program, arguments_of
 from tallystick.intent.actions import Action, Actions, Code
 from tallystick.intent.programs.arguments import Grammar, Line, grammar, literal, names, renamed, taken
 from tallystick.model.intent import Domain, Operation
@@ -175,6 +175,12 @@ def plain(entry: Program, *, is_filter: bool = False) -> Rule:
             else:
                 operands.append((name, operation))
     coded = [name for name in entry.code.split() if name.startswith("-")]
+    prints = is_filter
+    if entry.prints is not None:
+        prints = entry.prints
+    default = None
+    if entry.default:
+        default = Word(entry.default)
     return _rule(
         _Program(
             grammar=grammar(" ".join((entry.takes, *options, *coded)), stops=entry.stops, is_long=entry.long),
@@ -183,10 +189,10 @@ def plain(entry: Program, *, is_filter: bool = False) -> Rule:
             skips=entry.skips,
             unless=tuple(entry.unless.split()),
             is_filter=is_filter,
-            prints=is_filter if entry.prints is None else entry.prints,
+            prints=prints,
             deep=tuple(entry.deep.split()),
             in_place=tuple(entry.in_place.split()),
-            default=Word(entry.default) if entry.default else None,
+            default=default,
             language=entry.language,
             codes=tuple(entry.code.split()),
         )
@@ -201,7 +207,9 @@ def filtering(entry: Program) -> Rule:
 def grammar_of(program: str, name: str = "") -> Grammar:
     """The grammar of a program's arguments, or one of its others by name: of a verb, of another form."""
     entry = arguments_of(program)
-    options = entry.grammars[name] if name else entry
+    options: Options | Program = entry
+    if name:
+        options = entry.grammars[name]
     return grammar(options.takes, stops=options.stops, is_long=options.long)
 
 
@@ -219,13 +227,18 @@ def _applied(entry: _Program, command: Command) -> Actions:
     if entry.skips and not (entry.unless and line.has(*entry.unless)):
         leading, operands = operands[: entry.skips], operands[entry.skips :]
     built = Builder()
-    own = (command.words[0],) if not operands and entry.default is not None else ()
+    own: tuple[Word, ...] = ()
     if not operands and entry.default is not None:
+        own = command.words[:1]
         operands = [entry.default]
     _take(entry, built, line, (leading, operands), own)
     _connect(entry, built)
     for name in entry.codes:
-        words = line.values(name) if name[0] == "-" else _picked(name, leading, operands)
+        words: Sequence[Word]
+        if name[0] == "-":
+            words = line.values(name)
+        else:
+            words = _picked(name, leading, operands)
         built.codes += [Code(entry.language, word) for word in words]
     return built.build()
 
@@ -263,7 +276,11 @@ def _take(
         elif operation is Operation.EXECUTE:
             built.run(word)
         else:
-            built.write(word, operation, words=own if is_operand else (), deep=deep and is_operand)
+            if is_operand:
+                words = own
+            else:
+                words = ()
+            built.write(word, operation, words=words, deep=deep and is_operand)
     built.reads_input = built.reads_input or (entry.is_filter and not seen)
 
 

@@ -29,8 +29,9 @@ def _kill(command: Command) -> Actions:
     line = taken([word for word in given if word not in signals], _KILL)
     built = Builder()
     asks = any(word.text == "-0" for word in given) or line.has("-l", "-L", "--list", "--table")
-    for word in line.operands if not asks else ():
-        built.add(Operation.SIGNAL, word)
+    if not asks:
+        for word in line.operands:
+            built.add(Operation.SIGNAL, word)
     return built.build()
 
 
@@ -41,8 +42,9 @@ def _fuser(command: Command) -> Actions:
     """`fuser -k`: anyone who holds a file or port open is stopped."""
     line = taken(command.arguments, _FUSER)
     built = Builder()
-    for word in line.operands if line.has("-k", "--kill") else ():
-        built.add(Operation.SIGNAL, word)
+    if line.has("-k", "--kill"):
+        for word in line.operands:
+            built.add(Operation.SIGNAL, word)
     return built.build()
 
 
@@ -147,10 +149,11 @@ def _launchctl(command: Command) -> Actions:
         operation = Operation.SCHEDULE
     elif verb in ("stop", "kill"):
         operation = Operation.SIGNAL
-    for word in rest[-1:] if operation is not None else ():
-        if "/" in word.text and word.text.endswith(".plist"):
-            built.read(word)
-        built.add(operation or Operation.SCHEDULE, word)
+    if operation is not None:
+        for word in rest[-1:]:
+            if "/" in word.text and word.text.endswith(".plist"):
+                built.read(word)
+            built.add(operation, word)
     return built.build()
 
 
@@ -193,8 +196,9 @@ def _sysctl(command: Command) -> Actions:
         or line.has("-w", "--write")
         or any("=" in word.text for word in line.operands)
     ):
-        for word in line.operands if line.has("-p", "--load") else ():
-            built.read(word)
+        if line.has("-p", "--load"):
+            for word in line.operands:
+                built.read(word)
         built.add(Operation.ELEVATE, Word("sysctl"), words=command.words)
     return built.build()
 
@@ -229,7 +233,10 @@ def _formats(command: Command) -> Actions:
         word for word in line.operands if word.text.startswith(("/", "\0")) or "/" in word.text or "." in word.text
     ]
     for word in devices[:1]:
-        built.add(Operation.LIST if is_list else Operation.WRITE, word)
+        operation = Operation.WRITE
+        if is_list:
+            operation = Operation.LIST
+        built.add(operation, word)
     if not is_list:
         built.add(Operation.ELEVATE, renamed(command.words[0], command.program), words=command.words[:1])
     return built.build()

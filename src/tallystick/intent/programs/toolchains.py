@@ -79,7 +79,9 @@ def _go_builds(call: _Call) -> None:
         if call.verb == "install" and ("@" in word.text or re.match(r"\w[\w.-]*\.\w+/", word.text)):
             fetched(call.built, "golang", word)
             continue
-        own = (word,) if call.operands else call.own
+        own = call.own
+        if call.operands:
+            own = (word,)
         is_deep = not word.text.endswith(".go")
         sources.append(call.built.add(operation, below(call.folder, _package(word)), words=own, deep=is_deep))
     for word in call.line.values("-o", "-coverprofile", "-cpuprofile", "-memprofile"):
@@ -93,7 +95,9 @@ def _go_get(call: _Call) -> None:
 
 def _go_formats(call: _Call) -> None:
     for word in call.operands or [_HERE]:
-        own = (word,) if call.operands else call.own
+        own = call.own
+        if call.operands:
+            own = (word,)
         is_deep = not word.text.endswith(".go")
         call.built.add(Operation.EDIT, below(call.folder, _package(word)), words=own, deep=is_deep)
 
@@ -187,7 +191,10 @@ def _cargo_formats(call: _Call) -> None:
 
 def _cargo_makes(call: _Call) -> None:
     for word in call.operands or [_HERE]:
-        call.built.add(Operation.CREATE, word, words=(word,) if call.operands else call.own, deep=True)
+        words = call.own
+        if call.operands:
+            words = (word,)
+        call.built.add(Operation.CREATE, word, words=words, deep=True)
 
 
 def _cargo_cleans(call: _Call) -> None:

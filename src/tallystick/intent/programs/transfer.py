@@ -199,7 +199,11 @@ def _curl_answer(built: Builder, line: Line, url: Word, at: int | None, output: 
         built.show(at)
         return
     folder = line.value("--output-dir")
-    built.flow([at], [built.write(below(folder, target), words=(target,) if output is not None else (url,))])
+    if output is not None:
+        words = (target,)
+    else:
+        words = (url,)
+    built.flow([at], [built.write(below(folder, target), words=words)])
 
 
 # wget -----------------------------------------------------------------------------------------------------------------
@@ -352,7 +356,11 @@ def _fetcher(command: Command) -> Actions:
             built.show(at)
         else:
             target = output or _name_in(url, default=HOLE)
-            built.flow([at], [built.write(below(folder, target), words=(target,) if output else (url,))])
+            if output:
+                words = (target,)
+            else:
+                words = (url,)
+            built.flow([at], [built.write(below(folder, target), words=words)])
     built.is_unknown = line.has("-i", "--input-file")
     return built.build()
 

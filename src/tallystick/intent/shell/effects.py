@@ -179,7 +179,9 @@ class _Engine(Running):
             is_bound = bool(bound) and redirect is bound[-1]
             self._redirect(site, redirect, output if is_bound else NOTHING, is_bound)
         site.out = onward
-        return NOTHING if bound or command.is_diverted else output
+        if bound or command.is_diverted:
+            return NOTHING
+        return output
 
     def _program(self, site: Site) -> Output:
         command = site.command

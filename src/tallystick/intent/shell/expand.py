@@ -225,7 +225,10 @@ class Expander:
         """A count, or the pattern of `${X%…}`, which the grammar does not look into: what is substituted in it runs."""
         if node.type == "arithmetic_expansion" and (told := self._computed(text_of(node))) is not None:
             return Word(told)
-        tree = parse(text_of(node)) if node.type == "regex" else node
+        if node.type == "regex":
+            tree = parse(text_of(node))
+        else:
+            tree = node
         words = [self._inner(found) for found in _substitutions(tree or node)]
         return Word(HOLE, " ".join(word.hidden for word in words), sources(words))
 

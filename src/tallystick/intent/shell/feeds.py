@@ -69,7 +69,9 @@ def _decoder(name: str, arguments: list[str]) -> Callable[[str], str] | None:
             return _from_base64
         return None
     if name == "base32" or (name == "basenc" and "--base32" in arguments):
-        return _from_base32 if decodes else None
+        if decodes:
+            return _from_base32
+        return None
     if name == "openssl" and not {"-base64", "base64", "-a"}.isdisjoint(arguments) and "-d" in arguments:
         return (
             _from_base64 if "-k" not in arguments and not any(word.startswith("-aes") for word in arguments) else None

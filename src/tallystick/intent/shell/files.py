@@ -52,7 +52,10 @@ class Files:
             if len(self._before) >= _MOST_FILES or self._left <= 0:
                 return None
             found = self._read(path)
-            self._before[path] = found[:_MOST_CHARACTERS] if found is not None else None
+            if found is not None:
+                self._before[path] = found[:_MOST_CHARACTERS]
+            else:
+                self._before[path] = None
             self._left -= len(self._before[path] or "")
         return self._before[path]
 
@@ -85,8 +88,13 @@ class Files:
 
 def read(text: Text) -> str | None:
     """A text that may have to be read first, at most 256 KiB of it."""
-    found = text() if callable(text) else text
-    return found[:_MOST_CHARACTERS] if found is not None else None
+    if callable(text):
+        found = text()
+    else:
+        found = text
+    if found is not None:
+        return found[:_MOST_CHARACTERS]
+    return None
 
 
 def together(texts: Sequence[Text]) -> Text:

@@ -87,4 +87,6 @@ def output_of(name: str, command: Command, actions: Actions, fed: Output) -> Out
     if actions.reads_input:
         return Output(None, fed.is_authored)
     told = printed(command)
-    return Output(told.text) if told is not None and told.is_known else NOTHING
+    if told is not None and told.is_known:
+        return Output(told.text)
+    return NOTHING

@@ -193,7 +193,9 @@ class _Reader(Redirector):
             fed = Feed("", None, entry)
         state = State(self.state.chance, self.state.is_last, False)
         kinds = {child.type for child in node.named_children}
-        read = self._redirected if kinds == {"file_redirect"} else self._statements
+        read = self._statements
+        if kinds == {"file_redirect"}:
+            read = self._redirected
         outputs = self.apart(lambda: self.at(state, lambda: read(node, own, fed)))
         self.nested -= 1
         inner = self.commands[before:]
@@ -341,9 +343,10 @@ class _Reader(Redirector):
     def _forget(node: Node, scope: Scope) -> None:
         text = text_of(node)
         is_short = len(text) <= _MOST_LOOKED_AT
-        found = _CHANGED.finditer(text) if is_short else ()
-        names = {name for each in found for name in (each[1] or each[2] or "").split()}
-        for name in names if is_short else list(scope.variables):
+        names = list(scope.variables)
+        if is_short:
+            names = [name for each in _CHANGED.finditer(text) for name in (each[1] or each[2] or "").split()]
+        for name in dict.fromkeys(names):
             if name in scope.variables and name != "HOME":
                 scope.variables[name] = untold([scope.variables[name]])
 

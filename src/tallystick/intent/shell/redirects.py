@@ -154,7 +154,9 @@ class _Lifter:
                     return text.find("\n", at)
                 return at + 1
             case "$":
-                return 0 if text[at + 1 : at + 2] in ("'", '"', "(", "{", "[") else at + 1
+                if text[at + 1 : at + 2] in ("'", '"', "(", "{", "["):
+                    return 0
+                return at + 1
             case "(" | "{" | ")" | "}":
                 return 0 if text.startswith("((", at) else at + 1
             case _:

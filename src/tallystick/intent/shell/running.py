@@ -336,7 +336,10 @@ class Running(Holding):
                 file = self.files.open[-1]
             is_read = self._code_size <= _MOST_CODE
             read = self._read(language, text, is_whole=is_read)
-            where = file if file.startswith("/") else ""
+            if file.startswith("/"):
+                where = file
+            else:
+                where = ""
             is_told = is_read and not read.is_unknown and not any(map(_is_untold, read.actions))
             self._snippets.append(Snippet(language, text, where, site.command.folder, is_told))
             for action in read.actions[:MOST_INTENTS]:

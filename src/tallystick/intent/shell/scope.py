@@ -134,14 +134,20 @@ def _stand(scope: Scope, path: str | None) -> None:
     scope.variables["OLDPWD"] = scope.variables.get("PWD", Word(HOLE))
     place.previous, place.current = place.current, path
     known = " ".join(place.folders)
-    scope.variables["PWD"] = Word(path) if path is not None else Word(HOLE, known)
+    if path is not None:
+        scope.variables["PWD"] = Word(path)
+    else:
+        scope.variables["PWD"] = Word(HOLE, known)
 
 
 def failed(scope: Scope, folder: str | None) -> Scope:
     """The same in another folder, None for one that is unknown: what changed the folder has failed, or may have."""
     own = scope.copy()
     own.place.current = folder
-    own.variables["PWD"] = Word(folder) if folder is not None else Word(HOLE, " ".join(scope.folders))
+    if folder is not None:
+        own.variables["PWD"] = Word(folder)
+    else:
+        own.variables["PWD"] = Word(HOLE, " ".join(scope.folders))
     return own
 
 

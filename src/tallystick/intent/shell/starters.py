@@ -78,10 +78,11 @@ def started_text(name: str, arguments: Words) -> Word | None:
         return arguments[-1]
     options = _FACTS.texts.get(name, ())
     found = [text for flag, text in pairwise(arguments) if flag.text in options]
-    for word in arguments if options else ():
-        option, joint, value = word.text.partition("=")
-        if joint and option in options:
-            found.append(Word(value, word.hidden, word.commands))
+    if options:
+        for word in arguments:
+            option, joint, value = word.text.partition("=")
+            if joint and option in options:
+                found.append(Word(value, word.hidden, word.commands))
     is_one = name != "cargo" or (bool(arguments) and arguments[0].text == "watch")
     if is_one:
         return _lines(tuple(found))

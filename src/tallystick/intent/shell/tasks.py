@@ -64,7 +64,10 @@ def _just(text: str, targets: Sequence[str]) -> Iterator[str]:
         if line[:1] in (" ", "\t") and body is not None:
             body.append(line)
         elif (bound := _JUST_VARIABLE.fullmatch(line.rstrip())) is not None:
-            variables[bound[1]] = bound[2].strip("'\"") if bound[2][:1] in "'\"" else _UNTOLD
+            if bound[2][:1] in "'\"":
+                variables[bound[1]] = bound[2].strip("'\"")
+            else:
+                variables[bound[1]] = _UNTOLD
             yield from (found[1] or found[2] for found in _BACKTICKS.finditer(bound[2]))
         elif (rule := _RECIPE.fullmatch(line.rstrip())) is not None:
             body = []
@@ -291,8 +294,9 @@ def _pyproject(text: str, targets: Sequence[str]) -> Iterator[str]:
     environments = None
     if isinstance(hatch, dict):
         environments = hatch.get("envs")
-    for environment in environments.values() if isinstance(environments, dict) else ():
-        yield from _of_tasks(environment.get("scripts") if isinstance(environment, dict) else None, targets)
+    if isinstance(environments, dict):
+        for environment in environments.values():
+            yield from _of_tasks(environment.get("scripts") if isinstance(environment, dict) else None, targets)
 
 
 _READERS: tuple[tuple[re.Pattern[str], Read], ...] = (

@@ -111,7 +111,9 @@ def _of_mcp(draft: Draft, depth: int) -> bool:
 
 def _script(draft: Draft, depth: int) -> bool:
     """Codex's code mode: a script that calls tools. What else it does is for `shell.code` to read."""
-    text = draft.text if draft.text is not None else text_among(draft.members, "code", "input", "source")
+    text = draft.text
+    if text is None:
+        text = text_among(draft.members, "code", "input", "source")
     if text is None:
         return False
     draft.codes.append(Code("javascript" if "tools." in text or "await " in text else "python", text))

@@ -43,8 +43,10 @@ class Draft:
     def _called(self, tool: str, args: Json) -> None:
         self.tool = printable(tool[:_LONGEST_WORD])
         self.args = decoded(args)
-        self.text = self.args if isinstance(self.args, str) else None
+        self.text: str | None = None
         """The arguments, where they are a mere text."""
+        if isinstance(self.args, str):
+            self.text = self.args
         self.members: Members = members_of(self.args)
 
     def inner(self, tool: str, args: Json) -> Draft:
@@ -112,8 +114,10 @@ class Draft:
 
     def files(self, operation: Operation, paths: Iterable[str], *, is_authored: bool = False) -> None:
         """Add what is done to several files. None at all: it is done to a file that is unknown."""
-        add = self.author if is_authored else self.file
-        found = [add(operation, path) for path in paths]
+        if is_authored:
+            found = [self.author(operation, path) for path in paths]
+        else:
+            found = [self.file(operation, path) for path in paths]
         if not found:
             self.intent(
                 Intent(
@@ -149,6 +153,9 @@ class Draft:
 
     def done(self) -> Uses:
         """What was found."""
+        agent = None
+        if self.started:
+            agent = self.started[0]
         return Uses(
             intents=tuple(self.intents),
             flows=tuple(self.flows),
@@ -156,7 +163,7 @@ class Draft:
             programs=tuple(self.programs[:MOST]),
             codes=tuple(self.codes[:MOST]),
             folder=self.folder,
-            agent=self.started[0] if self.started else None,
+            agent=agent,
             typed=tuple(self.typed[:MOST]),
             is_told=self.is_told,
             searched=tuple(self.searched),

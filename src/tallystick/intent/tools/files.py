@@ -88,7 +88,10 @@ def searches(draft: Draft) -> None:
         if _FILE_LIKE.search(place) and not _WILD.search(place):
             draft.file(Operation.READ, place)
         else:
-            list_ = draft.pattern if _WILD.search(place) else draft.file
+            if _WILD.search(place):
+                list_ = draft.pattern
+            else:
+                list_ = draft.file
             draft.searched.append(list_(Operation.LIST, place, is_deep=True))
             for pattern in texts_among(draft.members, *NAMES.picks):
                 draft.pick(place, pattern)
@@ -163,7 +166,9 @@ def edits_or_writes(draft: Draft) -> None:
 
 
 def _patch_of(draft: Draft) -> str | None:
-    texts = [draft.text] if draft.text is not None else [text_among(draft.members, name) for name in NAMES.patches]
+    texts = [text_among(draft.members, name) for name in NAMES.patches]
+    if draft.text is not None:
+        texts = [draft.text]
     return next((text for text in texts if text is not None and is_patch(text)), None)
 
 
@@ -179,16 +184,17 @@ def patches(draft: Draft) -> None:
 def _changes(draft: Draft) -> bool:
     """A patch as Codex shows it after it was read: `{"changes": {PATH: {"type": "add" | "update" | "delete", …}}}`."""
     changes = draft.members.get("changes")
-    for path, change in list(changes.items())[:MOST] if isinstance(changes, dict) else ():
-        members = members_of(change)
-        kind, moved = text_among(members, "type", "kind"), text_among(members, "movepath")
-        if moved is not None:
-            move(draft, path, moved)
-        operation = {"add": Operation.WRITE, "delete": Operation.DELETE}.get(kind or "", Operation.EDIT)
-        content = None
-        if operation is Operation.WRITE:
-            content = any_text(members, "content")
-        add_change(draft, operation, moved or path, content)
+    if isinstance(changes, dict):
+        for path, change in list(changes.items())[:MOST]:
+            members = members_of(change)
+            kind, moved = text_among(members, "type", "kind"), text_among(members, "movepath")
+            if moved is not None:
+                move(draft, path, moved)
+            operation = {"add": Operation.WRITE, "delete": Operation.DELETE}.get(kind or "", Operation.EDIT)
+            content = None
+            if operation is Operation.WRITE:
+                content = any_text(members, "content")
+            add_change(draft, operation, moved or path, content)
     return bool(changes) and isinstance(changes, dict)
 
 

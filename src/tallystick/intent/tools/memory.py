@@ -21,7 +21,9 @@ _SKILLS = next(facts.memory.skills for facts in AGENTS.values() if facts.memory.
 
 def memory_file(tool: str, agent: str | None) -> str | None:
     """The file, as `~/…`, in which a tool of an agent keeps what it is known; None: it is another tool."""
-    return _FILES.get(agent or "") if plain_name(tool) == "savememory" else None
+    if plain_name(tool) == "savememory":
+        return _FILES.get(agent or "")
+    return None
 
 
 def keeps_skill(draft: Draft) -> None:
@@ -37,7 +39,10 @@ def keeps_skill(draft: Draft) -> None:
         draft.file(Operation.DELETE, f"{place}/{file}" if file is not None else place, is_deep=file is None)
         return
     file = text_among(members, "filepath") or "SKILL.md"
-    operation = Operation.EDIT if action in ("edit", "patch") else Operation.WRITE
+    if action in ("edit", "patch"):
+        operation = Operation.EDIT
+    else:
+        operation = Operation.WRITE
     content = text_among(members, "content", "filecontent")
     if action == "patch":
         content = None
@@ -56,7 +61,10 @@ def memorizes(draft: Draft) -> None:
         else:
             draft.file(Operation.READ, path)
         return
-    files = _PROJECT_FILES if draft.members.get("scope") == "project" else _FILES
+    if draft.members.get("scope") == "project":
+        files = _PROJECT_FILES
+    else:
+        files = _FILES
     place = files.get(draft.agent or "")
     if place is not None and draft.members.get("fact") is not None:
         draft.author(Operation.APPEND, place)

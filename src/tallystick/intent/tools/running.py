@@ -86,7 +86,9 @@ def _list_in(text: str) -> list[Json] | None:
 
 
 def _code_of(draft: Draft) -> str | None:
-    return draft.text if draft.text is not None else text_among(draft.members, *NAMES.code)
+    if draft.text is not None:
+        return draft.text
+    return text_among(draft.members, *NAMES.code)
 
 
 def _runs(draft: Draft, language: str) -> None:

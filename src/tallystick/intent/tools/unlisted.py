@@ -31,23 +31,38 @@ def runs_git(draft: Draft, method: str) -> None:
         words = ()
     if words:
         place = text_among(draft.members, *_PLACES)
-        draft.programs.append(("git", *(("-C", place) if place is not None else ()), *words))
+        if place is not None:
+            words = ("-C", place, *words)
+        draft.programs.append(("git", *words))
+
+
+def _given(members: Members, *names: str) -> tuple[str, ...]:
+    """The member of one of these names as a word of a command; no word if there is none."""
+    found = text_among(members, *names)
+    if found is None:
+        return ()
+    return (found,)
 
 
 def _words(verb: str, members: Members) -> tuple[str, ...]:
     is_forced = any(members.get(name) is True for name in ("force", "forcedelete"))
     match verb:
         case "reset" if (mode := text_among(members, "mode")) is not None:
-            commit = text_among(members, "commit", "target", "ref")
-            return ("reset", f"--{mode}", *((commit,) if commit is not None else ()))
+            return ("reset", f"--{mode}", *_given(members, "commit", "target", "ref"))
         case "push":
-            named = [name for key in ("remote", "branch") if (name := text_among(members, key)) is not None]
-            return ("push", *(("--force",) if is_forced else ()), *named)
+            named = (*_given(members, "remote"), *_given(members, "branch"))
+            if is_forced:
+                return ("push", "--force", *named)
+            return ("push", *named)
+        case "clean" if is_forced and members.get("directories") is True:
+            return ("clean", "-f", "-d")
         case "clean" if is_forced:
-            return ("clean", "-f", *(("-d",) if members.get("directories") is True else ()))
+            return ("clean", "-f")
         case "branch" if (text_among(members, "operation", "mode", "action") or "").startswith("delete"):
-            name = text_among(members, "branchname", "name", "branch")
-            return ("branch", "-D" if is_forced else "-d", *((name,) if name is not None else ()))
+            flag = "-d"
+            if is_forced:
+                flag = "-D"
+            return ("branch", flag, *_given(members, "branchname", "name", "branch"))
         case "stash" if text_among(members, "mode", "operation", "action") in ("drop", "clear"):
             return ("stash", text_among(members, "mode", "operation", "action") or "")
         case "checkout" if is_forced:
