@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-
-import pytest
-
-from tallystick.model.decision import Call, Effect
+from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.step import Json
 from tallystick.policy.calls.reader import read_call
-from tallystick.policy.content.written import FETCHED, is_notebook, news, told
+from tallystick.policy.content.written import FETCHED, news, told
 from tests.policy.risks.readings import FOLDER, HOME, Bare
 from tests.support.cases import each, each_case
-from tests.support.working import Work
 
 WRITES = (Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST, Operation.CREATE)
 NOTES = f"{FOLDER}/NOTES.md"
@@ -105,45 +99,3 @@ def test_what_a_host_sends_is_told_apart() -> None:
 def test_the_content_of_a_file_tells_as_well() -> None:
     assert told(Bare({NOTES: POISON}), NOTES, tell) == {"cheese"}  # type: ignore[arg-type]
     assert told(Bare({}), NOTES, tell) == frozenset()  # type: ignore[arg-type]
-
-
-RULE = "inspection.writes-dangerous"
-
-
-@pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Work]:
-    with Work(tmp_path_factory.mktemp("machine")) as made:
-        yield made
-
-
-def edit(work: Work, source: str, kind: str = "code") -> dict[str, Json]:
-    return {
-        "notebook_path": str(work.project / "a.ipynb"),
-        "new_source": source,
-        "cell_type": kind,
-        "edit_mode": "insert",
-    }
-
-
-@each_case("source")
-def test_a_cell_that_would_be_refused_if_it_ran_is_warned_of(work: Work, source: str) -> None:
-    said = work.ask("NotebookEdit", edit(work, source))
-    assert (said.effect, RULE in said.rules) == (Effect.WARN, True)
-    whole = json.dumps({"cells": [{"cell_type": "code", "source": source.splitlines(keepends=True)}]})
-    assert RULE in work.ask("Write", {"file_path": str(work.project / "b.ipynb"), "content": whole}).rules
-
-
-@each_case("source, kind")
-def test_ordinary_cells_and_text_for_people_are_silent(work: Work, source: str, kind: str) -> None:
-    assert work.ask("NotebookEdit", edit(work, source, kind)).effect is Effect.ALLOW
-
-
-def test_a_notebook_is_known_by_its_name() -> None:
-    assert is_notebook("/p/A.IPYNB")
-    assert not is_notebook("/p/a.ipynb.md")
-
-
-@each("name", ["source", "code", "cell_source"])
-def test_a_cell_that_is_run_is_judged_as_what_it_does(work: Work, name: str) -> None:
-    said = work.ask("mcp__jupyter__insert_execute_code_cell", {"cell_index": 1, name: "!cat ~/.ssh/id_rsa"})
-    assert said.effect is Effect.DENY

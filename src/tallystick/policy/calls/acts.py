@@ -23,10 +23,10 @@ from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.calls.repositories import changed_repositories
 from tallystick.policy.calls.unnamed_files import Incidental, is_shallow, listed, wholes
 from tallystick.policy.content.credentials import credentials_in
-from tallystick.policy.content.inspection import run_tags, written_tags
+from tallystick.policy.content.inspection import cell_tags, is_notebook, run_tags, written_tags
 from tallystick.policy.content.prompt_injection import tags_of
 from tallystick.policy.content.unasked import may_run, runs_of, switches_of
-from tallystick.policy.content.written import cell_tags, is_notebook, news, told
+from tallystick.policy.content.written import news, told
 from tallystick.policy.facts import Act, Action, FileFacts, Place, ProgramFacts
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.kinds.secrets import is_exempt

@@ -168,7 +168,6 @@ def _is_shell(reading: Reading, known: frozenset[str]) -> bool:
 
 
 _MOST_WINDOWS_TEXT = 48 << 10
-_MOST_WINDOWS_TEXTS = 20
 _CMDLET = re.compile(r"[A-Z][a-z]{1,14}-[A-Z][A-Za-z]{2,40}")
 _ALIASES = programs_with("cmdlet")
 _OF_CMD = programs_with("command-of-cmd")
@@ -195,7 +194,7 @@ def windows_texts(commands: Sequence[str], readings: Iterable[Reading]) -> Itera
     found = _kinds_of_windows(readings)
     if not found:
         return
-    for text in commands[:_MOST_WINDOWS_TEXTS]:
+    for text in commands[:_MOST_TEXTS]:
         text = text[:_MOST_WINDOWS_TEXT]
         if "pwsh" in found:
             yield ("pwsh", "-Command", text)
@@ -235,7 +234,7 @@ def _handed_over(text: str) -> Iterator[tuple[str, ...]]:
         options = found["options"]
         is_cmd = found["shell"].lower() == "cmd"
         takes = _TAKES_TEXT.search(options) is not None
-        if n >= _MOST_WINDOWS_TEXTS or (is_cmd and not takes) or (not takes and _TAKES_FILE.search(options)):
+        if n >= _MOST_TEXTS or (is_cmd and not takes) or (not takes and _TAKES_FILE.search(options)):
             continue
         inner = _unquoted(text[found.end() :])
         if not takes and inner.partition(" ")[0].lower().endswith((".ps1", ".psm1")):

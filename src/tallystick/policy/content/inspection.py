@@ -1,8 +1,9 @@
 """What the content of a file tells of it, before it runs and when it is written: tags.
 
-Owns which content is code, the tags, and that they belong to a digest: what holds something else has other tags. Must not
-know what follows from a tag, nor open a file. A call's own intents come from `reading`; tags are for what is only written
-now, for what the record keeps, and for content that could not be inspected.
+Owns which content is code (also in cells of notebooks, but not how those are cut), the tags, and that they belong to a
+digest: what holds something else has other tags. Must not know what follows from a tag, nor open a file. A call's own
+intents come from `reading`; tags are for what is only written now, for what the record keeps, and for content that
+could not be inspected.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from hashlib import sha256
 from ahocorasick_rs import AhoCorasick
 
 from tallystick.intent.actions import Reading
+from tallystick.intent.code.notebooks import cells, in_cell
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.intent.shell.files import language_of
 from tallystick.intent.shell.recipes import package_scripts
 from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
+from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.intent.tools.uses import Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Intent
+from tallystick.model.step import Json
 from tallystick.policy.calls.high_impact import GRAVE, grave
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks import bombs, concealed, defences, disks, machine, reverse_shells
@@ -133,6 +137,40 @@ def written_tags(intent: Intent, home: str) -> frozenset[str]:
     if language is None:
         return frozenset()
     return content_tags(intent.content, language, home=home, name=posixpath.basename(intent.target))
+
+
+# Cells of notebooks ----------------------------------------------------------------------------------------------------
+
+_NOT_NEW = frozenset(("oldstring", "oldtext", "oldstr", "oldsource", "search", "description", "explanation"))
+_MOST_CELLS = 50
+_MOST_CELL = 64 << 10
+
+
+def is_notebook(path: str) -> bool:
+    """Whether a path is a notebook's, by its name."""
+    return path.lower().endswith(".ipynb")
+
+
+def cell_tags(intent: Intent, reading: CallReading) -> frozenset[str]:
+    """The tags of what an intent writes into a notebook, as far as the call tells it."""
+    if intent.content is not None:
+        found = cells(intent.content)
+    else:
+        found = _edited_cells(reading.call.args)
+    tags: set[str] = set()
+    for language, text in found:
+        tags |= content_tags(text[:_MOST_CELL], language, home=reading.home)
+    return frozenset(tags)
+
+
+def _edited_cells(args: Json) -> Iterator[tuple[str, str]]:
+    """The code that an edit brings. Text for people is none."""
+    texts = [(plain_name(name), text) for name, text in strings(args)][:_MOST_CELLS]
+    if any(name == "celltype" and text in ("markdown", "raw") for name, text in texts):
+        return
+    for name, text in texts:
+        if name not in _NOT_NEW:
+            yield from in_cell(text[:_MOST_CELL])
 
 
 # What a text does -----------------------------------------------------------------------------------------------------

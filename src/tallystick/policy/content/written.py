@@ -1,20 +1,17 @@
 """What text a call puts into a file, as far as the call and the files it names tell.
 
-Owns where that text stands: in the call, in the files that it copies, in a part that it replaces, in the cells of a
-notebook. Must not know what the text says, nor how cells are cut (`intent.code.notebooks`). Only what is new counts:
-what stood there before is no one's doing now.
+Owns where that text stands: in the call, in the files that it copies, in a part that it replaces. Must not know what
+the text says. Only what is new counts: what stood there before is no one's doing now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tallystick.intent.code.notebooks import cells, in_cell
-from tallystick.intent.tools.arguments import plain_name, strings
+from tallystick.intent.tools.arguments import plain_name
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.step import Json
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.content.inspection import content_tags
 from tallystick.policy.world import Content, World
 
 FETCHED = "fetched"
@@ -162,35 +159,3 @@ def _added(text: str) -> str:
     if not text.startswith(("***", "---", "diff ", "@@", "Index: ")) and "\n@@" not in text:
         return text
     return "\n".join(line[1:] for line in text.split("\n") if line[:1] == "+" and line[:3] != "+++")
-
-
-_NOT_NEW = frozenset(("oldstring", "oldtext", "oldstr", "oldsource", "search", "description", "explanation"))
-_MOST_CELLS = 50
-_MOST_CELL = 64 << 10
-
-
-def is_notebook(path: str) -> bool:
-    """Whether a path is a notebook's, by its name."""
-    return path.lower().endswith(".ipynb")
-
-
-def cell_tags(intent: Intent, reading: CallReading) -> frozenset[str]:
-    """The tags of what an intent writes into a notebook, as far as the call tells it."""
-    if intent.content is not None:
-        found = cells(intent.content)
-    else:
-        found = _edited_cells(reading.call.args)
-    tags: set[str] = set()
-    for language, text in found:
-        tags |= content_tags(text[:_MOST_CELL], language, home=reading.home)
-    return frozenset(tags)
-
-
-def _edited_cells(args: Json) -> Iterator[tuple[str, str]]:
-    """The code that an edit brings. Text for people is none."""
-    texts = [(plain_name(name), text) for name, text in strings(args)][:_MOST_CELLS]
-    if any(name == "celltype" and text in ("markdown", "raw") for name, text in texts):
-        return
-    for name, text in texts:
-        if name not in _NOT_NEW:
-            yield from in_cell(text[:_MOST_CELL])
