@@ -94,10 +94,9 @@ def worst(rows: Sequence[TagRow]) -> TagRow | None:
 
 def meaning(tag: str) -> str:
     """What a tag says, for people."""
-    from tallystick.policy.content.inspection import TAGS
-    from tallystick.policy.risks import RISKS
+    from tallystick.policy.content.inspection import MEANINGS
 
-    return TAGS.get(tag) or RISKS.get(tag) or tag
+    return MEANINGS.get(tag, tag)
 
 
 def _weight(tag: str) -> tuple[str, str]:

@@ -259,7 +259,7 @@ def _finding(meta: Mapping[str, Json], values: Mapping[str, Json]) -> Finding:
 
 
 def _id(value: Json) -> int | None:
-    is_number = isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit() and len(value) <= 19
+    is_number = isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit() and len(value) <= 20
     if is_number and abs(int(value)) < 1 << 63:
         return int(value)
     return None

@@ -50,6 +50,11 @@ decodes-and-runs
 GRAVE_RISKS = frozenset(_WORDS.split())
 """Of `risks.RISKS` those that are tags as well."""
 _MODULES = (bombs, concealed, defences, disks, machine, reverse_shells)
+MEANINGS: dict[str, str] = {
+    **{name: meaning for module in _MODULES for name, meaning in module.RISKS.items() if name in GRAVE_RISKS},
+    **TAGS,
+}
+"""What each tag of a content means."""
 _SIGNS = """
 .ssh .aws .env .netrc .gnupg .kube .docker .npmrc .pypirc .pgpass .my.cnf id_rsa id_ed25519 id_ecdsa credentials /secrets
 secrets. passwd /shadow .pem .key keychain -token _history /cookies gcloud /gh/ .azure wallet.dat .vault
