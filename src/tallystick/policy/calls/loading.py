@@ -15,6 +15,7 @@ from ahocorasick_rs import AhoCorasick
 from msgspec.structs import replace
 
 from tallystick.catalog.agents import dotfiles, folder_names
+from tallystick.catalog.loading import load
 from tallystick.intent.actions import Reading, Snippet
 from tallystick.intent.code.notebooks import cells
 from tallystick.intent.shell.commands import Environment
@@ -59,19 +60,11 @@ _OF_NAME = {
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _WITH_CONTEXT = frozenset(("tasks.py", "fabfile.py", "noxfile.py", "dodo.py", "SConstruct", "wscript"))
 """Python whose functions are given what runs commands: `c.run("…")`."""
-_SIGNS = """
-.ssh .aws .env .netrc .gnupg .kube .docker .npmrc .pypirc .bash .zsh .profile credential secret passwd shadow authorized
-expanduser path.home homedir getenv environ $home "home" 'home' ~/ /etc/ /dev/ /proc/ /root /home/ /users/ /var/
-os.system popen subprocess child_process execsync spawn exec( eval( compile( system( shell_exec passthru shell=
-rmtree rmsync rm_rf unlink remove( removesync rm(
-socket urlopen requests. httpx fetch( http:// https:// net/http axios urlretrieve smtplib ftplib
-__import__ importlib marshal ctypes base64 atob( fromhex fork( %x( open3 crontab launchagents
-"""
 _OF_AGENTS = (
     *(f"{name}{end}" for name in sorted(folder_names()) for end in ("/", "\\", '"', "'")),
     *dotfiles(),
 )
-_TELLING = AhoCorasick([*_SIGNS.split(), *_OF_AGENTS])
+_TELLING = AhoCorasick([*load("telling/code", dict[str, tuple[str, ...]])["words"], *_OF_AGENTS])
 """What a text must have for it to do anything that matters: most modules and tests have none of it."""
 
 

@@ -15,6 +15,7 @@ from hashlib import sha256
 
 from ahocorasick_rs import AhoCorasick
 
+from tallystick.catalog.loading import load
 from tallystick.intent.actions import Reading
 from tallystick.intent.code.notebooks import cells, in_cell
 from tallystick.intent.shell.commands import Environment
@@ -55,21 +56,9 @@ MEANINGS: dict[str, str] = {
     **TAGS,
 }
 """What each tag of a content means."""
-_SIGNS = """
-.ssh .aws .env .netrc .gnupg .kube .docker .npmrc .pypirc .pgpass .my.cnf id_rsa id_ed25519 id_ecdsa credentials /secrets
-secrets. passwd /shadow .pem .key keychain -token _history /cookies gcloud /gh/ .azure wallet.dat .vault
-.bashrc .bash_ .profile .zsh authorized_keys crontab cron.d /etc/ launchagents launchdaemons systemd autostart config/fish
-169.254 0xa9fe 2852039166 fd00:ec2 100.100.100 computemetadata metadata.google instance-data
-rmtree rm_rf removeall remove_dir removedirector deletedirector deltree rimraf rmsync rmdirsync -rf -fr --recursive
-remove-item
-rm~-r /dev/ mkfs diskpart wipefs physicaldrive
-socket dup2 ncat netcat nc~-e nc~-l nc~-c socat telnet pty.spawn tcpclient
-os.fork fork() fork; :()
-iptables nftables nft~ ufw~ firewall pfctl auditctl auditd setenforce apparmor defender /var/log selinux spctl csrutil
-kill~-9 killall kill(-1 taskkill
-b64decode base64 atob( fromhex unhexlify decompress marshal.loads fromcharcode unpack gzinflate rot13
-"""
-_TELLING = AhoCorasick([sign.replace("~", " ") for sign in _SIGNS.split()])
+_TELLING = AhoCorasick(
+    [word.replace("~", " ") for word in load("telling/content", dict[str, tuple[str, ...]])["words"]]
+)
 """What a text must have for it to get any tag."""
 _MOST = 256 << 10
 _MOST_KNOWN = 4096

@@ -51,6 +51,10 @@ class _Facts(Entry, frozen=True):
     temporary_roots: frozenset[str]
     folders: frozenset[str]
     personal: frozenset[str]
+    endings: tuple[str, ...]
+    files: tuple[str, ...]
+    folder_patterns: tuple[str, ...]
+    caches: tuple[str, ...]
 
 
 _FACTS = load("kinds/system", _Facts)
@@ -62,25 +66,9 @@ _REPOSITORY = re.compile(
     r"(?:.*/)?(?:\.git|\.hg|\.svn|\.jj|\.bzr|_darcs|\.fossil)"
     r"(?:/(?:objects|refs|head|config|packed-refs|logs|store|modules|worktrees|wc\.db)(?:/.*)?)?"
 )
-_FOLDER_LIKE = re.compile(
-    r"cmake-build-.*|bazel-.*|.*\.egg-info|.*\.dist-info|.*\.dsym|.*\.xcresult|.*[-_.]cache|build-.*|.*-build"
-)
-_FILE_LIKE = re.compile(
-    r".*\.(?:o|obj|lo|la|a|so|dylib|dll|lib|pdb|ilk|exp|pyc|pyo|pyd|class|whl|egg|gcda|gcno|gcov|gch|pch|log|tmp|temp|swp|swo"
-    r"|orig|rej|tsbuildinfo|lcov|prof|profraw|profdata|aux|toc|lof|lot|fls|out|fdb_latexmk|bbl|blg|nav|snm|vrb|pid|hi|dyn_o|dyn_hi|beam|rbc"
-    r"|eslintcache|stackdump|cover|coverprofile|test|trace)|.*~|.*\.synctex\.gz|\.ds_store|thumbs\.db|desktop\.ini|\.coverage(?:\..*)?"
-    r"|coverage\.(?:xml|json|out|txt)|lcov\.info|junit.*\.xml|nohup\.out|a\.out|core(?:\.\d+)?|\.eslintcache|\.stylelintcache|npm-debug\.log.*"
-    r"|(?:package-lock|npm-shrinkwrap|composer)\.(?:json|lock)|(?:yarn|poetry|uv|pdm|pipfile|gemfile|cargo|mix|pubspec|podfile|flake|bun|deno)\.lock"
-    r"|pnpm-lock\.yaml|bun\.lockb|go\.sum|packages\.lock\.json|gradle\.lockfile|cmakecache\.txt|compile_commands\.json|\.ninja_(?:log|deps)"
-)
-_CACHES = re.compile(
-    r"(?:\.cache|library/caches|\.ccache|\.npm|\.yarn|\.pnpm-store|\.local/share/(?:pnpm/store|trash)|\.trash|library/pnpm/store"
-    r"|\.cargo/(?:registry|git)|\.rustup/(?:tmp|downloads)|\.gradle/(?:caches|daemon|wrapper/dists)|\.m2/repository|\.ivy2/cache|\.sbt/boot"
-    r"|\.nuget/packages|\.bun/install/cache|\.conda/pkgs|(?:mini|ana)conda3?/pkgs|\.pub-cache|\.cocoapods|\.terraform\.d/plugin-cache"
-    r"|go/pkg(?:/mod)?|library/developer/(?:xcode/deriveddata|coresimulator/caches)|library/logs|appdata/local/(?:temp|npm-cache|pip/cache|yarn/cache)"
-    r"|\.deno|\.esbuild|\.electron|\.node-gyp|\.composer/cache|\.bundle/cache|\.hex/packages|\.mypy_cache|\.pytest_cache|\.ipython/profile_default/db"
-    r"|\.pyenv/cache|\.thumbnails|\.local/state|\.vscode-server/(?:bin|data/logs)|__pycache__)(?=/|$)"
-)
+_FOLDER_LIKE = re.compile("|".join(_FACTS.folder_patterns))
+_FILE_LIKE = re.compile("|".join((rf".*\.(?:{'|'.join(_FACTS.endings)})", *_FACTS.files)))
+_CACHES = re.compile(rf"(?:{'|'.join(_FACTS.caches)})(?=/|$)")
 
 _NOTES = re.compile(
     rf"(?:{'|'.join(re.escape(folder) for folder in agents_folders())})/(?:{'|'.join(CONVENTIONS.note_folders)})(?=/)"

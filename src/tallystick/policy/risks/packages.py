@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.catalog.programs import fact_of_programs, programs_with, words_of
 from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.calls.reading import CallReading
@@ -23,21 +23,7 @@ RISKS: dict[str, str] = {
     "remote-index": "Packages are taken from an index that is neither public nor listed.",
 }
 _MANAGERS = programs_with("package-manager")
-_INDEXES = [
-    "-i",
-    "--index-url",
-    "--extra-index-url",
-    "--index",
-    "--default-index",
-    "--find-links",
-    "-f",
-    "--registry",
-    "--source",
-    "--index-server",
-    "--repository",
-    "--add-source",
-    "--channel",
-]
+_INDEXES = words_of("pip", "indexes")
 _IN_CODE = re.compile(
     r"""\b(?:install\.packages|install_url|install_git|Pkg\.(?:add|develop)|fetchTarball|fetchGit|fetchurl)
     \s{0,3}[({]?\s{0,3}(?:url\s{0,3}=\s{0,3})?["']?((?:https?|git)://[^"'\s)]{1,300})""",
