@@ -27,7 +27,6 @@ NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "build", "dist", "man", "
 TESTS_WITHOUT_SOURCE = {
     "catalog/test_schemas.py": "the code outside the catalogue, which asks for each of its members",
     "catalog/test_literals.py": "the code outside the catalogue, which has few lists of programs' names, and no agent's",
-    "catalog/test_schemas.py": "all schemas of the catalogue, wherever they are",
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",
     "seal/test_worked_example.py": "docs/format.md 18, which takes the whole package",
