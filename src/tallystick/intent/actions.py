@@ -106,7 +106,7 @@ class Read(msgspec.Struct, frozen=True):
 
 
 def or_hole(text: str | None) -> str:
-    """A text as a part of another one: a hole where nothing is known of it."""
+    """A text as a part of another one: a hole where it is not known."""
     if text is None:
         return HOLE
     return text

@@ -37,7 +37,7 @@ def runs_git(draft: Draft, method: str) -> None:
 
 
 def _given(members: Members, *names: str) -> tuple[str, ...]:
-    """The member of one of these names as a word of a command; no word if there is none."""
+    """The member of one of these names as a word of a command; no word without it."""
     found = text_among(members, *names)
     if found is None:
         return ()
