@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tallystick.graph import rules
-from tallystick.graph.graph import Graph
-from tallystick.graph.project import project
+from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.project import Depth, forget, project
 from tallystick.graph.row_writer import (
     ROOM,
     Writer,
@@ -19,6 +23,7 @@ from tallystick.graph.row_writer import (
 )
 from tallystick.graph.tables import EdgeRow, RequestState, SessionState, StepRow
 from tests.graph.making import Session, sid_of
+from tests.support.laws import examples
 
 
 def told(sid: str = "", *, steps: int = 3) -> Session:
@@ -81,6 +86,114 @@ def test_a_session_that_grows_into_another_moves(graph: Graph, monkeypatch: pyte
     ]
     assert len(graph.rows("SELECT rowid FROM search WHERE search MATCH 'word2'")) == 2
     assert len(graph.rows("SELECT rowid FROM search WHERE search MATCH 'word8'")) == 1
+
+
+# No two sessions share an id -------------------------------------------------------------------------------------------
+
+CALLS = 4
+LONGEST = 2 + 3 * CALLS
+STEP_IDS = {
+    "steps": "id",
+    "requests": "request_id",
+    "agent_events": "step_id",
+    "system_events": "event_id",
+    "intents": "step_id",
+    "accesses": "step_id",
+    "flows": "target_step",
+    "artifact_observations": "agent_event_id",
+    "scripts": "step_id",
+}
+"""Tables with rows of steps, and the column that has the id of the step."""
+
+
+def neighbour(place: int) -> Session:
+    """A session whose first id would be `place`: places are close together, and sessions longer than the gaps."""
+    session = Session(sid=f"{place << 2:016x}{place:016x}")
+    session.begin()
+    session.prompt("write it")
+    for k in range(CALLS):
+        session.add("tool_call", {"tool": "Write", "corr": f"c{k}", "request": 1}, cwd="/w", args=written(k))
+        session.add("tool_result", {"corr": f"c{k}", "success": True, "request": 1})
+        session.add("file_effect", {"source": "watch", "effect": "create"}, path=f"/w/{k}")
+    return session
+
+
+def written(k: int) -> dict[str, str]:
+    return {"file_path": f"/w/{k}", "content": "cp a b"}
+
+
+def check_that_ids_are_apart(graph: Graph, sizes: dict[str, int]) -> None:
+    """Every session has all ids from its first one on, and no row of a step has an id that is not in one of these ranges."""
+    ranges = graph.rows("SELECT first_id, first_id + size, session_id, size FROM sessions ORDER BY first_id, size")
+    assert {sid: size for _, _, sid, size in ranges} == sizes
+    for (_, end, *_), (begin, *_) in pairwise(ranges):
+        assert end <= begin, ranges
+    for first, end, sid, size in ranges:
+        assert graph.rows("SELECT id FROM steps WHERE session_id = ? ORDER BY n", (sid,)) == [
+            (first + n,) for n in range(size)
+        ]
+        assert graph.rows("SELECT DISTINCT session_id FROM steps WHERE id >= ? AND id < ?", (first, end)) == [(sid,)]
+    within = "SELECT 1 FROM sessions x WHERE t.{0} >= x.first_id AND t.{0} < x.first_id + x.size"
+    for table, column in STEP_IDS.items():
+        alone = f"SELECT {column} FROM {table} t WHERE {column} > 0 AND NOT EXISTS ({within.format(column)})"
+        assert graph.rows(alone) == [], table
+
+
+def test_a_session_whose_every_wanted_place_is_taken_finds_another(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = neighbour(0), neighbour(1000)
+    project(graph, [one.journal(), two.journal()])
+    wanted = [0, 1, LONGEST - 1, 1000 - ROOM + 1, 999, 1000, 1000 + LONGEST - 1]
+    monkeypatch.setattr("tallystick.graph.row_writer.ids_of", lambda _sid: iter([*wanted, 5000]))
+    assert new_session(graph, sid_of("three"), inode=1, room=ROOM).first_id == 5000
+    for free in (LONGEST, 1000 + LONGEST):
+        monkeypatch.setattr("tallystick.graph.row_writer.ids_of", lambda _sid, free=free: iter([free]))
+        assert new_session(graph, sid_of("three"), inode=1, room=1000 - LONGEST).first_id == free
+    monkeypatch.setattr("tallystick.graph.row_writer.ids_of", lambda _sid: iter([LONGEST, 5000]))
+    assert new_session(graph, sid_of("three"), inode=1, room=1000 - LONGEST + 1).first_id == 5000
+
+
+@given(
+    places=st.lists(st.integers(0, 40), min_size=2, max_size=8, unique=True),
+    room=st.integers(1, 6),
+    data=st.data(),
+)
+@settings(deadline=None, max_examples=examples(40))
+@pytest.mark.timeout(60)
+def test_ids_of_two_sessions_are_never_the_same(places: list[int], room: int, data: st.DataObject) -> None:
+    """However sessions grow, are projected again, are forgotten and come back."""
+    sessions = {session.sid: session for session in map(neighbour, places)}
+    sizes: dict[str, int] = {}
+    inodes = dict.fromkeys(sessions, 1)
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tallystick.graph.row_writer.ROOM", room)
+        patch.setattr("tallystick.graph.project._STEPS_A_TRANSACTION", data.draw(st.integers(2, 30)))
+        with Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
+            for _ in range(data.draw(st.integers(1, 5))):
+                some = data.draw(st.lists(st.sampled_from(sorted(sessions)), min_size=1, unique=True))
+                match data.draw(st.sampled_from(["grow", "grow", "again", "forget"])):
+                    case "grow":
+                        sizes |= {sid: data.draw(st.integers(sizes.get(sid, 1), LONGEST)) for sid in some}
+                    case "again":  # their files are others now
+                        inodes |= {sid: inodes[sid] + 1 for sid in some}
+                    case "forget":
+                        forget(graph, some)
+                        sizes = {sid: size for sid, size in sizes.items() if sid not in some}
+                project(
+                    graph,
+                    [sessions[sid].journal(steps=size, inode=inodes[sid]) for sid, size in sizes.items()],
+                    depth=data.draw(st.sampled_from(Depth)),
+                )
+                check_that_ids_are_apart(graph, sizes)
+
+
+def test_the_ids_of_many_sessions_are_apart(graph: Graph) -> None:
+    sessions = [neighbour(place) for place in range(0, 120, 2)]
+    project(graph, [session.journal(steps=5) for session in sessions])
+    grown = {session.sid: 5 + n % 8 for n, session in enumerate(sessions)}
+    project(graph, [session.journal(steps=grown[session.sid]) for session in sessions])
+    check_that_ids_are_apart(graph, grown)
 
 
 def test_a_removed_session_leaves_no_rows_and_the_text_of_none(graph: Graph) -> None:

@@ -164,6 +164,9 @@ def test_a_sub_agent_hangs_on_the_step_that_started_it(read_events: ReadEvents) 
     parent, child = read_events(codex, MAIN), read_events(codex, SUB_AGENT)
     [start] = steps_of(parent, "subagent_start")
     [end] = steps_of(parent, "subagent_end")
+    assert (start.meta["status"], start.meta["model"], start.source_id) == ("started", "gpt-5.5", f"{CHILD}/start")
+    assert (end.meta["status"], end.meta.get("model")) == ("completed", None)
+    assert str(start.ts) < str(end.ts)
     opening = child[0]
     assert isinstance(opening, Opening)
     assert (opening.session, opening.kind) == (CHILD, SessionKind.CHILD)
@@ -173,6 +176,17 @@ def test_a_sub_agent_hangs_on_the_step_that_started_it(read_events: ReadEvents) 
     tasks = [step for step in steps_of(child, "user") if step.meta["origin"] == "parent"]
     assert len(tasks) == 1
     assert not any(step.opens_request for step in steps_of(child))
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_"),
+    [({}, "start"), ({"kind": "started"}, "start"), ({"kind": "completed"}, "end"), ({"kind": "failed"}, "end")],
+)
+def test_only_what_says_started_or_nothing_starts_a_sub_agent(kind: dict[str, Json], type_: str) -> None:
+    events = read(header(), event("collab_agent_spawn_end", call_id="c1", new_thread_id="t2", **kind))
+    [step] = [step for step in steps_of(events) if step.type.startswith("subagent_")]
+    assert (step.type, step.meta["child"]) == (f"subagent_{type_}", "t2")
+    assert step.meta["status"] == kind.get("kind", "started")
 
 
 def test_calls_of_a_script_are_inside_it_and_the_model_is_not_shown_them(read_events: ReadEvents) -> None:

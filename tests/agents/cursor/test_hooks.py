@@ -53,6 +53,20 @@ def test_a_prompt_opens_a_request() -> None:
     assert (prompt.type, prompt.opens_request, prompt.meta["run"]) == ("user", True, "g1")
 
 
+def test_a_sub_agent_starts_with_its_task_and_ends_with_its_summary() -> None:
+    named = {"subagent_id": "a1", "subagent_type": "explore"}
+    start = _step("subagentStart", task="look around", **named)
+    end = _step("subagentStop", summary="it is there", status="completed", **named)
+    assert (start.type, start.source_id, start.values) == (
+        "subagent_start",
+        "hook/a1/start",
+        {"content.text": "look around"},
+    )
+    assert (end.type, end.source_id, end.values) == ("subagent_end", "hook/a1/end", {"content.text": "it is there"})
+    assert (start.meta["child"], end.meta["child"]) == ("a1", "a1")
+    assert ("status" in start.meta, end.meta["status"]) == (False, "completed")
+
+
 def test_the_session_is_the_conversation() -> None:
     payload = _parsed("sessionEnd", reason="completed", user_email="a@example.org")
     assert (payload.session, payload.ends) == ("c1", True)

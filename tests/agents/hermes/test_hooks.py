@@ -32,10 +32,11 @@ def test_a_sub_agent_is_a_session_below_its_parents() -> None:
     children = [opening for opening in openings(found) if opening.kind is SessionKind.CHILD]
     assert [(child.parent, child.meta["agent_role"]) for child in children] == [(Ref(session=root), "leaf")]
     (start,), (end,) = steps(found, "subagent_start"), steps(found, "subagent_end")
-    assert {start.source_id, end.source_id} == {
+    assert (start.source_id, end.source_id) == (
         f"hook/{children[0].session}/start",
         f"hook/{children[0].session}/end",
-    }
+    )
+    assert start.values["content.text"] == "LIVE-SUBAGENT: make the file subagent.txt"
     assert start.session == end.session == root
     assert (end.meta["status"], end.values["content.text"]) == ("completed", "The file is there.")
 

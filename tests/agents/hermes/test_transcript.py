@@ -344,6 +344,7 @@ def test_a_delegation_is_a_start_and_an_end() -> None:
     row = {"delegation_id": "d1", "parent_session_id": "s", "dispatched_at": 1e9, "completed_at": 1e9 + 9}
     row |= {"state": "completed", "result_json": '{"summary": "done"}', "owner_pid": 1}
     events = fed([session("s"), asked(1, "s", ("c", "delegate_task", {})), announced, ("async_delegations", row)])
+    assert (find(events, "d1").type, find(events, "d1/end").type) == ("subagent_start", "subagent_end")
     assert find(events, "d1").after == (Ref("c/result"),)
     assert find(events, "d1/end").values == {"content.result": {"summary": "done"}}
     assert find(events, "d1/end").meta["state"] == "completed"

@@ -185,6 +185,28 @@ def test_spans_by_the_conventions_become_steps_of_the_service_that_sent_them() -
     assert steps(rest)[1].meta["tokens"] == {"input": 30, "output": 7, "cache_read": 20}
 
 
+@each(
+    "usage, counts",
+    [
+        ({"input_tokens": 50, "cache_creation.input_tokens": 8}, {"input": 42, "cache_write": 8}),
+        (
+            {"input_tokens": 50, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 8},
+            {"input": 22, "cache_read": 20, "cache_write": 8},
+        ),
+        ({"input_tokens": 5, "cache_read.input_tokens": 20}, {"input": 0, "cache_read": 20}),
+        ({"output_tokens": 5, "reasoning.output_tokens": 4}, {"output": 5, "reasoning": 4}),
+    ],
+)
+def test_what_a_cache_gave_or_took_is_taken_off_the_input_of_a_span(
+    usage: dict[str, Any], counts: dict[str, int]
+) -> None:
+    at = {f"gen_ai.usage.{name}": count for name, count in usage.items()}
+    (call,) = (
+        step for step in steps([event for _, event in from_spans(span("chat", at))]) if step.type == "model_call"
+    )
+    assert call.meta["tokens"] == counts
+
+
 def test_a_tool_span_is_a_call_and_its_end_and_a_failure_says_so() -> None:
     at = {
         "gen_ai.tool.name": "run",
@@ -207,6 +229,9 @@ def test_a_span_without_a_conversation_belongs_to_its_trace_s_and_an_agent_below
     found = steps([event for _, event in from_spans(tool, child, root)])
     assert {step.session for step in found} == {"talk"}
     assert [step.type for step in found] == ["user", "tool_call", "tool_result", "subagent_start", "subagent_end"]
+    start, end = found[-2:]
+    assert str(start.source_id).removesuffix("/start") == str(end.source_id).removesuffix("/end")
+    assert ("success" in start.meta, end.meta["success"], end.meta["duration_ms"]) == (False, True, 500)
 
 
 def test_a_prompt_told_by_the_agent_s_span_and_by_its_calls_is_one() -> None:
