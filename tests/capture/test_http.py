@@ -208,12 +208,16 @@ def test_an_error_in_the_handler_is_a_500_and_is_not_told_to_the_client() -> Non
     run(test)
 
 
-def test_more_connections_than_allowed_are_closed() -> None:
+def test_more_connections_than_allowed_are_closed_and_the_earlier_ones_go_on() -> None:
     async def test() -> None:
         async with listening(Seen(), limits=Limits(connections=1, idle_seconds=5)) as listener:
-            _, writer = await asyncio.open_connection(listener.host, listener.port)
+            reader, writer = await asyncio.open_connection(listener.host, listener.port)
             await until(lambda: listener.open_connections == 1)
             assert await ask(listener, post(b"x")) == b""
+            writer.write(post(b"earlier", close=False).replace(b"PORT", str(listener.port).encode()))
+            assert (await reader.readuntil(b"got earlier")).startswith(b"HTTP/1.1 200 ")
+            assert await ask(listener, post(b"x")) == b""
+            assert listener.open_connections == 1
             writer.close()
             await until(lambda: listener.open_connections == 0)
             assert status(await ask(listener, post(b"x"))) == 200

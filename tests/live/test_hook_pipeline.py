@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tallystick.errors import JournalError
 from tallystick.guard.policy_change import Change
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
+from tallystick.journal.signing import signer_place
 from tallystick.live.delivery import Delivery
 from tallystick.live.hook_pipeline import HookPipeline, Unfinished
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
@@ -97,6 +99,11 @@ def adapter(agent: str) -> HookAdapter | None:
     return Nameless() if agent == "nameless" else None
 
 
+def delivery(event: str, *, id: str = "-", spooled: bool = False, **said: Any) -> Delivery:
+    data = json.dumps({"session": "s", "event": event, **said}).encode()
+    return Delivery(agent="nameless", data=data, id=id, received="2026-11-22T02:00:00Z", spooled=spooled)
+
+
 class Recording:
     """A Live over a store of its own, with a clock that stands still until it is moved."""
 
@@ -118,10 +125,7 @@ class Recording:
         self.open()
 
     def tell(self, event: str, *, id: str = "-", spooled: bool = False, **said: Any) -> Reply:
-        data = json.dumps({"session": "s", "event": event, **said}).encode()
-        return self.live.take(
-            Delivery(agent="nameless", data=data, id=id, received="2026-11-22T02:00:00Z", spooled=spooled)
-        )
+        return self.live.take(delivery(event, id=id, spooled=spooled, **said))
 
     def steps(self, agent: str = "nameless") -> list[Recorded]:
         sid = self.session_writer.archive.find(agent, "s" if agent == "nameless" else "recorder")
@@ -272,6 +276,62 @@ def test_settings_that_were_changed_by_hand_are_recorded(recording: Recording) -
     recording.live.tick()
     changes = [step for step in recording.steps("tallystick") if step.type == "config_change"]
     assert [(step.meta["key"], step.values["content.after"]) for step in changes] == [("checkpoints.enabled", "off")]
+
+
+class Disk:
+    """How much of each file would survive a loss of power, as far as this process asked for it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._sizes: dict[int, int] = {}
+        self._sync, self._sync_folder = os.fdatasync, os.fsync
+        monkeypatch.setattr(os, "fdatasync", self._data_synced)
+        monkeypatch.setattr(os, "fsync", self._synced)
+
+    def _data_synced(self, descriptor: int) -> None:
+        self._sync(descriptor)
+        self._note(descriptor)
+
+    def _synced(self, descriptor: int) -> None:
+        self._sync_folder(descriptor)
+        self._note(descriptor)
+
+    def _note(self, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        self._sizes[status.st_ino] = status.st_size
+
+    def kept(self, path: Path) -> bytes:
+        """The bytes of a file that are safe, none if its name is not."""
+        if path.parent.stat().st_ino not in self._sizes:
+            return b""
+        return path.read_bytes()[: self._sizes.get(path.stat().st_ino, 0)]
+
+
+@pytest.mark.parametrize("effect", [Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY])
+def test_the_intent_of_a_call_is_on_disk_before_its_answer_is_given(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch, effect: Effect
+) -> None:
+    """Without a signer, too: what a call was about to do is known though the machine loses power while it runs."""
+    assert signer_place(recording.home) is None
+    disk = Disk(monkeypatch)
+    recording.decision = Decision(effect=effect, rules=("r1",), reason="because")
+    for number in range(3):
+        _, settle = recording.live.begin(delivery("before", tool="sh", args={"marked": f"call-{number}"}))
+        assert settle is not None
+        journal = recording.home.journal(recording.steps()[0].session)
+        assert journal is not None
+        assert f"call-{number}".encode() not in disk.kept(journal)
+        recording.live.settled(settle)
+        assert f"call-{number}".encode() in disk.kept(journal)
+        assert disk.kept(journal).endswith(b"\n")
+        assert (b'"decision"' in disk.kept(journal)) == (effect is not Effect.ALLOW)
+        recording.tell("before", tool="sh", args={"marked": f"whole-{number}"})
+        assert f"whole-{number}".encode() in disk.kept(journal)
+
+
+def test_what_is_told_of_a_call_that_ran_is_not_waited_for(recording: Recording) -> None:
+    recording.tell("before", tool="sh", args=1)
+    _, settle = recording.live.begin(delivery("after", tool="sh", args=1, output="done"))
+    assert settle is None
 
 
 def test_no_opinion_is_no_step_and_no_word(recording: Recording) -> None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import os
 import signal
 import socket
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from tallystick.agents.hooks import Reply
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.errors import TallystickError
 from tallystick.hook import VERSION
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
+from tallystick.live.delivery import Delivery
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.recorded import Recorded
+from tallystick.service.server import Server
 from tallystick.service.start import run
+from tallystick.service.wire import read_header
 from tallystick.trust.verify import verify_store
 from tests.service.conftest import Deliver, pre_tool_use
 from tests.support import hooks
@@ -57,6 +66,50 @@ def test_the_recorder_tells_which_sessions_are_live(home: Home, deliver: Deliver
     wait_for(live, 30.0)
     session = pre_tool_use()["session_id"]
     assert live() == [{"agent": "claude-code", "session": session, "folder": "/home/dev/project"}]
+
+
+class Slow:
+    """Live, as far as a server needs it for one delivery; its disk takes a while."""
+
+    def __init__(self, seconds: float) -> None:
+        self.events: list[str] = []
+        self.changes = 0
+        self._seconds = seconds
+
+    def begin(self, delivery: Delivery) -> tuple[Reply, Callable[[], None]]:
+        self.events.append("recorded")
+        return Reply(stdout=b"{}"), partial(time.sleep, self._seconds)
+
+    def settled(self, settle: Callable[[], None]) -> None:
+        settle()
+        self.events.append("on disk")
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01], ids=["quick disk", "slow disk"])
+def test_no_answer_is_given_before_what_it_waits_for_is_on_disk(home: Home, seconds: float) -> None:
+    """However the disk is waited for: by the thread that answers where it is quick, by another where it is not."""
+    live = Slow(seconds)
+    server = Server(Place(home.folder), cast("HookPipeline", live), idle_seconds=60)
+    header = read_header(b"TALLY1 2 claude-code - %s 1 1.1 -\n" % VERSION.encode())
+
+    async def delivered() -> bytes | None:
+        answered = asyncio.get_running_loop().create_future()
+
+        def answer(said: bytes | None) -> None:
+            live.events.append("answered")
+            answered.set_result(said)
+
+        server.deliver(header, b"{}", answer)
+        return await answered
+
+    async def test() -> None:
+        for _ in range(40):
+            assert await delivered() == b"0 2 0\n{}"
+            assert await server.take(header.delivery(b"{}")) == Reply(stdout=b"{}")
+            live.events.append("answered")
+
+    asyncio.run(test())
+    assert live.events == ["recorded", "on disk", "answered"] * 80
 
 
 def test_there_is_one_recorder_however_many_hooks_start_one_at_once(home: Home, deliver: Deliver) -> None:
