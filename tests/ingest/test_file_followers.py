@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tallystick.agents import adapters
+from tallystick.capture.discover import recognise
 from tallystick.capture.history import Piece
 from tallystick.ingest.file_followers import FollowedWhole
+from tallystick.ingest.import_ import Importer
 from tallystick.ingest.transcript_events import TranscriptFile
 from tallystick.ingest.transcript_follower import TranscriptFollower
+from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.ledger import ledger_entries
-from tests.support.following import Claude, Clock, kinds, prompt, says, steps_of
+from tests.support.following import Claude, Clock, answers, asks, kinds, prompt, says, steps_of
+from tests.support.laws import examples
 
 
 def test_the_last_message_is_recorded_when_the_agent_is_quiet(
@@ -255,3 +264,170 @@ def test_of_a_database_only_the_sessions_that_are_watched_are_recorded(
     witness.finish("opencode", sessions[0])
     assert 0 <= len(steps_of(home, session_writer, sessions[0], "opencode")) - before <= 2
     assert not [entry for entry in ledger_entries(home) if entry.type == "import"]
+
+
+# A torn tail ----------------------------------------------------------------------------------------------------------
+
+MESSAGES = st.sampled_from(["prompt", "says", "call"])
+TALKS = st.lists(MESSAGES, min_size=1, max_size=5)
+OPERATIONS = st.lists(
+    st.tuples(st.sampled_from(["go on", "go on", "tear", "tear", "cut", "replace"]), st.floats(0, 1), st.booleans()),
+    min_size=1,
+    max_size=8,
+)
+
+
+def talk(kinds_: list[str], first: int = 0) -> bytes:
+    """The lines of a conversation, of which no id is that of another with another `first`."""
+    claude = Claude.__new__(Claude)
+    claude.session, claude._last, claude._count = "5e551011", None, first
+    said = b""
+    for number, kind in enumerate(kinds_, first):
+        match kind:
+            case "prompt":
+                said += claude.lines(prompt(f"prompt {number} – naïve"))
+            case "says":
+                said += claude.lines(says(f"m{number}", f"word {number}"))
+            case "call":
+                said += claude.lines(asks(f"c{number}", "ls"), answers(f"c{number}", f"output {number}"))
+    return said
+
+
+def steps_told(steps: list[Recorded]) -> list[tuple[object, ...]]:
+    """What a record says, without what is another in each store: when it was recorded, and digests over hashes of it."""
+    return [
+        (
+            step.type,
+            step.values,
+            {name: value for name, value in step.meta.items() if name not in ("recorded", "input")},
+        )
+        for step in steps
+    ]
+
+
+def imported(folder: Path, transcript: Path) -> list[Recorded]:
+    """The record of one import of a file as it is now."""
+    home, known = Home(folder), adapters()
+    Archive.make(home)
+    archive = Archive(home)
+    try:
+        Importer(archive, known, UTC).run(recognise([transcript], known))
+        sid = archive.find("claude-code", "5e551011")
+        return [] if sid is None else list(read_session(home, sid))
+    finally:
+        archive.close()
+
+
+class Followed:
+    """A transcript that a test writes byte for byte, and what follows it meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.home = folder, Home(folder / "followed")
+        Archive.make(self.home)
+        self.path = folder / ".claude" / "projects" / "-p" / "5e551011.jsonl"
+        self.path.parent.mkdir(parents=True)
+        self.path.touch()
+        self.writer = SessionWriter(self.home)
+        self._follower = TranscriptFollower(self.writer, adapters(), clock=Clock())
+        self._follower.watch("claude-code", "5e551011", str(self.path))
+
+    def append(self, data: bytes, *, look: bool = True) -> None:
+        with self.path.open("ab") as file:
+            file.write(data)
+        self.look(look)
+
+    def look(self, look: bool = True) -> None:
+        if look:
+            assert self._follower.settle()
+
+    def end(self) -> list[Recorded]:
+        """Everything that was recorded, after a last look at the whole file."""
+        self._follower.finish("claude-code", "5e551011")
+        self._follower.close()
+        self.writer.seal()
+        sid = self.writer.archive.find("claude-code", "5e551011")
+        self.writer.close()
+        return [] if sid is None else list(read_session(self.home, sid))
+
+
+@given(
+    talk_=st.lists(MESSAGES, min_size=1, max_size=8),
+    tears=st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=8),
+)
+@settings(deadline=None, max_examples=examples(40))
+def test_lines_written_in_pieces_are_read_as_if_they_were_written_at_once(
+    talk_: list[str], tears: list[tuple[float, bool]]
+) -> None:
+    data = talk(talk_)
+    with TemporaryDirectory() as folder:
+        followed, done = Followed(Path(folder)), 0
+        for place, look in sorted(tears):
+            until = int(place * len(data))
+            followed.append(data[done:until], look=look)
+            done = until
+        followed.append(data[done:])
+        found = followed.end()
+        assert steps_told(found) == steps_told(imported(Path(folder, "imported"), followed.path))
+
+
+@given(talk_=TALKS, operations=OPERATIONS)
+@settings(deadline=None, max_examples=examples(40))
+def test_after_cuts_and_another_file_everything_is_known_that_an_import_of_the_file_reads(
+    talk_: list[str], operations: list[tuple[str, float, bool]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        followed = Followed(Path(folder))
+        waiting, first = talk(talk_), len(talk_) * 2
+        for operation, place, look in operations:
+            size = followed.path.stat().st_size
+            if operation == "tear":
+                torn = int(place * len(waiting))
+                waiting, piece = waiting[torn:], waiting[:torn]
+                followed.append(piece, look=look)
+            elif operation == "go on":
+                followed.append(waiting, look=look)
+                waiting, first = talk(talk_, first), first + len(talk_) * 2
+            elif operation == "cut":
+                os.truncate(followed.path, int(place * size))
+                followed.look(look)
+            else:
+                other = followed.path.with_suffix(".new")
+                other.write_bytes(talk(talk_, first))
+                other.replace(followed.path)
+                waiting, first = b"", first + len(talk_) * 2
+                followed.look(look)
+        wanted = imported(Path(folder, "imported"), followed.path)
+        known = {step.member("source_id"): step for step in followed.end()}
+        for step in wanted[1:]:
+            found = known[step.member("source_id")]
+            assert (found.type, found.values, found.meta["ts"]) == (step.type, step.values, step.meta["ts"])
+
+
+def test_half_a_line_is_read_when_it_is_whole_and_not_before(tmp_path: Path) -> None:
+    followed, data = Followed(tmp_path), talk(["prompt", "prompt", "prompt"])
+    ends = [at + 1 for at, byte in enumerate(data) if byte == ord("\n")]
+    followed.append(data[: ends[0] + 20])
+    assert kinds(followed_steps(followed)) == ["session_start", "user"]
+    followed.append(data[ends[0] + 20 : ends[1] - 1])  # all of it but its end
+    assert kinds(followed_steps(followed)) == ["session_start", "user"]
+    followed.append(data[ends[1] - 1 : ends[1]])
+    assert kinds(followed_steps(followed)) == ["session_start", "user", "user"]
+    followed.append(data[ends[1] : ends[2] - 1])
+    texts = [step.text("content.text") for step in followed.end()[1:]]
+    assert texts == ["prompt 0 – naïve", "prompt 1 – naïve", "prompt 2 – naïve"]
+
+
+def followed_steps(followed: Followed) -> list[Recorded]:
+    return steps_of(followed.home, followed.writer, "5e551011")
+
+
+def test_half_a_line_that_is_taken_back_and_another_in_its_place_leave_no_trace(tmp_path: Path) -> None:
+    followed, data = Followed(tmp_path), talk(["prompt", "prompt"])
+    end = data.index(b"\n") + 1
+    followed.append(data[: end + 30])
+    os.truncate(followed.path, end)
+    followed.look()
+    followed.append(talk(["says"], 7))
+    found = followed.end()
+    assert steps_told(found) == steps_told(imported(tmp_path / "imported", followed.path))
+    assert kinds(found) == ["session_start", "user", "model_call", "assistant"]
