@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -26,7 +26,7 @@ from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.recorded import Recorded
-from tallystick.service.server import Server
+from tallystick.service.server import Chores, Server
 from tallystick.service.start import run
 from tallystick.service.wire import read_header
 from tallystick.trust.verify import verify_store
@@ -89,11 +89,13 @@ class Slow:
 def test_no_answer_is_given_before_what_it_waits_for_is_on_disk(home: Home, seconds: float) -> None:
     """However the disk is waited for: by the thread that answers where it is quick, by another where it is not."""
     live = Slow(seconds)
-    server = Server(Place(home.folder), cast("HookPipeline", live), idle_seconds=60)
+    none = cast("Any", None)
+    nothing = Chores(none, none, none, warm=lambda: None, http=False)
+    server = Server(Place(home.folder), cast("HookPipeline", live), nothing, idle_seconds=60)
     header = read_header(b"TALLY1 2 claude-code - %s 1 1.1 -\n" % VERSION.encode())
 
     async def delivered() -> bytes | None:
-        answered = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
 
         def answer(said: bytes | None) -> None:
             live.events.append("answered")

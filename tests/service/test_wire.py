@@ -292,7 +292,7 @@ def test_large_payloads_wait_for_room_and_small_ones_do_not(folder: Path, monkey
             assert [data[:1] for data in server.taken] == [b"1", b"3", b"4"]
             assert not second.done()
             server.free.set()
-            assert await asyncio.gather(first, second, fitting, small) == [
+            assert list(await asyncio.gather(first, second, fitting, small)) == [
                 b"took 600",
                 b"took 401",
                 b"took 400",

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.agents.codex.responses import tokens
+from tallystick.agents.codex.thread import tokens
 from tallystick.model.step import Json
 from tests.support.cases import each
 
