@@ -7,6 +7,7 @@ while a wheel is built, so it needs only the standard library. Must not know wha
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,14 +21,17 @@ _ENDING = ".toml"
 def sources(folder: Path = FOLDER) -> dict[str, bytes]:
     """The TOML files below a folder: name without the ending (`agents/codex`) to content, sorted."""
     found: dict[str, bytes] = {}
-    pending = [(folder, "")]
+    pending = [(str(folder), "")]
     while pending:
         at, prefix = pending.pop()
-        for path in at.iterdir():
-            if path.suffix == _ENDING:
-                found[prefix + path.stem] = path.read_bytes()
-            elif not path.suffix and path.name[0] not in "._" and path.is_dir():
-                pending.append((path, f"{prefix}{path.name}/"))
+        with os.scandir(at) as entries:
+            for entry in entries:
+                stem, dot, ending = entry.name.rpartition(".")
+                if f"{dot}{ending}" == _ENDING:
+                    with io.FileIO(entry.path) as file:
+                        found[prefix + stem] = file.read()
+                elif not dot and entry.name[0] != "_" and entry.is_dir():
+                    pending.append((entry.path, f"{prefix}{entry.name}/"))
     return dict(sorted(found.items()))
 
 
